@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "brain/economy/request_book.h"
+#include "brain/economy/quota_requests.h"
 #include "server/kubernetes/act/quota_writer.h"
 #include "server/pool/request_text.h"
 
@@ -22,11 +22,11 @@ void ReadRequest(std::string_view text) {
   const std::string written = server::EncodeRequest(*request);
   const absl::StatusOr<brain::QuotaRequest> again = server::DecodeRequest(written);
   Require(again.ok() && server::EncodeRequest(*again) == written);
-  brain::RequestBook book = *brain::RequestBook::Make({{{"a", "", {{"batch", "cpu", 1000}}}}}, {});
-  book.Apply(*std::move(request));
+  brain::QuotaRequests requests = *brain::QuotaRequests::Make({{{"a", "", {{"batch", "cpu", 1000}}}}}, {});
+  requests.Apply(*std::move(request));
   const brain::JobUse use{"shop/web", "a", "batch", 10, 0};
-  book.SetUse({&use, 1}, Timestamp::FromSeconds(300));
-  for (brain::QuotaRequest& due : book.Due(Timestamp::FromSeconds(300))) book.Apply(std::move(due));
+  requests.SetUse({&use, 1}, Timestamp::FromSeconds(300));
+  for (brain::QuotaRequest& due : requests.Due(Timestamp::FromSeconds(300))) requests.Apply(std::move(due));
 }
 
 }  // namespace

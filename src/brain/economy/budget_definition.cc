@@ -185,9 +185,10 @@ BudgetEntry EntryOf(BudgetAct act) {
 }
 
 // Rates and prices, which businesses and spending need.
-absl::Status AddRates(const BudgetDefinition& def, const Price& price, const BudgetBook& book, int64_t from_s,
-                      int64_t now_s, std::vector<BudgetEntry>& out) {
-  const auto prices = MissingSteps<Price>("prices", {{std::nullopt, price}}, book.prices(), from_s, now_s);
+absl::Status AddRates(const BudgetDefinition& def, const Price& price, const BudgetAccounts& accounts,
+                      int64_t from_s, int64_t now_s, std::vector<BudgetEntry>& out) {
+  const auto prices =
+      MissingSteps<Price>("prices", {{std::nullopt, price}}, accounts.prices(), from_s, now_s);
   if (!prices.ok()) return prices.status();
   for (const auto& [from, value] : *prices) {
     BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kPrices));
@@ -196,10 +197,10 @@ absl::Status AddRates(const BudgetDefinition& def, const Price& price, const Bud
     e.price.from_s = 0;
   }
   for (const BudgetDefinition::Unit& unit : def.units) {
-    const auto line = book.rates().find(unit.name);
+    const auto line = accounts.rates().find(unit.name);
     const auto steps =
         MissingSteps<Money>(StrCat("the rate of ", unit.name), unit.rates,
-                            line == book.rates().end() ? Timeline<Money>() : line->second, from_s, now_s);
+                            line == accounts.rates().end() ? Timeline<Money>() : line->second, from_s, now_s);
     if (!steps.ok()) return steps.status();
     for (const auto& [from, rate] : *steps) {
       BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kRate));
@@ -211,17 +212,17 @@ absl::Status AddRates(const BudgetDefinition& def, const Price& price, const Bud
   return absl::OkStatus();
 }
 
-absl::Status AddFunding(const BudgetDefinition& def, const BudgetBook& book, int64_t from_s, int64_t now_s,
-                        std::vector<BudgetEntry>& out) {
+absl::Status AddFunding(const BudgetDefinition& def, const BudgetAccounts& accounts, int64_t from_s,
+                        int64_t now_s, std::vector<BudgetEntry>& out) {
   for (const BudgetDefinition::GroupRow& row : def.groups) {
     const BudgetHolder holder = GroupHolder(row.name);
-    const HolderState* known = book.Find(holder);
+    const HolderState* known = accounts.Find(holder);
     DefinedSteps<std::vector<BudgetPart>> defined = row.funding;
     if (defined.empty()) defined.emplace_back();
-    const auto line = book.funding().find(row.name);
+    const auto line = accounts.funding().find(row.name);
     const auto steps = MissingSteps<std::vector<BudgetPart>>(
         StrCat("funding of group ", row.name), defined,
-        line == book.funding().end() ? Timeline<std::vector<BudgetPart>>() : line->second, from_s, now_s);
+        line == accounts.funding().end() ? Timeline<std::vector<BudgetPart>>() : line->second, from_s, now_s);
     if (!steps.ok()) return steps.status();
     for (const auto& [from, parts] : *steps) {
       BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kFunding));
@@ -248,25 +249,26 @@ std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
 }
 
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, const Price& price,
-                                                   const BudgetBook& book, int64_t now_s) {
+                                                   const BudgetAccounts& accounts, int64_t now_s) {
   std::vector<BudgetEntry> out;
-  if (book.period().is_open() && book.currency() != def.currency) {
-    return absl::FailedPreconditionError(StrCat("the ledger is in ", Printable(book.currency()), ", not in ",
-                                                Printable(def.currency), ": expected the same currency"));
+  if (accounts.period().is_open() && accounts.currency() != def.currency) {
+    return absl::FailedPreconditionError(StrCat("the ledger is in ", Printable(accounts.currency()),
+                                                ", not in ", Printable(def.currency),
+                                                ": expected the same currency"));
   }
-  int64_t from_s = book.period().from_s;
-  if (!book.period().is_open()) {
+  int64_t from_s = accounts.period().from_s;
+  if (!accounts.period().is_open()) {
     BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kPeriod));
     e.unit = def.currency;
     e.from_s = from_s = PeriodBegin(def.period, now_s);
     e.until_s = PeriodEnd(def.period, now_s);
   }
-  if (absl::Status s = AddRates(def, price, book, from_s, now_s, out); !s.ok()) return s;
+  if (absl::Status s = AddRates(def, price, accounts, from_s, now_s, out); !s.ok()) return s;
   std::set<BudgetHolder> defined;
   for (const BudgetDefinition::BusinessRow& row : def.businesses) {
     const BudgetHolder holder = *defined.insert(Business(row.name)).first;
     const std::string& unit = row.unit.empty() ? def.currency : row.unit;
-    const HolderState* known = book.Find(holder);
+    const HolderState* known = accounts.Find(holder);
     if (known != nullptr && known->unit == unit && known->per_period == row.per_period &&
         known->carry == row.carry && !known->removed) {
       continue;
@@ -278,10 +280,10 @@ absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, 
     e.carry = row.carry;
   }
   for (const BudgetDefinition::GroupRow& row : def.groups) defined.insert(GroupHolder(row.name));
-  if (absl::Status s = AddFunding(def, book, from_s, now_s, out); !s.ok()) return s;
+  if (absl::Status s = AddFunding(def, accounts, from_s, now_s, out); !s.ok()) return s;
   // Groups first: a business that still pays for one cannot go.
   for (const bool business : {false, true}) {
-    for (const auto& [holder, state] : book.holders()) {
+    for (const auto& [holder, state] : accounts.holders()) {
       if (holder.is_business() != business || state.removed || defined.contains(holder)) continue;
       out.emplace_back(EntryOf(BudgetAct::kRemove)).of = holder;
     }

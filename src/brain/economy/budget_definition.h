@@ -1,4 +1,4 @@
-// What a file says of businesses and groups, and the ledger's entries that make a book so.
+// What a file says of businesses and groups, and the ledger's entries that make a accounts so.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "brain/economy/budget_book.h"
+#include "brain/economy/budget_accounts.h"
 
 namespace taut::brain {
 
@@ -50,12 +50,12 @@ struct BudgetDefinition {
 std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
                                       std::span<const std::string> known_groups);
 
-// The entries that bring the book to the definition, without id, time and author; none if it is there. Of
-// shares, rates and prices only what holds after today can differ from the book: a step without a date, and
+// The entries that bring the accounts to the definition, without id, time and author; none if it is there. Of
+// shares, rates and prices only what holds after today can differ from the accounts: a step without a date, and
 // the prices, count from the next day on, or from the period's begin if there was none. FailedPrecondition if
 // a step of the past differs, if the currency does, or if a business's unit does. REQUIRES: CheckBudgets
 // finds nothing.
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& definition, const Price& price,
-                                                   const BudgetBook& book, int64_t now_s);
+                                                   const BudgetAccounts& accounts, int64_t now_s);
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
 // The entries of the budget ledger: who holds money of a shared pool, what was done with it, when, by whom
-// and why. budget_book.h is the state that they add up to.
+// and why. budget_accounts.h is the state that they add up to.
 #pragma once
 
 #include <compare>

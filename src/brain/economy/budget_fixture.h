@@ -1,4 +1,4 @@
-// For tests of budgets: a definition, and a book that is as it says.
+// For tests of budgets: a definition, and a accounts that is as it says.
 #pragma once
 
 #include <string>
@@ -32,27 +32,27 @@ inline BudgetDefinition TwoBusinesses() {
   return def;
 }
 
-// Enters them one by one, as a desk does.
-inline absl::Status Enter(BudgetBook& book, std::vector<BudgetEntry> entries, int64_t now_s,
+// Enters them one by one, as a service does.
+inline absl::Status Enter(BudgetAccounts& accounts, std::vector<BudgetEntry> entries, int64_t now_s,
                           std::vector<BudgetEntry>* ledger = nullptr) {
   for (BudgetEntry& e : entries) {
-    e.id = book.last_id() + 1;
-    e.time_s = std::max(now_s, book.last_time_s());
-    if (absl::Status s = book.Apply(e); !s.ok()) return s;
+    e.id = accounts.last_id() + 1;
+    e.time_s = std::max(now_s, accounts.last_time_s());
+    if (absl::Status s = accounts.Apply(e); !s.ok()) return s;
     if (ledger != nullptr) ledger->push_back(e);
   }
   return absl::OkStatus();
 }
 
-inline BudgetBook BookOf(const BudgetDefinition& def, int64_t now_s = kNovember + 100,
-                         std::vector<BudgetEntry>* ledger = nullptr) {
-  BudgetBook book;
-  const auto changes = ChangesTo(def, {0, Coins(1), Coins(1)}, book, now_s);
+inline BudgetAccounts BookOf(const BudgetDefinition& def, int64_t now_s = kNovember + 100,
+                             std::vector<BudgetEntry>* ledger = nullptr) {
+  BudgetAccounts accounts;
+  const auto changes = ChangesTo(def, {0, Coins(1), Coins(1)}, accounts, now_s);
   EXPECT_TRUE(changes.ok()) << changes.status();
   if (changes.ok()) {
-    EXPECT_EQ(Enter(book, *changes, now_s, ledger), absl::OkStatus());
+    EXPECT_EQ(Enter(accounts, *changes, now_s, ledger), absl::OkStatus());
   }
-  return book;
+  return accounts;
 }
 
 inline BudgetEntry Ask(BudgetAct act, BudgetHolder of, Money amount = {}) {

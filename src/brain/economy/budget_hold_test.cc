@@ -26,11 +26,11 @@ constexpr int64_t kNow = kNovember + 10 * kDaySeconds;
 
 TEST(BudgetHold, HoldsAGroupOnceOneOfItsBusinessesHasNothingLeft) {
   const BudgetDefinition def = Refusing();
-  const BudgetBook book = BookOf(def);
+  const BudgetAccounts accounts = BookOf(def);
   SpentByHolder spent = {{Business("retail"), {Coins(1000).micros - 1}}, {Business("media"), Coins(1999)}};
-  EXPECT_THAT(HeldGroups(def, book, spent, kNow), ElementsAre(Key("lab")));
+  EXPECT_THAT(HeldGroups(def, accounts, spent, kNow), ElementsAre(Key("lab")));
   spent[Business("retail")] = Coins(1000);
-  const GroupHolds held = HeldGroups(def, book, spent, kNow);
+  const GroupHolds held = HeldGroups(def, accounts, spent, kNow);
   EXPECT_THAT(held, ElementsAre(Key("lab"), Key("shop"), Key("web")));
   EXPECT_EQ(
       held.at("web"),
@@ -38,40 +38,40 @@ TEST(BudgetHold, HoldsAGroupOnceOneOfItsBusinessesHasNothingLeft) {
       "that ends on 2026-12-01.");
   EXPECT_THAT(held.at("lab"), HasSubstr("No business pays for group \"lab\""));
   spent = {{Business("media"), Coins(2000)}};
-  EXPECT_THAT(HeldGroups(def, book, spent, kNow), ElementsAre(Key("lab"), Key("shop")))
+  EXPECT_THAT(HeldGroups(def, accounts, spent, kNow), ElementsAre(Key("lab"), Key("shop")))
       << "media pays for shop";
 }
 
 TEST(BudgetHold, MoneyOfItsOwnAGrantAndAnOverrideFreeAGroup) {
   const BudgetDefinition def = Refusing();
-  BudgetBook book = BookOf(def);
+  BudgetAccounts accounts = BookOf(def);
   BudgetEntry lend = Ask(BudgetAct::kTransfer, Business("retail"), Coins(10));
   lend.to = GroupHolder("lab");
   BudgetEntry more = Ask(BudgetAct::kOverride, Business("retail"), Coins(5));
   more.until_s = kNow + kDaySeconds;
   for (const BudgetEntry& asked : {lend, more}) {
-    const auto made = book.Make(asked, false, {}, kNow);
+    const auto made = accounts.Make(asked, false, {}, kNow);
     ASSERT_TRUE(made.ok()) << made.status();
-    ASSERT_EQ(Enter(book, {*made}, kNow), absl::OkStatus());
+    ASSERT_EQ(Enter(accounts, {*made}, kNow), absl::OkStatus());
   }
   const SpentByHolder spent = {{Business("retail"), Coins(990)}, {GroupHolder("lab"), Coins(9)}};
-  EXPECT_THAT(HeldGroups(def, book, spent, kNow), IsEmpty());
-  EXPECT_THAT(HeldGroups(def, book, spent, kNow + kDaySeconds), ElementsAre(Key("shop"), Key("web")))
+  EXPECT_THAT(HeldGroups(def, accounts, spent, kNow), IsEmpty());
+  EXPECT_THAT(HeldGroups(def, accounts, spent, kNow + kDaySeconds), ElementsAre(Key("shop"), Key("web")))
       << "the override has ended";
-  EXPECT_THAT(HeldGroups(def, book, {{GroupHolder("lab"), Coins(10)}}, kNow), ElementsAre(Key("lab")));
+  EXPECT_THAT(HeldGroups(def, accounts, {{GroupHolder("lab"), Coins(10)}}, kNow), ElementsAre(Key("lab")));
 }
 
 TEST(BudgetHold, AFrozenBusinessHoldsAndOthersAreNeverHeld) {
   BudgetDefinition def = Refusing();
-  BudgetBook book = BookOf(def);
-  const auto made = book.Make(Ask(BudgetAct::kFreeze, Business("media")), false, {}, kNow);
+  BudgetAccounts accounts = BookOf(def);
+  const auto made = accounts.Make(Ask(BudgetAct::kFreeze, Business("media")), false, {}, kNow);
   ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_EQ(Enter(book, {*made}, kNow), absl::OkStatus());
-  EXPECT_THAT(HeldGroups(def, book, {}, kNow).at("shop"), HasSubstr("is frozen"));
-  EXPECT_FALSE(HeldGroups(def, book, {}, kNow).contains("web"));
+  ASSERT_EQ(Enter(accounts, {*made}, kNow), absl::OkStatus());
+  EXPECT_THAT(HeldGroups(def, accounts, {}, kNow).at("shop"), HasSubstr("is frozen"));
+  EXPECT_FALSE(HeldGroups(def, accounts, {}, kNow).contains("web"));
   for (BudgetDefinition::GroupRow& row : def.groups) row.when_spent = WhenSpent::kContinue;
-  EXPECT_THAT(HeldGroups(def, book, {{Business("retail"), Coins(5000)}}, kNow), IsEmpty());
-  EXPECT_THAT(HeldGroups(Refusing(), BudgetBook(), {}, kNow), IsEmpty()) << "no period is open";
+  EXPECT_THAT(HeldGroups(def, accounts, {{Business("retail"), Coins(5000)}}, kNow), IsEmpty());
+  EXPECT_THAT(HeldGroups(Refusing(), BudgetAccounts(), {}, kNow), IsEmpty()) << "no period is open";
 }
 
 }  // namespace

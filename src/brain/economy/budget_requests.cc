@@ -1,8 +1,8 @@
-// What people and the calendar ask of a BudgetBook, as entries that it takes.
+// What people and the calendar ask of a BudgetAccounts, as entries that it takes.
 #include <algorithm>
 #include <utility>
 
-#include "brain/economy/budget_book.h"
+#include "brain/economy/budget_accounts.h"
 #include "common/base/printable.h"
 #include "common/base/short_text.h"
 #include "common/base/strings.h"
@@ -36,17 +36,17 @@ Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder) {
   return found == spent.end() ? Money() : found->second;
 }
 
-const HolderState* BudgetBook::Find(const BudgetHolder& holder) const {
+const HolderState* BudgetAccounts::Find(const BudgetHolder& holder) const {
   const auto found = holders_.find(holder);
   return found == holders_.end() ? nullptr : &found->second;
 }
 
-std::string BudgetBook::UnitOf(const BudgetHolder& holder) const {
+std::string BudgetAccounts::UnitOf(const BudgetHolder& holder) const {
   const HolderState* state = Find(holder);
   return state == nullptr ? currency_ : state->unit;
 }
 
-absl::StatusOr<BudgetHolder> BudgetBook::Resolve(std::string_view text) const {
+absl::StatusOr<BudgetHolder> BudgetAccounts::Resolve(std::string_view text) const {
   if (const std::optional<BudgetHolder> whole = HolderOf(text); whole.has_value() && Find(*whole) != nullptr)
     return *whole;
   const BudgetHolder business = Business(text), group = GroupHolder(text);
@@ -61,13 +61,13 @@ absl::StatusOr<BudgetHolder> BudgetBook::Resolve(std::string_view text) const {
   return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\""));
 }
 
-const std::vector<BudgetPart>* BudgetBook::FundersAt(const std::string& group, int64_t time_s) const {
+const std::vector<BudgetPart>* BudgetAccounts::FundersAt(const std::string& group, int64_t time_s) const {
   const auto found = funding_.find(group);
   return found == funding_.end() ? nullptr : ValueAt(found->second, time_s);
 }
 
-absl::StatusOr<std::pair<Money, Money>> BudgetBook::Worths(const std::string& from, const std::string& to,
-                                                           int64_t time_s) const {
+absl::StatusOr<std::pair<Money, Money>> BudgetAccounts::Worths(const std::string& from, const std::string& to,
+                                                               int64_t time_s) const {
   Money worth[2] = {{kMicros}, {kMicros}};
   const std::string* const units[2] = {&from, &to};
   for (size_t i = 0; i < 2; ++i) {
@@ -82,8 +82,8 @@ absl::StatusOr<std::pair<Money, Money>> BudgetBook::Worths(const std::string& fr
   return std::pair(worth[0], worth[1]);
 }
 
-absl::StatusOr<Money> BudgetBook::Convert(Money amount, const std::string& from, const std::string& to,
-                                          int64_t time_s) const {
+absl::StatusOr<Money> BudgetAccounts::Convert(Money amount, const std::string& from, const std::string& to,
+                                              int64_t time_s) const {
   if (from == to) return amount;
   const absl::StatusOr<std::pair<Money, Money>> worths = Worths(from, to, time_s);
   if (!worths.ok()) return worths.status();
@@ -91,8 +91,8 @@ absl::StatusOr<Money> BudgetBook::Convert(Money amount, const std::string& from,
 }
 
 // Rounded down: a transfer there and back must not make money. InvalidArgument where nothing would arrive.
-absl::StatusOr<Money> BudgetBook::Received(Money amount, const std::string& from, const BudgetHolder& holder,
-                                           int64_t time_s) const {
+absl::StatusOr<Money> BudgetAccounts::Received(Money amount, const std::string& from,
+                                               const BudgetHolder& holder, int64_t time_s) const {
   const std::string to = UnitOf(holder);
   if (from == to) return amount;
   const absl::StatusOr<std::pair<Money, Money>> worths = Worths(from, to, time_s);
@@ -111,7 +111,7 @@ absl::StatusOr<Money> BudgetBook::Received(Money amount, const std::string& from
   return received;
 }
 
-absl::Status BudgetBook::FillReceived(BudgetEntry& e) const {
+absl::Status BudgetAccounts::FillReceived(BudgetEntry& e) const {
   const std::string unit = UnitOf(e.of);
   if (e.act == BudgetAct::kTransfer) {
     const absl::StatusOr<Money> received = Received(e.amount, unit, e.to, e.time_s);
@@ -131,8 +131,8 @@ absl::Status BudgetBook::FillReceived(BudgetEntry& e) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<BudgetEntry> BudgetBook::Make(BudgetEntry asked, bool all, const SpentByHolder& spent,
-                                             int64_t now_s) const {
+absl::StatusOr<BudgetEntry> BudgetAccounts::Make(BudgetEntry asked, bool all, const SpentByHolder& spent,
+                                                 int64_t now_s) const {
   if (!IsRequest(asked.act))
     return absl::InvalidArgumentError(
         StrCat("\"", Name(asked.act), "\" is not asked for: it follows from the definition"));
@@ -149,7 +149,7 @@ absl::StatusOr<BudgetEntry> BudgetBook::Make(BudgetEntry asked, bool all, const 
   if (asked.amount.micros >= 0) {
     if (absl::Status s = FillReceived(asked); !s.ok()) return s;
   }
-  BudgetBook after = *this;
+  BudgetAccounts after = *this;
   if (absl::Status s = after.Apply(asked); !s.ok()) {
     if (all && left.micros == 0 && absl::IsInvalidArgument(s))
       return absl::FailedPreconditionError(StrCat(Printable(ToText(asked.of)), " has nothing left to move"));
@@ -163,9 +163,9 @@ absl::StatusOr<BudgetEntry> BudgetBook::Make(BudgetEntry asked, bool all, const 
   return asked;
 }
 
-absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod next,
-                                                                 const SpentByHolder& spent,
-                                                                 int64_t now_s) const {
+absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPeriod next,
+                                                                     const SpentByHolder& spent,
+                                                                     int64_t now_s) const {
   std::vector<BudgetEntry> out;
   const auto add = [&](BudgetAct act) -> BudgetEntry& {
     BudgetEntry& e = out.emplace_back();
@@ -195,7 +195,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetBook::ClosePeriod(BudgetPeriod ne
   begin.unit = currency_;
   begin.from_s = period_.to_s;
   begin.until_s = PeriodEnd(next, period_.to_s);
-  BudgetBook after = *this;
+  BudgetAccounts after = *this;
   for (const BudgetEntry& e : out) {
     if (absl::Status s = after.Apply(e); !s.ok()) return s;
   }

@@ -11,9 +11,9 @@ namespace {
 // What businesses pay of a day, summed up before it is converted: by day and business.
 using ByDay = std::map<std::pair<std::string, int64_t>, Money>;
 
-absl::Status DivideDay(const BudgetBook& book, const GroupDay& day, Money rest, GroupSpending& of,
+absl::Status DivideDay(const BudgetAccounts& accounts, const GroupDay& day, Money rest, GroupSpending& of,
                        ByDay& businesses, Money& unfunded) {
-  const std::vector<BudgetPart>* funders = book.FundersAt(day.group, day.day_s);
+  const std::vector<BudgetPart>* funders = accounts.FundersAt(day.group, day.day_s);
   if (funders == nullptr || funders->empty()) {
     if (absl::Status s = AddTo(of.unfunded, rest); !s.ok()) return s;
     return AddTo(unfunded, rest);
@@ -31,7 +31,7 @@ absl::Status DivideDay(const BudgetBook& book, const GroupDay& day, Money rest, 
 
 }  // namespace
 
-absl::StatusOr<BudgetSpending> Attribute(const BudgetBook& book, std::vector<GroupDay> days) {
+absl::StatusOr<BudgetSpending> Attribute(const BudgetAccounts& accounts, std::vector<GroupDay> days) {
   std::ranges::sort(days, {}, [](const GroupDay& d) { return std::tie(d.group, d.day_s); });
   BudgetSpending out;
   ByDay businesses;
@@ -46,40 +46,41 @@ absl::StatusOr<BudgetSpending> Attribute(const BudgetBook& book, std::vector<Gro
     GroupSpending& of = out.groups[day.group];
     if (absl::Status s = AddTo(of.spent, day.amount); !s.ok()) return s;
     if (absl::Status s = AddTo(out.total, day.amount); !s.ok()) return s;
-    const HolderState* holder = book.Find(GroupHolder(day.group));
+    const HolderState* holder = accounts.Find(GroupHolder(day.group));
     const int64_t left = holder == nullptr ? 0 : holder->balance().micros - of.own.micros;
     const Money own = {std::min(std::max<int64_t>(0, left), day.amount.micros)};
     of.own.micros += own.micros;
     const Money rest = {day.amount.micros - own.micros};
-    if (absl::Status s = DivideDay(book, day, rest, of, businesses, out.unfunded); !s.ok()) return s;
+    if (absl::Status s = DivideDay(accounts, day, rest, of, businesses, out.unfunded); !s.ok()) return s;
   }
   for (const auto& [key, amount] : businesses) {
     const BudgetHolder holder = Business(key.first);
     const absl::StatusOr<Money> in_unit =
-        book.Convert(amount, book.currency(), book.UnitOf(holder), key.second);
+        accounts.Convert(amount, accounts.currency(), accounts.UnitOf(holder), key.second);
     if (!in_unit.ok()) return in_unit.status();
     if (absl::Status s = AddTo(out.spent[holder], *in_unit); !s.ok()) return s;
     if (absl::Status s = AddTo(out.in_currency[holder], amount); !s.ok()) return s;
   }
   for (const auto& [group, of] : out.groups) {
-    if (book.Find(GroupHolder(group)) == nullptr) continue;
+    if (accounts.Find(GroupHolder(group)) == nullptr) continue;
     out.spent[GroupHolder(group)] = of.own;
     out.in_currency[GroupHolder(group)] = of.own;
   }
   return out;
 }
 
-absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetBook& book, std::span<const GroupDay> recent,
-                                                   int64_t recent_s, int64_t now_s) {
+absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetAccounts& accounts,
+                                                   std::span<const GroupDay> recent, int64_t recent_s,
+                                                   int64_t now_s) {
   std::map<std::string, Money> rates;
   for (const GroupDay& day : recent) {
     if (absl::Status s = AddTo(rates[day.group], day.amount); !s.ok()) return s;
   }
   std::vector<GroupDay> out;
   for (const auto& [group, spent] : rates) {
-    for (int64_t from = std::max(now_s, book.period().from_s); from < book.period().to_s;
+    for (int64_t from = std::max(now_s, accounts.period().from_s); from < accounts.period().to_s;
          from = NextDay(from)) {
-      const int64_t seconds = std::min(NextDay(from), book.period().to_s) - from;
+      const int64_t seconds = std::min(NextDay(from), accounts.period().to_s) - from;
       const absl::StatusOr<Money> amount =
           PriceTimes(spent, static_cast<uint64_t>(seconds), static_cast<uint64_t>(recent_s));
       if (!amount.ok()) return amount.status();

@@ -13,7 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "brain/fleet/live_job.h"
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "brain/rollout/migration.h"
 #include "common/base/numbers_by_key.h"
 #include "common/model/job_table.h"
@@ -114,7 +114,7 @@ struct FleetState {
   LiveSettings settings;
   std::unique_ptr<FleetModels> models;
   LoadAnalogs load_analogs;  // of the jobs whose number of tasks is scaled
-  RiskBook risks;            // what was promised and what came, of days that are over, of all jobs
+  RiskTable risks;           // what was promised and what came, of days that are over, of all jobs
   JobTable<LiveJob> jobs;
   // The key of ids.
   struct NameOfJob {

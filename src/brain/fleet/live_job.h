@@ -14,7 +14,7 @@
 #include "brain/fleet/past_limits.h"
 #include "brain/fleet/policies.h"
 #include "brain/fleet/recent_peaks.h"
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "brain/fleet/standing_peaks.h"
 #include "brain/recommend/start_boost.h"
 #include "brain/rollout/migration.h"

@@ -47,16 +47,16 @@ void PutRow(const RiskKey& key, const RiskRow& row, bool total, JsonWriter& json
 
 }  // namespace
 
-void PutRisks(const RiskBook& book, JsonWriter& json) {
+void PutRisks(const RiskTable& table, JsonWriter& json) {
   json.Field("half_life_days", kRiskHalfLifeDays);
   json.Key("broken");
   json.BeginArray();
-  for (const BrokenPromise& broken : BrokenPromises(book)) json.String(BrokenText(broken));
+  for (const BrokenPromise& broken : BrokenPromises(table)) json.String(BrokenText(broken));
   json.EndArray();
   for (const bool total : {true, false}) {
     json.Key(total ? "totals" : "rows");
     json.BeginArray();
-    const RiskBook::Rows rows = total ? book.Totals() : book.rows();
+    const RiskTable::Rows rows = total ? table.Totals() : table.rows();
     for (const auto& [key, row] : rows) PutRow(key, row, total, json);
     json.EndArray();
   }

@@ -2,12 +2,12 @@
 // PromisePage).
 #pragma once
 
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "common/base/json_writer.h"
 
 namespace taut::brain {
 
 // The fields half_life_days, broken (sentences), totals and rows, without the braces.
-void PutRisks(const RiskBook& book, JsonWriter& json);
+void PutRisks(const RiskTable& table, JsonWriter& json);
 
 }  // namespace taut::brain

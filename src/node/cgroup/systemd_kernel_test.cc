@@ -20,8 +20,8 @@ using ::testing::Optional;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// A transient service, stopped whatever happens. No command waits for systemd's signal that the unit has started or
-// stopped: in a slow machine that has just started, one such wait never ended.
+// A transient service, stopped whatever happens. No command waits for systemd's signal that the unit has
+// started or stopped: in a slow machine that has just started, one such wait never ended.
 class Service {
  public:
   Service(std::string unit, std::string_view properties) : unit_(std::move(unit)) {

@@ -111,7 +111,7 @@ void AgentHub::EndTick(bool ok) {
 
 void AgentHub::OnSettings(const std::string& job) {
   const std::lock_guard lock(mutex_);
-  roster_.MarkUnsent(job);
+  agents_by_task_.MarkUnsent(job);
 }
 
 // ---- AgentListener ----
@@ -144,7 +144,7 @@ SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   }
   agent.to_replay = hello.queued();
   sessions_[session] = hello.agent();
-  roster_.Connect(agent.name, session);
+  agents_by_task_.Connect(agent.name, session);
   return old;
 }
 
@@ -183,7 +183,7 @@ void AgentHub::OnDisconnect(SessionId session) {
 void AgentHub::Leave(Agent& agent) {
   sessions_.erase(agent.session);
   agent.session = 0;
-  roster_.Disconnect(agent.name, options_.steady_s());
+  agents_by_task_.Disconnect(agent.name, options_.steady_s());
 }
 
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
@@ -272,8 +272,9 @@ bool AgentHub::TakeOom(Agent& agent, const pb::Oom& oom) {
   bool believed = false;
   {
     const std::lock_guard lock(mutex_);
-    believed = FitsMachine(oom, agent.hello) &&
-               roster_.MayReport(agent.name, {oom.name().job(), oom.name().task()}, options_.steady_s());
+    believed =
+        FitsMachine(oom, agent.hello) &&
+        agents_by_task_.MayReport(agent.name, {oom.name().job(), oom.name().task()}, options_.steady_s());
   }
   if (!believed) {
     CountUnbelieved(agent);
@@ -291,8 +292,9 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
   bool believed = false;
   {
     const std::lock_guard lock(mutex_);
-    believed = FitsMachine(act, agent.hello) &&
-               roster_.MayReport(agent.name, {act.name().job(), act.name().task()}, options_.steady_s());
+    believed =
+        FitsMachine(act, agent.hello) &&
+        agents_by_task_.MayReport(agent.name, {act.name().job(), act.name().task()}, options_.steady_s());
   }
   const std::optional<Tier> tier = ParseTier(act.tier());
   if (!believed || !tier.has_value()) {
@@ -329,9 +331,10 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
     bool believed = false, managed = false;
     {
       const std::lock_guard lock(mutex_);
-      believed = FitsMachine(t, agent.hello) &&
-                 roster_.MayReport(agent.name, {t.name().job(), t.name().task()}, options_.steady_s());
-      managed = Applies(t.name().job()) && roster_.IsManaged({t.name().job(), t.name().task()});
+      believed =
+          FitsMachine(t, agent.hello) &&
+          agents_by_task_.MayReport(agent.name, {t.name().job(), t.name().task()}, options_.steady_s());
+      managed = Applies(t.name().job()) && agents_by_task_.IsManaged({t.name().job(), t.name().task()});
     }
     if (!believed) {
       CountUnbelieved(agent);
@@ -363,7 +366,7 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
     if (agent == nullptr) return;
     for (const pb::Task& t : tasks.started())
       believed.push_back(
-          roster_.MayReport(agent->name, {t.name().job(), t.name().task()}, options_.steady_s()));
+          agents_by_task_.MayReport(agent->name, {t.name().job(), t.name().task()}, options_.steady_s()));
   }
   std::vector<std::optional<TaskRef>> refs;
   for (int i = 0; i < tasks.started_size(); ++i) {
@@ -375,23 +378,23 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
   const std::lock_guard lock(mutex_);
   Agent* agent = AgentOf(session);
   if (agent == nullptr) return;
-  std::set<TaskRoster::Name> gone;
+  std::set<AgentTable::Name> gone;
   if (tasks.all()) {
-    gone = roster_.TasksOfAgent(agent->name);
+    gone = agents_by_task_.TasksOfAgent(agent->name);
     for (const pb::Task& t : tasks.started()) gone.erase({t.name().job(), t.name().task()});
   }
   for (const pb::TaskName& name : tasks.gone()) gone.emplace(name.job(), name.task());
   // A task that is gone reports nothing of orders any more.
   for (const auto& [job, task] : gone) {
-    if (roster_.Drop(agent->name, {job, task})) book_.DropTask(job, task);
+    if (agents_by_task_.Drop(agent->name, {job, task})) orders_by_task_.DropTask(job, task);
   }
   for (int i = 0; i < tasks.started_size(); ++i) {
     const pb::Task& t = tasks.started(i);
     const std::optional<TaskRef>& ref = refs[static_cast<size_t>(i)];
     if (!ref.has_value()) {
       ++counts_.refused;
-    } else if (!roster_.Announce({t.name().job(), t.name().task()}, {agent->name, session, *ref, t.managed()},
-                                 options_.steady_s())) {
+    } else if (!agents_by_task_.Announce({t.name().job(), t.name().task()},
+                                         {agent->name, session, *ref, t.managed()}, options_.steady_s())) {
       ++agent->not_believed;
       ++counts_.not_believed;
     }
@@ -414,9 +417,9 @@ AgentList AgentHub::Agents() const {
     v.observes = agent.hello.observe();
     v.cores = agent.hello.cores();
     v.memory_bytes = agent.hello.memory_bytes();
-    const std::set<TaskRoster::Name>& tasks = roster_.TasksOfAgent(name);
+    const std::set<AgentTable::Name>& tasks = agents_by_task_.TasksOfAgent(name);
     v.tasks = static_cast<uint32_t>(tasks.size());
-    for (const TaskRoster::Name& task : tasks) v.managed_tasks += roster_.IsManaged(task) ? 1 : 0;
+    for (const AgentTable::Name& task : tasks) v.managed_tasks += agents_by_task_.IsManaged(task) ? 1 : 0;
     v.heard_s = agent.remembered
                     ? static_cast<double>(std::max<int64_t>(0, options_.now().seconds() - agent.heard_at_s))
                     : now - agent.heard_s;
@@ -441,11 +444,11 @@ AgentHubCounts AgentHub::counts() const {
   counts.agents = agents_.size();
   for (const auto& [name, agent] : agents_) {
     counts.connected += agent.session != 0 ? 1 : 0;
-    counts.tasks += roster_.TasksOfAgent(name).size();
+    counts.tasks += agents_by_task_.TasksOfAgent(name).size();
     counts.unacknowledged += agent.unacknowledged.size();
   }
-  counts.slowest_order_ms = book_.slowest_ms();
-  counts.mean_order_ms = book_.mean_ms();
+  counts.slowest_order_ms = orders_by_task_.slowest_ms();
+  counts.mean_order_ms = orders_by_task_.mean_ms();
   return counts;
 }
 

@@ -19,8 +19,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "server/agents/agent_server.h"
-#include "server/agents/order_book.h"
-#include "server/agents/task_roster.h"
+#include "server/agents/agent_table.h"
+#include "server/agents/order_table.h"
 #include "server/agents/unacknowledged.h"
 #include "server/control/actuator.h"
 #include "server/control/placement.h"
@@ -103,7 +103,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     std::function<bool(const std::string& job)> elsewhere = {};
     std::string own_machine = {};  // as Hello::machine, of this process; "": not known
   };
-  explicit AgentHub(Options options) : options_(std::move(options)), book_(!options_.apply) {}
+  explicit AgentHub(Options options) : options_(std::move(options)), orders_by_task_(!options_.apply) {}
   // `intake` before the server starts, which may report agents at once; then the server. Both must
   // outlive the last call.
   void SetIntake(TaskIntake* intake);
@@ -155,7 +155,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     int parts = 0;
     uint64_t to_replay = 0;  // kept messages of before that have not come yet
     // What its tasks need, by job and task, of `needed_window`.
-    std::map<TaskRoster::Name, double> needed;
+    std::map<AgentTable::Name, double> needed;
     int32_t needed_window = INT32_MIN;
     Unacknowledged unacknowledged;
     taut::agent::v1::Heartbeat heartbeat;
@@ -170,7 +170,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   // What is sent for one task when its agent announces it.
   struct Due {
     std::string job, name;
-    TaskRoster::Task task;
+    AgentTable::Task task;
   };
 
   // Whether agents apply limits of this job, if they may for its tasks.
@@ -224,8 +224,8 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::optional<double> hold_since_s_;
   std::map<std::string, Agent> agents_;  // by name
   absl::flat_hash_map<SessionId, std::string> sessions_;
-  TaskRoster roster_;
-  OrderBook book_;
+  AgentTable agents_by_task_;
+  OrderTable orders_by_task_;
   AgentHubCounts counts_;
   std::deque<RefusedAgent> refused_agents_;
 };

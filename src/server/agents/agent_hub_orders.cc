@@ -46,9 +46,9 @@ std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;
   const double now = options_.steady_s();
-  roster_.Settle(now);
-  for (const TaskRoster::Name& name : roster_.unsent()) {
-    const TaskRoster::Task* task = roster_.Find(name);
+  agents_by_task_.Settle(now);
+  for (const AgentTable::Name& name : agents_by_task_.unsent()) {
+    const AgentTable::Task* task = agents_by_task_.Find(name);
     if (task == nullptr || task->session == 0) continue;
     const auto agent = agents_.find(task->agent);
     const bool replays = agent != agents_.end() && agent->second.to_replay > 0 &&
@@ -67,7 +67,7 @@ void AgentHub::SendStanding() {
     const std::optional<StandingTerms> standing = intake_->Standing(due.task.ref, due.name);
     if (!standing.has_value()) continue;  // with the next tick
     const std::lock_guard lock(mutex_);
-    roster_.MarkSent({due.job, due.name});
+    agents_by_task_.MarkSent({due.job, due.name});
     AddStanding(due, *standing, *messages[due.task.session].mutable_orders());
   }
   for (auto& [session, message] : messages) Send(session, std::move(message));
@@ -85,7 +85,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   if (!applies || !due.task.managed) return;
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
-    const TargetOrder* latest = book_.OrderFor(due.job, r, due.name);
+    const TargetOrder* latest = orders_by_task_.OrderFor(due.job, r, due.name);
     // Nothing in force may mean that a limit was taken back while the task's agent was disconnected, or that
     // another tautd has set one, of which this store knows nothing.
     const bool released = latest != nullptr && !latest->value.has_value();
@@ -103,7 +103,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     order->set_decided_s(standing.decided_s[i]);
     if (latest == nullptr) continue;
     order->set_decision(latest->decision);
-    book_.SentTo(due.job, r, due.name);
+    orders_by_task_.SentTo(due.job, r, due.name);
   }
 }
 
@@ -112,7 +112,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
 bool AgentHub::Claims(const TargetOrder& order) const {
   if (!Applies(order.job) || !order.target.is_limit()) return false;
   const std::lock_guard lock(mutex_);
-  const std::map<std::string, TaskRoster::Task>& tasks = roster_.TasksOfJob(order.job);
+  const std::map<std::string, AgentTable::Task>& tasks = agents_by_task_.TasksOfJob(order.job);
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.second.managed; });
 }
 
@@ -127,15 +127,15 @@ void AgentHub::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
 }
 
 void AgentHub::TakeOrder(const TargetOrder& o, int64_t now_s, std::map<SessionId, pb::ToAgent>& messages) {
-  const std::map<std::string, TaskRoster::Task>& of_job = roster_.TasksOfJob(o.job);
+  const std::map<std::string, AgentTable::Task>& of_job = agents_by_task_.TasksOfJob(o.job);
   std::vector<OrderTask> tasks;
   for (const auto& [name, task] : of_job) {
     const auto agent = agents_.find(task.agent);
     const bool observes = agent != agents_.end() && agent->second.hello.observe();
     tasks.push_back({name, task.managed, task.session != 0, observes});
   }
-  for (const std::string& name : book_.Take(o, tasks, options_.steady_s())) {
-    const TaskRoster::Task& task = of_job.at(name);
+  for (const std::string& name : orders_by_task_.Take(o, tasks, options_.steady_s())) {
+    const AgentTable::Task& task = of_job.at(name);
     pb::Order* out = messages[task.session].mutable_orders()->add_orders();
     out->set_decision(o.decision);
     out->mutable_name()->set_job(o.job);
@@ -150,7 +150,7 @@ void AgentHub::TakeOrder(const TargetOrder& o, int64_t now_s, std::map<SessionId
 
 std::vector<OutcomeUpdate> AgentHub::TakeOutcomes() {
   const std::lock_guard lock(mutex_);
-  return book_.TakeOutcomes();
+  return orders_by_task_.TakeOutcomes();
 }
 
 void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
@@ -166,7 +166,7 @@ void AgentHub::TakeOutcome(Agent& agent, const pb::Outcome& outcome) {
          outcome.resource() == pb::CPU ? Resource::kCpu : Resource::kMemory, outcome.text()});
     if (agent.failures.size() > kFailuresRemembered) agent.failures.pop_front();
   }
-  book_.TakeOutcome(OutcomeOf(outcome), options_.steady_s());
+  orders_by_task_.TakeOutcome(OutcomeOf(outcome), options_.steady_s());
 }
 
 }  // namespace taut::server

@@ -74,7 +74,7 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   cell.hub().OnDisconnect(101);
   cell.Tasks(102, {"web-1"});
   EXPECT_EQ(cell.hub().counts().not_believed, 4U) << "its agent may only restart";
-  cell.steady_s = cell.steady_s + TaskRoster::kGraceSeconds;
+  cell.steady_s = cell.steady_s + AgentTable::kGraceSeconds;
   cell.Tasks(102, {"web-1"});
   cell.hub().Apply(std::vector{TargetOrder{6, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
   EXPECT_EQ(cell.server.Orders(102).back().decision(), 6U);

@@ -36,7 +36,7 @@ std::map<std::string, NeededMemory> AgentHub::MemoryNeeded(std::optional<std::st
     auto it =
         of_job.has_value() ? agent.needed.lower_bound({std::string(*of_job), ""}) : agent.needed.begin();
     for (; it != agent.needed.end() && it->first.first == of_job.value_or(it->first.first); ++it) {
-      if (roster_.MayReport(name, it->first, options_.steady_s()))
+      if (agents_by_task_.MayReport(name, it->first, options_.steady_s()))
         Add(it->second, agent.needed_window, out[it->first.first]);
     }
   }

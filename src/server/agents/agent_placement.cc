@@ -7,7 +7,7 @@ std::vector<PlacedMachine> AgentHub::Placement() const {
   const std::lock_guard lock(mutex_);
   std::vector<PlacedMachine> out;
   for (const auto& [name, agent] : agents_) {
-    const std::set<TaskRoster::Name>& tasks = roster_.TasksOfAgent(name);
+    const std::set<AgentTable::Name>& tasks = agents_by_task_.TasksOfAgent(name);
     // From before a restart: what it has is not known until it is back.
     if (agent.session == 0 && tasks.empty()) continue;
     PlacedMachine& machine = out.emplace_back();

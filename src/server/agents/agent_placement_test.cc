@@ -1,4 +1,4 @@
-// Where the tasks of agents run, as the desk of machines takes it.
+// Where the tasks of agents run, as the machine service takes it.
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"

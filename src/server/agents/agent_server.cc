@@ -16,8 +16,8 @@
 #include "common/base/strings.h"
 #include "common/net/access.h"
 #include "common/net/server_options.h"
-#include "common/rpc/gated_server.h"
 #include "common/rpc/grpc_log.h"
+#include "common/rpc/grpc_server.h"
 #include "common/rpc/hand_over.h"
 #include "common/rpc/validate.h"
 
@@ -369,7 +369,7 @@ class Service final : public v1::Agents::CallbackService {
   }
 
   Shared* const shared_;
-  const std::function<void(const std::string&)> know_;  // GatedServer::Know
+  const std::function<void(const std::string&)> know_;  // GrpcServer::Know
   const bool needs_token_;
   const Access access_;
   std::atomic<SessionId> next_id_{shared_->options.first_session};
@@ -407,7 +407,7 @@ class GrpcAgentServer final : public AgentServer {
   absl::Status Listen(const ServerOptions& access) {
     grpc::ServerBuilder builder;
     SetOptions(shared_.options, &builder);
-    GateOptions bounds;
+    AcceptorOptions bounds;
     bounds.max_connections = static_cast<size_t>(std::max(shared_.options.max_connections, 1));
     bounds.max_per_address = static_cast<size_t>(std::max(shared_.options.max_per_address, 1));
     HandOver(&service_);
@@ -448,7 +448,7 @@ class GrpcAgentServer final : public AgentServer {
  private:
   Shared shared_;
   Service service_;
-  GatedServer server_;
+  GrpcServer server_;
 };
 
 }  // namespace

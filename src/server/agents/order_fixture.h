@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/agents/order_book.h"
+#include "server/agents/order_table.h"
 
 namespace taut::server {
 

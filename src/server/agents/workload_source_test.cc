@@ -5,8 +5,8 @@
 
 #include "server/agents/actuator_set.h"
 #include "server/control/control_fixture.h"
+#include "server/control/live_workload_intake.h"
 #include "server/control/set_one_fixture.h"
-#include "server/control/workload_front.h"
 
 namespace taut::server {
 namespace {
@@ -85,7 +85,7 @@ class WorkloadSources : public testing::Test {
   }
   void Live(int from, int to) {
     for (int minute = from; minute < to; ++minute) {
-      WorkloadFront intake(cell_.control().ingest(), [minute] { return ControlCell::Minute(minute); });
+      LiveWorkloadIntake intake(cell_.control().ingest(), [minute] { return ControlCell::Minute(minute); });
       for (const Workload& job : {kService, kPod, kProcess}) Report(job, minute, intake);
       ASSERT_TRUE(cell_.control().Tick(ControlCell::Minute(minute)).ok());
     }

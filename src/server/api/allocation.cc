@@ -12,7 +12,7 @@
 #include "server/api/allocation_window.h"
 #include "server/api/parameters.h"
 #include "server/api/routes.h"
-#include "server/pool/capacity_desk.h"
+#include "server/pool/capacity_service.h"
 #include "server/pool/capacity_text.h"
 #include "server/pool/costs.h"
 
@@ -125,7 +125,7 @@ struct AllocationSource {
   const Reach& reach;
   const Prices& prices;
   int64_t now_s;
-  const CapacityDesk* capacity;  // null: there is none
+  const CapacityService* capacity;  // null: there is none
 
   bool Reaches(const JobRecord& job) const { return reach.all() || reach.Has(job); }
 };
@@ -448,7 +448,7 @@ std::string AllocationWarning(const HttpRequest& request, const AllocationSource
   return Join(parts, "; ");
 }
 
-HttpResponse GetAllocation(const ApiCall& call, const FleetAccess& access, const CapacityDesk* capacity) {
+HttpResponse GetAllocation(const ApiCall& call, const FleetAccess& access, const CapacityService* capacity) {
   if (absl::Status s = OnlyParameters(
           call.request, {"window", "aggregate", "step", "accumulate", "resolution", "includeIdle",
                          "shareIdle", "idleByNode", "filter", "filterClusters", "filterNamespaces",
@@ -475,7 +475,7 @@ HttpResponse GetAllocation(const ApiCall& call, const FleetAccess& access, const
 
 }  // namespace
 
-void AddAllocationRoutes(const FleetAccess& access, const CapacityDesk* capacity, RouteTable& routes) {
+void AddAllocationRoutes(const FleetAccess& access, const CapacityService* capacity, RouteTable& routes) {
   routes.Add("GET", "/allocation", Act::kSeeMoney,
              [&access, capacity](const ApiCall& call) { return GetAllocation(call, access, capacity); });
   routes.Add("GET", "/allocation/compute", Act::kSeeMoney,

@@ -178,7 +178,7 @@ void PutPriceChanges(std::span<const brain::SeenPriceChange> changes, const Bill
   json.EndArray();
 }
 
-HttpResponse GetBills(const ApiCall& call, const FleetAccess& access, const PriceBook* prices) {
+HttpResponse GetBills(const ApiCall& call, const FleetAccess& access, const PricesComponent* prices) {
   if (absl::Status s = OnlyParameters(call.request, {"month", "group", "limit", "format"}); !s.ok())
     return ErrorResponse(s);
   const std::string format = TextParameter(call.request, "format"),
@@ -236,7 +236,7 @@ HttpResponse GetBills(const ApiCall& call, const FleetAccess& access, const Pric
 
 }  // namespace
 
-void AddBillRoutes(const FleetAccess& access, const PriceBook* prices, RouteTable& routes) {
+void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, RouteTable& routes) {
   routes.Add("GET", "/api/v1/bills", Act::kSeeMoney,
              [&access, prices](const ApiCall& call) { return GetBills(call, access, prices); });
 }

@@ -72,10 +72,10 @@ brain::Money PaidBy(const brain::BudgetSpending& spending, const std::string& gr
 void PutPaysFor(const BudgetView& view, const std::string& business, JsonWriter& json) {
   json.Key("pays_for");
   json.BeginArray();
-  for (const auto& [group, line] : view.book.funding()) {
+  for (const auto& [group, line] : view.accounts.funding()) {
     const brain::Money paid = PaidBy(view.spent, group, business);
     int64_t share_bp = 0;
-    if (const std::vector<brain::BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
+    if (const std::vector<brain::BudgetPart>* funders = view.accounts.FundersAt(group, view.counted_s);
         funders != nullptr) {
       for (const brain::BudgetPart& part : *funders)
         share_bp += part.holder.name == business ? part.share_bp : 0;
@@ -88,7 +88,7 @@ void PutPaysFor(const BudgetView& view, const std::string& business, JsonWriter&
 void PutFunders(const BudgetView& view, const std::string& group, JsonWriter& json) {
   json.Key("funders");
   json.BeginArray();
-  if (const std::vector<brain::BudgetPart>* funders = view.book.FundersAt(group, view.counted_s);
+  if (const std::vector<brain::BudgetPart>* funders = view.accounts.FundersAt(group, view.counted_s);
       funders != nullptr) {
     for (const brain::BudgetPart& part : *funders)
       PutShare("business", part.holder.name, part.share_bp, PaidBy(view.spent, group, part.holder.name),
@@ -104,7 +104,7 @@ void PutFunders(const BudgetView& view, const std::string& group, JsonWriter& js
 void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, JsonWriter& json) {
   json.Key("businesses");
   json.BeginArray();
-  for (const auto& [holder, state] : view.book.holders()) {
+  for (const auto& [holder, state] : view.accounts.holders()) {
     if (!holder.is_business() || !HasHolder(reach, holder)) continue;
     json.BeginObject();
     PutHolder(view, holder, state, now_s, json);
@@ -117,7 +117,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
   json.EndArray();
   json.Key("groups");
   json.BeginArray();
-  for (const auto& [holder, state] : view.book.holders()) {
+  for (const auto& [holder, state] : view.accounts.holders()) {
     if (holder.is_business() || !HasHolder(reach, holder)) continue;
     json.BeginObject();
     PutHolder(view, holder, state, now_s, json);
@@ -129,7 +129,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
   json.Key("without_budget");
   json.BeginArray();
   for (const auto& [group, spending] : view.spent.groups) {
-    if (view.book.Find(brain::GroupHolder(group)) != nullptr || !reach.Has(group)) continue;
+    if (view.accounts.Find(brain::GroupHolder(group)) != nullptr || !reach.Has(group)) continue;
     json.BeginObject();
     json.Field("group", std::string_view(group));
     PutMoney("spent", spending.spent, json);
@@ -139,8 +139,8 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
 }
 
 // Of holders in reach, with nothing of others but their names. Absent: nothing in it is of the caller.
-std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry, const brain::BudgetBook& book,
-                                        const Reach& reach) {
+std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry,
+                                        const brain::BudgetAccounts& accounts, const Reach& reach) {
   if (reach.all() || HasHolder(reach, entry.of)) return entry;
   switch (entry.act) {
     case brain::BudgetAct::kPeriod:
@@ -159,20 +159,21 @@ std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry, const b
   if (entry.act == brain::BudgetAct::kSplit) {
     if (out.parts.empty()) return std::nullopt;
     // Of parts in several units the amounts stand in the parts alone.
-    out.unit = book.UnitOf(out.parts[0].holder);
+    out.unit = accounts.UnitOf(out.parts[0].holder);
     out.amount = {};
     for (const brain::BudgetPart& part : out.parts)
-      out.amount.micros += book.UnitOf(part.holder) == out.unit ? part.amount.micros : 0;
+      out.amount.micros += accounts.UnitOf(part.holder) == out.unit ? part.amount.micros : 0;
     return out;
   }
   out.amount = out.received;
-  out.unit = book.UnitOf(out.to);
+  out.unit = accounts.UnitOf(out.to);
   return HasHolder(reach, entry.to) ? std::optional(out) : std::nullopt;
 }
 
-void PutLedgerEntry(const brain::BudgetEntry& entry, const brain::BudgetBook& book, JsonWriter& json) {
+void PutLedgerEntry(const brain::BudgetEntry& entry, const brain::BudgetAccounts& accounts,
+                    JsonWriter& json) {
   brain::BudgetEntry e = entry;
-  if (e.unit.empty() && !e.of.name.empty()) e.unit = book.UnitOf(e.of);
+  if (e.unit.empty() && !e.of.name.empty()) e.unit = accounts.UnitOf(e.of);
   json.BeginObject();
   PutEntry(e, json);
   json.Field("text", std::string_view(Describe(e, e.unit)));
@@ -188,12 +189,12 @@ void ForgetWhatIsNotOf(brain::BudgetEntry& e) {
 }
 
 // As one that is not there.
-absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetBook& book, const Reach& reach,
+absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetAccounts& accounts, const Reach& reach,
                                                  std::string_view text) {
-  if (reach.all()) return book.Resolve(text);
+  if (reach.all()) return accounts.Resolve(text);
   std::vector<brain::BudgetHolder> found;
   const auto add = [&](const brain::BudgetHolder& holder) {
-    if (book.Find(holder) != nullptr && HasHolder(reach, holder)) found.push_back(holder);
+    if (accounts.Find(holder) != nullptr && HasHolder(reach, holder)) found.push_back(holder);
   };
   if (const std::optional<brain::BudgetHolder> whole = brain::HolderOf(text); whole.has_value()) add(*whole);
   if (found.empty()) {
@@ -201,7 +202,7 @@ absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetBook& book, 
     add(brain::GroupHolder(text));
   }
   if (found.size() == 1) return found[0];
-  if (found.size() > 1) return book.Resolve(text);
+  if (found.size() > 1) return accounts.Resolve(text);
   return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\" of yours"));
 }
 
@@ -323,18 +324,18 @@ bool NeedsGrant(brain::BudgetAct act) {
          act != brain::BudgetAct::kExpire;
 }
 
-HttpResponse GetBusinesses(const ApiCall& call, BudgetDesk* desk) {
+HttpResponse GetBusinesses(const ApiCall& call, BudgetService* service) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoBudgets);
-  const auto view = desk->View();
+  if (service == nullptr) return ErrorResponse(404, kNoBudgets);
+  const auto view = service->View();
   if (!view.ok()) return ErrorResponse(view.status());
-  const brain::BudgetBook& book = (*view)->book;
+  const brain::BudgetAccounts& accounts = (*view)->accounts;
   JsonWriter json;
   json.BeginObject();
-  PutTime("from", book.period().is_open() ? book.period().from_s : INT64_MIN, json);
-  PutTime("to", book.period().is_open() ? book.period().to_s : INT64_MIN, json);
+  PutTime("from", accounts.period().is_open() ? accounts.period().from_s : INT64_MIN, json);
+  PutTime("to", accounts.period().is_open() ? accounts.period().to_s : INT64_MIN, json);
   json.Field("counted_to", (*view)->counted_s);
-  json.Field("currency", std::string_view(book.currency()));
+  json.Field("currency", std::string_view(accounts.currency()));
   if (call.reach.all()) {
     PutMoney("spent", (*view)->spent.total, json);
     PutMoney("unfunded", (*view)->spent.unfunded, json);
@@ -346,69 +347,69 @@ HttpResponse GetBusinesses(const ApiCall& call, BudgetDesk* desk) {
     for (const std::string& warning : (*view)->warnings) json.String(warning);
   }
   json.EndArray();
-  PutBusinesses(**view, call.reach, desk->now_s(), json);
+  PutBusinesses(**view, call.reach, service->now_s(), json);
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse GetBudgetLedger(const ApiCall& call, BudgetDesk* desk) {
+HttpResponse GetBudgetLedger(const ApiCall& call, BudgetService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"holder", "limit", "before"}); !s.ok())
     return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoBudgets);
+  if (service == nullptr) return ErrorResponse(404, kNoBudgets);
   const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
   const absl::StatusOr<int64_t> before = IntParameter(call.request, "before", INT64_MAX, 1, INT64_MAX);
   if (!before.ok()) return ErrorResponse(before.status());
-  const brain::BudgetBook book = desk->book();
+  const brain::BudgetAccounts accounts = service->accounts();
   const std::string text = TextParameter(call.request, "holder");
-  if (!text.empty() && !book.period().is_open())
+  if (!text.empty() && !accounts.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   // Of one that is gone the entries are still there.
   std::optional<brain::BudgetHolder> only = brain::HolderOf(text);
   if (!text.empty() && (!only.has_value() || !HasHolder(call.reach, *only))) {
-    const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, call.reach, text);
+    const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(accounts, call.reach, text);
     if (!found.ok()) return ErrorResponse(found.status());
     only = *found;
   }
-  const std::vector<brain::BudgetEntry> entries = desk->Ledger(
+  const std::vector<brain::BudgetEntry> entries = service->Ledger(
       [&](const brain::BudgetEntry& e) -> std::optional<brain::BudgetEntry> {
         if (e.id >= static_cast<uint64_t>(*before)) return std::nullopt;
         const bool is_of =
             !only.has_value() || e.of == *only || (e.act == brain::BudgetAct::kTransfer && e.to == *only) ||
             std::ranges::any_of(e.parts, [&](const brain::BudgetPart& part) { return part.holder == *only; });
-        return is_of ? Shown(e, book, call.reach) : std::nullopt;
+        return is_of ? Shown(e, accounts, call.reach) : std::nullopt;
       },
       static_cast<size_t>(*limit));
   JsonWriter json;
   json.BeginObject();
   json.Key("entries");
   json.BeginArray();
-  for (const brain::BudgetEntry& e : entries) PutLedgerEntry(e, book, json);
+  for (const brain::BudgetEntry& e : entries) PutLedgerEntry(e, accounts, json);
   json.EndArray();
   json.EndObject();
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, BudgetDesk* desk) {
+HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, BudgetService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoBudgets);
+  if (service == nullptr) return ErrorResponse(404, kNoBudgets);
   const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
   absl::StatusOr<AskedOfLedger> asked = AskedOf(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
-  const brain::BudgetBook book = desk->book();
+  const brain::BudgetAccounts accounts = service->accounts();
   // Before the definition is entered no business is known, whichever is asked for.
-  if (!book.period().is_open())
+  if (!accounts.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   brain::BudgetEntry& entry = asked->entry;
   const auto find = [&](const std::string& text, brain::BudgetHolder& to) -> absl::Status {
-    absl::StatusOr<brain::BudgetHolder> found = HolderWithin(book, call.reach, text);
+    absl::StatusOr<brain::BudgetHolder> found = HolderWithin(accounts, call.reach, text);
     if (found.ok()) {
       to = *std::move(found);
       return absl::OkStatus();
     }
     // One that the caller may see is there.
-    if (HolderWithin(book, access.ReachOf(call.request, Act::kSeeMoney), text).ok())
+    if (HolderWithin(accounts, access.ReachOf(call.request, Act::kSeeMoney), text).ok())
       return absl::PermissionDeniedError(RefusalText(call.request, Act::kMoveMoney));
     return found.status();
   };
@@ -425,22 +426,22 @@ HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, Bud
   }
   entry.who = *who;
   ForgetWhatIsNotOf(entry);
-  const absl::StatusOr<brain::BudgetEntry> made = desk->Submit(std::move(entry), asked->all);
+  const absl::StatusOr<brain::BudgetEntry> made = service->Submit(std::move(entry), asked->all);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
-  PutLedgerEntry(*made, book, json);
+  PutLedgerEntry(*made, accounts, json);
   return JsonResponse(200, json.Take());
 }
 
 }  // namespace
 
-void AddBusinessRoutes(const FleetAccess& access, BudgetDesk* desk, RouteTable& routes) {
+void AddBusinessRoutes(const FleetAccess& access, BudgetService* service, RouteTable& routes) {
   routes.Add("GET", "/api/v1/businesses", Act::kSeeMoney,
-             [desk](const ApiCall& call) { return GetBusinesses(call, desk); });
+             [service](const ApiCall& call) { return GetBusinesses(call, service); });
   routes.Add("GET", "/api/v1/budget-ledger", Act::kSeeMoney,
-             [desk](const ApiCall& call) { return GetBudgetLedger(call, desk); });
+             [service](const ApiCall& call) { return GetBudgetLedger(call, service); });
   routes.Add("POST", "/api/v1/budget-ledger", Act::kMoveMoney,
-             [&access, desk](const ApiCall& call) { return PostBudgetEntry(call, access, desk); });
+             [&access, service](const ApiCall& call) { return PostBudgetEntry(call, access, service); });
 }
 
 }  // namespace taut::server

@@ -119,10 +119,10 @@ void PutTiers(const CapacityView& view, JsonWriter& json) {
   json.EndArray();
 }
 
-HttpResponse GetCapacity(const ApiCall& call, const FleetAccess& access, const CapacityDesk* desk) {
+HttpResponse GetCapacity(const ApiCall& call, const FleetAccess& access, const CapacityService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"from", "to", "resolution"}); !s.ok())
     return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, "capacity is not kept");
+  if (service == nullptr) return ErrorResponse(404, "capacity is not kept");
   const absl::StatusOr<TimeSpan> span = SpanParameters(call.request, access.NowSeconds());
   if (!span.ok()) return ErrorResponse(span.status());
   const absl::StatusOr<int64_t> resolution =
@@ -131,7 +131,7 @@ HttpResponse GetCapacity(const ApiCall& call, const FleetAccess& access, const C
   if (*resolution % kLineSeconds != 0)
     return ErrorResponse(400,
                          StrCat("invalid resolution=", *resolution, ": expected a multiple of 3600 seconds"));
-  const std::shared_ptr<const CapacityView> view = desk->View();
+  const std::shared_ptr<const CapacityView> view = service->View();
   JsonWriter json;
   json.BeginObject();
   PutTime("window_end", view->latest.has_value() ? view->latest->window.next().start_s() : INT64_MIN, json);
@@ -145,7 +145,7 @@ HttpResponse GetCapacity(const ApiCall& call, const FleetAccess& access, const C
   for (const Resource r : kResources)
     json.Field(Name(r), int64_t{view->measured_hours[static_cast<size_t>(r)]});
   json.EndObject();
-  PutCapacityLines(desk->History(span->from_s, span->to_s, *resolution), json);
+  PutCapacityLines(service->History(span->from_s, span->to_s, *resolution), json);
   PutTiers(*view, json);
   json.Key("offers");
   json.BeginArray();
@@ -161,9 +161,9 @@ HttpResponse GetCapacity(const ApiCall& call, const FleetAccess& access, const C
 
 }  // namespace
 
-void AddCapacityRoutes(const FleetAccess& access, const CapacityDesk* desk, RouteTable& routes) {
+void AddCapacityRoutes(const FleetAccess& access, const CapacityService* service, RouteTable& routes) {
   routes.Add("GET", "/api/v1/capacity", Act::kSeePlatform,
-             [&access, desk](const ApiCall& call) { return GetCapacity(call, access, desk); });
+             [&access, service](const ApiCall& call) { return GetCapacity(call, access, service); });
 }
 
 }  // namespace taut::server

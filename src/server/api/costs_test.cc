@@ -257,7 +257,7 @@ TEST_F(CostsTest, AllocationsAreFilteredAndShared) {
 }
 
 // Lines of a cell of 10 cores and 10 GiB from the evening of the day before on, to an hour after midnight.
-void ShowMachines(CapacityDesk& desk) {
+void ShowMachines(CapacityService& service) {
   for (int32_t w = kToday.index - 6 * kWindowsPerHour; w < kToday.index + kWindowsPerHour; ++w) {
     CellCapacity cell{
         .window = WindowId{w}, .source = CapacitySource::kMachines, .of = {}, .unknown_tier = {}};
@@ -269,7 +269,7 @@ void ShowMachines(CapacityDesk& desk) {
       amounts.use = amounts.allocated = {unit};
       amounts.bought = {0};
     }
-    desk.OnWindow(cell);
+    service.OnWindow(cell);
   }
 }
 
@@ -285,10 +285,10 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   const auto unknown = get({{"window", "yesterday"}});
   EXPECT_TRUE(unknown["data"].at(0)["__idle__"].error()) << "absent, not 0";
   EXPECT_THAT(std::string(unknown["warning"].get_string().value()), HasSubstr("idle capacity is left out"));
-  CapacityDesk desk({{.name = "production", .promise = 0.999}});
-  ShowMachines(desk);
+  CapacityService service({{.name = "production", .promise = 0.999}});
+  ShowMachines(service);
   RouteTable routes;
-  AddAllocationRoutes(api_.access(), &desk, routes);
+  AddAllocationRoutes(api_.access(), &service, routes);
   const Router router(api_.access(), std::move(routes), {});
   shown_ = &router;
   // Of yesterday 6 hours of 10 cores are known to be measured, and 2 + 4 + 8 core-hours are charged.

@@ -13,7 +13,7 @@
 #include "server/api/json.h"
 #include "server/api/reach.h"
 #include "server/control/component.h"
-#include "server/pool/quota_desk.h"
+#include "server/pool/quota_service.h"
 
 namespace taut::server {
 
@@ -21,7 +21,7 @@ namespace taut::server {
 class FleetAccess {
  public:
   struct Parts {
-    const QuotaDesk* quota = nullptr;  // null: no groups are known
+    const QuotaService* quota = nullptr;  // null: no groups are known
     Prices prices = {};
     MachineSize machine = {};
   };

@@ -121,7 +121,7 @@ void PutHolds(const brain::LiveJob& job, JsonWriter& json) {
 }
 
 // What its tasks need of memory as agents have probed it.
-void PutMemoryNeeded(const std::string& job, const AgentsRun* agents, JsonWriter& json) {
+void PutMemoryNeeded(const std::string& job, const AgentsComponent* agents, JsonWriter& json) {
   json.Key("memory_needed");
   if (agents == nullptr) return json.Null();
   const std::map<std::string, NeededMemory> by_job = agents->hub()->MemoryNeeded(job);
@@ -167,7 +167,7 @@ HttpResponse GetJob(const ApiCall& call, const FleetAccess& access, const ApiPar
   Workload workload;
   access.control().Look(call.job, [&](const brain::LiveJob& job) { workload = job.record.workload(); });
   const JobFacts facts = FactsOf(call.job, name, workload, access, parts);
-  const KubernetesRun* const pods = parts.pods();
+  const KubernetesSource* const pods = parts.pods();
   const auto container = pods != nullptr ? pods->ContainerOf(workload) : std::nullopt;
   const auto pod = pods != nullptr ? pods->PodTotalsOf(workload) : std::nullopt;
   JsonWriter json;

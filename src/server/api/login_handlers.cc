@@ -56,26 +56,26 @@ HttpResponse Redirect(int status, std::string location) {
 }
 
 // The path is that of the host: the prefix of the names (__Host-) wants it.
-std::string Cookie(const LoginDesk& desk, std::string_view name, std::string_view value,
+std::string Cookie(const LoginService& service, std::string_view name, std::string_view value,
                    std::string_view same_site, int64_t seconds) {
   return StrCat(name, "=", value, "; Path=/; Max-Age=", seconds, "; HttpOnly; SameSite=", same_site,
-                desk.is_secure() ? "; Secure" : "");
+                service.is_secure() ? "; Secure" : "");
 }
 
 // A redirect from another site's page brings the cookie of SameSite=Lax along, and no other.
-std::string LoginCookie(const LoginDesk& desk, std::string_view value, int64_t seconds) {
-  return Cookie(desk, desk.cookie_name(), value, "Lax", seconds);
+std::string LoginCookie(const LoginService& service, std::string_view value, int64_t seconds) {
+  return Cookie(service, service.cookie_name(), value, "Lax", seconds);
 }
 
-std::string SessionCookie(const LoginDesk& desk, std::string_view value, int64_t seconds) {
-  return Cookie(desk, desk.sessions()->cookie_name(), value, "Strict", seconds);
+std::string SessionCookie(const LoginService& service, std::string_view value, int64_t seconds) {
+  return Cookie(service, service.sessions()->cookie_name(), value, "Strict", seconds);
 }
 
 // Of a request that a proxy of ours passes on, as the proxy says: the last it added, which no browser can choose.
-std::string NetworkOfBrowser(const LoginDesk& desk, const HttpRequest& request) {
+std::string NetworkOfBrowser(const LoginService& service, const HttpRequest& request) {
   const std::string* forwarded = request.header("X-Forwarded-For");
   const std::string_view peer = HostWithoutPort(request.peer);
-  if (forwarded == nullptr || std::ranges::find(desk.proxies(), peer) == desk.proxies().end())
+  if (forwarded == nullptr || std::ranges::find(service.proxies(), peer) == service.proxies().end())
     return NetworkOfPeer(request.peer);
   const size_t comma = forwarded->rfind(',');
   const std::string_view last =
@@ -84,11 +84,11 @@ std::string NetworkOfBrowser(const LoginDesk& desk, const HttpRequest& request) 
   return NetworkOfPeer(last.find(':') == std::string_view::npos ? std::string(last) : StrCat("[", last, "]"));
 }
 
-HttpResponse FailedPage(const LoginDesk& desk, int status, std::string_view text) {
+HttpResponse FailedPage(const LoginService& service, int status, std::string_view text) {
   HttpResponse out = SmallPage(
-      status, desk.prefix(),
+      status, service.prefix(),
       {.title = "You are not signed in", .text = text, .link = "/login", .link_text = "Sign in again"});
-  out.headers.push_back({"Set-Cookie", LoginCookie(desk, "", 0)});
+  out.headers.push_back({"Set-Cookie", LoginCookie(service, "", 0)});
   return out;
 }
 
@@ -110,51 +110,51 @@ HttpResponse LoginWays(const HttpRequest& request, const ApiParts& parts) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse BeginLogin(LoginDesk& desk) {
-  absl::StatusOr<LoginFlow::Begun> begun = desk.Begin();
+HttpResponse BeginLogin(LoginService& service) {
+  absl::StatusOr<LoginFlow::Begun> begun = service.Begin();
   if (!begun.ok()) {
-    HttpResponse out = FailedPage(desk, 503, Message(begun.status()));
+    HttpResponse out = FailedPage(service, 503, Message(begun.status()));
     out.headers.push_back({"Retry-After", "10"});
     return out;
   }
   HttpResponse out = Redirect(302, std::move(begun->location));
-  out.headers.push_back({"Set-Cookie", LoginCookie(desk, begun->cookie, desk.pending_s())});
+  out.headers.push_back({"Set-Cookie", LoginCookie(service, begun->cookie, service.pending_s())});
   return out;
 }
 
 // The code leaves the address of the browser at once; what it is exchanged for is waited for elsewhere.
-HttpResponse LoginCallback(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
-  const absl::Status taken = desk.Callback(CookieOf(request, desk.cookie_name()).value_or(""), request.query,
-                                           NetworkOfBrowser(desk, request));
-  if (taken.ok()) return Redirect(303, StrCat(desk.prefix(), "/login/wait"));
+HttpResponse LoginCallback(const HttpRequest& request, LoginService& service, AuditLog* audit) {
+  const absl::Status taken = service.Callback(CookieOf(request, service.cookie_name()).value_or(""),
+                                              request.query, NetworkOfBrowser(service, request));
+  if (taken.ok()) return Redirect(303, StrCat(service.prefix(), "/login/wait"));
   const int status = absl::IsUnavailable(taken) ? 503 : absl::IsResourceExhausted(taken) ? 429 : 401;
   if (audit != nullptr) audit->Log(request, {"", "none", Message(taken), status});
-  return FailedPage(desk, status, Message(taken));
+  return FailedPage(service, status, Message(taken));
 }
 
-HttpResponse LoginWait(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
-  const std::string home = StrCat("0; url=", desk.prefix(), "/");
+HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditLog* audit) {
+  const std::string home = StrCat("0; url=", service.prefix(), "/");
   const PageText signed_in = {.title = "Signed in", .refresh = home, .link = "/", .link_text = "Continue"};
-  LoginDesk::Outcome outcome = desk.Collect(CookieOf(request, desk.cookie_name()).value_or(""));
+  LoginService::Outcome outcome = service.Collect(CookieOf(request, service.cookie_name()).value_or(""));
   switch (outcome.stage) {
     case LoginFlow::Stage::kWaiting:
-      return SmallPage(200, desk.prefix(),
+      return SmallPage(200, service.prefix(),
                        {.title = "Signing in",
-                        .text = StrCat("Waiting for ", desk.name(), "."),
-                        .refresh = StrCat("1; url=", desk.prefix(), "/login/wait")});
+                        .text = StrCat("Waiting for ", service.name(), "."),
+                        .refresh = StrCat("1; url=", service.prefix(), "/login/wait")});
     case LoginFlow::Stage::kFailed:
       if (audit != nullptr) audit->Log(request, {"", "none", outcome.error, 401});
-      return FailedPage(desk, 401, outcome.error);
+      return FailedPage(service, 401, outcome.error);
     case LoginFlow::Stage::kUnknown:
       if (request.role == Role::kNone)
-        return FailedPage(desk, 401, "No sign-in is under way in this browser, or it is over.");
-      return SmallPage(200, desk.prefix(), signed_in);
+        return FailedPage(service, 401, "No sign-in is under way in this browser, or it is over.");
+      return SmallPage(200, service.prefix(), signed_in);
     case LoginFlow::Stage::kDone:
       break;
   }
   // The browser's cookie is replaced: what it held would stay open without anyone to end it.
-  desk.sessions()->End(CookieOf(request, desk.sessions()->cookie_name()).value_or(""));
-  if (const absl::StatusOr<Caller> caller = desk.sessions()->CallerOf(outcome.session); caller.ok()) {
+  service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
+  if (const absl::StatusOr<Caller> caller = service.sessions()->CallerOf(outcome.session); caller.ok()) {
     HttpRequest person;
     person.role = caller->role;
     person.bindings = caller->bindings;
@@ -162,23 +162,23 @@ HttpResponse LoginWait(const HttpRequest& request, LoginDesk& desk, AuditLog* au
   }
   // A page of ours, and no redirect: of a chain of redirects that another site began, a browser sends no cookie of
   // SameSite=Strict.
-  HttpResponse out = SmallPage(200, desk.prefix(), signed_in);
-  out.headers.push_back({"Set-Cookie", SessionCookie(desk, outcome.session, desk.session_s())});
-  out.headers.push_back({"Set-Cookie", LoginCookie(desk, "", 0)});
+  HttpResponse out = SmallPage(200, service.prefix(), signed_in);
+  out.headers.push_back({"Set-Cookie", SessionCookie(service, outcome.session, service.session_s())});
+  out.headers.push_back({"Set-Cookie", LoginCookie(service, "", 0)});
   return out;
 }
 
-HttpResponse Logout(const HttpRequest& request, LoginDesk& desk, AuditLog* audit) {
+HttpResponse Logout(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   if (request.method != "POST")
     return ErrorResponse(405, "/logout is a POST: it ends the session of the browser");
   // Without a session it is over already; of a request with a token no session is ended.
   if (request.by_session) {
-    desk.sessions()->End(CookieOf(request, desk.sessions()->cookie_name()).value_or(""));
+    service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
     if (audit != nullptr) audit->Log(request, {request.user, RolesText(request), "", 204});
   }
   HttpResponse out;
   out.status = 204;
-  out.headers.push_back({"Set-Cookie", SessionCookie(desk, "", 0)});
+  out.headers.push_back({"Set-Cookie", SessionCookie(service, "", 0)});
   out.headers.push_back({"Cache-Control", "no-store"});
   return out;
 }
@@ -187,18 +187,18 @@ constexpr std::string_view kLoginPaths[] = {"/login", "/login/callback", "/login
                                             "/logout"};
 
 std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiParts& parts) {
-  LoginDesk& desk = *parts.login;
+  LoginService& service = *parts.login;
   const bool get = request.method == "GET";
-  if (get && request.path == "/login") return BeginLogin(desk);
-  if (get && request.path == "/login/callback") return LoginCallback(request, desk, parts.audit);
-  if (get && request.path == "/login/wait") return LoginWait(request, desk, parts.audit);
+  if (get && request.path == "/login") return BeginLogin(service);
+  if (get && request.path == "/login/callback") return LoginCallback(request, service, parts.audit);
+  if (get && request.path == "/login/wait") return LoginWait(request, service, parts.audit);
   if (get && request.path == "/login/style.css") {
     HttpResponse out;
     out.content_type = "text/css; charset=utf-8";
     out.body = kStyle;
     return out;
   }
-  if (request.path == "/logout") return Logout(request, desk, parts.audit);
+  if (request.path == "/logout") return Logout(request, service, parts.audit);
   if (get && request.path == "/api/v1/login") return LoginWays(request, parts);
   if (request.role != Role::kNone || !get) return std::nullopt;
   // The page itself says nothing of the fleet, and is what leads to the provider.

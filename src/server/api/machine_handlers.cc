@@ -135,18 +135,18 @@ absl::StatusOr<MachinesQuery> QueryOf(const HttpRequest& request) {
   return query;
 }
 
-HttpResponse GetMachines(const ApiCall& call, const MachineDesk* desk) {
+HttpResponse GetMachines(const ApiCall& call, const MachineService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"search", "source", "sort", "order", "offset", "limit"});
       !s.ok())
     return ErrorResponse(s);
   const absl::StatusOr<MachinesQuery> query = QueryOf(call.request);
   if (!query.ok()) return ErrorResponse(query.status());
   const std::shared_ptr<const MachinesView> view =
-      desk != nullptr ? desk->View() : std::make_shared<MachinesView>();
+      service != nullptr ? service->View() : std::make_shared<MachinesView>();
   const MachinesPage page = ListMachines(*view, *query);
   JsonWriter json;
   json.BeginObject();
-  json.Field("enabled", desk != nullptr);
+  json.Field("enabled", service != nullptr);
   PutHead(*view, json);
   json.Field("total", static_cast<int64_t>(page.total));
   json.Field("offset", static_cast<int64_t>(query->offset));
@@ -163,13 +163,13 @@ HttpResponse GetMachines(const ApiCall& call, const MachineDesk* desk) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse GetMachine(const ApiCall& call, const MachineDesk* desk) {
+HttpResponse GetMachine(const ApiCall& call, const MachineService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"source"}); !s.ok()) return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoMachines);
-  const absl::StatusOr<MachineDesk::Detail> found =
-      desk->Find(call.request.segments[3], TextParameter(call.request, "source"));
+  if (service == nullptr) return ErrorResponse(404, kNoMachines);
+  const absl::StatusOr<MachineService::Detail> found =
+      service->Find(call.request.segments[3], TextParameter(call.request, "source"));
   if (!found.ok()) return ErrorResponse(found.status());
-  const std::shared_ptr<const MachinesView> view = desk->View();
+  const std::shared_ptr<const MachinesView> view = service->View();
   JsonWriter json;
   json.BeginObject();
   PutHead(*view, json);
@@ -196,11 +196,11 @@ HttpResponse GetMachine(const ApiCall& call, const MachineDesk* desk) {
 
 }  // namespace
 
-void AddMachineRoutes(const MachineDesk* desk, RouteTable& routes) {
+void AddMachineRoutes(const MachineService* service, RouteTable& routes) {
   routes.Add("GET", "/api/v1/machines", Act::kSeePlatform,
-             [desk](const ApiCall& call) { return GetMachines(call, desk); });
+             [service](const ApiCall& call) { return GetMachines(call, service); });
   routes.Add("GET", "/api/v1/machines/{name}", Act::kSeePlatform,
-             [desk](const ApiCall& call) { return GetMachine(call, desk); });
+             [service](const ApiCall& call) { return GetMachine(call, service); });
 }
 
 }  // namespace taut::server

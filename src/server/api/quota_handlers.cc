@@ -250,10 +250,10 @@ HttpResponse NoGroup(std::string_view group, const Reach& reach) {
 
 // NotFound alike for one that is not there and one that is not in reach.
 absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const Reach& reach,
-                                                const QuotaDesk& desk) {
+                                                const QuotaService& service) {
   const std::optional<int64_t> id = WholeNumber(text);
   if (!id.has_value() || *id < 0) return absl::NotFoundError("invalid request: expected its number");
-  absl::StatusOr<brain::QuotaRequest> found = desk.Find(static_cast<uint64_t>(*id));
+  absl::StatusOr<brain::QuotaRequest> found = service.Find(static_cast<uint64_t>(*id));
   if (reach.all() || (found.ok() && reach.Has(found->asked.group))) return found;
   return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
 }
@@ -266,7 +266,7 @@ bool IsOf(const HttpRequest& caller, const brain::QuotaRequest& request) {
 
 // The rows, use and requests of groups in reach. Of the cohorts above there are none: with them the use of other
 // groups could be computed.
-QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaDesk& desk) {
+QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaService& service) {
   if (reach.all()) return view;
   std::erase_if(view.rows, [&](const brain::QuotaRowView& row) { return !reach.Has(row.group); });
   std::erase_if(view.uncovered, [&](const brain::UncoveredUse& use) { return !reach.Has(use.group); });
@@ -278,16 +278,16 @@ QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaDesk& desk) 
     view.open += r.open() ? 1 : 0;
     return false;
   };
-  (void)desk.List(count, 1);
+  (void)service.List(count, 1);
   return view;
 }
 
 constexpr std::string_view kNoQuota = "no quota is configured: quota.file names no file";
 
-HttpResponse GetQuota(const ApiCall& call, QuotaDesk* desk) {
+HttpResponse GetQuota(const ApiCall& call, QuotaService* service) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
-  const QuotaView view = ViewWithin(call.reach, desk->ViewWithAdvice(), *desk);
+  if (service == nullptr) return ErrorResponse(404, kNoQuota);
+  const QuotaView view = ViewWithin(call.reach, service->ViewWithAdvice(), *service);
   JsonWriter json;
   json.BeginObject();
   PutTime("measured", view.measured_at.has_value() ? view.measured_at->seconds() : INT64_MIN, json);
@@ -319,22 +319,22 @@ HttpResponse GetQuota(const ApiCall& call, QuotaDesk* desk) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse GetAdmission(const ApiCall& call, QuotaDesk* desk) {
-  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+HttpResponse GetAdmission(const ApiCall& call, QuotaService* service) {
+  if (service == nullptr) return ErrorResponse(404, kNoQuota);
   const absl::StatusOr<Asked> asked = AskedInQuery(call.request);
   if (!asked.ok()) return ErrorResponse(asked.status());
   if (!call.reach.Has(asked->request.group)) return NoGroup(asked->request.group, call.reach);
-  const absl::StatusOr<brain::AdmissionVerdict> verdict = desk->Decide(asked->request, asked->job);
+  const absl::StatusOr<brain::AdmissionVerdict> verdict = service->Decide(asked->request, asked->job);
   if (!verdict.ok()) return ErrorResponse(verdict.status());
   JsonWriter json;
   PutVerdict(*verdict, json);
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse GetRequests(const ApiCall& call, QuotaDesk* desk) {
+HttpResponse GetRequests(const ApiCall& call, QuotaService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"state", "group", "ended", "limit", "before"}); !s.ok())
     return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  if (service == nullptr) return ErrorResponse(404, kNoQuota);
   const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 10'000);
   if (!limit.ok()) return ErrorResponse(limit.status());
   const absl::StatusOr<int64_t> before = IntParameter(call.request, "before", INT64_MAX, 1, INT64_MAX);
@@ -348,7 +348,7 @@ HttpResponse GetRequests(const ApiCall& call, QuotaDesk* desk) {
   const std::string ended = TextParameter(call.request, "ended");
   if (!ended.empty() && ended != "true" && ended != "false")
     return ErrorResponse(400, StrCat("invalid ended=", ended, ": expected true or false"));
-  const std::vector<brain::QuotaRequest> found = desk->List(
+  const std::vector<brain::QuotaRequest> found = service->List(
       [&](const brain::QuotaRequest& r) {
         if (r.id >= static_cast<uint64_t>(*before) || !call.reach.Has(r.asked.group)) return false;
         if (ended == "false" && r.state == brain::RequestState::kEnded) return false;
@@ -356,7 +356,7 @@ HttpResponse GetRequests(const ApiCall& call, QuotaDesk* desk) {
       },
       static_cast<size_t>(*limit));
   // A group that was removed may still have requests.
-  if (found.empty() && !group.empty() && !desk->scheme()->Has(group)) {
+  if (found.empty() && !group.empty() && !service->scheme()->Has(group)) {
     if (!call.reach.all()) return NoGroup(group, call.reach);
     return ErrorResponse(
         404, StrCat("no group \"", ShortText(group), "\" in the quota, and no such request of one"));
@@ -371,9 +371,9 @@ HttpResponse GetRequests(const ApiCall& call, QuotaDesk* desk) {
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaDesk* desk) {
+HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaService* service) {
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
-  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+  if (service == nullptr) return ErrorResponse(404, kNoQuota);
   const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
   const absl::StatusOr<Asked> asked = AskedInBody(call.request.body);
@@ -384,31 +384,32 @@ HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaDe
       return ErrorResponse(403, RefusalText(call.request, Act::kMakeRequests));
     return NoGroup(asked->request.group, call.reach);
   }
-  const absl::StatusOr<brain::QuotaRequest> made = desk->Submit(asked->request, asked->job, *who);
+  const absl::StatusOr<brain::QuotaRequest> made = service->Submit(asked->request, asked->job, *who);
   if (!made.ok()) return ErrorResponse(made.status());
   JsonWriter json;
   PutRequest(*made, json);
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse GetRequest(const ApiCall& call, QuotaDesk* desk) {
-  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+HttpResponse GetRequest(const ApiCall& call, QuotaService* service) {
+  if (service == nullptr) return ErrorResponse(404, kNoQuota);
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  const absl::StatusOr<brain::QuotaRequest> found = FindRequest(call.request.segments[3], call.reach, *desk);
+  const absl::StatusOr<brain::QuotaRequest> found =
+      FindRequest(call.request.segments[3], call.reach, *service);
   if (!found.ok()) return ErrorResponse(found.status());
   JsonWriter json;
   PutRequest(*found, json);
   return JsonResponse(200, json.Take());
 }
 
-HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, QuotaDesk* desk) {
-  if (desk == nullptr) return ErrorResponse(404, kNoQuota);
+HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, QuotaService* service) {
+  if (service == nullptr) return ErrorResponse(404, kNoQuota);
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
   // One that the caller may see is there.
   const absl::StatusOr<brain::QuotaRequest> found =
-      FindRequest(call.request.segments[3], access.ReachOf(call.request, Act::kSeeQuota), *desk);
+      FindRequest(call.request.segments[3], access.ReachOf(call.request, Act::kSeeQuota), *service);
   if (!found.ok()) return ErrorResponse(found.status());
   const bool any = access.ReachOf(call.request, Act::kEndRequests).Has(found->asked.group);
   const bool own = call.reach.Has(found->asked.group) && IsOf(call.request, *found);
@@ -416,7 +417,7 @@ HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, Quota
     return ErrorResponse(403, StrCat("request ", found->id, " is of ", Printable(found->who), ": ",
                                      RefusalText(call.request, Act::kEndRequests)));
   }
-  const absl::StatusOr<brain::QuotaRequest> ended = desk->Withdraw(found->id, *who);
+  const absl::StatusOr<brain::QuotaRequest> ended = service->Withdraw(found->id, *who);
   if (!ended.ok()) return ErrorResponse(ended.status());
   JsonWriter json;
   PutRequest(*ended, json);
@@ -425,19 +426,19 @@ HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, Quota
 
 }  // namespace
 
-void AddQuotaRoutes(const FleetAccess& access, QuotaDesk* desk, RouteTable& routes) {
+void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable& routes) {
   routes.Add("GET", "/api/v1/quota", Act::kSeeQuota,
-             [desk](const ApiCall& call) { return GetQuota(call, desk); });
+             [service](const ApiCall& call) { return GetQuota(call, service); });
   routes.Add("GET", "/api/v1/admission", Act::kSeeQuota,
-             [desk](const ApiCall& call) { return GetAdmission(call, desk); });
+             [service](const ApiCall& call) { return GetAdmission(call, service); });
   routes.Add("GET", "/api/v1/requests", Act::kSeeQuota,
-             [desk](const ApiCall& call) { return GetRequests(call, desk); });
+             [service](const ApiCall& call) { return GetRequests(call, service); });
   routes.Add("POST", "/api/v1/requests", Act::kMakeRequests,
-             [&access, desk](const ApiCall& call) { return PostRequest(call, access, desk); });
+             [&access, service](const ApiCall& call) { return PostRequest(call, access, service); });
   routes.Add("GET", "/api/v1/requests/{id}", Act::kSeeQuota,
-             [desk](const ApiCall& call) { return GetRequest(call, desk); });
+             [service](const ApiCall& call) { return GetRequest(call, service); });
   routes.Add("DELETE", "/api/v1/requests/{id}", Act::kMakeRequests,
-             [&access, desk](const ApiCall& call) { return DeleteRequest(call, access, desk); });
+             [&access, service](const ApiCall& call) { return DeleteRequest(call, access, service); });
 }
 
 }  // namespace taut::server

@@ -4,8 +4,8 @@ namespace taut::server {
 namespace {
 
 template <typename Run>
-auto DeskOf(Run* run) -> decltype(run->desk()) {
-  return run == nullptr ? nullptr : run->desk();
+auto DeskOf(Run* run) -> decltype(run->service()) {
+  return run == nullptr ? nullptr : run->service();
 }
 
 }  // namespace

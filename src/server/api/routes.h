@@ -7,20 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "server/agents/agents_run.h"
+#include "server/agents/agents_component.h"
 #include "server/api/event_streams.h"
 #include "server/api/router.h"
-#include "server/auth/login_desk.h"
+#include "server/auth/login_service.h"
 #include "server/control/daemon_clock.h"
 #include "server/control/past/late_history.h"
-#include "server/kubernetes/run/cluster_run.h"
+#include "server/kubernetes/run/kubernetes_component.h"
 #include "server/kubernetes/watch/replica_watch.h"
-#include "server/pool/budget_run.h"
+#include "server/pool/budget_component.h"
 #include "server/pool/budgets.h"
-#include "server/pool/capacity_run.h"
-#include "server/pool/machines_run.h"
-#include "server/pool/price_book.h"
-#include "server/pool/quota_run.h"
+#include "server/pool/capacity_component.h"
+#include "server/pool/machines_component.h"
+#include "server/pool/prices_component.h"
+#include "server/pool/quota_component.h"
 
 namespace taut::server {
 
@@ -45,27 +45,27 @@ struct AboutDaemon {
 // What the API shows.
 struct ApiParts {
   // Components, which the list of components sets.
-  const ClusterRun* cluster = nullptr;
-  const AgentsRun* agents = nullptr;
-  const BackfillRun* backfill = nullptr;
+  const KubernetesComponent* cluster = nullptr;
+  const AgentsComponent* agents = nullptr;
+  const BackfillComponent* backfill = nullptr;
   const LateHistory* late_history = nullptr;
-  const PriceBook* price_book = nullptr;
+  const PricesComponent* price_book = nullptr;
   const LabelBudgets* label_budgets = nullptr;
-  QuotaRun* quota = nullptr;
-  BudgetRun* budgets = nullptr;
-  MachinesRun* machines = nullptr;
-  CapacityRun* capacity = nullptr;
+  QuotaComponent* quota = nullptr;
+  BudgetComponent* budgets = nullptr;
+  MachinesComponent* machines = nullptr;
+  CapacityComponent* capacity = nullptr;
   DaemonClock* clock = nullptr;               // which an operator may confirm
   const ComponentList* components = nullptr;  // whose metrics and warnings are shown
-  // What HttpRun has.
+  // What HttpComponent has.
   AboutDaemon about = {};
-  LoginDesk* login = nullptr;  // people sign in with a provider
+  LoginService* login = nullptr;  // people sign in with a provider
   AuditLog* audit = nullptr;
   EventStreams* events = nullptr;
   const ReplicaWatch* replica_watch = nullptr;  // without a cluster
   double (*steady_s)() = nullptr;
 
-  const KubernetesRun* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
+  const KubernetesSource* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
 };
 
 // All that the API answers. `access` and `parts` outlive the table.
@@ -90,13 +90,13 @@ void AddTierActRoutes(const FleetAccess& access, RouteTable& routes);
 void AddPromiseRoutes(const FleetAccess& access, RouteTable& routes);
 void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes);
 // As OpenCost answers.
-void AddAllocationRoutes(const FleetAccess& access, const CapacityDesk* capacity, RouteTable& routes);
-void AddBillRoutes(const FleetAccess& access, const PriceBook* prices, RouteTable& routes);
-void AddBusinessRoutes(const FleetAccess& access, BudgetDesk* desk, RouteTable& routes);
-void AddQuotaRoutes(const FleetAccess& access, QuotaDesk* desk, RouteTable& routes);
-void AddCapacityRoutes(const FleetAccess& access, const CapacityDesk* desk, RouteTable& routes);
+void AddAllocationRoutes(const FleetAccess& access, const CapacityService* capacity, RouteTable& routes);
+void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, RouteTable& routes);
+void AddBusinessRoutes(const FleetAccess& access, BudgetService* service, RouteTable& routes);
+void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable& routes);
+void AddCapacityRoutes(const FleetAccess& access, const CapacityService* service, RouteTable& routes);
 // The files that are compiled in; other paths of them are answered by the router.
 void AddPageRoutes(bool pages, RouteTable& routes);
-void AddMachineRoutes(const MachineDesk* desk, RouteTable& routes);
+void AddMachineRoutes(const MachineService* service, RouteTable& routes);
 
 }  // namespace taut::server

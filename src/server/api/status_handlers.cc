@@ -217,7 +217,7 @@ void PutLateJobs(const LateProgress& late, JsonWriter& json) {
   json.EndObject();
 }
 
-std::optional<BackfillProgress> ProgressOf(const BackfillRun* backfill) {
+std::optional<BackfillProgress> ProgressOf(const BackfillComponent* backfill) {
   return backfill == nullptr ? std::nullopt : backfill->progress();
 }
 
@@ -246,7 +246,7 @@ HttpResponse PostConfirmation(const ApiCall& call, DaemonClock* clock) {
   return JsonResponse(200, R"({"confirmed":true})");
 }
 
-HttpResponse GetAgents(const ApiCall& call, const AgentsRun* agents) {
+HttpResponse GetAgents(const ApiCall& call, const AgentsComponent* agents) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
   const AgentHub* const hub = agents != nullptr ? agents->hub() : nullptr;

@@ -32,7 +32,7 @@ std::string RandomBytes(size_t bytes) {
   return out;
 }
 
-absl::StatusOr<LoginDesk::Options> LoginOptionsOf(const OidcConfig& config) {
+absl::StatusOr<LoginService::Options> LoginOptionsOf(const OidcConfig& config) {
   const LoginConfig& login = config.login;
   if (login.redirect_url.empty()) {
     return absl::InvalidArgumentError(
@@ -49,7 +49,7 @@ absl::StatusOr<LoginDesk::Options> LoginOptionsOf(const OidcConfig& config) {
   if (!secret.ok())
     return absl::Status(secret.status().code(),
                         StrCat("server.oidc.login.client_secret_file: ", Message(secret.status())));
-  LoginDesk::Options out;
+  LoginService::Options out;
   out.flow.issuer = config.issuer;
   out.flow.client_id = login.client_id;
   out.flow.client_secret = *std::move(secret);
@@ -116,13 +116,13 @@ absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64
       std::move(rules), *std::move(bindings), [raw] { return raw->keys(); }, [raw] { raw->Refresh(); },
       now_s);
   if (config.login.client_id.empty()) return parts;
-  absl::StatusOr<LoginDesk::Options> login = LoginOptionsOf(config);
+  absl::StatusOr<LoginService::Options> login = LoginOptionsOf(config);
   if (!login.ok()) return login.status();
   login->verifier = parts.verifier;
   login->provider = [raw] { return raw->login(); };
   login->refresh = [raw] { raw->Refresh(); };
   login->now_s = std::move(now_s);
-  parts.login = std::make_unique<LoginDesk>(*std::move(login));
+  parts.login = std::make_unique<LoginService>(*std::move(login));
   return parts;
 }
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "common/base/daemon_log.h"
-#include "server/auth/login_desk.h"
+#include "server/auth/login_service.h"
 #include "server/auth/oidc_verifier.h"
 #include "server/auth/provider_keys.h"
 #include "server/config/daemon_config.h"
@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& co
 struct OidcParts {
   std::unique_ptr<ProviderKeys> keys;  // outlives the others
   std::shared_ptr<OidcVerifier> verifier;
-  std::unique_ptr<LoginDesk> login;
+  std::unique_ptr<LoginService> login;
 };
 // InvalidArgument: what is missing or wrong; NotFound: a file. Does nothing before keys and login are started.
 // `log`, if it is not null, outlives the parts.

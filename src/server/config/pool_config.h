@@ -40,7 +40,7 @@ struct QuotaConfig {
   size_t max_requests = 1000;  // of a group, waiting or holding quota, where the file does not say it
 };
 
-// Money of businesses and groups (src/server/pool/budget_desk.h).
+// Money of businesses and groups (src/server/pool/budget_service.h).
 struct BudgetsConfig {
   std::string file;  // "": none
   int entries_per_day = 500;

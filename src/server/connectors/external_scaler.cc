@@ -14,8 +14,8 @@
 
 #include "common/base/strings.h"
 #include "common/net/server_options.h"
-#include "common/rpc/gated_server.h"
 #include "common/rpc/grpc_log.h"
+#include "common/rpc/grpc_server.h"
 #include "common/rpc/hand_over.h"
 #include "external_scaler.grpc.pb.h"
 
@@ -125,7 +125,7 @@ class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
 
 class ScalerService final : public keda::ExternalScaler::CallbackService {
  public:
-  // `know`: GatedServer::Know.
+  // `know`: GrpcServer::Know.
   ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of,
                 std::function<void(const std::string&)> know)
       : know_(std::move(know)),
@@ -284,9 +284,9 @@ class GrpcScalerServer final : public ScalerServer {
   absl::Status Listen(const ServerOptions& access) {
     constexpr int kMaxMessageBytes = 1 << 20;
     grpc::ServerBuilder builder;
-    GatedServer::SetBounds(builder, kMaxMessageBytes);
+    GrpcServer::SetBounds(builder, kMaxMessageBytes);
     HandOver(&service_);
-    const GateOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
+    const AcceptorOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
     if (absl::Status s = server_.Listen(access, bounds, service_, builder); !s.ok()) return s;
     service_.StartWatch();
     server_.Accept();
@@ -306,7 +306,7 @@ class GrpcScalerServer final : public ScalerServer {
  private:
   const size_t max_connections_;
   ScalerService service_;
-  GatedServer server_;
+  GrpcServer server_;
 };
 
 }  // namespace

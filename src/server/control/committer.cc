@@ -17,8 +17,8 @@ absl::Status Committer::Commit() {
 
 absl::Status Committer::StoreUnsaved() {
   absl::Status s = parts_.store.Commit(unsaved_.Record());
-  parts_.board.NoteStore(s);
-  parts_.board.Count([&](ControlCounts& counts) { ++(s.ok() ? counts.commits : counts.failed_commits); });
+  parts_.status.NoteStore(s);
+  parts_.status.Count([&](ControlCounts& counts) { ++(s.ok() ? counts.commits : counts.failed_commits); });
   return s;
 }
 
@@ -45,7 +45,7 @@ void Committer::Publish() {
   if (!decisions.empty()) NotePublished(decisions.back().id);
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
   if (!extended.empty()) parts_.actuator.Apply(extended, parts_.front.time.now().seconds());
-  parts_.board.Count([&](ControlCounts& counts) {
+  parts_.status.Count([&](ControlCounts& counts) {
     counts.decisions += decisions.size();
     counts.forgotten_jobs += unsaved_.forgotten_jobs.size();
     counts.returned_jobs += unsaved_.returned_jobs.size();
@@ -138,7 +138,7 @@ absl::Status Committer::CheckStore() {
   absl::Status checked = parts_.store.Check();
   if (checked.ok() && !store_was_gone_) return checked;
   store_was_gone_ = !checked.ok();
-  parts_.board.NoteStore(checked);
+  parts_.status.NoteStore(checked);
   return checked;
 }
 

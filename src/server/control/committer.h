@@ -11,9 +11,9 @@
 
 #include "absl/status/status.h"
 #include "server/control/actuator.h"
-#include "server/control/ingest_front.h"
+#include "server/control/live_ingest.h"
 #include "server/control/shared_fleet.h"
-#include "server/control/status_board.h"
+#include "server/control/shared_status.h"
 #include "server/control/unsaved.h"
 #include "server/control/view_maker.h"
 #include "server/store/store.h"
@@ -41,8 +41,8 @@ class Committer {
     Store& store;
     Actuator& actuator;
     SharedFleet& fleet;
-    const IngestFront& front;
-    StatusBoard& board;
+    const LiveIngest& ingest;
+    SharedStatus& status;
     ViewMaker& views;
   };
   explicit Committer(const Parts& parts) : parts_(parts) {}

@@ -237,7 +237,7 @@ void ControlMetrics::Collect(MetricsText& out) const {
 
 // Where time is the samples' no clock can be compared with them: the jump is reported.
 void ControlMetrics::SayOfFirstSample() {
-  const IngestFront& ingest = context_.control->ingest();
+  const LiveIngest& ingest = context_.control->ingest();
   const std::optional<Timestamp> stored = ingest.time.before();
   if (first_sample_seen_ || context_.clock == ClockSource::kWall || !stored.has_value()) return;
   const int64_t ahead_s = (ingest.time.now().us - stored->us) / kMicrosPerSecond;

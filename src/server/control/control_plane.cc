@@ -39,31 +39,31 @@ class StepTimer {
 
 ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts)
     : parts_(parts),
-      front_(options.front, std::move(mapping), parts.samples, board_),
+      ingest_(options.front, std::move(mapping), parts.samples, status_),
       fleet_(options.live, options.threads),
-      views_(fleet_, board_),
-      committer_({*parts.store, *parts.actuator, fleet_, front_, board_, views_}),
+      views_(fleet_, status_),
+      committer_({*parts.store, *parts.actuator, fleet_, ingest_, status_, views_}),
       checkpointer_(options.checkpoint_windows, *parts.actuator, fleet_, committer_),
-      jobs_(options.jobs, {*parts.history, front_, fleet_, committer_}),
+      jobs_(options.jobs, {*parts.history, ingest_, fleet_, committer_}),
       owners_(parts.owners, fleet_, committer_),
-      pasts_({*parts.history, fleet_, board_, committer_, checkpointer_}),
-      agents_(front_, tier_acts_, fleet_, board_) {}
+      pasts_({*parts.history, fleet_, status_, committer_, checkpointer_}),
+      agents_(ingest_, tier_acts_, fleet_, status_) {}
 
 // ---- the loop ----
 
 absl::Status ControlPlane::Tick(Timestamp now, brain::When when) {
   const std::lock_guard writer(committer_.writer());
-  front_.log.Keep(NotStored() == 0);
+  ingest_.log.Keep(NotStored() == 0);
   if (when == brain::When::kNow) DistrustFuture(now);
   PassOnStartups();
-  for (const OomSighting& o : front_.windows.TakeOoms(now)) sightings_.push_back(o);
+  for (const OomSighting& o : ingest_.windows.TakeOoms(now)) sightings_.push_back(o);
   TakeTierActs(now);
   // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
-  for (ClosedWindow& closed : front_.windows.Close(now, when)) waiting_.push_back({std::move(closed), when});
-  front_.windows.SetWaiting(NotStored());
+  for (ClosedWindow& closed : ingest_.windows.Close(now, when)) waiting_.push_back({std::move(closed), when});
+  ingest_.windows.SetWaiting(NotStored());
   jobs_.AddNewJobs(now, when);
   jobs_.RelabelJobs(now, when);
-  if (const auto time = front_.time.Of(now); when == brain::When::kNow && time.has_value())
+  if (const auto time = ingest_.time.Of(now); when == brain::When::kNow && time.has_value())
     owners_.Step(time->seconds());
   if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
@@ -81,13 +81,13 @@ void ControlPlane::PassOnStartups() {
   const brain::LiveFleet& fleet = fleet_.unlocked();
   if (fleet.startups_version == startups_version_) return;
   startups_version_ = fleet.startups_version;
-  front_.windows.SetStartups(fleet.startups);
+  ingest_.windows.SetStartups(fleet.startups);
 }
 
 void ControlPlane::TakeTierActs(Timestamp now) {
-  // While the store takes none, they wait in the inbox, which is bounded.
+  // While the store takes none, they wait in the queue, which is bounded.
   if (!committer_.unsaved().tier_acts.empty()) return;
-  const int64_t now_s = front_.time.Of(now).value_or(now).seconds();
+  const int64_t now_s = ingest_.time.Of(now).value_or(now).seconds();
   for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
     committer_.unsaved().tier_acts.push_back(std::move(act));
 }
@@ -99,7 +99,7 @@ absl::Status ControlPlane::PassWaiting() {
     Waiting next = std::move(waiting_.front());
     waiting_.erase(waiting_.begin());
     const absl::Status s = Pass(std::move(next.closed), next.when);
-    front_.windows.SetWaiting(NotStored());
+    ingest_.windows.SetWaiting(NotStored());
     if (!s.ok()) return s;
   }
   return passed.has_value() ? jobs_.ForgetJobs(*passed) : absl::OkStatus();
@@ -111,7 +111,7 @@ int ControlPlane::NotStored() const {
 
 void ControlPlane::DistrustFuture(Timestamp now) {
   if (distrusted_future_) return;
-  const std::optional<Timestamp> time = front_.time.Of(now);
+  const std::optional<Timestamp> time = ingest_.time.Of(now);
   if (!time.has_value()) return;
   distrusted_future_ = true;
   fleet_.Write()->restore.DistrustFuture(time->seconds());
@@ -129,8 +129,8 @@ absl::Status ControlPlane::ActOnAllOoms(Timestamp now, brain::When when) {
 
 absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
   if (count == 0) return absl::OkStatus();
-  FindTrialTasks(fleet_, front_);
-  const int64_t now_s = front_.time.now().seconds();
+  FindTrialTasks(fleet_, ingest_);
+  const int64_t now_s = ingest_.time.now().seconds();
   LearnOfKilled(count, when);
   Unsaved& unsaved = committer_.unsaved();
   {
@@ -153,13 +153,13 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
 }
 
 absl::Status ControlPlane::ActOnGrowth() {
-  const std::vector<GrowthSighting> seen = front_.windows.FindGrowth([this] {
+  const std::vector<GrowthSighting> seen = ingest_.windows.FindGrowth([this] {
     std::vector<JobLimit> limits;
     for (const auto& [job, bytes] : fleet_.Read()->kills.LoweredLimits()) limits.push_back({job, bytes});
     return limits;
   });
   if (seen.empty()) return absl::OkStatus();
-  const int64_t now_s = front_.time.now().seconds();
+  const int64_t now_s = ingest_.time.now().seconds();
   {
     const auto fleet = fleet_.Write();
     for (const GrowthSighting& g : seen)
@@ -181,9 +181,9 @@ void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
       if (fleet->Has(job) && !fleet->owners.Knows(job)) unlimited.push_back(job);
     }
   }
-  if (when == brain::When::kNow) owners_.Ask(killed, front_.time.now().seconds());
+  if (when == brain::When::kNow) owners_.Ask(killed, ingest_.time.now().seconds());
   if (unlimited.empty()) return;
-  const auto limits = front_.windows.MemoryLimits(unlimited);
+  const auto limits = ingest_.windows.MemoryLimits(unlimited);
   const auto fleet = fleet_.Write();
   for (size_t i = 0; i < unlimited.size(); ++i) {
     double highest = 0;  // as in a window
@@ -201,7 +201,7 @@ absl::Status ControlPlane::ActOnExternal() {
   if (parts_.external == nullptr) return absl::OkStatus();
   const std::vector<ExternalAnswer> answers = parts_.external->Take();
   if (answers.empty()) return absl::OkStatus();
-  const int64_t now_s = front_.time.now().seconds();
+  const int64_t now_s = ingest_.time.now().seconds();
   uint64_t taken = 0;
   for (size_t first = 0; first < answers.size(); first += kPiece) {
     const auto fleet = fleet_.Write();
@@ -209,7 +209,7 @@ absl::Status ControlPlane::ActOnExternal() {
          std::span(answers).subspan(first, std::min(kPiece, answers.size() - first)))
       taken += fleet->external.Take(answer, now_s, committer_.unsaved().output) ? 1 : 0;
   }
-  board_.Count([&](ControlCounts& counts) {
+  status_.Count([&](ControlCounts& counts) {
     counts.external_taken += taken;
     counts.external_ignored += answers.size() - taken;
   });
@@ -221,7 +221,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   StepTimer timer(parts_.steady_ms, times);
   Unsaved& unsaved = committer_.unsaved();
   brain::PassOutput& out = unsaved.output;
-  FindTrialTasks(fleet_, front_);
+  FindTrialTasks(fleet_, ingest_);
   const auto piecewise = [&](size_t piece, auto step) {
     for (size_t first = 0; first < std::max<size_t>(closed.jobs.size(), 1); first += piece) {
       const auto fleet = fleet_.Write();
@@ -241,7 +241,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   timer.Done("observe");
   fleet_.Write()->pass.EndWindow(closed, out, when);
   if (when == brain::When::kNow) {
-    const std::vector<KernelPeak> peaks = front_.windows.TakeKernelPeaks();
+    const std::vector<KernelPeak> peaks = ingest_.windows.TakeKernelPeaks();
     const auto fleet = fleet_.Write();
     for (const KernelPeak& peak : peaks)
       fleet->kills.TakeKernelPeaks(peak.job, {peak.bytes, peak.met, peak.standing}, closed.window);
@@ -251,7 +251,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   piecewise(kPiece, [&](brain::LiveFleet& fleet, size_t first, size_t last) {
     fleet.pass.Decide(closed, first, last, out, when);
   });
-  NameTrialTasks(fleet_, front_, unsaved);
+  NameTrialTasks(fleet_, ingest_, unsaved);
   timer.Done("decide");
   ExternalBatch asked{.window = closed.window, .jobs = {}};
   if (parts_.external != nullptr && when == brain::When::kNow) {
@@ -272,7 +272,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   timer.Done("checkpoint");
   Maintain(window);
   timer.Done("maintain");
-  board_.EndPass(std::move(times));
+  status_.EndPass(std::move(times));
   return stored;
 }
 
@@ -290,12 +290,12 @@ void ControlPlane::AskOwners(const ClosedWindow& closed) {
 void ControlPlane::Maintain(WindowId window) {
   // A piece a pass is plenty: a day has 288 of them.
   const absl::StatusOr<bool> more = parts_.store->Maintain(window);
-  if (!more.ok()) board_.NoteStore(more.status());
+  if (!more.ok()) status_.NoteStore(more.status());
 }
 
 absl::Status ControlPlane::RetrainSome() {
   const std::vector<JobId> jobs = fleet_.Read()->history.Wanted(8, history_cursor_);
-  const std::optional<WindowId> stored = board_.stored_through();
+  const std::optional<WindowId> stored = status_.stored_through();
   for (const JobId id : jobs) {
     const WindowId end = stored.has_value() ? stored->next() : WindowId{0};
     absl::StatusOr<std::vector<JobDay>> days = parts_.history->JobDays(id, WindowId{INT32_MIN / 2}, end);
@@ -309,7 +309,7 @@ absl::Status ControlPlane::RetrainSome() {
     // What cannot be read is as if it had never been: the job starts anew.
     fleet_.Write()->history.Retrain(
         id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms, *decisions);
-    board_.Count([](ControlCounts& counts) { ++counts.retrained; });
+    status_.Count([](ControlCounts& counts) { ++counts.retrained; });
   }
   if (!jobs.empty()) views_.Refresh(nullptr);
   return absl::OkStatus();
@@ -317,9 +317,9 @@ absl::Status ControlPlane::RetrainSome() {
 
 absl::Status ControlPlane::CheckpointAll() {
   const std::lock_guard writer(committer_.writer());
-  front_.log.Keep(NotStored() == 0);
+  ingest_.log.Keep(NotStored() == 0);
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
-  const std::optional<WindowId> stored = board_.stored_through();
+  const std::optional<WindowId> stored = status_.stored_through();
   if (!stored.has_value()) return absl::OkStatus();
   checkpointer_.SaveWithPass(*stored, true);
   return checkpointer_.SaveAll(*stored);
@@ -337,7 +337,7 @@ void ControlPlane::FindNumbers(std::span<PlacedTask* const> tasks) const {
         task->number = job.has_value() ? std::optional(TaskRef{*job, 0}) : std::nullopt;
       }
     }
-    front_.jobs.FindNumbers(piece);
+    ingest_.jobs.FindNumbers(piece);
   }
 }
 

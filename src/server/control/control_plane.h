@@ -19,14 +19,14 @@
 #include "server/control/checkpointer.h"
 #include "server/control/committer.h"
 #include "server/control/external_recommender.h"
-#include "server/control/ingest_front.h"
 #include "server/control/job_registry.h"
 #include "server/control/late_pasts.h"
-#include "server/control/owner_desk.h"
+#include "server/control/live_ingest.h"
+#include "server/control/owner_settings_reader.h"
 #include "server/control/placement.h"
 #include "server/control/shared_fleet.h"
-#include "server/control/status_board.h"
-#include "server/control/tier_act_inbox.h"
+#include "server/control/shared_status.h"
+#include "server/control/tier_act_queue.h"
 #include "server/control/view_maker.h"
 #include "server/store/sample_log.h"
 #include "server/store/store.h"
@@ -34,7 +34,7 @@
 namespace taut::server {
 
 struct ControlOptions {
-  IngestFront::Options front;
+  LiveIngest::Options ingest;
   JobRegistry::Options jobs;
   brain::LiveSettings live;
   // Each chunk of jobs is checkpointed once per this many windows: what a restart has to process again.
@@ -63,19 +63,19 @@ class ControlPlane {
   absl::Status Restore();
 
   // ---- its parts ----
-  IngestFront& ingest() { return front_; }
-  const IngestFront& ingest() const { return front_; }
+  LiveIngest& ingest() { return ingest_; }
+  const LiveIngest& ingest() const { return ingest_; }
   TaskIntake& agents() { return agents_; }
   LatePasts& pasts() { return pasts_; }
-  StatusBoard& status() { return board_; }
-  const StatusBoard& status() const { return board_; }
+  SharedStatus& status() { return status_; }
+  const SharedStatus& status() const { return status_; }
   History& history() const { return *parts_.history; }
 
   // ---- the loop ----
   // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
   // did not take it; called again it tries again.
   // kPast, for history from elsewhere (backfill): everything up to `now`, which may be earlier than it is, was
-  // passed to IngestFront::Take. Windows up to it are closed, stored and learnt from, and so are OOM kills; no
+  // passed to LiveIngest::Take. Windows up to it are closed, stored and learnt from, and so are OOM kills; no
   // limit changes, and no job is moved. An OOM kill after `now` is acted on as by kNow.
   absl::Status Tick(Timestamp now, brain::When when = brain::When::kNow);
   // Writes all checkpoints, so that the next start is quick.
@@ -94,7 +94,7 @@ class ControlPlane {
 
   // ---- queries ----
   // The latest snapshot; never null.
-  std::shared_ptr<const FleetView> view() const { return board_.view(); }
+  std::shared_ptr<const FleetView> view() const { return status_.view(); }
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
   // Sets the number of each; absent: no series or window of the task has come lately. Locks for some hundred at a
   // time.
@@ -147,16 +147,16 @@ class ControlPlane {
   const Parts parts_;
   std::vector<std::string> lost_;  // by the restore, until it is over
 
-  StatusBoard board_;
-  IngestFront front_;
+  SharedStatus status_;
+  LiveIngest ingest_;
   SharedFleet fleet_;
   ViewMaker views_;
   Committer committer_;
   Checkpointer checkpointer_;
   JobRegistry jobs_;
-  OwnerDesk owners_;
+  OwnerSettingsReader owners_;
   LatePasts pasts_;
-  TierActInbox tier_acts_;
+  TierActQueue tier_acts_;
   AgentIntake agents_;
 
   // Of the thread of the passes.

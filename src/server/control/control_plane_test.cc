@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
 #include "server/control/set_one_fixture.h"
-#include "server/control/tier_act_inbox.h"
+#include "server/control/tier_act_queue.h"
 
 namespace taut::server {
 namespace {
@@ -141,7 +141,7 @@ TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
 // A day is counted when it is over, in the pass of its last window: no kill loses or doubles one.
 TEST(ControlPlane, PromisesOutliveKills) {
   constexpr int kDayMinutes = 1440, kEnd = kDayMinutes + 300;
-  const auto book = [](ControlCell& cell) {
+  const auto risk = [](ControlCell& cell) {
     std::string bytes;
     ByteWriter out(&bytes);
     cell.control().view()->risks.Save(out);
@@ -155,12 +155,12 @@ TEST(ControlPlane, PromisesOutliveKills) {
   for (const int kill : {700, kDayMinutes, kDayMinutes + 2, kDayMinutes + 3, kDayMinutes + 200}) {
     ControlCell cell(16);
     ASSERT_TRUE(cell.Live(0, kill).ok());
-    const std::string before = book(cell);
+    const std::string before = risk(cell);
     cell.Restart();
     ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-    EXPECT_EQ(book(cell), before) << "killed in minute " << kill;
+    EXPECT_EQ(risk(cell), before) << "killed in minute " << kill;
     ASSERT_TRUE(cell.Live(kill / 5 * 5 - 5, kEnd).ok());
-    EXPECT_EQ(book(cell), book(straight)) << "killed in minute " << kill;
+    EXPECT_EQ(risk(cell), risk(straight)) << "killed in minute " << kill;
   }
 }
 
@@ -186,7 +186,7 @@ TEST(ControlPlane, ActsOfAgentsWaitInABoundedListWhileTheStoreIsFull) {
   uint32_t taken = 0;
   absl::Status refused;
   for (int minute = 10; refused.ok() && minute < 40; ++minute) {
-    for (size_t i = 0; i < TierActInbox::kMostWaiting / 2; ++i) {
+    for (size_t i = 0; i < TierActQueue::kMostWaiting / 2; ++i) {
       TierAct act;
       act.at_us = (ControlCell::kStart + 60 * minute) * 1'000'000;
       act.machine = "m1";
@@ -199,7 +199,7 @@ TEST(ControlPlane, ActsOfAgentsWaitInABoundedListWhileTheStoreIsFull) {
     (void)cell.Live(minute, minute + 1);
   }
   EXPECT_FALSE(refused.ok()) << taken << " acts";
-  EXPECT_LE(taken, 3 * TierActInbox::kMostWaiting);
+  EXPECT_LE(taken, 3 * TierActQueue::kMostWaiting);
   cell.failing().fail = false;
   ASSERT_TRUE(cell.Live(40, 60).ok());
   TierActQuery all;

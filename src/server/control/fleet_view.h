@@ -133,7 +133,7 @@ struct FleetView {
   PerResource<FleetSums> sums;  // by Resource
   ReplicaSums replicas;
   uint32_t whole_machines = 0;  // jobs that were measured in the last window and are in no sum
-  brain::RiskBook risks;        // of the whole fleet; empty in a view of some groups
+  brain::RiskTable risks;       // of the whole fleet; empty in a view of some groups
   // Of `jobs`. nullptr: lists go by the jobs' own names and labels, which takes several times as long.
   std::shared_ptr<const JobIndex> index;
 };

@@ -1,4 +1,4 @@
-// What the front of ingest counts.
+// What the ingest of ingest counts.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ void IngestLog::Keep(bool all_stored) {
   if (s_.samples == nullptr) return;
   constexpr int kTicksPerSync = 25;
   Timestamp before{INT64_MIN};
-  const std::optional<WindowId> stored = s_.board.stored_through();
+  const std::optional<WindowId> stored = s_.status.stored_through();
   if (all_stored || stored.has_value()) {
     const std::lock_guard lock(s_.mutex);
     const WindowId open = all_stored ? s_.ingest->windows().first_open() : stored->next();

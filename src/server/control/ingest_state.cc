@@ -21,11 +21,11 @@ IngestOptions WithSampleTime(IngestOptions options) {
 }  // namespace
 
 IngestState::IngestState(const IngestOptions& its_options, MappingRules its_mapping, SampleLog* its_samples,
-                         const StatusBoard& its_board)
+                         const SharedStatus& its_board)
     : options(WithSampleTime(its_options)),
       mapping(std::move(its_mapping)),
       samples(its_samples),
-      board(its_board),
+      status(its_board),
       ingest(std::make_unique<Ingest>(mapping, options.ingest)),
       clock(options.clock, options.ingest.windows.grace_seconds) {}
 
@@ -64,7 +64,7 @@ void IngestState::Say(const SaidTime& request, bool kept) {
     if (said.size() < kMostSaid) said.push_back(request);
     return;
   }
-  const std::optional<Timestamp> back = clock.Offer(time, kept, board.stored_through());
+  const std::optional<Timestamp> back = clock.Offer(time, kept, status.stored_through());
   if (back.has_value()) ingest->GoBack(*back, first_not_stored());
 }
 
@@ -87,7 +87,7 @@ void IngestState::NoteNewest() {
 }
 
 WindowId IngestState::first_not_stored() const {
-  const std::optional<WindowId> stored = board.stored_through();
+  const std::optional<WindowId> stored = status.stored_through();
   return stored.has_value() ? stored->next() : WindowId{INT32_MIN / 2};
 }
 

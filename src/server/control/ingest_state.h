@@ -1,4 +1,4 @@
-// What the parts of the front of ingest share.
+// What the parts of the ingest of ingest share.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 #include "common/base/clock_source.h"
 #include "server/control/cell_clock.h"
 #include "server/control/clock_view.h"
-#include "server/control/status_board.h"
+#include "server/control/shared_status.h"
 #include "server/control/stored_kills.h"
 #include "server/ingest/ingest.h"
 #include "server/store/sample_log.h"
@@ -36,7 +36,7 @@ struct IngestOptions {
 struct IngestState {
   // `its_samples`: null if samples of open windows need not outlive the daemon. Both must outlive it.
   IngestState(const IngestOptions& its_options, MappingRules its_mapping, SampleLog* its_samples,
-              const StatusBoard& its_board);
+              const SharedStatus& its_board);
 
   // All REQUIRE mutex.
   // Not OK: nothing is taken in just now.
@@ -56,7 +56,7 @@ struct IngestState {
   const IngestOptions options;
   const MappingRules mapping;
   SampleLog* const samples;
-  const StatusBoard& board;
+  const SharedStatus& status;
 
   mutable std::mutex mutex;
   std::unique_ptr<Ingest> ingest;

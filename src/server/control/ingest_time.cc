@@ -31,7 +31,7 @@ std::vector<SilentSpan> IngestTime::TakeGaps() {
 }
 
 IngestLag IngestTime::lag() const {
-  const std::optional<WindowId> stored = s_.board.stored_through();
+  const std::optional<WindowId> stored = s_.status.stored_through();
   const std::lock_guard lock(s_.mutex);
   return s_.clock.Lag(stored);
 }

@@ -7,7 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "server/control/committer.h"
-#include "server/control/ingest_front.h"
+#include "server/control/live_ingest.h"
 #include "server/control/shared_fleet.h"
 #include "server/store/store.h"
 
@@ -25,7 +25,7 @@ class JobRegistry {
   // All must outlive it.
   struct Parts {
     History& history;
-    IngestFront& front;
+    LiveIngest& ingest;
     SharedFleet& fleet;
     Committer& committer;
   };

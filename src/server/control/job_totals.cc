@@ -6,7 +6,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "common/base/strings.h"
 #include "common/model/labels.h"
 

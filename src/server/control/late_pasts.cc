@@ -115,7 +115,7 @@ absl::Status LatePasts::AddPasts(std::vector<JobPast> pasts) {
   const std::lock_guard writer(parts_.committer.writer());
   // So that the store has the jobs, and every window up to the one that checkpoints are of.
   if (absl::Status s = parts_.committer.Commit(); !s.ok()) return s;
-  const std::optional<WindowId> stored = parts_.board.stored_through();
+  const std::optional<WindowId> stored = parts_.status.stored_through();
   if (!stored.has_value()) return absl::FailedPreconditionError("no window is stored yet");
   // With the checkpoints of these jobs, which say that they want history: a kill after the commit, and before
   // they have learnt, loses nothing.
@@ -149,7 +149,7 @@ absl::Status LatePasts::SettlePasts() {
     }
   }
   // Without a window there was no history, and there is no job that was measured.
-  if (pasts.empty() || !parts_.board.stored_through().has_value()) return absl::OkStatus();
+  if (pasts.empty() || !parts_.status.stored_through().has_value()) return absl::OkStatus();
   return AddPasts(std::move(pasts));
 }
 

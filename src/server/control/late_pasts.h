@@ -23,7 +23,7 @@ class LatePasts {
   struct Parts {
     History& history;
     SharedFleet& fleet;
-    StatusBoard& board;
+    SharedStatus& status;
     Committer& committer;
     Checkpointer& checkpointer;
   };

@@ -66,15 +66,15 @@ absl::Status ControlPlane::Restore() {
   const absl::StatusOr<std::vector<OomRecord>> told =
       parts_.history->Ooms(std::nullopt, INT64_MIN, kOomsRemembered);
   if (!told.ok()) return told.status();
-  front_.agents.RememberOoms(*told);
+  ingest_.agents.RememberOoms(*told);
   const absl::StatusOr<std::vector<TierAct>> acts =
-      parts_.history->TierActs({.job = "", .machine = "", .limit = TierActInbox::kRemembered});
+      parts_.history->TierActs({.job = "", .machine = "", .limit = TierActQueue::kRemembered});
   if (!acts.ok()) return acts.status();
   tier_acts_.Remember(*acts);
   fleet_.unshared().restore.End(ends.last_decision, ends.last_setting, ends.last_oom);
   PassOnStartups();
   const auto on_damage = [this](std::string_view damage) { lost_.emplace_back(damage); };
-  if (absl::Status s = front_.log.Replay(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
+  if (absl::Status s = ingest_.log.Replay(ends.last_window, *parts_.history, on_damage); !s.ok()) return s;
   return ShowRestored(restored);
 }
 
@@ -91,7 +91,7 @@ absl::Status ControlPlane::ShowRestored(const Restored& restored) {
   } else {
     views_.Refresh(nullptr);
   }
-  board_.NoteRestored(std::exchange(lost_, {}));
+  status_.NoteRestored(std::exchange(lost_, {}));
   return absl::OkStatus();
 }
 

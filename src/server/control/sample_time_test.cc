@@ -47,19 +47,19 @@ TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   ASSERT_TRUE(cell.Live(0, 30).ok());
   cell.Restart();
   ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-  IngestFront& front = cell.control().ingest();
+  LiveIngest& ingest = cell.control().ingest();
   const int64_t stored = StoredThroughMinute(cell);
-  front.time.Doubt(true);
+  ingest.time.Doubt(true);
   constexpr int kDayMinutes = 1440;
   for (int minute = 30; minute < 40; ++minute)
     ASSERT_TRUE(cell.Send(kDayMinutes + minute, ControlCell::Minute(kDayMinutes + minute)).ok());
-  EXPECT_EQ(front.counts.samples().far_future, 0U);
-  front.time.Shift(ControlCell::Minute(40));
-  front.time.GoBack(ControlCell::Minute(40));
-  front.time.Doubt(false);
+  EXPECT_EQ(ingest.counts.samples().far_future, 0U);
+  ingest.time.Shift(ControlCell::Minute(40));
+  ingest.time.GoBack(ControlCell::Minute(40));
+  ingest.time.Doubt(false);
   ASSERT_TRUE(cell.Live(40, 80).ok());
-  EXPECT_EQ(front.counts.samples().too_late, 0U);
-  EXPECT_EQ(front.counts.samples().far_future, 0U);
+  EXPECT_EQ(ingest.counts.samples().too_late, 0U);
+  EXPECT_EQ(ingest.counts.samples().far_future, 0U);
   EXPECT_GT(StoredThroughMinute(cell), stored + 30);
   EXPECT_LT(StoredThroughMinute(cell), 80);
   // Nothing of the wrong time is in the log that a restart reads.

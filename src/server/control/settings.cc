@@ -7,7 +7,7 @@ namespace taut::server {
 absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
                                                                  std::span<const brain::KeyValue> settings,
                                                                  std::string_view who) {
-  const int64_t now_s = front_.time.now().seconds();
+  const int64_t now_s = ingest_.time.now().seconds();
   const std::lock_guard writer(committer_.writer());
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   absl::StatusOr<brain::PreparedSettings> prepared;

@@ -34,7 +34,7 @@ std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decis
   return names;
 }
 
-void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
+void FindTrialTasks(SharedFleet& fleet, LiveIngest& ingest) {
   std::vector<Members> all;
   {
     const auto live = fleet.Write();
@@ -42,7 +42,7 @@ void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
     if (jobs.empty()) return;
     all = MembersOf(*live, jobs);
   }
-  front.jobs.WithMapper([&](SeriesMapper& mapper) {
+  ingest.jobs.WithMapper([&](SeriesMapper& mapper) {
     for (Members& m : all) {
       for (brain::TrialTask& t : m.tasks)
         t.number = mapper.jobs().tasks.Find(m.job, t.name).value_or(brain::TrialTask::kGone);
@@ -52,7 +52,7 @@ void FindTrialTasks(SharedFleet& fleet, IngestFront& front) {
   for (Members& m : all) live->trials.SetTasks(m.job, m.resource, std::move(m.tasks));
 }
 
-void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
+void NameTrialTasks(SharedFleet& fleet, LiveIngest& ingest, Unsaved& unsaved) {
   std::vector<JobId>& jobs = unsaved.output.trials;
   if (jobs.empty()) return;
   std::vector<Members> all = MembersOf(*fleet.Read(), jobs);
@@ -66,7 +66,7 @@ void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved) {
   std::sort(unnamed.begin(), unnamed.end());
   unnamed.erase(std::unique(unnamed.begin(), unnamed.end()), unnamed.end());
   std::vector<std::string> names;
-  front.jobs.WithMapper([&](SeriesMapper& mapper) { names = mapper.jobs().tasks.Names(unnamed); });
+  ingest.jobs.WithMapper([&](SeriesMapper& mapper) { names = mapper.jobs().tasks.Names(unnamed); });
   for (Members& m : all) {
     for (brain::TrialTask& t : m.tasks) {
       if (!t.name.empty()) continue;

@@ -8,7 +8,7 @@
 
 #include "brain/rollout/gate.h"
 #include "server/control/actuator.h"
-#include "server/control/ingest_front.h"
+#include "server/control/live_ingest.h"
 #include "server/control/shared_fleet.h"
 #include "server/control/unsaved.h"
 
@@ -20,9 +20,9 @@ std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decis
 // REQUIRE Committer::writer().
 
 // Numbers of tasks on trial are those of now: others hold after a restart.
-void FindTrialTasks(SharedFleet& fleet, IngestFront& front);
+void FindTrialTasks(SharedFleet& fleet, LiveIngest& ingest);
 // Tasks that a trial has taken have numbers; from here on they have names.
-void NameTrialTasks(SharedFleet& fleet, IngestFront& front, Unsaved& unsaved);
+void NameTrialTasks(SharedFleet& fleet, LiveIngest& ingest, Unsaved& unsaved);
 // Orders of trials whose tasks changed, for those that they have now.
 std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsaved& unsaved);
 

@@ -6,7 +6,7 @@ namespace taut::server {
 
 void ViewMaker::Refresh(const FleetPoint* point) {
   auto next = std::make_shared<FleetView>();
-  const std::shared_ptr<const FleetView> old = board_.view();
+  const std::shared_ptr<const FleetView> old = status_.view();
   next->window = point != nullptr ? std::optional(point->window) : old->window;
   next->point = point != nullptr ? *point : old->point;
   const int32_t day = next->window.has_value() ? next->window->day() : 0;
@@ -36,7 +36,7 @@ void ViewMaker::Refresh(const FleetPoint* point) {
   }
   SumUp(risk, *next);
   Index(*old, *next);
-  board_.Show(std::move(next));
+  status_.Show(std::move(next));
 }
 
 void ViewMaker::CountDay(const FleetPoint* point, FleetView& next) {
@@ -62,7 +62,7 @@ void ViewMaker::Index(const FleetView& old, FleetView& next) {
     next.index = old.index;
     return;
   }
-  if (!board_.restored()) return;
+  if (!status_.restored()) return;
   std::vector<const JobRecord*> jobs;
   jobs.reserve(next.jobs.size());
   for (const JobView& job : next.jobs) jobs.push_back(job.record.get());

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "server/control/shared_fleet.h"
-#include "server/control/status_board.h"
+#include "server/control/shared_status.h"
 
 namespace taut::server {
 
@@ -13,7 +13,7 @@ namespace taut::server {
 class ViewMaker {
  public:
   // Both must outlive it.
-  ViewMaker(const SharedFleet& fleet, StatusBoard& board) : fleet_(fleet), board_(board) {}
+  ViewMaker(const SharedFleet& fleet, SharedStatus& status) : fleet_(fleet), status_(status) {}
 
   // O(jobs). `point`: of the window that was stored; null: what has changed since.
   void Refresh(const FleetPoint* point);
@@ -31,7 +31,7 @@ class ViewMaker {
   };
 
   const SharedFleet& fleet_;
-  StatusBoard& board_;
+  SharedStatus& status_;
   std::deque<DayPoint> day_points_;  // of the last 24 h
   brain::FleetRecords indexed_;      // that the view's index is of
 };

@@ -10,8 +10,8 @@
 #include "admission.grpc.pb.h"
 #include "common/base/json_writer.h"
 #include "common/base/strings.h"
-#include "common/rpc/gated_server.h"
 #include "common/rpc/grpc_log.h"
+#include "common/rpc/grpc_server.h"
 #include "common/rpc/hand_over.h"
 
 namespace taut::server {
@@ -88,7 +88,7 @@ grpc::Status CheckAsk(const rpc::Ask& ask) {
 
 class AdmissionService final : public rpc::Admission::CallbackService {
  public:
-  // `know`: GatedServer::Know.
+  // `know`: GrpcServer::Know.
   AdmissionService(AnswerRequest answer, std::function<void(const std::string&)> know)
       : answer_(std::move(answer)), know_(std::move(know)) {}
 
@@ -169,9 +169,9 @@ class GrpcAdmissionServer final : public AdmissionServer {
   absl::Status Listen(const ServerOptions& access) {
     constexpr int kMaxMessageBytes = 1 << 16;
     grpc::ServerBuilder builder;
-    GatedServer::SetBounds(builder, kMaxMessageBytes);
+    GrpcServer::SetBounds(builder, kMaxMessageBytes);
     HandOver(&service_);
-    const GateOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
+    const AcceptorOptions bounds{.max_connections = max_connections_, .max_per_address = max_connections_};
     if (absl::Status s = server_.Listen(access, bounds, service_, builder); !s.ok()) return s;
     server_.Accept();
     return absl::OkStatus();
@@ -190,7 +190,7 @@ class GrpcAdmissionServer final : public AdmissionServer {
  private:
   const size_t max_connections_;
   AdmissionService service_;
-  GatedServer server_;
+  GrpcServer server_;
 };
 
 }  // namespace

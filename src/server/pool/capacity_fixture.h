@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/random.h"
-#include "server/pool/capacity_desk.h"
+#include "server/pool/capacity_service.h"
 
 namespace taut::server {
 
@@ -45,9 +45,9 @@ class MadeCell {
     }
     return out;
   }
-  // Windows [from, end) into the desk.
-  void Feed(CapacityDesk& desk, int32_t from, int32_t end) {
-    for (int32_t w = from; w < end; ++w) desk.OnWindow(At(w));
+  // Windows [from, end) into the service.
+  void Feed(CapacityService& service, int32_t from, int32_t end) {
+    for (int32_t w = from; w < end; ++w) service.OnWindow(At(w));
   }
 
  private:

@@ -1,9 +1,9 @@
-// The desk of capacity across a restart. docs/reference/formats.md, "The file of capacity".
+// The service of capacity across a restart. docs/reference/formats.md, "The file of capacity".
 #include <algorithm>
 
 #include "common/histogram/checkpoint.h"
 #include "fmt/format.h"
-#include "server/pool/capacity_desk.h"
+#include "server/pool/capacity_service.h"
 
 namespace taut::server {
 namespace {
@@ -14,7 +14,7 @@ constexpr int32_t kMostIndex = INT32_MAX / 2;
 
 }  // namespace
 
-std::string CapacityDesk::SaveState() const {
+std::string CapacityService::SaveState() const {
   std::string payload;
   ByteWriter out(&payload);
   const std::lock_guard lock(mutex_);
@@ -25,17 +25,17 @@ std::string CapacityDesk::SaveState() const {
   out.Put(hour_.value_or(0));
   if (hour_.has_value()) open_.Save(out);
   lines_.Save(out);
-  out.PutVarint(books_.size());
-  for (const Book& book : books_) {
-    out.PutString(book.tier);
-    out.Put(static_cast<uint8_t>(book.resource));
-    out.PutString(kCapacityHorizons[book.horizon].name);
-    book.ledger.Save(out);
+  out.PutVarint(ledgers_.size());
+  for (const HorizonLedger& horizon_ledger : ledgers_) {
+    out.PutString(horizon_ledger.tier);
+    out.Put(static_cast<uint8_t>(horizon_ledger.resource));
+    out.PutString(kCapacityHorizons[horizon_ledger.horizon].name);
+    horizon_ledger.ledger.Save(out);
   }
   return SealCheckpoint(payload);
 }
 
-absl::Status CapacityDesk::LoadAll(ByteReader& in) {
+absl::Status CapacityService::LoadAll(ByteReader& in) {
   // Every version so far can be read.
   if (const auto version = in.Get<uint32_t>(); version > kCapacityVersion && !in.failed())
     return absl::UnimplementedError(fmt::format(
@@ -67,18 +67,18 @@ absl::Status CapacityDesk::LoadAll(ByteReader& in) {
     if (!ledger.ok()) return ledger.status();
     if (resource >= kResources.size() || horizon == kCapacityHorizons.end() || ledger->step_s() != 3600)
       return absl::DataLossError("promises of capacity of an unknown resource, horizon or step");
-    BookOf(tier, static_cast<Resource>(resource), static_cast<size_t>(horizon - kCapacityHorizons.begin()))
+    LedgerOf(tier, static_cast<Resource>(resource), static_cast<size_t>(horizon - kCapacityHorizons.begin()))
         .ledger = *std::move(ledger);
   }
   if (in.remaining() > 0) return absl::DataLossError("the state of capacity goes on after its end");
   return in.status("the state of capacity");
 }
 
-absl::Status CapacityDesk::LoadState(std::string_view bytes) {
+absl::Status CapacityService::LoadState(std::string_view bytes) {
   const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes, kMaxCapacityState);
   if (!payload.ok()) return payload.status();
-  // Into another desk first: what is damaged leaves this one as it is.
-  CapacityDesk next(tiers_);
+  // Into another service first: what is damaged leaves this one as it is.
+  CapacityService next(tiers_);
   ByteReader in(*payload);
   if (absl::Status s = next.LoadAll(in); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
@@ -86,7 +86,7 @@ absl::Status CapacityDesk::LoadState(std::string_view bytes) {
   hour_ = next.hour_;
   open_ = std::move(next.open_);
   lines_ = std::move(next.lines_);
-  books_ = std::move(next.books_);
+  ledgers_ = std::move(next.ledgers_);
   quotes_.clear();
   MakeQuotes();
   CollectPromises();

@@ -1,4 +1,4 @@
-// What the desk of capacity shows, in sentences for people.
+// What the capacity service shows, in sentences for people.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the desk of capacity shows: what can still be sold of each tier, and how past statements of it were kept.
+// What the capacity service shows: what can still be sold of each tier, and how past statements of it were kept.
 #pragma once
 
 #include <array>

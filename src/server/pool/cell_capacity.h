@@ -15,7 +15,7 @@
 #include "server/control/fleet_view.h"
 #include "server/pool/job_tiers.h"
 #include "server/pool/machines_view.h"
-#include "server/pool/quota_desk.h"
+#include "server/pool/quota_service.h"
 
 namespace taut::server {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "brain/economy/request_book.h"
+#include "brain/economy/quota_requests.h"
 #include "common/base/name_template.h"
 #include "server/control/fleet_view.h"
 

@@ -13,8 +13,8 @@ namespace {
 class PayingGroups {
  public:
   PayingGroups(History& history, const FleetView& view, const GroupScheme& scheme,
-               const brain::BudgetBook& book)
-      : history_(history), view_(view), scheme_(scheme), book_(book) {}
+               const brain::BudgetAccounts& accounts)
+      : history_(history), view_(view), scheme_(scheme), accounts_(accounts) {}
 
   uint32_t Of(JobId id) {
     const auto [it, is_new] = by_job_.try_emplace(id.value, 0);
@@ -35,14 +35,14 @@ class PayingGroups {
     }
     if (group.empty()) return kNoGroup;
     std::string paying = scheme_.NearestAbove(
-        group, [this](std::string_view name) { return book_.Find(brain::GroupHolder(name)) != nullptr; });
+        group, [this](std::string_view name) { return accounts_.Find(brain::GroupHolder(name)) != nullptr; });
     return paying.empty() ? group : paying;
   }
 
   History& history_;
   const FleetView& view_;
   const GroupScheme& scheme_;
-  const brain::BudgetBook& book_;
+  const brain::BudgetAccounts& accounts_;
   absl::flat_hash_map<uint32_t, uint32_t> by_job_;
   std::map<std::string, uint32_t> numbers_;
   std::vector<std::string> names_;
@@ -51,9 +51,9 @@ class PayingGroups {
 }  // namespace
 
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
-                                        const brain::BudgetBook& book, int64_t from_s, int64_t to_s) {
+                                        const brain::BudgetAccounts& accounts, int64_t from_s, int64_t to_s) {
   GroupDays out;
-  PayingGroups groups(history, view, scheme, book);
+  PayingGroups groups(history, view, scheme, accounts);
   std::map<std::pair<uint32_t, int64_t>, PerResource<uint64_t>> quantities;
   const absl::Status read = history.ReadAccount(
       WindowId::Of(Timestamp::FromSeconds(from_s)), WindowId::Of(Timestamp::FromSeconds(to_s)),
@@ -67,8 +67,8 @@ absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view,
       });
   if (!read.ok()) return read;
   for (const auto& [key, sums] : quantities) {
-    const brain::Price* price = brain::ValueAt(book.prices(), key.second);
-    if (price == nullptr && !book.prices().empty()) price = &book.prices().front().second;
+    const brain::Price* price = brain::ValueAt(accounts.prices(), key.second);
+    if (price == nullptr && !accounts.prices().empty()) price = &accounts.prices().front().second;
     if (price == nullptr) continue;
     brain::GroupDay& day = out.days.emplace_back(brain::GroupDay{groups.name(key.first), key.second, {}});
     for (const Resource r : kResources) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "brain/economy/budget_book.h"
+#include "brain/economy/budget_accounts.h"
 #include "brain/economy/budget_spending.h"
 #include "server/control/fleet_view.h"
 #include "server/pool/group_scheme.h"
@@ -22,10 +22,10 @@ struct GroupDays {
 };
 
 // Of the account of [from_s, to_s), in whole days and, of the newest day, as far as it goes: of each window
-// the larger of usage and allocation, at the book's prices of the day. A job's group is that of the scheme,
-// and counts for the nearest group at or above it that the book has; a job whose record is gone is of
+// the larger of usage and allocation, at the accounts' prices of the day. A job's group is that of the scheme,
+// and counts for the nearest group at or above it that the accounts has; a job whose record is gone is of
 // kNoGroup. O(account), and a read of the store for each forgotten job.
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
-                                        const brain::BudgetBook& book, int64_t from_s, int64_t to_s);
+                                        const brain::BudgetAccounts& accounts, int64_t from_s, int64_t to_s);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// What a desk of quota knows beside its requests, as JSON for the file beside the store.
+// What a service of quota knows beside its requests, as JSON for the file beside the store.
 // docs/reference/formats.md, "The history of quota".
 #pragma once
 

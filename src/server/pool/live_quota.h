@@ -1,6 +1,6 @@
 // Quota against the tasks that are there now: whether one more fits, before it is created.
 //
-// The desk of quota counts what jobs use by the window, so that a task that was replaced counts for minutes. Here
+// The quota service counts what jobs use by the window, so that a task that was replaced counts for minutes. Here
 // tasks count from when they are there until they are gone, as their source reports it, with what they request.
 #pragma once
 
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "brain/economy/quota_requests.h"
 #include "brain/economy/quota_tree.h"
-#include "brain/economy/request_book.h"
 #include "server/pool/group_rules.h"
 
 namespace taut::server {
@@ -46,7 +46,7 @@ class LiveQuota {
   // InvalidArgument as QuotaTree::Make; nothing changes then. O(tasks).
   absl::Status SetQuota(const brain::QuotaSpec& spec, GroupRules rules);
   // The open requests, all of them: of each the larger counts, by resource, of what it asked for and what the
-  // tasks of its job have (RequestBook). O(tasks of the groups whose requests changed).
+  // tasks of its job have (QuotaRequests). O(tasks of the groups whose requests changed).
   void SetRequests(std::span<const brain::QuotaRequest> open);
 
   // All tasks that are there.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "server/control/in_memory_placement.h"
-#include "server/pool/machine_desk.h"
+#include "server/pool/machine_service.h"
 
 namespace taut::server {
 
@@ -61,9 +61,9 @@ class MadeMachines {
     }
     return out;
   }
-  void Window(MachineDesk& desk) {
+  void Window(MachineService& service) {
     const ClosedWindow closed = Closed(now);
-    desk.OnWindow(closed, {{source, Placed()}});
+    service.OnWindow(closed, {{source, Placed()}});
     now = now.next();
   }
   WindowId now{288 * 100};

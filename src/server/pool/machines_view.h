@@ -1,4 +1,4 @@
-// What the desk of machines shows: figures of one window.
+// What the machine service shows: figures of one window.
 #pragma once
 
 #include <array>

@@ -10,8 +10,8 @@
 #include "common/testing/temp_dir.h"
 #include "server/control/actuator.h"
 #include "server/control/in_memory_placement.h"
-#include "server/pool/capacity_run.h"
-#include "server/pool/machines_run.h"
+#include "server/pool/capacity_component.h"
+#include "server/pool/machines_component.h"
 #include "server/store/in_memory_store.h"
 
 namespace taut::server {
@@ -39,13 +39,14 @@ class Process {
     task.task = "t";
     task.asked = task.cap = {4.0, 4e9};
     placement_.Set({machine});
-    auto* const prices = components_.Add(std::make_unique<PriceBook>(PricesConfig(), context_));
+    auto* const prices = components_.Add(std::make_unique<PricesComponent>(PricesConfig(), context_));
     // Capacity starts behind the machines, wherever they stand in the list.
-    auto made = std::make_unique<MachinesRun>(MachinesConfig(), context_,
-                                              std::vector<const PlacementSource*>{&placement_});
+    auto made = std::make_unique<MachinesComponent>(MachinesConfig(), context_,
+                                                    std::vector<const PlacementSource*>{&placement_});
     machines_ = made.get();
-    capacity_ = components_.Add(std::make_unique<CapacityRun>(
-        CapacityRun::Parts{.machines = machines_, .prices = prices, .default_tier = "production"}, context_));
+    capacity_ = components_.Add(std::make_unique<CapacityComponent>(
+        CapacityComponent::Parts{.machines = machines_, .prices = prices, .default_tier = "production"},
+        context_));
     components_.Add(std::move(made));
     EXPECT_TRUE(control_.Restore().ok());
     EXPECT_TRUE(components_.Start().ok());
@@ -71,11 +72,11 @@ class Process {
 
   std::vector<std::optional<double>> UsedByHour() const {
     const CapacityHistory history =
-        capacity_->desk()->History(kFromSeconds, kFromSeconds + kDaySeconds, 3600);
+        capacity_->service()->History(kFromSeconds, kFromSeconds + kDaySeconds, 3600);
     return history.lines[kCpuIndex][static_cast<size_t>(CapacityLine::kUsage)];
   }
-  const MachineDesk& machines() const { return *machines_->desk(); }
-  const CapacityDesk& capacity() const { return *capacity_->desk(); }
+  const MachineService& machines() const { return *machines_->service(); }
+  const CapacityService& capacity() const { return *capacity_->service(); }
   std::vector<std::string> log() const { return log_.lines(); }
 
  private:
@@ -85,8 +86,8 @@ class Process {
   ControlPlane control_;
   const DaemonContext context_;
   ComponentList components_;
-  const MachinesRun* machines_ = nullptr;
-  CapacityRun* capacity_ = nullptr;
+  const MachinesComponent* machines_ = nullptr;
+  CapacityComponent* capacity_ = nullptr;
 };
 
 class PoolKill : public testing::Test {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "server/control/component_fixture.h"
-#include "server/pool/price_book.h"
-#include "server/pool/quota_run.h"
+#include "server/pool/prices_component.h"
+#include "server/pool/quota_component.h"
 
 namespace taut::server {
 namespace {
@@ -22,17 +22,18 @@ constexpr std::string_view kQuotaOfTwenty =
 
 class PoolRuns : public ComponentTest {
  protected:
-  std::unique_ptr<QuotaRun> StartQuota() {
-    auto run = std::make_unique<QuotaRun>(QuotaRun::Options{.config = config_.quota, .held = {}}, context_);
+  std::unique_ptr<QuotaComponent> StartQuota() {
+    auto run = std::make_unique<QuotaComponent>(QuotaComponent::Options{.config = config_.quota, .held = {}},
+                                                context_);
     EXPECT_EQ(run->Start(), absl::OkStatus());
     return run;
   }
-  static int64_t QuotaOf(const QuotaRun& run) { return run.desk()->View().rows.at(0).cell.quota; }
+  static int64_t QuotaOf(const QuotaComponent& run) { return run.service()->View().rows.at(0).cell.quota; }
 };
 
 TEST_F(PoolRuns, AReloadTakesAnotherQuotaAndKeepsItWhereTheFileIsWrong) {
   config_.quota.file = dir_.Write("ten.yaml", kQuotaOfTen);
-  const std::unique_ptr<QuotaRun> run = StartQuota();
+  const std::unique_ptr<QuotaComponent> run = StartQuota();
   EXPECT_EQ(QuotaOf(*run), 10'000);
   DaemonConfig next = config_;
   next.quota.file = dir_.Write("twenty.yaml", kQuotaOfTwenty);
@@ -56,23 +57,23 @@ TEST_F(PoolRuns, RequestsForQuotaOutliveAKillAndAWrongQuotaFileEndsTheStart) {
   CloseAWindow();  // before it no use is known, and no request is decided
   uint64_t id = 0;
   {
-    const std::unique_ptr<QuotaRun> run = StartQuota();
-    const auto made = run->desk()->Submit(
+    const std::unique_ptr<QuotaComponent> run = StartQuota();
+    const auto made = run->service()->Submit(
         {.group = "shop", .tier = "production", .per_task = brain::QuotaVector::Of(4000, 0)}, "", "anna");
     ASSERT_TRUE(made.ok()) << made.status();
     EXPECT_EQ(made->state, brain::RequestState::kAdmitted);
     id = made->id;
   }
-  const std::unique_ptr<QuotaRun> after = StartQuota();
-  const auto found = after->desk()->List([](const brain::QuotaRequest&) { return true; }, 10);
+  const std::unique_ptr<QuotaComponent> after = StartQuota();
+  const auto found = after->service()->List([](const brain::QuotaRequest&) { return true; }, 10);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, id);
-  EXPECT_EQ(after->desk()->View().rows.at(0).cell.held, 4000);
+  EXPECT_EQ(after->service()->View().rows.at(0).cell.held, 4000);
   MetricsText metrics;
   after->Collect(metrics);
   EXPECT_THAT(metrics.Take(), HasSubstr("tautd_quota_requests_open 1\n"));
   config_.quota.file = dir_.File("missing.yaml");
-  QuotaRun wrong({.config = config_.quota, .held = {}}, context_);
+  QuotaComponent wrong({.config = config_.quota, .held = {}}, context_);
   EXPECT_THAT(std::string(Message(wrong.Start())), HasSubstr("quota.file: "));
 }
 
@@ -83,21 +84,21 @@ TEST_F(PoolRuns, APriceFileThatBillsThePastOtherwiseIsRecordedBesideTheStore) {
                              ", gib_hour: 0.004}]}\n"));
   };
   config_.prices.file = file("0.03");
-  EXPECT_EQ(PriceBook(config_.prices, context_).Start(), absl::OkStatus());
+  EXPECT_EQ(PricesComponent(config_.prices, context_).Start(), absl::OkStatus());
   file("0.05");
   {
-    PriceBook edited(config_.prices, context_);
+    PricesComponent edited(config_.prices, context_);
     EXPECT_EQ(edited.Start(), absl::OkStatus());
     ASSERT_THAT(edited.changes(), SizeIs(1));
     EXPECT_EQ(edited.changes()[0].seen_s, now_s_.load());
     EXPECT_THAT(log_.lines(), ElementsAre(HasSubstr("past_prices_changed")));
   }
-  PriceBook again(config_.prices, context_);
+  PricesComponent again(config_.prices, context_);
   EXPECT_EQ(again.Start(), absl::OkStatus());
   EXPECT_THAT(again.changes(), SizeIs(1)) << "the record outlives a restart";
   EXPECT_THAT(log_.lines(), SizeIs(1)) << "and is told once";
   context_.store_path = "memory";
-  PriceBook memory(config_.prices, context_);
+  PricesComponent memory(config_.prices, context_);
   EXPECT_EQ(memory.Start(), absl::OkStatus());
   EXPECT_NE(memory.pricing(), nullptr);
   EXPECT_THAT(memory.changes(), IsEmpty());

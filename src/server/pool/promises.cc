@@ -43,7 +43,7 @@ absl::StatusOr<OpenPromise> OpenPromise::Load(ByteReader& in) {
   return out;
 }
 
-void PromiseBook::Add(Resource r, const OpenPromise::Outcome& outcome) {
+void PromiseTotals::Add(Resource r, const OpenPromise::Outcome& outcome) {
   auto day = std::ranges::lower_bound(days_, outcome.day, {}, &Day::day);
   if (day == days_.end() || day->day != outcome.day) day = days_.insert(day, Day{outcome.day, {}});
   PromiseCounts& counts = day->of[static_cast<size_t>(r)];
@@ -51,11 +51,11 @@ void PromiseBook::Add(Resource r, const OpenPromise::Outcome& outcome) {
   counts.passed += outcome.passed ? 1 : 0;
 }
 
-void PromiseBook::ForgetBefore(int32_t day) {
+void PromiseTotals::ForgetBefore(int32_t day) {
   while (!days_.empty() && days_.front().day < day) days_.pop_front();
 }
 
-PerResource<PromiseCounts> PromiseBook::Sums() const {
+PerResource<PromiseCounts> PromiseTotals::Sums() const {
   PerResource<PromiseCounts> out;
   for (const Day& day : days_) {
     for (size_t r = 0; r < out.size(); ++r) {
@@ -80,7 +80,7 @@ absl::StatusOr<PromiseCounts> LoadPromiseCounts(ByteReader& in) {
   return counts;
 }
 
-void PromiseBook::Save(ByteWriter& out) const {
+void PromiseTotals::Save(ByteWriter& out) const {
   out.PutVarint(days_.size());
   for (const Day& day : days_) {
     out.Put(day.day);
@@ -88,8 +88,8 @@ void PromiseBook::Save(ByteWriter& out) const {
   }
 }
 
-absl::StatusOr<PromiseBook> PromiseBook::Load(ByteReader& in) {
-  PromiseBook out;
+absl::StatusOr<PromiseTotals> PromiseTotals::Load(ByteReader& in) {
+  PromiseTotals out;
   const uint64_t size = in.GetVarint();
   for (uint64_t i = 0; i < size && !in.failed(); ++i) {
     Day day{in.Get<int32_t>(), {}};
@@ -101,7 +101,7 @@ absl::StatusOr<PromiseBook> PromiseBook::Load(ByteReader& in) {
     }
     out.days_.push_back(day);
   }
-  if (absl::Status s = in.status("the book of promises"); !s.ok()) return s;
+  if (absl::Status s = in.status("the totals of promises"); !s.ok()) return s;
   return out;
 }
 

@@ -49,14 +49,14 @@ class OpenPromise {
 };
 
 // By day and resource, of all machines.
-class PromiseBook {
+class PromiseTotals {
  public:
   void Add(Resource r, const OpenPromise::Outcome& outcome);
   void ForgetBefore(int32_t day);
   PerResource<PromiseCounts> Sums() const;
 
   void Save(ByteWriter& out) const;
-  static absl::StatusOr<PromiseBook> Load(ByteReader& in);
+  static absl::StatusOr<PromiseTotals> Load(ByteReader& in);
 
  private:
   struct Day {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "brain/economy/request_book.h"
+#include "brain/economy/quota_requests.h"
 
 namespace taut::server {
 

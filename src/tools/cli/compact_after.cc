@@ -34,9 +34,9 @@ absl::Status AfterPacking::Begin(const CompactArgs& args, const std::optional<Ce
   to_ =
       std::min(usage->span.end, WindowId{usage->until.index + static_cast<int32_t>(*after / kWindowSeconds)});
   if (to_ <= usage->until) return absl::OkStatus();
-  absl::StatusOr<RecordedTasks> roster = ReadRecordedTasks(*usage->trace, cell, usage->until);
-  if (!roster.ok()) return roster.status();
-  packed_.emplace(*std::move(roster));
+  absl::StatusOr<RecordedTasks> recorded = ReadRecordedTasks(*usage->trace, cell, usage->until);
+  if (!recorded.ok()) return recorded.status();
+  packed_.emplace(*std::move(recorded));
   return absl::OkStatus();
 }
 

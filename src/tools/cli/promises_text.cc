@@ -97,10 +97,10 @@ constexpr const char* kWhatIsCounted =
 
 }  // namespace
 
-Json PromisesJson(const brain::RiskBook& book) {
+Json PromisesJson(const brain::RiskTable& table) {
   JsonWriter json;
   json.BeginObject();
-  brain::PutRisks(book, json);
+  brain::PutRisks(table, json);
   json.EndObject();
   return Json::parse(json.Take(), nullptr, /*allow_exceptions=*/false);
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "tools/cli/json_text.h"
 
 namespace taut::tools {
@@ -13,6 +13,6 @@ std::string PromisesText(const Json& page);
 // The same without what changes with time: the tables of totals and rows over all days. "" if nothing is promised.
 std::string ReplayedPromisesText(const Json& page);
 // As in a PromisePage.
-Json PromisesJson(const brain::RiskBook& book);
+Json PromisesJson(const brain::RiskTable& table);
 
 }  // namespace taut::tools

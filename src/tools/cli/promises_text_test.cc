@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Of all kinds, with the longest names and figures that there are.
-brain::RiskBook BookOfAll(int days) {
-  brain::RiskBook book;
+brain::RiskTable BookOfAll(int days) {
+  brain::RiskTable table;
   for (const Resource r : kResources) {
     for (uint8_t promise = 0; promise < brain::kPromiseNames.size(); ++promise) {
       for (const bool set : {true, false}) {
@@ -24,15 +24,15 @@ brain::RiskBook BookOfAll(int days) {
                                  .job_class = 2,
                                  .size = static_cast<brain::JobSize>(promise + 1)};
         for (int i = 0; i < days; ++i)
-          book.Add({.key = key,
-                    .promised = 0.0123,
-                    .over = i % 50 == 0,
-                    .used = 1e6,
-                    .cut = i % 50 == 0 ? 7e5 : 0});
+          table.Add({.key = key,
+                     .promised = 0.0123,
+                     .over = i % 50 == 0,
+                     .used = 1e6,
+                     .cut = i % 50 == 0 ? 7e5 : 0});
       }
     }
   }
-  return book;
+  return table;
 }
 
 TEST(PromisesText, FitsHundredColumns) {
@@ -47,26 +47,26 @@ TEST(PromisesText, FitsHundredColumns) {
 }
 
 TEST(PromisesText, SaysOfFewDaysNeitherNeverNorNothing) {
-  brain::RiskBook book;
+  brain::RiskTable table;
   const brain::RiskKey key{
       .resource = Resource::kMemory, .set = true, .promise = brain::RiskPromise::kChance};
-  book.Add({.key = key, .promised = 0, .over = false});
-  const std::string text = PromisesText(PromisesJson(book));
+  table.Add({.key = key, .promised = 0, .over = false});
+  const std::string text = PromisesText(PromisesJson(table));
   EXPECT_THAT(text, HasSubstr("under 0.1 %")) << "promised";
   EXPECT_THAT(text, HasSubstr("under 50 %")) << "one day shows no more";
   EXPECT_THAT(text, Not(HasSubstr("  0 %")));
-  for (int day = 0; day < 15; ++day) book.Add({.key = key, .promised = 0.001F, .over = false});
-  EXPECT_THAT(PromisesText(PromisesJson(book)), HasSubstr("under 5.9 %"));
+  for (int day = 0; day < 15; ++day) table.Add({.key = key, .promised = 0.001F, .over = false});
+  EXPECT_THAT(PromisesText(PromisesJson(table)), HasSubstr("under 5.9 %"));
   EXPECT_THAT(text, Not(HasSubstr("more overruns")));
-  EXPECT_THAT(PromisesText(PromisesJson(brain::RiskBook())), HasSubstr("no day is over yet"));
+  EXPECT_THAT(PromisesText(PromisesJson(brain::RiskTable())), HasSubstr("no day is over yet"));
   EXPECT_FALSE(PromisesText(Json()).empty());
 }
 
 TEST(PromisesText, AReplayShowsThoseWhoPromise) {
-  brain::RiskBook book;
-  book.Add(
+  brain::RiskTable table;
+  table.Add(
       {.key = {.resource = Resource::kCpu, .set = true}, .promised = 0, .over = false, .used = 1, .cut = 0});
-  EXPECT_EQ(ReplayedPromisesText(PromisesJson(book)), "") << "nothing is promised";
+  EXPECT_EQ(ReplayedPromisesText(PromisesJson(table)), "") << "nothing is promised";
   EXPECT_THAT(ReplayedPromisesText(PromisesJson(BookOfAll(3))), Not(HasSubstr("recent")));
 }
 

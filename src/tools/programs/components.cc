@@ -6,18 +6,18 @@
 
 #include "common/base/process.h"
 #include "common/base/version.h"
-#include "server/agents/agents_run.h"
+#include "server/agents/agents_component.h"
 #include "server/auth/oidc_setup.h"
 #include "server/connectors/act_log.h"
-#include "server/connectors/scaler_run.h"
-#include "server/connectors/webhook_run.h"
+#include "server/connectors/scaler_component.h"
+#include "server/connectors/webhook_component.h"
 #include "server/control/control_metrics.h"
 #include "server/control/past/late_history.h"
 #include "server/control/process_metrics.h"
-#include "server/kubernetes/run/cluster_run.h"
+#include "server/kubernetes/run/kubernetes_component.h"
 #include "server/pool/budget_watch.h"
-#include "server/pool/capacity_run.h"
-#include "server/pool/quota_port.h"
+#include "server/pool/capacity_component.h"
+#include "server/pool/quota_grpc_component.h"
 
 namespace taut::tools {
 namespace {
@@ -27,7 +27,7 @@ using server::DaemonContext;
 
 // What is new of budgets: of businesses and groups, and of labels.
 server::BudgetNews BudgetNewsOf(const DaemonConfig& config, const server::LabelBudgets* labels,
-                                server::BudgetRun* businesses) {
+                                server::BudgetComponent* businesses) {
   std::vector<server::BudgetNews::Account> accounts;
   if (businesses != nullptr) accounts.push_back([businesses] { return businesses->states(); });
   accounts.push_back([labels] {
@@ -39,26 +39,26 @@ server::BudgetNews BudgetNewsOf(const DaemonConfig& config, const server::LabelB
           std::move(accounts)};
 }
 
-std::unique_ptr<server::QuotaRun> MakeQuota(const DaemonConfig& config, const DaemonContext& context,
-                                            const Components& components) {
+std::unique_ptr<server::QuotaComponent> MakeQuota(const DaemonConfig& config, const DaemonContext& context,
+                                                  const Components& components) {
   if (config.quota.file.empty()) return nullptr;
-  return std::make_unique<server::QuotaRun>(
-      server::QuotaRun::Options{.config = config.quota,
-                                .keep_days = config.store.decision_days,
-                                .held =
-                                    [&components](std::string_view group) {
-                                      return components.budgets == nullptr
-                                                 ? ""
-                                                 : components.budgets->WhyHeld(group);
-                                    }},
+  return std::make_unique<server::QuotaComponent>(
+      server::QuotaComponent::Options{.config = config.quota,
+                                      .keep_days = config.store.decision_days,
+                                      .held =
+                                          [&components](std::string_view group) {
+                                            return components.budgets == nullptr
+                                                       ? ""
+                                                       : components.budgets->WhyHeld(group);
+                                          }},
       context);
 }
 
-std::unique_ptr<server::AgentsRun> MakeAgents(const DaemonConfig& config, const DaemonContext& context,
-                                              const server::ClusterRun* cluster,
-                                              const server::WebhookRun* webhook) {
+std::unique_ptr<server::AgentsComponent> MakeAgents(const DaemonConfig& config, const DaemonContext& context,
+                                                    const server::KubernetesComponent* cluster,
+                                                    const server::WebhookComponent* webhook) {
   if (config.agents.listen.empty()) return nullptr;
-  server::AgentsRun::Options options;
+  server::AgentsComponent::Options options;
   options.config = config.agents;
   options.apply = config.SetsThrough(server::ActuatorKind::kAgents);
   options.pods_elsewhere = config.SetsThrough(server::ActuatorKind::kKubernetes);
@@ -70,11 +70,11 @@ std::unique_ptr<server::AgentsRun> MakeAgents(const DaemonConfig& config, const 
     options.pods = {.find = [cluster](std::string_view id) { return cluster->cluster().TaskOfContainer(id); },
                     .is_synced = [cluster] { return cluster->cluster().synced(); }};
   }
-  return std::make_unique<server::AgentsRun>(std::move(options), context);
+  return std::make_unique<server::AgentsComponent>(std::move(options), context);
 }
 
-std::vector<const server::PlacementSource*> PlacementsOf(const server::AgentsRun* agents,
-                                                         const server::ClusterRun* cluster) {
+std::vector<const server::PlacementSource*> PlacementsOf(const server::AgentsComponent* agents,
+                                                         const server::KubernetesComponent* cluster) {
   std::vector<const server::PlacementSource*> out;
   if (agents != nullptr) out.push_back(agents->hub());
   if (cluster != nullptr) out.push_back(&cluster->cluster().placement());
@@ -104,15 +104,15 @@ class Maker {
   absl::Status MakeThoseThatOthersAsk() {
     quota_ = MakeQuota(config_, context_, out_);
     if (!config_.budgets.file.empty())
-      budgets_ = std::make_unique<server::BudgetRun>(server::BudgetRun::Options::Of(config_), quota_.get(),
-                                                     history_, context_);
+      budgets_ = std::make_unique<server::BudgetComponent>(server::BudgetComponent::Options::Of(config_),
+                                                           quota_.get(), history_, context_);
     labels_ = std::make_unique<server::LabelBudgets>(config_.prices, context_);
-    absl::StatusOr<std::unique_ptr<server::ClusterRun>> cluster =
-        server::ClusterRun::Open(config_, {.quota = quota_.get(), .budgets = budgets_.get()}, context_);
+    absl::StatusOr<std::unique_ptr<server::KubernetesComponent>> cluster = server::KubernetesComponent::Open(
+        config_, {.quota = quota_.get(), .budgets = budgets_.get()}, context_);
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     if (!config_.webhook.url.empty())
-      webhook_ = std::make_unique<server::WebhookRun>(config_.webhook, history_, context_);
+      webhook_ = std::make_unique<server::WebhookComponent>(config_.webhook, history_, context_);
     agents_ = MakeAgents(config_, context_, cluster_.get(), webhook_.get());
     return absl::OkStatus();
   }
@@ -133,17 +133,17 @@ class Maker {
     shown_.quota = list_.Add(std::move(quota_));
     shown_.budgets = out_.budgets = list_.Add(std::move(budgets_));
     shown_.label_budgets = list_.Add(std::move(labels_));
-    shown_.price_book = list_.Add(std::make_unique<server::PriceBook>(config_.prices, context_));
+    shown_.price_book = list_.Add(std::make_unique<server::PricesComponent>(config_.prices, context_));
     if (std::vector<const server::PlacementSource*> sources = PlacementsOf(agents_.get(), cluster_.get());
         !sources.empty()) {
-      shown_.machines =
-          list_.Add(std::make_unique<server::MachinesRun>(config_.machines, context_, std::move(sources)));
+      shown_.machines = list_.Add(
+          std::make_unique<server::MachinesComponent>(config_.machines, context_, std::move(sources)));
     }
-    shown_.capacity = list_.Add(std::make_unique<server::CapacityRun>(
-        server::CapacityRun::Parts{.machines = shown_.machines,
-                                   .quota = shown_.quota,
-                                   .prices = shown_.price_book,
-                                   .default_tier = config_.quota.default_tier},
+    shown_.capacity = list_.Add(std::make_unique<server::CapacityComponent>(
+        server::CapacityComponent::Parts{.machines = shown_.machines,
+                                         .quota = shown_.quota,
+                                         .prices = shown_.price_book,
+                                         .default_tier = config_.quota.default_tier},
         context_));
   }
 
@@ -153,23 +153,23 @@ class Maker {
     shown_.cluster = out_.cluster = list_.Add(std::move(cluster_));
     list_.Add(std::move(webhook_));
     if (!config_.external_scaler.listen.empty())
-      list_.Add(std::make_unique<server::ScalerRun>(config_.external_scaler, context_));
+      list_.Add(std::make_unique<server::ScalerComponent>(config_.external_scaler, context_));
     if (config_.external_recommender.address.empty()) return absl::OkStatus();
     const auto machine = [machines = shown_.machines] {
       return machines == nullptr ? PerResource<double>{} : machines->Largest();
     };
-    absl::StatusOr<std::unique_ptr<server::ExternalRun>> external =
-        server::ExternalRun::Open(config_.external_recommender, config_.cell.name, machine, context_);
+    absl::StatusOr<std::unique_ptr<server::ExternalComponent>> external =
+        server::ExternalComponent::Open(config_.external_recommender, config_.cell.name, machine, context_);
     if (!external.ok()) return external.status();
     out_.external = list_.Add(*std::move(external));
     return absl::OkStatus();
   }
 
   void AddPast() {
-    server::BackfillRun::Options past = server::BackfillRun::OptionsOf(config_);
+    server::BackfillComponent::Options past = server::BackfillComponent::OptionsOf(config_);
     past.tick = hooks_.tick_past;
     shown_.backfill = out_.backfill =
-        list_.Add(std::make_unique<server::BackfillRun>(std::move(past), context_));
+        list_.Add(std::make_unique<server::BackfillComponent>(std::move(past), context_));
     std::optional<server::LateHistory::Options> late = server::LateHistory::OptionsOf(config_);
     if (!late.has_value()) return;
     auto* const later =
@@ -179,16 +179,16 @@ class Maker {
   }
 
   void AddServers() {
-    server::HttpRun::Options options{.config = config_,
-                                     .config_path = hooks_.config_path,
-                                     .version = std::string(kVersion),
-                                     .started_s = hooks_.started_s};
+    server::HttpComponent::Options options{.config = config_,
+                                           .config_path = hooks_.config_path,
+                                           .version = std::string(kVersion),
+                                           .started_s = hooks_.started_s};
     shown_.clock = hooks_.clock;
     shown_.components = &list_;
-    server::HttpRun* const http = out_.http =
-        list_.Add(std::make_unique<server::HttpRun>(std::move(options), shown_, context_));
+    server::HttpComponent* const http = out_.http =
+        list_.Add(std::make_unique<server::HttpComponent>(std::move(options), shown_, context_));
     if (config_.quota_grpc.listen.empty()) return;
-    list_.Add(std::make_unique<server::QuotaPort>(
+    list_.Add(std::make_unique<server::QuotaGrpcComponent>(
         config_.quota_grpc, [http] { return http->options(); },
         [http](const HttpRequest& request) { return http->Handle(request); }, context_));
   }
@@ -201,12 +201,12 @@ class Maker {
   server::ComponentList& list_;
   server::ApiParts shown_;
   // Until the list has them.
-  std::unique_ptr<server::QuotaRun> quota_;
-  std::unique_ptr<server::BudgetRun> budgets_;
+  std::unique_ptr<server::QuotaComponent> quota_;
+  std::unique_ptr<server::BudgetComponent> budgets_;
   std::unique_ptr<server::LabelBudgets> labels_;
-  std::unique_ptr<server::ClusterRun> cluster_;
-  std::unique_ptr<server::WebhookRun> webhook_;
-  std::unique_ptr<server::AgentsRun> agents_;
+  std::unique_ptr<server::KubernetesComponent> cluster_;
+  std::unique_ptr<server::WebhookComponent> webhook_;
+  std::unique_ptr<server::AgentsComponent> agents_;
 };
 
 }  // namespace
@@ -242,7 +242,7 @@ absl::Status CheckComponents(const DaemonConfig& config, std::vector<std::string
     if (const auto quota = server::ReadQuota(config.quota, warnings); !quota.ok()) return quota.status();
   }
   if (!config.budgets.file.empty()) {
-    if (const auto budgets = server::ReadBudgets(server::BudgetRun::Options::Of(config)); !budgets.ok())
+    if (const auto budgets = server::ReadBudgets(server::BudgetComponent::Options::Of(config)); !budgets.ok())
       return budgets.status();
   }
   return server::CheckBindings(config.server, *server, config.quota, config.budgets);

@@ -6,21 +6,21 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "server/api/http_run.h"
-#include "server/connectors/external_run.h"
+#include "server/api/http_component.h"
+#include "server/connectors/external_component.h"
 #include "server/control/component.h"
-#include "server/control/past/backfill_run.h"
+#include "server/control/past/backfill_component.h"
 
 namespace taut::tools {
 
 // Pointers are to components of the list; null are those that the configuration does not ask for.
 struct Components {
   server::ComponentList list;
-  server::ClusterRun* cluster = nullptr;
-  server::ExternalRun* external = nullptr;
-  server::BudgetRun* budgets = nullptr;
-  server::BackfillRun* backfill = nullptr;
-  server::HttpRun* http = nullptr;
+  server::KubernetesComponent* cluster = nullptr;
+  server::ExternalComponent* external = nullptr;
+  server::BudgetComponent* budgets = nullptr;
+  server::BackfillComponent* backfill = nullptr;
+  server::HttpComponent* http = nullptr;
 };
 
 // What components ask of the daemon, beyond the context.

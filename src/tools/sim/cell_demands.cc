@@ -218,14 +218,14 @@ absl::Status ReplayWholeMachines(DaySource& source, const brain::CellModel& cell
   absl::StatusOr<std::vector<WholeMachines>> machines =
       ReplayMachineHistories(source, cell, histories, {hooks.on_progress, hooks.should_stop});
   if (!machines.ok()) return machines.status();
-  const absl::StatusOr<RecordedTasks> roster = ReadRecordedTasks(source, cell, options.until);
-  if (!roster.ok()) return roster.status();
+  const absl::StatusOr<RecordedTasks> recorded = ReadRecordedTasks(source, cell, options.until);
+  if (!recorded.ok()) return recorded.status();
   for (size_t p = 0; p < at.size(); ++p) {
     CellDemand& demand = *at[p];
     demand.loads = std::move((*machines)[p].loads);
     demand.lacks = std::move((*machines)[p].lacks);
     for (const brain::CellJob& job : cell.jobs) {
-      if (roster->Of(job.name).count > 0) continue;
+      if (recorded->Of(job.name).count > 0) continue;
       ++demand.kept_jobs;
       demand.kept_tasks += job.tasks;
       if (demand.kept.size() < kNamed) demand.kept.push_back(job.name);

@@ -50,7 +50,7 @@ struct Track {
 
   // While a tier is run:
   PoolFuture future;
-  std::unique_ptr<TierRun> run;
+  std::unique_ptr<TierSimulation> run;
   std::vector<SaleDecision> decisions;
   absl::Status status;
 };
@@ -244,7 +244,7 @@ class EconomyRun {
 
   absl::Status Begin(size_t tier, Track& track) {
     const brain::TierSale sale = options_.tiers[tier];
-    TierRunOptions run;
+    TierSimulationOptions run;
     run.capacity = out_.capacity;
     run.availability_ppm = sheet_.tiers[tier].availability_ppm;
     run.reclaim_steps = options_.reclaim_s / kWindowSeconds;
@@ -267,7 +267,7 @@ class EconomyRun {
     auto quota = HasQuota(tier)
                      ? std::make_unique<TierQuota>(*options_.quota, sheet_.tiers[tier].name, options_.groups)
                      : nullptr;
-    track.run = std::make_unique<TierRun>(run, lives_, *std::move(made), std::move(quota));
+    track.run = std::make_unique<TierSimulation>(run, lives_, *std::move(made), std::move(quota));
     return absl::OkStatus();
   }
 

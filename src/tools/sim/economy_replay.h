@@ -2,8 +2,8 @@
 // of selling what the reserved tiers leave. The pool is one lump of capacity, without machines.
 //
 // Tiers come one after the other, by priority: what a tier does never depends on those below it. How a tier
-// is sold: tier_sale.h. Slack is sold as the policy's seller says (tier_run.h), spare tiers nothing with the
-// policy none.
+// is sold: tier_sale.h. Slack is sold as the policy's seller says (tier_simulation.h), spare tiers nothing
+// with the policy none.
 // Jobs of slack and spare tiers ask from the end of the warm-up on: what is there then asks at once.
 #pragma once
 
@@ -23,8 +23,8 @@
 #include "brain/economy/tier_sale.h"
 #include "tools/sim/bill_replay.h"
 #include "tools/sim/replay.h"
-#include "tools/sim/tier_run.h"
 #include "tools/sim/tier_seller.h"
+#include "tools/sim/tier_simulation.h"
 
 namespace taut::tools {
 

@@ -10,7 +10,7 @@
 
 #include "brain/fleet/job_stepper.h"
 #include "brain/fleet/policies.h"
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "brain/fleet/signal_builder.h"
 #include "tools/sim/replay.h"
 #include "tools/sim/scorecard.h"

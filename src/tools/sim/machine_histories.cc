@@ -21,7 +21,7 @@ constexpr uint32_t kMadePlacements = 2;
 // Sums over the tasks of a machine stay below 2^32: limits of a thousand of the largest.
 constexpr double kMostLimit = 1 << 22, kMostUsage = brain::TaskSeries16::kNotMeasured - 1;
 
-// The recorded usage of the tasks of a roster, one resource.
+// The recorded usage of the tasks of a recorded, one resource.
 struct Series {
   double unit = 1;  // of the numbers below, in cores or bytes
   size_t windows = 0;
@@ -44,7 +44,7 @@ struct Predictor {
 
 // What all predictors of a call share.
 struct Histories {
-  RecordedTasks roster;
+  RecordedTasks recorded;
   WindowId last;  // the newest window
   size_t resources = 0;
   PerResource<Series> series;
@@ -57,7 +57,7 @@ class SummedLoad final : public brain::MachineLoad {
              const brain::CellIndex& index, size_t machines)
       : histories_(histories), predictors_(predictors), index_(index), machines_(machines) {
     for (uint32_t j = 0; j < index.model().jobs.size(); ++j) {
-      const RecordedTasks::Range range = histories.roster.Of(index.model().jobs[j].name);
+      const RecordedTasks::Range range = histories.recorded.Of(index.model().jobs[j].name);
       for (uint32_t i = 0; i < index.model().jobs[j].tasks; ++i)
         numbers_.push_back(range.count == 0 ? RecordedTasks::kNone : range.first + i % range.count);
     }
@@ -147,7 +147,7 @@ class SummedLoad final : public brain::MachineLoad {
   const Histories& histories_;
   const PerResource<Predictor>& predictors_;
   const brain::CellIndex& index_;
-  std::vector<uint32_t> numbers_;  // of the roster, by task
+  std::vector<uint32_t> numbers_;  // of the recorded, by task
   std::vector<Machine> machines_;
   Sums scratch_;
   mutable std::vector<double> own_;
@@ -220,15 +220,15 @@ class HistoryReader {
         until_(options.until),
         histories_(histories),
         predictors_(predictors),
-        learning_(histories.roster.size(), options.seed) {
+        learning_(histories.recorded.size(), options.seed) {
     for (const brain::CellJob& job : cell.jobs)
       rows_[job.name] = static_cast<uint32_t>(&job - cell.jobs.data());
     for (Predictor& p : predictors) {
       windows_ = std::max(windows_, p.peak->windows(histories.last));
       if (p.peak->learns()) learners_.push_back(p.peak.get());
     }
-    usage_.assign(histories.roster.size() * windows_, -1);
-    samples_.resize(histories.roster.size());
+    usage_.assign(histories.recorded.size() * windows_, -1);
+    samples_.resize(histories.recorded.size());
   }
 
   absl::Status Read(DaySource& source, const MachineHistoriesHooks& hooks) {
@@ -262,7 +262,7 @@ class HistoryReader {
 
  private:
   double LimitOf(uint32_t number) const {
-    return CellLimitOf(cell_.jobs[histories_.roster.row(number)], resource_);
+    return CellLimitOf(cell_.jobs[histories_.recorded.row(number)], resource_);
   }
 
   void Gather(const std::string& name, const JobDay& day) {
@@ -289,7 +289,7 @@ class HistoryReader {
 
   void Keep(const Seen& s) {
     const uint32_t number =
-        histories_.roster.NumberOf({static_cast<uint32_t>(s.task >> 32U)}, static_cast<uint32_t>(s.task));
+        histories_.recorded.NumberOf({static_cast<uint32_t>(s.task >> 32U)}, static_cast<uint32_t>(s.task));
     if (number == RecordedTasks::kNone) return;
     ++samples_[number];
     const brain::TaskLoad load{s.task, s.usage, s.limit};
@@ -323,7 +323,7 @@ class HistoryReader {
   LearningMachines learning_;
   std::vector<brain::SummedPeak*> learners_;
   size_t windows_ = 1;
-  std::vector<float> usage_;  // by task of the roster, then window; negative: not measured
+  std::vector<float> usage_;  // by task of the recorded, then window; negative: not measured
   std::vector<uint32_t> samples_;
   std::vector<Seen> seen_;  // of a day
 };
@@ -354,9 +354,9 @@ absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& sou
   std::vector<std::vector<Predictor>> made;
   SourceUntil until(source, options.until);
   auto histories = std::make_shared<Histories>();
-  absl::StatusOr<RecordedTasks> roster = ReadRecordedTasks(source, cell, options.until);
-  if (!roster.ok()) return roster.status();
-  histories->roster = *std::move(roster);
+  absl::StatusOr<RecordedTasks> recorded = ReadRecordedTasks(source, cell, options.until);
+  if (!recorded.ok()) return recorded.status();
+  histories->recorded = *std::move(recorded);
   histories->last = {options.until.index - 1};
   histories->resources = std::min<size_t>(2, cell.resources.size());
   for (size_t r = 0; r < histories->resources; ++r) {

@@ -36,7 +36,7 @@ struct MachineHistoriesHooks {
   std::function<bool()> should_stop;
 };
 
-// Of each predictor, in order. Tasks of the cell's jobs have the history of those of the roster; without one they
+// Of each predictor, in order. Tasks of the cell's jobs have the history of those recorded; without one they
 // count with their reservation, and with less than the predictor asks for with their limit. Usage above the limit
 // of then or now counts as the limit. A predictor that learns from a cell (pool) sees machines that are made of
 // the cell's tasks, about 25 on each, in two random placements.

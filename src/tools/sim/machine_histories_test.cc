@@ -235,11 +235,11 @@ TEST(PackedMachines, HoursWithTooLittleAreCounted) {
   MadeDays source = UsageOf(3, 288 + 60, cores);
   brain::CellModel cell = CellWith(4, 2);  // of j3 there is no usage
   cell.machines[1].capacity[brain::kCellMemory] = static_cast<int64_t>(2 * kGiB);
-  auto roster = ReadRecordedTasks(source, cell, {288});
-  ASSERT_TRUE(roster.ok());
-  EXPECT_EQ(roster->size(), 3U);
-  EXPECT_EQ(roster->Of("j3").count, 0U);
-  PackedMachines packed(*std::move(roster));
+  auto recorded = ReadRecordedTasks(source, cell, {288});
+  ASSERT_TRUE(recorded.ok());
+  EXPECT_EQ(recorded->size(), 3U);
+  EXPECT_EQ(recorded->Of("j3").count, 0U);
+  PackedMachines packed(*std::move(recorded));
   packed.Add(cell, {.machines = {0, 1}, .machine_of_task = {0, 0, 1, 1}});
   packed.Add(cell, {.machines = {0}, .machine_of_task = {0, brain::kNowhere, brain::kNowhere, 0}});
   const auto usage = packed.Measure(source, {288}, {288 + 48});

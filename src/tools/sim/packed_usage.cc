@@ -38,14 +38,14 @@ size_t PackedMachines::Add(const brain::CellModel& model, const brain::TrialPack
   uint32_t task = 0;
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     const brain::CellJob& job = model.jobs[j];
-    const RecordedTasks::Range range = roster_.Of(job.name);
+    const RecordedTasks::Range range = recorded_.Of(job.name);
     for (uint32_t i = 0; i < job.tasks; ++i, ++task) {
       if (range.count > 0 && packing.machine_of_task[task] != brain::kNowhere)
         on.emplace_back(range.first + i % range.count, packing.machine_of_task[task], j);
     }
   }
   std::ranges::sort(on);
-  out.first.assign(roster_.size() + 1, 0);
+  out.first.assign(recorded_.size() + 1, 0);
   for (const auto& [number, machine, job] : on) {
     ++out.first[number + 1];
     Packing::Place& place = out.places.emplace_back();
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<PackedUsage>> PackedMachines::Measure(
         if (w.window < from || w.window >= to) continue;
         for (uint32_t i = w.first_task; i < w.first_task + w.num_tasks; ++i) {
           const TaskWindow& t = job.tasks[i];
-          const uint32_t number = roster_.NumberOf(job.job, t.task);
+          const uint32_t number = recorded_.NumberOf(job.job, t.task);
           if (number != RecordedTasks::kNone && (t.cpu_mean_cores >= 0 || t.memory_peak_bytes >= 0))
             used.push_back({w.window, number, {t.cpu_mean_cores, t.memory_peak_bytes}});
         }

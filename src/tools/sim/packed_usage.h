@@ -32,8 +32,8 @@ struct PackedUsage {
 // The machines of several packings of one cell's jobs.
 class PackedMachines {
  public:
-  explicit PackedMachines(RecordedTasks roster) : roster_(std::move(roster)) {}
-  // Returns its number. Jobs of `model` are those of the roster by name; those that it lacks use nothing.
+  explicit PackedMachines(RecordedTasks recorded) : recorded_(std::move(recorded)) {}
+  // Returns its number. Jobs of `model` are those of the recorded by name; those that it lacks use nothing.
   size_t Add(const brain::CellModel& model, const brain::TrialPacking& packing);
   size_t size() const { return packings_.size(); }
 
@@ -54,7 +54,7 @@ class PackedMachines {
   };
   class Meter;
 
-  RecordedTasks roster_;
+  RecordedTasks recorded_;
   std::vector<Packing> packings_;
 };
 

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "brain/fleet/lane.h"
 #include "brain/fleet/policies.h"
-#include "brain/fleet/risk_book.h"
+#include "brain/fleet/risk_table.h"
 #include "brain/recommend/settings.h"
 #include "brain/rollout/job_policy.h"
 #include "common/model/usage.h"
@@ -94,7 +94,7 @@ struct LaneResult {
   LaneSummary summary;          // days after warm-up
   std::vector<Totals> per_job;  // by JobId, days after warm-up
   std::vector<FleetDay> fleet;  // all days, warm-up too
-  brain::RiskBook risks;        // days after warm-up
+  brain::RiskTable risks;       // days after warm-up
 };
 
 struct ReplayResult {

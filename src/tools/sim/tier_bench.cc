@@ -5,7 +5,7 @@
 
 #include "common/base/random.h"
 #include "common/base/time.h"
-#include "tools/sim/tier_run.h"
+#include "tools/sim/tier_simulation.h"
 
 namespace taut::tools {
 namespace {
@@ -25,13 +25,13 @@ void DayOfATier(benchmark::State& state) {
   }
   TierSellerOptions seller;
   seller.capacity = {asked, asked};
-  TierRunOptions options;
+  TierSimulationOptions options;
   options.capacity = seller.capacity;
   options.availability_ppm = seller.availability_ppm;
   options.period = period;
   PoolLines lines;
   for (auto _ : state) {
-    TierRun run(options, lives, *NewTierSeller(SellerPolicy::kGreedy, seller, nullptr), nullptr);
+    TierSimulation run(options, lives, *NewTierSeller(SellerPolicy::kGreedy, seller, nullptr), nullptr);
     for (int32_t step = 0; step < kWindowsPerDay; ++step) {
       const double use = static_cast<double>(asked) * rng.Uniform(0.4, 0.6);
       benchmark::DoNotOptimize(run.Step({{use, use}, {}, jobs}, lines, nullptr));

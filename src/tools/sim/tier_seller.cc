@@ -164,7 +164,7 @@ class ActuarySeller final : public QuotingSeller {
 };
 
 // Grants what will be available for the promised share of each period in which the job runs, beside all jobs
-// that were sold to before. A job that fits together with these runs (tier_run.h), so every promise is kept.
+// that were sold to before. A job that fits beside these runs (tier_simulation.h), so every promise is kept.
 class ClairvoyantSeller final : public TierSeller {
  public:
   ClairvoyantSeller(const TierSellerOptions& options, const PoolFuture& future)

@@ -121,7 +121,7 @@ class Alibaba2018Reader final : public FormatReader {
   JobId JobOf(uint32_t app);
 
   const ReadContext context_;
-  RowGate gate_;
+  RowCounter gate_;
   CsvIndex index_;
   MachineRows machines_;
   RowLengths lengths_;

@@ -66,7 +66,7 @@ class AzureReader final : public FormatReader {
   void MakeJob(std::string_view name, Vm& vm);
 
   const ReadContext context_;
-  RowGate gate_;
+  RowCounter gate_;
   CsvIndex index_;
   AzureTable table_ = AzureTable::kReadings;
   NameTable names_;

@@ -130,7 +130,7 @@ class BitbrainsReader final : public FormatReader {
   }
 
   const ReadContext context_;
-  RowGate gate_;
+  RowCounter gate_;
   CsvIndex index_;
   RepeatedDecimal cores_, capacity_, memory_capacity_;
   std::string stem_;

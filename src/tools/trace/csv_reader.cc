@@ -16,13 +16,13 @@ std::string_view Trimmed(std::string_view field) {
   return field;
 }
 
-int64_t RowGate::Micros(const std::optional<int64_t>& seconds, int64_t otherwise) {
+int64_t RowCounter::Micros(const std::optional<int64_t>& seconds, int64_t otherwise) {
   if (!seconds) return otherwise;
   constexpr int64_t kLimit = INT64_MAX / kMicrosPerSecond;
   return std::clamp(*seconds, -kLimit, kLimit) * kMicrosPerSecond;
 }
 
-void RowGate::Skip(std::string_view cause, const CsvRow& row) {
+void RowCounter::Skip(std::string_view cause, const CsvRow& row) {
   ReadReport& report = context_.report;
   if (last_cause_ == cause.data() && *last_count_ >= 3) {
     ++*last_count_;
@@ -33,7 +33,7 @@ void RowGate::Skip(std::string_view cause, const CsvRow& row) {
   last_count_ = &report.skipped[std::string(cause)].count;
 }
 
-absl::Status RowGate::Bad(std::string_view cause, const CsvRow& row) {
+absl::Status RowCounter::Bad(std::string_view cause, const CsvRow& row) {
   Skip(cause, row);
   return context_.options.strict ? BadRow(cause, file_, row.line(), row.text()) : absl::OkStatus();
 }

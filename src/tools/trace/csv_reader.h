@@ -24,9 +24,9 @@ absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line
 std::string_view Trimmed(std::string_view field);
 
 // Counts rows by outcome.
-class RowGate {
+class RowCounter {
  public:
-  explicit RowGate(const ReadContext& context) : context_(context) {}
+  explicit RowCounter(const ReadContext& context) : context_(context) {}
 
   void BeginFile(std::string_view name) { file_ = name; }
   const std::string& file() const { return file_; }

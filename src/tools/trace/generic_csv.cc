@@ -124,7 +124,7 @@ class GenericCsvReader final : public FormatReader {
   void SayUnit();
 
   const ReadContext context_;
-  RowGate gate_;
+  RowCounter gate_;
   CsvIndex index_;
   RowLengths lengths_;
   char separator_ = ',';

@@ -95,7 +95,7 @@ class Google2011Reader final : public FormatReader {
   void MakeJob(int64_t id, Collection2011& c);
 
   const ReadContext context_;
-  RowGate gate_;
+  RowCounter gate_;
   CsvIndex index_;
   MachineRows machines_;
   Google2011Table table_ = Google2011Table::kTaskUsage;

@@ -66,7 +66,7 @@ std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
 
 }  // namespace
 
-LateHistory::LateHistory(Options options, BackfillRun& backfill, const DaemonContext& context)
+LateHistory::LateHistory(Options options, BackfillComponent& backfill, const DaemonContext& context)
     : options_(std::move(options)),
       backfill_(backfill),
       context_(context),

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/time.h"
 #include "server/control/component.h"
-#include "server/control/past/backfill_run.h"
+#include "server/control/past/backfill_component.h"
 #include "server/control/past/backfill_source.h"
 #include "server/ingest/series_selection.h"
 
@@ -38,7 +38,7 @@ class LateHistory final : public Component {
     std::chrono::seconds settle{300};
   };
   // It begins after `backfill`, whose gaps it reads. `backfill` and `context` outlive it.
-  LateHistory(Options options, BackfillRun& backfill, const DaemonContext& context);
+  LateHistory(Options options, BackfillComponent& backfill, const DaemonContext& context);
   // The options of a configuration; nullopt: it asks for no such history.
   static std::optional<Options> OptionsOf(const DaemonConfig& config);
   ~LateHistory() override { LateHistory::Stop(); }
@@ -91,7 +91,7 @@ class LateHistory final : public Component {
   Timestamp Earliest(Timestamp now) const;
 
   const Options options_;
-  BackfillRun& backfill_;
+  BackfillComponent& backfill_;
   const DaemonContext& context_;
   const std::string gaps_file_;  // gaps that are not read yet; "": none
   const MappingRules mapping_;

@@ -54,7 +54,7 @@ class LateHistoryTest : public ComponentTest {
 
   std::atomic<bool> away_{false};
   std::atomic<int> asked_{0};
-  BackfillRun backfill_{BackfillRun::Options(), context_};
+  BackfillComponent backfill_{BackfillComponent::Options(), context_};
 };
 
 TEST_F(LateHistoryTest, ItIsAskedForWithAServerAndByTheWallClockOnly) {

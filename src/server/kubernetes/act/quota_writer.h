@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/pool/quota_desk.h"
+#include "server/pool/quota_service.h"
 
 namespace taut::server {
 

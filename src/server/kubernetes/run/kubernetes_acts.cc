@@ -1,4 +1,4 @@
-// What KubernetesRun writes to the cluster: limits through its actuator, VPAs, Events, and the lease that lets it.
+// What KubernetesSource writes to the cluster: limits through its actuator, VPAs, Events and the lease.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "common/base/strings.h"
 #include "common/base/utc_text.h"
 #include "common/net/clocks.h"
-#include "server/kubernetes/run/kubernetes_run.h"
+#include "server/kubernetes/run/kubernetes_source.h"
 
 namespace taut::server {
 namespace {
@@ -36,7 +36,7 @@ std::string LeaseIdentity() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
+absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesSource::MakeActuator(
     std::function<double()> steady_s, int64_t forget_s) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
@@ -94,10 +94,10 @@ absl::StatusOr<std::unique_ptr<KubernetesActuator>> KubernetesRun::MakeActuator(
   return made;
 }
 
-absl::Status KubernetesRun::OpenAdmission() {
+absl::Status KubernetesSource::OpenAdmission() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
-  AdmissionRun::Options options;
+  PodWebhookServer::Options options;
   options.config = options_.config.admission;
   options.certificate_file = StrCat(options_.state_dir, "/admission.pem");
   options.now = options_.now;
@@ -110,14 +110,14 @@ absl::Status KubernetesRun::OpenAdmission() {
   }
   if (quota_gate_ != nullptr)
     options.quota = [this](const PodReview& review) { return quota_gate_->Answer(review); };
-  absl::StatusOr<std::unique_ptr<AdmissionRun>> run =
-      AdmissionRun::Start(std::move(options), *std::move(client));
+  absl::StatusOr<std::unique_ptr<PodWebhookServer>> run =
+      PodWebhookServer::Start(std::move(options), *std::move(client));
   if (!run.ok()) return run.status();
   admission_ = *std::move(run);
   return absl::OkStatus();
 }
 
-void KubernetesRun::KeepAdmission() {
+void KubernetesSource::KeepAdmission() {
   KeepDoing(kKeepAdmission, "webhooks:", [this](const std::function<bool()>& /*stopping*/) {
     const absl::Status quota = quota_gate_ != nullptr ? quota_gate_->Step() : absl::OkStatus();
     const std::string certificate = admission_->Keep();
@@ -126,25 +126,25 @@ void KubernetesRun::KeepAdmission() {
   });
 }
 
-absl::Status KubernetesRun::HoldToQuota(const QuotaDesk* desk, std::vector<std::string> job_labels,
-                                        std::function<std::string(std::string_view group)> why_held) {
+absl::Status KubernetesSource::HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
+                                           std::function<std::string(std::string_view group)> why_held) {
   if (options_.config.admission.quota == QuotaWebhook::kOff) return absl::OkStatus();
-  QuotaGate::Options options;
+  PodQuotaReviewer::Options options;
   options.refuse = options_.config.admission.quota == QuotaWebhook::kRefuse;
-  options.desk = desk;
+  options.service = service;
   options.cluster = &cluster_;
   options.job_labels = std::move(job_labels);
   options.is_watched = [this](const Pod& pod) { return IsWanted(pod); };
   options.steady_s = SteadySeconds;
   options.held = options_.config.admission.held;
   options.why_held = std::move(why_held);
-  absl::StatusOr<std::unique_ptr<QuotaGate>> gate = QuotaGate::Make(std::move(options));
+  absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> gate = PodQuotaReviewer::Make(std::move(options));
   if (!gate.ok()) return gate.status();
   quota_gate_ = *std::move(gate);
   return absl::OkStatus();
 }
 
-absl::Status KubernetesRun::OpenVpas() {
+absl::Status KubernetesSource::OpenVpas() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   vpa_client_ = *std::move(client);
@@ -162,7 +162,8 @@ absl::Status KubernetesRun::OpenVpas() {
   return absl::OkStatus();
 }
 
-absl::Status KubernetesRun::KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas) {
+absl::Status KubernetesSource::KeepQuotas(
+    std::function<std::optional<std::vector<NamespaceQuota>>()> quotas) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   quota_client_ = *std::move(client);
@@ -182,7 +183,7 @@ absl::Status KubernetesRun::KeepQuotas(std::function<std::optional<std::vector<N
   return absl::OkStatus();
 }
 
-void KubernetesRun::WriteQuotas() {
+void KubernetesSource::WriteQuotas() {
   KeepDoing(kWriteQuotas, "writing ResourceQuotas:", [this](const std::function<bool()>& stopping) {
     const auto wanted = wanted_quotas_();
     if (!WhyNotChange().empty()) {
@@ -194,7 +195,7 @@ void KubernetesRun::WriteQuotas() {
   });
 }
 
-absl::Status KubernetesRun::OpenLease() {
+absl::Status KubernetesSource::OpenLease() {
   const auto name = LeaseName(options_.config.lease);
   if (!name.has_value()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<ApiClient>> client =
@@ -212,7 +213,7 @@ absl::Status KubernetesRun::OpenLease() {
   return absl::OkStatus();
 }
 
-absl::Status KubernetesRun::OpenStatus() {
+absl::Status KubernetesSource::OpenStatus() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   status_client_ = *std::move(client);
@@ -229,7 +230,7 @@ absl::Status KubernetesRun::OpenStatus() {
   return absl::OkStatus();
 }
 
-void KubernetesRun::WriteStatus() {
+void KubernetesSource::WriteStatus() {
   KeepDoing(kWriteStatus, "writing the annotation tautline.dev/status of",
             [this](const std::function<bool()>& stopping) {
               if (cluster_.synced() && passed_on_ && WhyNotChange().empty()) status_->Step(stopping);
@@ -237,7 +238,7 @@ void KubernetesRun::WriteStatus() {
             });
 }
 
-absl::Status KubernetesRun::OpenEvents() {
+absl::Status KubernetesSource::OpenEvents() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   event_client_ = *std::move(client);
@@ -251,7 +252,7 @@ absl::Status KubernetesRun::OpenEvents() {
   return absl::OkStatus();
 }
 
-void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes) {
+void KubernetesSource::Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes) {
   std::vector<Decision> said;
   const auto add = [&said](std::optional<Decision> decision) {
     if (decision.has_value()) said.push_back(*std::move(decision));
@@ -267,14 +268,14 @@ void KubernetesRun::Say(std::span<const Decision> decisions, std::span<const Out
   }
 }
 
-void KubernetesRun::SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why) {
+void KubernetesSource::SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why) {
   options_.log->Act(
       LogLevel::kInfo, "pod_evicted",
       {{"pod", FullName(pod)}, {"workload", StrCat(workload.kind, "/", workload.name)}, {"why", why}});
   if (events_ != nullptr) events_->Add(EvictionEvent(workload, pod, why));
 }
 
-void KubernetesRun::WriteEvents() {
+void KubernetesSource::WriteEvents() {
   KeepDoing(kWriteEvents, "writing Events:", [this](const std::function<bool()>& stopping) {
     events_->Step(stopping);
     return events_->last_error();
@@ -282,8 +283,9 @@ void KubernetesRun::WriteEvents() {
 }
 
 // `step` does what is due and returns what was wrong last, which is logged when it changes.
-void KubernetesRun::KeepDoing(std::chrono::seconds pause, std::string_view what,
-                              const std::function<std::string(const std::function<bool()>& stopping)>& step) {
+void KubernetesSource::KeepDoing(
+    std::chrono::seconds pause, std::string_view what,
+    const std::function<std::string(const std::function<bool()>& stopping)>& step) {
   const std::function<bool()> stopping = [this] {
     const std::lock_guard lock(mutex_);
     return stopping_;
@@ -299,14 +301,14 @@ void KubernetesRun::KeepDoing(std::chrono::seconds pause, std::string_view what,
   }
 }
 
-std::string KubernetesRun::WhyNotChange() const {
+std::string KubernetesSource::WhyNotChange() const {
   if (lease_ == nullptr || lease_->held()) return "";
   const std::string holder = lease_->holder();
   return StrCat("this tautd does not hold the lease ", options_.config.lease,
                 holder.empty() ? "" : StrCat(": ", holder, " holds it"));
 }
 
-void KubernetesRun::KeepLease() {
+void KubernetesSource::KeepLease() {
   std::string error;
   bool was_held = false;
   while (true) {
@@ -328,11 +330,11 @@ void KubernetesRun::KeepLease() {
   }
 }
 
-void KubernetesRun::ReleaseLease() {
+void KubernetesSource::ReleaseLease() {
   if (lease_ != nullptr) lease_->Release();
 }
 
-void KubernetesRun::WriteVpas() {
+void KubernetesSource::WriteVpas() {
   KeepDoing(kWriteVpas, "writing the status of VerticalPodAutoscaler",
             [this](const std::function<bool()>& stopping) {
               if (cluster_.synced() && WhyNotChange().empty()) vpas_->Step(stopping);

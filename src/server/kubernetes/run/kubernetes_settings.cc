@@ -7,13 +7,13 @@
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
 #include "server/kubernetes/act/resize_plan.h"
-#include "server/kubernetes/run/kubernetes_run.h"
+#include "server/kubernetes/run/kubernetes_source.h"
 #include "server/kubernetes/watch/images.h"
 
 namespace taut::server {
 namespace {
 
-constexpr std::array<KubernetesRun::WatchedKind, 5> kWatchedKinds = {{
+constexpr std::array<KubernetesSource::WatchedKind, 5> kWatchedKinds = {{
     {"Namespace", "v1", "/api/v1/namespaces"},
     {"Deployment", "apps/v1", "/apis/apps/v1/deployments"},
     {"StatefulSet", "apps/v1", "/apis/apps/v1/statefulsets"},
@@ -22,7 +22,7 @@ constexpr std::array<KubernetesRun::WatchedKind, 5> kWatchedKinds = {{
 }};
 
 bool IsWatchedKind(std::string_view kind) {
-  return std::ranges::any_of(kWatchedKinds, [kind](const KubernetesRun::WatchedKind& watched) {
+  return std::ranges::any_of(kWatchedKinds, [kind](const KubernetesSource::WatchedKind& watched) {
     return KindInNames(watched.kind) == kind;
   });
 }
@@ -65,11 +65,11 @@ void PutLabel(const std::string& key, const std::string& value, std::vector<Labe
 
 }  // namespace
 
-std::span<const KubernetesRun::WatchedKind> KubernetesRun::WatchedKinds() { return kWatchedKinds; }
+std::span<const KubernetesSource::WatchedKind> KubernetesSource::WatchedKinds() { return kWatchedKinds; }
 
 // As the job's allocation will be with these settings.
-Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
-                                         Resource resource) const {
+Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
+                                            Resource resource) const {
   std::vector<Label> labels = record.labels;
   if (!SetSettingLabels(settings, labels)) return AllocationOf(*control_, record.id, resource);
   Allocation out;
@@ -83,8 +83,8 @@ Allocation KubernetesRun::AllocationWith(const JobRecord& record, const std::vec
 
 // What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
 // LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
-void KubernetesRun::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
-                               std::vector<Label>& labels) const {
+void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
+                                  std::vector<Label>& labels) const {
   const std::vector<PodPtr> pods = cluster_.pods().Of(workload);
   const LargestNode largest = cluster_.nodes().LargestFor(pods);
   const bool is_known =
@@ -108,8 +108,8 @@ void KubernetesRun::PutAllowed(const JobQuestion& job, const WorkloadName& workl
 }
 
 // What the pods run, whatever an annotation says. The label is stored, so that a restart forgets no version.
-void KubernetesRun::PutVersion(const JobRecord& job, const WorkloadName& workload,
-                               std::vector<Label>& labels) const {
+void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& workload,
+                                  std::vector<Label>& labels) const {
   const std::string key = StrCat(kSettingLabel, "version");
   JobVersion before;
   if (const std::string* text = FindLabel(job.labels, key); text != nullptr)
@@ -119,7 +119,7 @@ void KubernetesRun::PutVersion(const JobRecord& job, const WorkloadName& workloa
   PutLabel(key, now.name.empty() ? "" : JobVersionText(now), labels);
 }
 
-std::vector<Label> KubernetesRun::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
+std::vector<Label> KubernetesSource::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
   const bool read = options_.config.annotations;  // else what they said before is taken back
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
   // What was known before a restart holds until the objects of a custom kind are read.
@@ -130,10 +130,12 @@ std::vector<Label> KubernetesRun::LabelsOf(const JobQuestion& job, const Workloa
   return out;
 }
 
-uint64_t KubernetesRun::SteeringVersion() const { return steering_.version() + namespace_rules_.version(); }
+uint64_t KubernetesSource::SteeringVersion() const {
+  return steering_.version() + namespace_rules_.version();
+}
 
 // Jobs whose labels are not what the annotations and the cluster say.
-void KubernetesRun::PassOnSteering() {
+void KubernetesSource::PassOnSteering() {
   const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
   steered_ = SteeringVersion();
@@ -150,7 +152,7 @@ void KubernetesRun::PassOnSteering() {
   }
 }
 
-std::string KubernetesRun::AwaitedLists() const {
+std::string KubernetesSource::AwaitedLists() const {
   if (!cluster_.synced()) return "pods";
   if (cluster_.nodes().size() == 0) return "nodes";
   if (!namespace_rules_.Knows("LimitRange")) return "LimitRanges";
@@ -161,14 +163,14 @@ std::string KubernetesRun::AwaitedLists() const {
   return "";
 }
 
-std::string KubernetesRun::WhyUndecided() const {
+std::string KubernetesSource::WhyUndecided() const {
   const std::string awaited = AwaitedLists();
   return awaited.empty() ? ""
                          : StrCat("no limit is decided before the first list of ", awaited, " has been read");
 }
 
 // With SayWhatIsRefused of the loop that passes pods on.
-void KubernetesRun::SayWhatIsAwaited() {
+void KubernetesSource::SayWhatIsAwaited() {
   const std::string now = AwaitedLists();
   if (now == awaited_) return;
   if (now.empty()) {
@@ -179,7 +181,7 @@ void KubernetesRun::SayWhatIsAwaited() {
   awaited_ = now;
 }
 
-std::vector<PodPtr> KubernetesRun::TakeChangedPods() {
+std::vector<PodPtr> KubernetesSource::TakeChangedPods() {
   std::vector<PodPtr> pods = cluster_.changes().TakePods();
   for (const PodPtr& pod : pods) {
     if (!options_.config.annotations || pod->refused.empty() || pod->containers.empty()) continue;
@@ -191,7 +193,7 @@ std::vector<PodPtr> KubernetesRun::TakeChangedPods() {
 }
 
 // Labels and annotations that are not used: an Event of the workload, and a line where that has none.
-void KubernetesRun::SayWhatIsRefused() {
+void KubernetesSource::SayWhatIsRefused() {
   for (const Steering::Refused& refused : steering_.TakeRefused()) {
     const std::string kind = KindInNames(refused.kind);
     const bool has_events = IsWatchedKind(kind) || custom_owners_->IsListed(kind);
@@ -206,7 +208,7 @@ void KubernetesRun::SayWhatIsRefused() {
 }
 
 // A pod may be seen before its workload: each has a watch of its own.
-bool KubernetesRun::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
+bool KubernetesSource::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
   if (cluster_.pods().Of(workload, PodsThat::kHaveNotEnded).empty()) {
     // The series of a job may come before its pods are seen; a job that had pods once keeps its settings.
     return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
@@ -221,7 +223,7 @@ bool KubernetesRun::IsSeen(const JobRecord& job, const WorkloadName& workload) c
   return false;
 }
 
-JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
+JobAnswer KubernetesSource::SettingsOf(const JobQuestion& question) {
   const std::optional<WorkloadName> workload = cluster_.naming().Of(question.record.workload());
   const std::string& namespaces = options_.config.namespaces;
   if (!workload.has_value() || (!namespaces.empty() && !FitsPattern(workload->namespace_name, namespaces)))
@@ -230,7 +232,7 @@ JobAnswer KubernetesRun::SettingsOf(const JobQuestion& question) {
   return {JobAnswer::State::kKnown, LabelsOf(question, *workload)};
 }
 
-bool KubernetesRun::RequestStays(const Workload& job, Resource r) const {
+bool KubernetesSource::RequestStays(const Workload& job, Resource r) const {
   const std::optional<WorkloadName> workload = cluster_.naming().Of(job);
   return workload.has_value() && !field_owners_.On(*workload, workload->container, r).scaled_by.empty();
 }

@@ -1,11 +1,11 @@
-// What KubernetesRun watches and lists in the cluster: pods, nodes, owners, and those who set the same fields.
+// What KubernetesSource watches and lists in the cluster: pods, nodes, owners, and those who set the same fields.
 #include <random>
 #include <utility>
 
 #include "common/base/pattern.h"
 #include "common/base/strings.h"
 #include "common/net/clocks.h"
-#include "server/kubernetes/run/kubernetes_run.h"
+#include "server/kubernetes/run/kubernetes_source.h"
 
 namespace taut::server {
 namespace {
@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kReadOwners{1}, kReadCustomOwners{2};
 }  // namespace
 
 template <typename Object>
-absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string& what,
-                                  ReflectorSink<Object> sink) {
+absl::Status KubernetesSource::Watch(ReflectorOptions reflector, const std::string& what,
+                                     ReflectorSink<Object> sink) {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   const bool may_be_absent = reflector.absent_retry.count() > 0;
@@ -35,7 +35,7 @@ absl::Status KubernetesRun::Watch(ReflectorOptions reflector, const std::string&
   return absl::OkStatus();
 }
 
-absl::Status KubernetesRun::WatchPods() {
+absl::Status KubernetesSource::WatchPods() {
   return Watch<Pod>({.path = "/api/v1/pods", .list_accept = {}, .watch_accept = {}}, "pods",
                     {.replace =
                          [this](std::vector<Pod> pods) {
@@ -56,7 +56,7 @@ absl::Status KubernetesRun::WatchPods() {
                          }});
 }
 
-absl::Status KubernetesRun::WatchNodes() {
+absl::Status KubernetesSource::WatchNodes() {
   NodeTable* const nodes = &cluster_.nodes();
   return Watch<Node>({.path = "/api/v1/nodes", .list_accept = {}, .watch_accept = {}}, "nodes",
                      {.replace = [nodes](std::vector<Node> all) { nodes->Replace(std::move(all)); },
@@ -64,7 +64,7 @@ absl::Status KubernetesRun::WatchNodes() {
                       .remove = [nodes](const Node& node) { nodes->Remove(node); }});
 }
 
-absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink) {
+absl::Status KubernetesSource::WatchMetadata(const std::string& path, ReflectorSink<OwnedObject> sink) {
   return Watch<OwnedObject>({.path = path,
                              .list_accept = std::string(kMetadataOnly),
                              .watch_accept = std::string(kMetadataOnlyWatch)},
@@ -72,7 +72,7 @@ absl::Status KubernetesRun::WatchMetadata(const std::string& path, ReflectorSink
 }
 
 // For annotations that are settings or Tautline's own, and for the UIDs that Events name.
-absl::Status KubernetesRun::WatchWorkloads() {
+absl::Status KubernetesSource::WatchWorkloads() {
   Steering* const steering = &steering_;
   WorkloadDirectory* const workloads = &workloads_;
   for (const WatchedKind& kind : WatchedKinds()) {
@@ -110,7 +110,7 @@ absl::Status KubernetesRun::WatchWorkloads() {
   return absl::OkStatus();
 }
 
-absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::string& path) {
+absl::Status KubernetesSource::WatchOwners(const std::string& kind, const std::string& path) {
   Cluster* const cluster = &cluster_;
   return WatchMetadata(
       path,
@@ -121,12 +121,12 @@ absl::Status KubernetesRun::WatchOwners(const std::string& kind, const std::stri
 }
 
 // What is left of a quota counts where pods are made: by the webhook, and of a template that the actuator sets.
-absl::Status KubernetesRun::WatchQuotas() {
+absl::Status KubernetesSource::WatchQuotas() {
   return WatchNamespaceRules("ResourceQuota", "/api/v1/resourcequotas");
 }
 
 // What pods may have.
-absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const std::string& path) {
+absl::Status KubernetesSource::WatchNamespaceRules(const std::string& kind, const std::string& path) {
   NamespaceRules* const rules = &namespace_rules_;
   return Watch<NamespaceRule>(
       {.path = path, .list_accept = {}, .watch_accept = {}}, StrCat(kind, "s"),
@@ -136,7 +136,7 @@ absl::Status KubernetesRun::WatchNamespaceRules(const std::string& kind, const s
 }
 
 // For their status, if it is asked for, and for those of other recommenders.
-absl::Status KubernetesRun::WatchVpas() {
+absl::Status KubernetesSource::WatchVpas() {
   FieldOwners* const owners = &field_owners_;
   VpaWriter* const vpas = vpas_.get();
   return Watch<Vpa>({.path = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers",
@@ -161,7 +161,7 @@ absl::Status KubernetesRun::WatchVpas() {
                          }});
 }
 
-absl::Status KubernetesRun::WatchHpas() {
+absl::Status KubernetesSource::WatchHpas() {
   FieldOwners* const owners = &field_owners_;
   return Watch<Hpa>(
       {.path = "/apis/autoscaling/v2/horizontalpodautoscalers", .list_accept = {}, .watch_accept = {}},
@@ -171,7 +171,7 @@ absl::Status KubernetesRun::WatchHpas() {
        .remove = [owners](const Hpa& hpa) { owners->RemoveHpa(hpa); }});
 }
 
-absl::Status KubernetesRun::WatchScaledObjects() {
+absl::Status KubernetesSource::WatchScaledObjects() {
   FieldOwners* const owners = &field_owners_;
   return Watch<KedaScaledObject>(
       {.path = "/apis/keda.sh/v1alpha1/scaledobjects",
@@ -185,12 +185,12 @@ absl::Status KubernetesRun::WatchScaledObjects() {
        .remove = [owners](const KedaScaledObject& object) { owners->RemoveScaledObject(object); }});
 }
 
-bool KubernetesRun::IsWanted(const Pod& pod) const {
+bool KubernetesSource::IsWanted(const Pod& pod) const {
   const std::string& namespaces = options_.config.namespaces;
   return namespaces.empty() || FitsPattern(pod.namespace_name, namespaces);
 }
 
-void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
+void KubernetesSource::Note(const std::string& what, const absl::Status& status) {
   if (!status.ok()) ++watch_failures_;
   const WatchLog::Line line = watch_log_.Note(what, status);
   if (line.text.empty()) return;
@@ -198,12 +198,12 @@ void KubernetesRun::Note(const std::string& what, const absl::Status& status) {
                     StrCat("kubernetes: ", line.text));
 }
 
-void KubernetesRun::NoteAbsent(const std::string& what, const absl::Status& status) const {
+void KubernetesSource::NoteAbsent(const std::string& what, const absl::Status& status) const {
   options_.log->Warn(StrCat("kubernetes: this cluster has no ", what, " (", Message(status),
                             "); looked for again every ", kAbsentRetry.count(), " minutes"));
 }
 
-absl::Status KubernetesRun::OpenOwners() {
+absl::Status KubernetesSource::OpenOwners() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   owners_client_ = *std::move(client);
@@ -215,7 +215,7 @@ absl::Status KubernetesRun::OpenOwners() {
 }
 
 // As WatchWorkloads, of custom resources.
-absl::Status KubernetesRun::OpenCustomOwners() {
+absl::Status KubernetesSource::OpenCustomOwners() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
   custom_client_ = *std::move(client);
@@ -237,7 +237,7 @@ absl::Status KubernetesRun::OpenCustomOwners() {
   return absl::OkStatus();
 }
 
-void KubernetesRun::ReadCustomOwners() {
+void KubernetesSource::ReadCustomOwners() {
   KeepDoing(
       kReadCustomOwners,
       "custom resources that own pods cannot be listed (packaging/kubernetes/observe/custom_owners.yaml "
@@ -248,7 +248,7 @@ void KubernetesRun::ReadCustomOwners() {
       });
 }
 
-void KubernetesRun::ReadOwners() {
+void KubernetesSource::ReadOwners() {
   KeepDoing(kReadOwners, "reading", [this](const std::function<bool()>& stopping) {
     if (cluster_.synced()) owners_->Step(stopping);
     return owners_->last_error();

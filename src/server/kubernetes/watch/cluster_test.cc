@@ -85,11 +85,11 @@ TEST(Cluster, FollowsOwners) {
   cluster.pods().Replace({pod});
   EXPECT_THAT(NamesOf(cluster.pods().Of(kWeb)), ElementsAre("web-5d4f8c7b9d-aaaaa"));
   (void)cluster.changes().TakeWorkloads();
-  cluster.owners().Put("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Rollout", "front"});
+  cluster.owners().Put("ReplicaSet", {"shop", "web-5d4f8c7b9d", "Rollout", "ingest"});
   EXPECT_THAT(cluster.pods().Of(kWeb), IsEmpty());
-  EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "rollout", "front", ""})),
+  EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "rollout", "ingest", ""})),
               ElementsAre("web-5d4f8c7b9d-aaaaa"));
-  EXPECT_THAT(cluster.changes().TakeWorkloads(), ElementsAre("shop/deployment/web", "shop/rollout/front"));
+  EXPECT_THAT(cluster.changes().TakeWorkloads(), ElementsAre("shop/deployment/web", "shop/rollout/ingest"));
   EXPECT_THAT(cluster.changes().TakeWorkloads(), IsEmpty());
 }
 
@@ -225,11 +225,11 @@ TEST(PodReports, AreOfTheWorkloadsOfPods) {
 
 TEST(PodReports, ADeploymentsPodsAreItsOwnWhateverTheirReplicaSetsAreCalled) {
   Cluster cluster({});
-  Pod odd = TestPod("front-1");
-  odd.owner_name = "front";
-  cluster.owners().Put("ReplicaSet", {"shop", "front", "Rollout", "storefront"});
+  Pod odd = TestPod("ingest-1");
+  odd.owner_name = "ingest";
+  cluster.owners().Put("ReplicaSet", {"shop", "ingest", "Rollout", "storefront"});
   cluster.pods().Replace({odd});
-  EXPECT_THAT(ReportsOf(cluster).said, Each(testing::StartsWith("shop/rollout/storefront front-1[app] ")));
+  EXPECT_THAT(ReportsOf(cluster).said, Each(testing::StartsWith("shop/rollout/storefront ingest-1[app] ")));
 }
 
 TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {

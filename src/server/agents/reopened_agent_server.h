@@ -1,0 +1,52 @@
+// The port that agents connect to, which can be opened again with other tokens and certificates.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "server/agents/agent_server.h"
+#include "server/config/daemon_config.h"
+
+namespace taut::server {
+
+class ReopenedAgentServer final : public AgentServer {
+ public:
+  static absl::StatusOr<std::unique_ptr<ReopenedAgentServer>> Start(const AgentsConfig& config,
+                                                                    AgentListener* listener);
+  ~ReopenedAgentServer() override { ReopenedAgentServer::Stop(); }
+
+  // Reads the files that `config` names. If what is in them has changed, the port is closed and opened again:
+  // agents connect anew and keep what they have to tell meanwhile. True: so it was. Not OK: all is as before,
+  // unless the error says that the port is closed. Addresses stay.
+  absl::StatusOr<bool> Reload(const AgentsConfig& config);
+
+  bool Send(SessionId session, taut::agent::v1::ToAgent message) override {
+    return Current()->Send(session, std::move(message));
+  }
+  void Close(SessionId session) override { Current()->Close(session); }
+  int port() const override { return Current()->port(); }
+  AgentServerCounts counts() const override { return Current()->counts(); }
+  void Stop() override {
+    if (const std::shared_ptr<AgentServer> server = Current(); server != nullptr)
+      server->Stop();  // else never opened
+  }
+
+ private:
+  ReopenedAgentServer(AgentsConfig config, AgentListener* listener)
+      : config_(std::move(config)), listener_(listener) {}
+  std::shared_ptr<AgentServer> Current() const {
+    const std::lock_guard lock(mutex_);
+    return server_;
+  }
+  absl::Status Open(const AgentServerOptions& options);
+
+  AgentsConfig config_;
+  AgentListener* const listener_;
+  std::string secrets_;  // what was read from the files
+  SessionId next_session_ = 1;
+  mutable std::mutex mutex_;
+  std::shared_ptr<AgentServer> server_;
+};
+
+}  // namespace taut::server

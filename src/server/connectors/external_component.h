@@ -1,0 +1,39 @@
+// The owner's service that recommends, as the daemon asks it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/control/component.h"
+#include "server/control/external_recommender.h"
+
+namespace taut::server {
+
+class ExternalComponent final : public Component {
+ public:
+  // Connects. REQUIRES: an address is configured. Any thread calls `machine` (ExternalBounds). `context`
+  // outlives it.
+  static absl::StatusOr<std::unique_ptr<ExternalComponent>> Open(const ExternalRecommenderConfig& config,
+                                                                 const std::string& cell,
+                                                                 std::function<PerResource<double>()> machine,
+                                                                 const DaemonContext& context);
+
+  std::string_view name() const override { return "external_recommender"; }
+  ExternalRecommender* recommender() { return recommender_.get(); }
+  // Logs when the service begins or ceases to answer, and the first refused answer of each kind and job.
+  void Tick(const LoopTurn& turn) override;
+  void Collect(MetricsText& out) const override;
+  void Warn(std::vector<std::string>& warnings) const override;
+
+ private:
+  ExternalComponent(std::unique_ptr<ExternalRecommender> recommender, const DaemonContext& context)
+      : recommender_(std::move(recommender)), context_(context) {}
+
+  const std::unique_ptr<ExternalRecommender> recommender_;
+  const DaemonContext& context_;
+  bool failed_ = false, answered_ = false;
+};
+
+}  // namespace taut::server

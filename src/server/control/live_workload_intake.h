@@ -1,0 +1,31 @@
+// What sources that know their workloads see of a control plane: they report to the ingest of ingest.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "server/control/live_ingest.h"
+#include "server/ingest/workload_sample.h"
+
+namespace taut::server {
+
+// From any thread, as `now`. What is reported outlives a restart, as samples of open windows do.
+class LiveWorkloadIntake final : public WorkloadIntake {
+ public:
+  // `ingest` must outlive it. `now`: the time that is believed.
+  LiveWorkloadIntake(LiveIngest& ingest, std::function<Timestamp()> now)
+      : ingest_(ingest), now_(std::move(now)) {}
+
+  void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {
+    ingest_.samples.Take(part, kind, sample, now_());
+  }
+  void Take(const WorkloadFact& fact, int64_t timestamp_ms) override {
+    ingest_.samples.Take(fact, timestamp_ms, now_());
+  }
+
+ private:
+  LiveIngest& ingest_;
+  const std::function<Timestamp()> now_;
+};
+
+}  // namespace taut::server

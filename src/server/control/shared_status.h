@@ -1,0 +1,118 @@
+// What a control plane shows of itself: the snapshot of its jobs, counts, and whether it can work.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/model/rollout.h"
+#include "common/model/tier_act.h"
+#include "server/control/clock_view.h"
+#include "server/control/fleet_view.h"
+
+namespace taut::server {
+
+// How long the steps of a pass took, in the order they were taken.
+struct PassTimes {
+  WindowId window;
+  size_t jobs = 0;
+  double total_ms = 0;
+  std::vector<std::pair<std::string_view, double>> steps_ms;
+};
+
+struct ControlCounts {
+  uint64_t passes = 0, decisions = 0, ooms = 0, commits = 0, failed_commits = 0, retrained = 0;
+  uint64_t forgotten_jobs = 0, returned_jobs = 0;
+  uint64_t replica_step_backs = 0;
+  uint64_t external_taken = 0,
+           external_ignored = 0;  // answers: ignored if the job does not ask for them any more
+  std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
+  // Of guards of memory that are stored, by Tier and TierActKind; without those of agents that observe.
+  std::array<std::array<uint64_t, kTierActKinds>, kTiers> tier_acts{};
+};
+
+// Any thread. Each call holds the lock for a copy.
+class SharedStatus {
+ public:
+  // Never null. Of what is stored.
+  std::shared_ptr<const FleetView> view() const {
+    const std::lock_guard lock(mutex_);
+    return view_;
+  }
+  void Show(std::shared_ptr<const FleetView> view) {
+    const std::lock_guard lock(mutex_);
+    view_ = std::move(view);
+  }
+  // Windows up to this one are stored; nullopt: none.
+  std::optional<WindowId> stored_through() const { return view()->window; }
+
+  ControlCounts counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+  }
+  template <typename Change>  // void(ControlCounts&)
+  void Count(Change change) {
+    const std::lock_guard lock(mutex_);
+    change(counts_);
+  }
+
+  PassTimes last_pass() const {
+    const std::lock_guard lock(mutex_);
+    return last_pass_;
+  }
+  void EndPass(PassTimes times) {
+    const std::lock_guard lock(mutex_);
+    ++counts_.passes;
+    last_pass_ = std::move(times);
+  }
+
+  // The state of the machine's clock; a part of ready().
+  void NoteClock(ClockView clock) {
+    const std::lock_guard lock(mutex_);
+    clock_ = std::move(clock);
+  }
+  ClockView clock() const {
+    const std::lock_guard lock(mutex_);
+    return clock_;
+  }
+
+  void NoteStore(absl::Status status) {
+    const std::lock_guard lock(mutex_);
+    store_ = std::move(status);
+  }
+  // `lost`: what was lost to damage, for people.
+  void NoteRestored(std::vector<std::string> lost) {
+    const std::lock_guard lock(mutex_);
+    lost_ = std::move(lost);
+    restored_ = true;
+  }
+  std::vector<std::string> lost() const {
+    const std::lock_guard lock(mutex_);
+    return lost_;
+  }
+  bool restored() const {
+    const std::lock_guard lock(mutex_);
+    return restored_;
+  }
+  // OK when samples are taken and windows stored; otherwise why not.
+  absl::Status ready() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lost_;
+  std::shared_ptr<const FleetView> view_ = std::make_shared<const FleetView>();
+  PassTimes last_pass_;
+  ControlCounts counts_;
+  absl::Status store_;
+  ClockView clock_;
+  bool restored_ = false;
+};
+
+}  // namespace taut::server

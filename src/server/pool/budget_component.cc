@@ -1,0 +1,200 @@
+#include "server/pool/budget_component.h"
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "common/base/strings.h"
+#include "server/config/budget_file.h"
+
+namespace taut::server {
+namespace {
+
+constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
+
+// To the micro-unit, in which bills are exact.
+brain::Price PriceOf(const PricesConfig& prices) {
+  const auto micros = [](double amount) { return brain::Money{std::llround(amount * 1e6)}; };
+  return {0, micros(prices.core_hour), micros(prices.gib_hour)};
+}
+
+// The longest period, and the day in which it is closed.
+int DaysOf(brain::BudgetPeriod period) {
+  return period == brain::BudgetPeriod::kMonth ? 32 : period == brain::BudgetPeriod::kQuarter ? 93 : 367;
+}
+
+// The open one's: another kind, of a reload, begins with the next.
+brain::BudgetPeriod PeriodOf(const brain::BudgetAccounts& accounts) {
+  for (const brain::BudgetPeriod period : {brain::BudgetPeriod::kMonth, brain::BudgetPeriod::kQuarter}) {
+    if (brain::PeriodEnd(period, accounts.period().from_s) == accounts.period().to_s) return period;
+  }
+  return brain::BudgetPeriod::kYear;
+}
+
+double UnitsOf(brain::Money money) { return static_cast<double>(money.micros) / 1e6; }
+
+}  // namespace
+
+absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options) {
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgetFile(options.config.file);
+  if (!definition.ok())
+    return absl::Status(definition.status().code(), StrCat("budgets.file: ", Message(definition.status())));
+  if (definition->currency.empty()) definition->currency = options.prices.currency;
+  std::vector<std::string> groups, warnings;
+  const absl::StatusOr<brain::QuotaSpec> quota = ReadQuota(options.quota, warnings);
+  if (!quota.ok()) return quota.status();
+  for (const brain::QuotaGroup& group : quota->groups) groups.push_back(group.name);
+  std::vector<std::string> errors = brain::CheckBudgets(*definition, groups);
+  if (definition->currency != options.prices.currency) {
+    errors.push_back(StrCat("currency: ", definition->currency, " is not that of the prices, ",
+                            options.prices.currency,
+                            ": spending is counted in it, and other currencies are `units` with a rate"));
+  }
+  const int days = DaysOf(definition->period);
+  if (options.keep_days < days) {
+    errors.push_back(StrCat("period: a ", Name(definition->period), " needs store.decisions of ", days,
+                            "d or more, not ", options.keep_days,
+                            "d: what was spent is read from the account of that time"));
+  }
+  std::string text;
+  for (const std::string& error : errors)
+    StrAppend(&text, text.empty() ? "" : "\n", options.config.file, ": ", error);
+  if (!text.empty()) return absl::InvalidArgumentError(text);
+  return definition;
+}
+
+BudgetStates StatesOf(const BudgetView& view, int64_t now_s) {
+  BudgetStates out;
+  out.month_from_s = view.accounts.period().from_s;
+  out.month_to_s = view.accounts.period().to_s;
+  out.now_s = view.counted_s;
+  for (const auto& [holder, state] : view.accounts.holders()) {
+    const brain::Money budget = state.budget(now_s);
+    if (budget.micros <= 0) continue;  // no share of it can be reached
+    BudgetState& s = out.budgets.emplace_back();
+    s.budget = {holder.is_business() ? "business" : "group", holder.name, UnitsOf(budget)};
+    s.spent = UnitsOf(brain::SpentOf(view.spent.spent, holder));
+    s.forecast = UnitsOf(brain::SpentOf(view.forecast.spent, holder));
+    s.currency = state.unit;
+    s.period = Name(PeriodOf(view.accounts));
+  }
+  return out;
+}
+
+BudgetComponent::BudgetComponent(Options options, const QuotaComponent* quota, History* history,
+                                 const DaemonContext& context)
+    : options_(std::move(options)), quota_(quota), history_(history), context_(context) {}
+
+std::span<const std::string_view> BudgetComponent::after() const {
+  static constexpr std::string_view kAfter[] = {"quota"};
+  return kAfter;
+}
+
+absl::Status BudgetComponent::Start() {
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(options_);
+  if (!definition.ok()) return definition.status();
+  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(context_.store_path, ".budgets");
+  if (!log.ok()) return log.status();
+  log_ = *std::move(log);
+  BudgetService::Options options;
+  options.history = history_;
+  options.view = [this] { return context_.control->view(); };
+  options.scheme = [this] { return quota_->service()->scheme(); };
+  options.now = context_.cell_now;
+  options.doubt = context_.clock_doubt;
+  options.definition = *std::move(definition);
+  options.price = PriceOf(options_.prices);
+  options.entries_per_day = options_.config.entries_per_day;
+  options.source = StrCat("file ", std::filesystem::path(options_.config.file).filename().string());
+  options.log = log_.get();
+  options.on_entry = [this](const brain::BudgetEntry& e, const std::string& text) { SayEntry(e, text); };
+  absl::StatusOr<std::unique_ptr<BudgetService>> service = BudgetService::Open(std::move(options));
+  if (!service.ok()) return service.status();
+  service_ = *std::move(service);
+  return absl::OkStatus();
+}
+
+// One line of the log for each entry.
+void BudgetComponent::SayEntry(const brain::BudgetEntry& e, const std::string& text) const {
+  context_.log->Act(LogLevel::kInfo, StrCat("budget_", Name(e.act)),
+                    {{"entry", static_cast<int64_t>(e.id)}, {"what", text}, {"who", e.who}, {"why", e.why}});
+}
+
+std::string BudgetComponent::WhyHeld(std::string_view group) const {
+  return service_ == nullptr ? "" : service_->WhyHeld(group);
+}
+
+void BudgetComponent::Tick(const LoopTurn& turn) {
+  if (turn.steady_s < next_s_) return;
+  const std::string now(Message(service_->Step()));
+  // The end of a period reads its whole account.
+  next_s_ = turn.steady_s + (now.empty() ? kBudgetStepSeconds : kBudgetRetrySeconds);
+  SayHolds();
+  if (now == said_) return;
+  if (!now.empty()) context_.log->Error(StrCat("budgets: ", now));
+  said_ = now;
+}
+
+void BudgetComponent::SayHolds() {
+  brain::GroupHolds held = service_->held();
+  if (held == held_) return;
+  for (const auto& [group, why] : held) {
+    if (!held_.contains(group))
+      context_.log->Act(LogLevel::kInfo, "budget_held", {{"group", group}, {"why", why}});
+  }
+  for (const auto& [group, why] : held_) {
+    if (!held.contains(group)) context_.log->Act(LogLevel::kInfo, "budget_free", {{"group", group}});
+  }
+  held_ = std::move(held);
+}
+
+void BudgetComponent::OnReload(Reloading& reload) {
+  if (reload.next.budgets.file.empty()) return;
+  Options next = Options::Of(reload.next);
+  // Of these only a restart takes others over.
+  next.prices = reload.running.prices;
+  next.keep_days = reload.running.store.decision_days;
+  absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(next);
+  absl::Status taken = definition.status();
+  if (taken.ok()) taken = service_->Reload(*std::move(definition), PriceOf(next.prices));
+  taken.ok() ? reload.Take("budgets", {"budgets"}) : reload.Keep("budgets", {"budgets"}, taken);
+}
+
+BudgetStates BudgetComponent::states() {
+  const auto view = service_->View();
+  return view.ok() ? StatesOf(**view, service_->now_s()) : BudgetStates();
+}
+
+void BudgetComponent::Collect(MetricsText& out) const {
+  const BudgetCounts counts = service_->counts();
+  out.Gauge("tautd_budget_ledger_entries", "Entries of the budget ledger.",
+            static_cast<double>(counts.entries));
+  out.Counter("tautd_budget_ledger_refused_total", "Requests to the budget ledger that were refused.",
+              counts.refused);
+  out.Counter("tautd_budget_ledger_failed_writes_total", "Entries that could not be stored.",
+              counts.failed_writes);
+  const auto view = service_->View();
+  if (!view.ok()) return;  // the store's own metrics say so
+  const int64_t now_s = service_->now_s();
+  const auto put = [&](const char* name, const char* help, auto amount) {
+    for (const auto& [holder, state] : (*view)->accounts.holders()) {
+      out.Gauge(name, help, static_cast<double>(amount(holder, state).micros) / 1e6,
+                {{"holder", ToText(holder)}, {"unit", state.unit}});
+    }
+  };
+  put("tautd_holder_budget", "Money of a business or group for the open period, in its unit.",
+      [&](const brain::BudgetHolder&, const brain::HolderState& state) { return state.budget(now_s); });
+  put("tautd_holder_spent", "What it paid since the period began.",
+      [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
+        return brain::SpentOf((*view)->spent.spent, holder);
+      });
+  put("tautd_holder_forecast",
+      "What it will have paid at the period's end, if the rest is as the last 7 days.",
+      [&](const brain::BudgetHolder& holder, const brain::HolderState&) {
+        return brain::SpentOf((*view)->forecast.spent, holder);
+      });
+  out.Gauge("tautd_budget_unfunded", "Spent in the period by groups without a business that pays.",
+            static_cast<double>((*view)->spent.unfunded.micros) / 1e6);
+}
+
+}  // namespace taut::server

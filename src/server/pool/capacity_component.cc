@@ -1,0 +1,136 @@
+#include "server/pool/capacity_component.h"
+
+#include "common/base/strings.h"
+#include "common/base/whole_file.h"
+
+namespace taut::server {
+namespace {
+
+constexpr int32_t kWindowsPerSave = 3;  // divides an hour
+constexpr int64_t kHourSeconds = 3600;
+
+}  // namespace
+
+CapacityComponent::CapacityComponent(Parts parts, const DaemonContext& context)
+    : parts_(std::move(parts)), context_(context), file_(context.FileBeside(".capacity")) {}
+
+std::span<const std::string_view> CapacityComponent::after() const {
+  static constexpr std::string_view kAfter[] = {"machines", "quota", "prices"};
+  return kAfter;
+}
+
+absl::Status CapacityComponent::Start() {
+  tiers_.emplace(JobTiers::Options{parts_.prices->pricing(), parts_.default_tier});
+  service_.emplace(std::vector<CapacityTier>(tiers_->tiers().begin(), tiers_->tiers().end()));
+  Load();
+  context_.control->OnTick([this](const TickEvents& events) { OnTick(events); });
+  return absl::OkStatus();
+}
+
+CellCapacity CapacityComponent::Now() const {
+  const std::shared_ptr<const FleetView> fleet = context_.control->view();
+  std::shared_ptr<const MachinesView> machines;
+  // A view of another window, as after a restart before the first one closes, is of other machines.
+  if (parts_.machines != nullptr) machines = parts_.machines->service()->View();
+  if (machines != nullptr && machines->window != fleet->window) machines = std::make_shared<MachinesView>();
+  std::optional<QuotaView> quota;
+  std::shared_ptr<const GroupScheme> scheme;
+  if (parts_.quota != nullptr) {
+    quota = parts_.quota->service()->View();
+    scheme = parts_.quota->service()->scheme();
+  }
+  const brain::Pricing* const pricing = parts_.prices->pricing();
+  const brain::PoolPrices* const pool =
+      pricing != nullptr && pricing->pool.has_value() ? &*pricing->pool : nullptr;
+  return CellCapacityOf(
+      {*fleet, machines.get(), pool, quota.has_value() ? &*quota : nullptr, scheme.get(), *tiers_});
+}
+
+void CapacityComponent::Load() {
+  const std::optional<std::string> bytes = file_.empty() ? std::nullopt : ReadWhole(file_);
+  const std::optional<WindowId> stored = context_.control->view()->window;
+  if (bytes.has_value()) {
+    absl::Status loaded = service_->LoadState(*bytes);
+    if (loaded.ok() && service_->window().has_value() && service_->window() > stored) {
+      service_->Clear();
+      loaded = absl::FailedPreconditionError("it is newer than the store: of another one");
+    }
+    if (!loaded.ok())
+      context_.log->Warn(
+          StrCat(file_, ": ", Message(loaded),
+                 "; the history of capacity and the promises of it are lost, and begin again"));
+  }
+  if (stored.has_value()) service_->Show(Now());
+}
+
+void CapacityComponent::OnTick(const TickEvents& events) {
+  if (events.window == nullptr) return;
+  if (events.past) return OnPast(*events.window);
+  service_->OnWindow(Now());
+  // The last of each hour is among them; a kill costs the hour at most the windows in between.
+  if (events.window->window.index % kWindowsPerSave == kWindowsPerSave - 1) Save();
+}
+
+void CapacityComponent::OnPast(const ClosedWindow& window) {
+  if (context_.control->view()->window != window.window) return;
+  const CellCapacity then = Now();
+  // Without a capacity of the past there is nothing to count, but a window has closed.
+  if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return service_->Show(then);
+  service_->OnPastWindow(then);
+  if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();
+}
+
+void CapacityComponent::Save() {
+  if (file_.empty() || !service_->window().has_value()) return;
+  const absl::Status s = WriteWhole(file_, service_->SaveState());
+  if (!s.ok()) ++failed_saves_;
+  const std::string now(Message(s));
+  if (now == said_) return;
+  if (s.ok()) {
+    context_.log->Info("the state of capacity is written again");
+  } else {
+    context_.log->Error(StrCat("the state of capacity: ", now));
+  }
+  said_ = now;
+}
+
+void CapacityComponent::Collect(MetricsText& out) const {
+  const std::shared_ptr<const CapacityView> view = service_->View();
+  const auto put = [&](const char* name, const char* help, auto value_of) {
+    for (const CapacityOffer& offer : view->offers) {
+      const std::optional<double> value = value_of(offer);
+      if (!value.has_value()) continue;
+      out.Gauge(name, help, *value,
+                {{"tier", view->tiers[offer.tier].name},
+                 {"horizon", offer.horizon.has_value() ? kCapacityHorizons[*offer.horizon].name : "any"},
+                 {"resource", Name(offer.resource)}});
+    }
+  };
+  using Offer = CapacityOffer;
+  put("tautd_capacity_sellable", "What can be sold of the tier in all, in cores or bytes.",
+      [](const Offer& o) { return o.sellable; });
+  put("tautd_capacity_sold", "What of it is bought (quota) or, where that is more, allocated.",
+      [](const Offer& o) { return o.sold; });
+  put("tautd_capacity_promised_ratio", "Promised share of the hours in which the amount is available.",
+      [](const Offer& o) { return std::optional(o.promise); });
+  put("tautd_capacity_kept_ratio", "Share of the hours of ended promises in which the amount was available.",
+      [](const Offer& o) { return o.kept.promises > 0 ? std::optional(o.kept.kept_time) : std::nullopt; });
+  put("tautd_capacity_promises", "Ended promises that are kept in the ledger and were measured.",
+      [](const Offer& o) {
+        return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises)) : std::nullopt;
+      });
+  put("tautd_capacity_promises_kept", "Those of them whose share of available hours was as promised.",
+      [](const Offer& o) {
+        return o.horizon.has_value() ? std::optional(static_cast<double>(o.kept.promises_kept))
+                                     : std::nullopt;
+      });
+  for (const Resource r : kResources) {
+    out.Gauge("tautd_capacity_measured_seconds",
+              "Time in whole hours of which capacity and usage were measured.",
+              static_cast<double>(view->measured_hours[IndexOf(r)] * kHourSeconds), {{"resource", Name(r)}});
+  }
+  out.Counter("tautd_capacity_failed_saves_total", "Times that the state of capacity could not be written.",
+              failed_saves_.load());
+}
+
+}  // namespace taut::server

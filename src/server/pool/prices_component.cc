@@ -1,0 +1,91 @@
+#include "server/pool/prices_component.h"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "brain/economy/metering.h"
+#include "common/base/strings.h"
+#include "common/base/whole_file.h"
+#include "common/model/units.h"
+#include "fmt/format.h"
+#include "server/config/price_file.h"
+#include "server/config/price_record.h"
+#include "server/pool/bills.h"
+
+namespace taut::server {
+namespace {
+
+absl::Status CheckCurrency(const PricesConfig& config, const brain::Pricing& pricing) {
+  const bool known = config.core_hour > 0 || config.gib_hour > 0;
+  if (!known || pricing.sheet.currency == config.currency) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(config.file, ": its currency is ", pricing.sheet.currency,
+                                           ", and prices.currency is ", config.currency,
+                                           ": expected the same one for bills and costs"));
+}
+
+}  // namespace
+
+absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::string* text) {
+  absl::StatusOr<std::string> read = ReadPriceText(config.file);
+  absl::StatusOr<brain::Pricing> pricing = read.ok() ? ParsePriceFile(*read, config.file, PriceClock::kDates)
+                                                     : absl::StatusOr<brain::Pricing>(read.status());
+  absl::Status status = pricing.status();
+  if (status.ok()) status = CheckAccountPrices(*pricing);
+  if (status.ok()) status = CheckCurrency(config, *pricing);
+  if (!status.ok()) return absl::Status(status.code(), StrCat("prices.file: ", Message(status)));
+  if (text != nullptr) *text = *std::move(read);
+  return pricing;
+}
+
+absl::Status PricesComponent::Start() {
+  if (config_.file.empty()) return absl::OkStatus();
+  std::string text;
+  absl::StatusOr<brain::Pricing> pricing = ReadPrices(config_, &text);
+  if (!pricing.ok()) return pricing.status();
+  pricing_ = *std::move(pricing);
+  Record(std::move(text), context_.now().seconds());
+  return absl::OkStatus();
+}
+
+void PricesComponent::Write(const std::string& path, const std::string& record) const {
+  if (const absl::Status s = WriteWhole(path, record); !s.ok()) {
+    context_.log->Error(
+        StrCat("the record of prices stays as it was, and the next start compares with that: ", Message(s)));
+  }
+}
+
+void PricesComponent::Record(std::string text, int64_t now_s) {
+  const std::string path = context_.FileBeside(".prices");
+  if (path.empty()) return;
+  PriceRecord record;
+  const std::optional<std::string> stored = ReadWhole(path);
+  absl::StatusOr<PriceRecord> read =
+      stored.has_value() ? ParsePriceRecord(*stored, path) : absl::StatusOr<PriceRecord>(PriceRecord());
+  if (!read.ok()) {
+    // Whether this file bills the past otherwise is not known: the bills say so.
+    std::error_code kept;
+    std::filesystem::rename(path, path + ".damaged", kept);
+    context_.log->Error(StrCat("the record of prices cannot be read: ", Message(read.status()), "; it is ",
+                               path, ".damaged now, and earlier changes of prices are not shown with bills"));
+    record.changes.push_back({now_s,
+                              {-brain::kMaxBillSeconds, now_s,
+                               "the prices before are not known: their record could not be read"}});
+    record.file = std::move(text);
+    Write(path, ToText(record));
+    changes_ = std::move(record.changes);
+    return;
+  }
+  record = *std::move(read);
+  if (!stored.has_value() || record.file != text) {
+    for (const brain::SeenPriceChange& seen : TakePriceFile(std::move(text), *pricing_, now_s, record)) {
+      context_.log->Act(LogLevel::kWarning, "past_prices_changed",
+                        {{"what", seen.change.what}, {"until", FormatTime(seen.change.to_s)}});
+    }
+    Write(path, ToText(record));
+  }
+  changes_ = std::move(record.changes);
+}
+
+}  // namespace taut::server
