@@ -55,7 +55,7 @@ absl::Status GrpcServer::Listen(const ServerOptions& options, AcceptorOptions bo
   if (!acceptor.ok()) return acceptor.status();
   acceptor_ = *std::move(acceptor);
   HandOver(this);  // to the calls, which come through the acceptor
-  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+  to_grpc_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, CredentialsOf(*tls));
   builder.RegisterService(&service);
   server_ = builder.BuildAndStart();
@@ -67,7 +67,7 @@ void GrpcServer::Accept() {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
     connection.listener_fd = listener;
     connection.fd = fd;
-    acceptor_->HandleNewConnection(&connection);
+    to_grpc_->HandleNewConnection(&connection);
   });
 }
 

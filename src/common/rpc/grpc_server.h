@@ -46,7 +46,7 @@ class GrpcServer {
 
  private:
   std::unique_ptr<ConnectionAcceptor> acceptor_;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> to_grpc_;
   std::unique_ptr<grpc::Server> server_;
 };
 

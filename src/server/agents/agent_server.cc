@@ -425,7 +425,7 @@ class GrpcAgentServer final : public AgentServer {
     const auto found = shared_.sessions.Find(session);
     if (found != nullptr) found->End(Error(grpc::ABORTED, "the daemon ended this session"));
   }
-  int port() const override { return server_.gate().port(); }
+  int port() const override { return server_.acceptor().port(); }
   AgentServerCounts counts() const override {
     const Tally& t = shared_.tally;
     AgentServerCounts out;
@@ -437,8 +437,8 @@ class GrpcAgentServer final : public AgentServer {
     out.bad_messages = t.bad_messages.load();
     out.sent = t.sent.load();
     out.cut_off = t.cut_off.load();
-    out.connections = server_.gate().accepted();
-    out.rejected_connections = server_.gate().rejected();
+    out.connections = server_.acceptor().accepted();
+    out.rejected_connections = server_.acceptor().rejected();
     return out;
   }
   void Stop() override {

@@ -293,10 +293,10 @@ class GrpcScalerServer final : public ScalerServer {
     return absl::OkStatus();
   }
 
-  int port() const override { return server_.gate().port(); }
+  int port() const override { return server_.acceptor().port(); }
   ScalerServerCounts counts() const override {
     ScalerServerCounts out = service_.counts();
-    out.rejected_connections = server_.gate().rejected();
+    out.rejected_connections = server_.acceptor().rejected();
     return out;
   }
   void Stop() override {

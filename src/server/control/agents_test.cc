@@ -249,7 +249,7 @@ TEST(ControlAgents, WhereTimeIsTheSamplesAgentsSayIt) {
   InMemoryStore store;
   DryRunActuator actuator;
   ControlOptions options;
-  options.front.clock = ClockSource::kSamples;
+  options.ingest.clock = ClockSource::kSamples;
   ControlPlane control(options, *MappingRules::Compile(BuiltinRules()),
                        ControlPlane::Parts{&store, &store, &actuator, [] { return 0.0; }});
   ASSERT_TRUE(control.Restore().ok());

@@ -38,13 +38,13 @@ void Committer::Publish() {
   const std::vector<Decision>& decisions = unsaved_.output.decisions;
   ApplyPending(decisions);
   if (!decisions.empty()) {
-    const int64_t now_s = parts_.front.time.now().seconds();
+    const int64_t now_s = parts_.ingest.time.now().seconds();
     const auto fleet = parts_.fleet.Write();
     for (const Decision& d : decisions) fleet->orders.NoteSent(d, now_s);
   }
   if (!decisions.empty()) NotePublished(decisions.back().id);
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
-  if (!extended.empty()) parts_.actuator.Apply(extended, parts_.front.time.now().seconds());
+  if (!extended.empty()) parts_.actuator.Apply(extended, parts_.ingest.time.now().seconds());
   parts_.status.Count([&](ControlCounts& counts) {
     counts.decisions += decisions.size();
     counts.forgotten_jobs += unsaved_.forgotten_jobs.size();
@@ -90,7 +90,7 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
 void Committer::ApplyPending(std::span<const Decision> decisions) {
   std::vector<TargetOrder> orders;
   // Of decisions on OOM kills by the clock of who saw them, which may go before.
-  int64_t decided_s = parts_.front.time.now().seconds();
+  int64_t decided_s = parts_.ingest.time.now().seconds();
   for (const Decision& d : decisions) {
     if (d.outcome != Outcome::kPending) continue;
     std::optional<TargetOrder> order = OrderOf(d);
@@ -120,7 +120,7 @@ void Committer::ApplyAgain(std::span<const Decision> decisions) {
 
 absl::Status Committer::StoreOutcomes() {
   std::vector<OutcomeUpdate> outcomes = parts_.actuator.TakeOutcomes();
-  const int64_t now_s = parts_.front.time.now().seconds();
+  const int64_t now_s = parts_.ingest.time.now().seconds();
   for (OutcomeUpdate& o : outcomes) {
     // With `clock: samples` an actuator's own clock may be years ahead, and a kill since would be charged to the
     // limit before.

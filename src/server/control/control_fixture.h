@@ -103,7 +103,7 @@ class ControlCell {
  private:
   static ControlOptions OfClock(ClockSource clock) {
     ControlOptions options;
-    options.front.clock = clock;
+    options.ingest.clock = clock;
     return options;
   }
   void Start() {

@@ -39,7 +39,7 @@ class StepTimer {
 
 ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts)
     : parts_(parts),
-      ingest_(options.front, std::move(mapping), parts.samples, status_),
+      ingest_(options.ingest, std::move(mapping), parts.samples, status_),
       fleet_(options.live, options.threads),
       views_(fleet_, status_),
       committer_({*parts.store, *parts.actuator, fleet_, ingest_, status_, views_}),

@@ -15,7 +15,7 @@ class ChurnCell {
 
   void Start() {
     ControlOptions options;
-    options.front.ingest.max_jobs = max_jobs_;
+    options.ingest.ingest.max_jobs = max_jobs_;
     brain::JobPolicy defaults;
     defaults.mode = Mode::kAuto;
     defaults.recommender = brain::Policy::kMovingWindow;

@@ -13,7 +13,7 @@ constexpr size_t kMostAtATime = 50'000;
 
 void JobRegistry::NoteNewJobs(Timestamp now, brain::When when) {
   Unsaved& unsaved = parts_.committer.unsaved();
-  for (JobRecord& record : parts_.front.jobs.TakeNew(now, when)) {
+  for (JobRecord& record : parts_.ingest.jobs.TakeNew(now, when)) {
     if (record.id.value >= next_job_) {
       next_job_ = record.id.value + 1;
       unsaved.new_jobs.push_back(std::move(record));
@@ -41,7 +41,7 @@ void JobRegistry::AddNewJobs(Timestamp now, brain::When when) {
 }
 
 void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
-  IngestJobs::Relabelled changed = parts_.front.jobs.TakeRelabelled(now, when);
+  IngestJobs::Relabelled changed = parts_.ingest.jobs.TakeRelabelled(now, when);
   if (changed.jobs.empty() && changed.settings.empty()) return;
   Unsaved& unsaved = parts_.committer.unsaved();
   const auto fleet = parts_.fleet.Write();
@@ -64,7 +64,7 @@ absl::Status JobRegistry::ForgetJobs(WindowId now) {
   if (now.index % kWindowsPerHour != 0) return absl::OkStatus();
   std::vector<JobId> due =
       parts_.fleet.Read()->departures.DueToForget(now, options_.forget_jobs_days, kMostAtATime);
-  parts_.front.jobs.WithMapper([&](SeriesMapper& mapper) {
+  parts_.ingest.jobs.WithMapper([&](SeriesMapper& mapper) {
     mapper.jobs().DropForgotten(now.day() - options_.return_days);
     // Series that still come, such as a limit's, keep a job.
     std::erase_if(due, [&](JobId id) { return !mapper.ForgetJob(id, now.day()); });
@@ -84,7 +84,7 @@ void JobRegistry::Restore(const StoreEnds& ends, Store& store,
                           absl::FunctionRef<void(std::string)> on_damage) {
   const brain::LiveFleet& fleet = parts_.fleet.unlocked();
   next_job_ = std::max(fleet.jobs.end_id(), ends.last_job.has_value() ? *ends.last_job + 1 : 0);
-  parts_.front.log.Restore(ends.last_window, [&](SeriesMapper& mapper) {
+  parts_.ingest.log.Restore(ends.last_window, [&](SeriesMapper& mapper) {
     for (const brain::LiveJob& job : fleet.jobs)
       mapper.jobs().Restore(job.record.id, job.record.name, job.record.parts);
     mapper.jobs().Reserve(next_job_);

@@ -71,7 +71,7 @@ std::string Stored(ControlCell& cell) {
 // A small cell's file reaches back for hours: what is stored is not taken in again.
 TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   ControlOptions options;
-  options.front.ingest.windows.max_samples_per_series = 30;
+  options.ingest.ingest.windows.max_samples_per_series = 30;
   ControlCell straight(80, "", options);
   ASSERT_TRUE(straight.Live(0, 200).ok());
   ControlCell cell(80, path(), options);

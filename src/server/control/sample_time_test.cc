@@ -10,7 +10,7 @@ constexpr int64_t kYear2100Ms = 4'102'444'800'000;
 
 ControlOptions BySamples() {
   ControlOptions options;
-  options.front.clock = ClockSource::kSamples;
+  options.ingest.clock = ClockSource::kSamples;
   return options;
 }
 
@@ -152,7 +152,7 @@ TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
 
 TEST(SampleTime, MoreSamplesThanThereIsRoomForAreDeferred) {
   ControlOptions options;
-  options.front.ingest.max_waiting_samples = 80 * 5;
+  options.ingest.ingest.max_waiting_samples = 80 * 5;
   ControlCell cell(80, "", options);
   EXPECT_EQ(cell.Live(0, 7).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(cell.control().ingest().counts.deferred_writes(), 2U);

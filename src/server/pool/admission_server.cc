@@ -177,10 +177,10 @@ class GrpcAdmissionServer final : public AdmissionServer {
     return absl::OkStatus();
   }
 
-  int port() const override { return server_.gate().port(); }
+  int port() const override { return server_.acceptor().port(); }
   AdmissionServerCounts counts() const override {
     AdmissionServerCounts out = service_.counts();
-    out.rejected_connections = server_.gate().rejected();
+    out.rejected_connections = server_.acceptor().rejected();
     return out;
   }
   void Stop() override {

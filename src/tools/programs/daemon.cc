@@ -114,12 +114,12 @@ absl::Status Daemon::StartControl() {
       server::MappingRules::Compile(server::MappingRulesOf(config_.ingest));
   if (!mapping.ok()) return mapping.status();
   server::ControlOptions options;
-  options.front.ingest = config_.ingest.options;
-  options.front.clock = config_.clock;
+  options.ingest.ingest = config_.ingest.options;
+  options.ingest.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
     // Days go by in seconds, and the end of one takes a while.
-    options.front.max_waiting_windows = options.front.max_open_windows = 2 * kWindowsPerDay;
-    options.front.ingest.windows.max_samples_per_series = 16 * 1024;
+    options.ingest.max_waiting_windows = options.ingest.max_open_windows = 2 * kWindowsPerDay;
+    options.ingest.ingest.windows.max_samples_per_series = 16 * 1024;
   }
   options.live = LiveSettingsOf(config_);
   options.checkpoint_windows = config_.store.checkpoint_windows;
