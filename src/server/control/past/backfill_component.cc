@@ -79,7 +79,9 @@ Timestamp BackfillComponent::Begin(Timestamp now) const {
 }
 
 absl::Status BackfillComponent::ReadOn(What what, Timestamp now) {
-  auto history = OpenHistory(options_.config, options_.rules);
+  HistoryOptions patient;
+  patient.sleep = context_.wait;  // a stop ends it
+  auto history = OpenHistory(options_.config, options_.rules, patient);
   if (!history.ok()) return history.status();
   // This machine's clock may be wrong after a stop: samples are not later than their server's.
   if (const auto server = (*history)->ServerTime(); server.ok()) now = std::min(now, *server);
