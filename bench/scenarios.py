@@ -314,8 +314,12 @@ def text(value, decimals):
     return "-" if value is None else f"{value:.{decimals}f}"
 
 
+def in_percent(value, decimals):
+    return text(None if value is None else 100 * value, decimals)
+
+
 def percent(value, decimals):
-    return "-" if value is None else f"{100 * value:.{decimals}f} %"
+    return "-" if value is None else f"{in_percent(value, decimals)} %"
 
 
 def markdown(head, rows):
@@ -341,18 +345,22 @@ def long_table(results, resource):
     return markdown(head, rows)
 
 
+ZEROS = {"0.000", "0.00", "-"}
+
+
 def brief_table(results, cell):
-    """A row for each scenario, in it a cell for each recommender."""
+    """A row for each scenario, in it a cell for each recommender; without rows of zeros."""
     rows = {}
     for r in results:
         rows.setdefault(r["scenario"], {})[r["recommender"]] = cell(r)
     recommenders = next(iter(rows.values()))
-    return markdown(("scenario", *recommenders), [(SCENARIOS[name][0], *row.values()) for name, row in rows.items()])
+    return markdown(("scenario", *recommenders), [(SCENARIOS[name][0], *row.values()) for name, row in rows.items()
+                                                  if not ZEROS.issuperset(row.values())])
 
 
 def harm_at_footprint(result):
-    harm = (percent(result["usage_over_share"], 2) if result["resource"] == "cpu"
-            else percent(result["over_day_share"], 1))
+    harm = (in_percent(result["usage_over_share"], 2) if result["resource"] == "cpu"
+            else in_percent(result["over_day_share"], 1))
     return f"{harm} @ {text(result['footprint_of_daily_peak'], 2)}"
 
 
@@ -361,10 +369,11 @@ def tables(results, brief):
     for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
         if part := [r for r in results if r["resource"] == resource]:
             harm = "throttled work" if resource == "cpu" else "OOM-days"
-            yield (f"{title}: {harm} @ footprint against the daily peak" if brief else title,
+            yield (f"{title}: {harm} in % @ footprint against the daily peak" if brief else title,
                    brief_table(part, harm_at_footprint) if brief else long_table(part, resource))
             if brief:
-                yield f"{title}: windows over the limit", brief_table(part, lambda r: percent(r["windows_over_share"], 3))
+                yield (f"{title}: windows over the limit, in %",
+                       brief_table(part, lambda r: in_percent(r["windows_over_share"], 3)))
             if brief and resource == "memory":
                 yield "Memory: OOM kills of a job in a week", brief_table(part, lambda r: text(r["kills_per_job_week"], 2))
 
