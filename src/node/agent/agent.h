@@ -1,6 +1,6 @@
-// The agent without its loop: finds tasks, measures them, tells the daemon, carries out what it orders, and
-// looks after tasks by itself when one is killed or throttled. Time is an argument; hands, uplink and ledger
-// are handed in. Not thread-safe: one thread.
+// The agent without its loop. It finds and measures tasks, reports them to the daemon, carries out the
+// daemon's orders, and acts by itself when a task is killed or throttled. Time is an argument; finders,
+// uplink and ledger are passed in. Not thread-safe: one thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@
 
 namespace taut::node {
 
-// Descriptors to wait on: the loop's epoll. `key` comes back through Agent::OnReady.
+// The set of descriptors that the loop waits on (epoll). When one is ready, the loop passes its `key` to
+// Agent::OnReady.
 class FdWatch {
  public:
   virtual ~FdWatch() = default;
@@ -39,35 +40,36 @@ class FdWatch {
 struct AgentOptions {
   bool observe = false;
   double speed = 1;
-  MoverOptions moves;  // its times are steady ones: divide them by `speed`
+  MoverOptions moves;  // Its times are in steady time: divide them by `speed`.
   std::vector<TaskRule> rules;
-  double machine_memory_bytes = 0;  // no local raise goes above 95 % of it; 0: not known
-  int all_every = 10;               // every this many samples all files of a task are read
+  double machine_memory_bytes = 0;  // Local raises stop at 95 % of it; 0: unknown.
+  int all_every = 10;               // All files of a task are read once in this number of samples.
   TierOptions tiers;
   ProbeSelection probe;
-  bool has_memory_high = false;         // cgroup v2: tasks can be throttled
-  bool has_shares = false;              // cgroup v1: weights become cpu.shares
-  std::vector<std::string> own_groups;  // paths of this process's cgroups: none that has it in it is acted on
+  bool has_memory_high = false;  // cgroup v2: tasks can be throttled
+  bool has_shares = false;       // cgroup v1: weights become cpu.shares
+  // Paths of this process's cgroups. The agent never acts on a group that contains one of them.
+  std::vector<std::string> own_groups;
 };
 
 struct AgentCounts {
   uint64_t samples = 0, windows = 0, ooms = 0, read_errors = 0;
   uint64_t orders = 0, writes = 0, refused_writes = 0, local_raises = 0, foreign_changes = 0;
   uint64_t jumps = 0;
-  uint64_t guard_throttles = 0, guard_kills = 0;  // for the machine's memory
+  uint64_t guard_throttles = 0, guard_kills = 0;  // acts of the guard of the machine's memory
 };
 
-// What was known when the guard of the machine's memory acted.
+// The state on which the guard of the machine's memory acted.
 struct GuardFigures {
-  std::optional<MemoryNow> memory;  // absent: it could not be read
+  std::optional<MemoryNow> memory;  // absent: memory could not be read
   GuardTask task;
 };
 
-// One thing that the agent did or saw, for the log: "limit_set", "limit_raised", "limit_released",
-// "limit_held", "limit_refused", "oom_kill", "owner_changed"; for the machine's memory "task_throttled",
-// "task_unthrottled", "task_killed", "task_not_killed". An "oom_kill" at a limit above the task, or for want of
-// the
-// machine's memory, has `guard`, and no resource.
+// An act or observation of the agent, for the log. `action` is one of "limit_set", "limit_raised",
+// "limit_released", "limit_held", "limit_refused", "oom_kill", "owner_changed", "probe_started" and
+// "probe_ended"; for the machine's memory also "task_throttled", "task_unthrottled", "task_killed" and
+// "task_not_killed". An "oom_kill" at a limit above the task, or because the machine is out of memory, has
+// `guard` and no resource.
 struct AgentAct {
   std::string_view action;
   std::string job = {}, task = {};
@@ -80,56 +82,60 @@ struct AgentAct {
 
 class Agent {
  public:
-  // All must outlive it. `watch` may be null.
+  // All members must outlive the agent. `watch` may be null.
   struct Parts {
     std::vector<TaskFinder*> finders;
     Uplink* uplink = nullptr;
     Ledger* ledger = nullptr;
     FdWatch* watch = nullptr;
-    MemorySource* memory = nullptr;     // what options.tiers.guard looks at; null: nothing is guarded
-    ProcessTable* processes = nullptr;  // null: no oom_score_adj is set
+    MemorySource* memory = nullptr;     // read by the guard (options.tiers.guard); null: the guard is off
+    ProcessTable* processes = nullptr;  // null: oom_score_adj is not changed
   };
   Agent(AgentOptions options, const Parts& parts);
   ~Agent();
 
-  // Looks what tasks there are. What a finder cannot say now stays as it was; why is in errors().
+  // Updates the list of tasks from all finders. If a finder fails, its tasks stay, and errors() has the
+  // reason.
   void Find(const NodeTime& now);
-  // Reads every task once, closes windows, steps limits.
+  // Reads every task once, sends the windows that ended, moves limits by one step, and runs guard and probes.
+  // O(tasks).
   void Sample(const NodeTime& now);
-  // A descriptor that was given to the watch is ready.
+  // Handles a ready descriptor that the agent had added to the watch.
   void OnReady(uint64_t key, const NodeTime& now);
-  // The kernel wakes us when a task meets its limit and counts the kill a little later: while this holds,
-  // call Recheck each few milliseconds. It holds for half a second at most.
+  // True while a task may have been killed and the kernel has not counted the kill yet: it wakes the agent
+  // first. Call Recheck every few milliseconds while it is true, at most half a second.
   bool wants_recheck() const { return !suspects_.empty(); }
   void Recheck(const NodeTime& now);
-  // The guard of memory between samples: call GuardAgain when its time (steady) has come. INT64_MAX: nothing is
-  // guarded.
+  // Steady time at which GuardAgain is due, between samples; INT64_MAX if there is no guard.
   int64_t guard_due_us() const;
-  // `is_woken`: memory in use passed a threshold.
+  // Runs the guard between samples. `is_woken`: memory in use passed a threshold. A call within 10 ms of the
+  // last run is put off, and guard_due_us() then has its time.
   void GuardAgain(const NodeTime& now, bool is_woken = false);
-  // What the daemon said since the last time, carried out at once.
+  // Receives the daemon's messages since the last call and carries them out at once.
   void TakeOrders(const NodeTime& now);
-  // A heartbeat: the loop passes the agent's own cost.
+  // Sends a heartbeat and pending outcomes. The arguments are the agent's own cost, measured by the loop:
+  // share of a core, and bytes.
   void Beat(double cpu_share, uint64_t resident_bytes);
-  // Sends the windows that are still open. Limits stay as they are, but for those that tiers set: they are
-  // their owners' again.
+  // Sends the windows that are still open and restores what tiers, guard and probe have set. Limits that
+  // tautd ordered stay in force.
   void Stop(const NodeTime& now);
 
-  // For people: what could not be done, by what it was about; only what holds now.
+  // Current errors as text for people, by subject; an entry disappears when its cause does.
   const std::map<std::string, std::string>& errors() const { return errors_; }
   const AgentCounts& counts() const { return counts_; }
-  // What was done since the last call, oldest first; at most the last 10,000.
+  // Returns the acts since the last call, oldest first: at most the last 10,000.
   std::vector<AgentAct> TakeActs() { return std::exchange(acts_, {}); }
   size_t tasks() const { return tasks_.size(); }
   const AgentTask* FindTask(const std::string& job, const std::string& task) const;
   void ForEachTask(const std::function<void(const AgentTask&)>& fn) const;
 
  private:
-  using Name = std::pair<std::string, std::string>;           // job, task
-  static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;  // the watch's keys of finders, above all ids
-  static constexpr uint64_t kMemoryKey = kFinderKeys - 1;     // of parts_.memory
-  // A task that is gone, so that one of its name that starts again starts with what it had, and an OOM kill
-  // that is reported only now still has a task.
+  using Name = std::pair<std::string, std::string>;  // job, task
+  // watch keys of finders begin here, above all task ids
+  static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;
+  static constexpr uint64_t kMemoryKey = kFinderKeys - 1;  // watch key of parts_.memory
+  // A task that ended less than 10 minutes ago. A new task of its name continues with its lanes, and an OOM
+  // kill that is reported late still has a task.
   struct Departed {
     FoundTask found;
     const TaskRule* rule = nullptr;
@@ -142,116 +148,122 @@ class Agent {
   void FindWith(size_t finder, const NodeTime& now);
   void AddTask(size_t finder, const FoundTask& found, const NodeTime& now);
   void RemoveTask(uint64_t id, const NodeTime& now);
-  // Forgets limits of tasks that are gone for good: they need no way back.
+  // Deletes ledger entries of tasks that no longer exist: nothing is left to restore.
   void TidyLedger(const NodeTime& now);
   void TaskError(size_t finder, const std::string& identity, std::string text);
   void ClearTaskError(const std::string& identity);
-  // What the kernel has now against what we set: another's change is the owner's word.
-  // `came_back`: since the task ended and started again, not since the last look.
+  // Compares the kernel's limits with what the agent set; a change by another program becomes the owner's
+  // value. `came_back`: the task ended and started again since the last comparison.
   void CompareLimits(AgentTask& task, const NodeTime& now, bool came_back = false);
-  // Was `kind` changed by another program? Then its value is the owner's.
+  // Returns true if another program changed `kind`, and takes its value as the owner's.
   bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
-  // False if no task of this name ended lately.
+  // Moves the state of the last task of this name, which ended within 10 minutes, into `task`. Returns false
+  // if there is none.
   bool AdoptDeparted(AgentTask& task, const Name& name);
   void NoteStart(AgentTask& task, const NodeTime& now);
-  // Nothing of the task is lowered before its start-up grace, of its rule or its job's terms, is over.
+  // Prevents cuts until the start-up grace of the task's rule, or of its job's terms, is over.
   void HoldInGrace(AgentTask& task);
-  // Into the ledger, to be saved with the next write: what a restart must not forget of this lane.
+  // Records in the ledger what must outlive a restart: floors and the time of the owner's change. The next
+  // Save writes it.
   void NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now);
   void RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now);
-  // False: it could not be written, and errors_ says why.
+  // Returns false, with the reason in errors_, if the ledger could not be written.
   bool SaveLedger();
-  // What its tier asks for (or, not `is_on`, nothing), and the end of what an earlier life of the agent or
-  // another configuration asked for.
+  // Sets what the task's tier requests (nothing if not `is_on`), and undoes what an earlier start or another
+  // configuration had set.
   void SetByTier(AgentTask& task, bool is_on);
   int WeightByTier(const AgentTask& task) const;
-  // As LimitKind::kCpuWeight counts: on v1 so that the shares have the ratios of the weights.
+  // Returns the weight in units of LimitKind::kCpuWeight. On cgroup v1 the result gives cpu.shares the ratios
+  // of the weights.
   double KernelWeight(int weight) const;
   std::optional<double> RequestOf(const AgentTask& task) const;
-  // By kind: what the tier asks for; nullopt: nothing.
+  // Returns the value that the tier requests of this kind; nullopt if it requests none.
   std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
-  // What is to be there when nothing is asked for any more; nullopt: what is there stays.
+  // Returns the value to restore once the tier requests nothing; nullopt if the present value stays.
   std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;
-  // Ledger, kernel, ledger.
+  // Saves the intent in the ledger, writes the kernel, then saves the result: a kill in between leaves a
+  // record of both values.
   absl::Status WriteNow(AgentTask& task, LimitKind kind, LimitValue value);
   // ---- oom_score_adj (agent_scores.cc) ----
   bool MayBeScored(const AgentTask& task) const;
-  // Gives processes of the task that are new the value of its tier.
+  // Gives new processes of the task the value of its tier. `paths` is GroupPaths().
   void ScoreProcesses(AgentTask& task, const std::set<std::string_view>& paths);
   void SetScores(AgentTask& task, const std::vector<ProcessId>& processes);
-  // They left the task: what the agent gave them goes with its reason.
+  // Restores the value of processes that left the task, unless it was changed since.
   void RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, int set);
-  // All processes of the task have what their owners gave them; as far as the ledger knows.
+  // Restores the owners' values of all processes of the task, as far as the ledger has them.
   void ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& paths);
-  // Of all tasks' groups: one within another is a task of its own.
+  // Returns the cgroup paths of all tasks. A group within another task's group is a task of its own.
   std::set<std::string_view> GroupPaths() const;
-  // Reads the usage of tasks that the guard may act on. Returns those that have grown.
+  // Reads the usage of tasks that the guard may act on. Returns the ids of those that grew by 256 KiB or
+  // more.
   std::vector<uint64_t> RefreshForGuard(const NodeTime& now);
 
-  // nullopt: not guarded, or not known now.
+  // Returns nullopt if there is no guard or the memory cannot be read now.
   std::optional<MemoryNow> ReadMemory();
   void GuardMemory(const MemoryNow& memory, const NodeTime& now);
   std::vector<GuardTask> GuardTasks() const;
-  using TierByPath = std::multimap<std::string, Tier>;  // of all tasks, by the paths of their cgroups
+  using TierByPath = std::multimap<std::string, Tier>;  // tiers of all tasks by cgroup path
   bool MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const;
   void CarryOut(const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
   void BeginThrottle(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
   void KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& figures, const NodeTime& now);
   absl::Status Throttle(AgentTask& task, double high);
-  // memory.high as it was before; `why`, for the log and tautd.
+  // Restores memory.high as it was before the throttle. `why` is for the log and tautd.
   void EndThrottle(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
-  // Unless it is so already, or another program has set it.
+  // Writes memory.high, unless it already is `before` or another program has set it.
   void RestoreHigh(AgentTask& task, LimitValue before);
-  // ---- acts of the guard, for tautd (agent_acts.cc) ----
+  // ---- acts of the guard, reported to tautd (agent_acts.cc) ----
   GuardFigures FiguresOf(const AgentTask& task) const;
   taut::agent::v1::TierAct ActOf(TierActKind kind, const AgentTask& task, const GuardFigures& figures,
                                  std::string why, const NodeTime& now) const;
-  // In the ledger, to be saved with its next write: what the next start reports if this one is killed.
+  // Adds the act to the ledger, which the next Save writes. If this start of the agent is killed, the next
+  // one reports it.
   void NoteAct(const taut::agent::v1::TierAct& act, ActState state);
   void DropAct(const taut::agent::v1::TierAct& act);
-  // To the log and to tautd.
+  // Adds the act to the log and sends it to tautd.
   void ReportAct(const taut::agent::v1::TierAct& act, const AgentTask& task, const GuardFigures& figures);
   void SendAct(const taut::agent::v1::TierAct& act);
-  // Reports the end of the task's throttle, if it is throttled.
+  // Reports the end of the task's throttle; nothing if the task is not throttled.
   void EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
-  // Of an earlier start that was killed.
+  // Reports the acts that an earlier start of the agent left in the ledger because it was killed.
   void ReportOldActs(const NodeTime& now);
   // ---- probing (agent_probe.cc) ----
   void ProbeMemory(const NodeTime& now);
   void StepProbe(AgentTask& task, const NodeTime& now);
-  // memory.high as its owner has it, if it is probed; what was found stays.
+  // Restores the owner's memory.high if the task is probed. The probe's result is kept.
   void EndProbe(AgentTask& task, std::string why);
   bool MayBeProbed(const AgentTask& task) const;
-  // No other task, and not this agent, is in its group. `paths`: of all tasks, ascending.
+  // True if neither another task nor this agent is in its group. `paths`: those of all tasks, ascending.
   bool StandsAlone(const AgentTask& task, const std::vector<std::string>& paths) const;
-  // Is it time to read all files of a task that is probed?
+  // True if a probed task is due for a reading of all its files.
   bool IsProbeRead(const AgentTask& task, const NodeTime& now) const;
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Memory that will reach a limit of Tautline's before the next decision gets more at once.
+  // Raises the memory limit at once if usage would reach it before the next decision.
   void CheckGrowth(AgentTask& task, const NodeTime& now);
   std::optional<double> GrowthBound(const AgentTask& task, std::optional<double> owner) const;
-  // Kills that were not seen yet were under the limit that is in force until now.
+  // Counts kills that were not counted yet, so that they are compared with the limit in force until now.
   void CountKills(AgentTask& task, const NodeTime& now);
-  // Whether the limit of the task itself was met lately: else a kill is not due to it.
+  // Returns true if the task's own limit was met in the last 5 s. Otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Whether a kill may be due to the task's own limit, where the kernel does not count how often that was met: no
-  // group above met its limit, and usage once came near the task's own.
+  // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often it was
+  // met: no group above met its limit, and the task's peak came near its own.
   bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
-  // A kill at a limit above the task, or for want of the machine's memory: nothing is raised.
+  // Reports a kill at a limit above the task, or for lack of machine memory. No limit is raised.
   void OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Sets the limit that the agent has raised itself. `why`: a literal.
+  // Writes a limit that the agent raised by itself. `why` must be a literal: the lane keeps a view of it.
   void MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now);
-  // Of a task that is gone: it starts again with more.
+  // Handles an OOM kill of a task that has ended: its next start gets a higher limit.
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);
-  // `above`: what the groups above the task allow.
+  // `above`: limit of the groups above the task; absent if there is none.
   std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r,
                                 std::optional<double> above) const;
   std::optional<double> UpperOf(const AgentTask& task, Resource r) const {
@@ -259,10 +271,11 @@ class Agent {
   }
   bool MayRaise(const FoundTask& task, const TaskRule& rule) const;
   void Order(const taut::agent::v1::Order& order, const NodeTime& now);
-  // When it was decided, by this machine's clock; 0: not said.
+  // Returns when the order was decided, in seconds of this machine's clock; 0 if the order has no time.
   static int64_t DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now);
   void TakeTerms(const taut::agent::v1::Terms& terms);
-  // Next steps of these tasks: ledger first, then the kernel, then the outcome.
+  // Makes the next steps of these tasks: saves intents in the ledger, writes the kernel, then reports
+  // outcomes.
   void Move(const std::vector<AgentTask*>& tasks, const NodeTime& now);
   struct Step {
     AgentTask* task;
@@ -270,10 +283,10 @@ class Agent {
     std::optional<double> limit;
     LimitWrites writes;
   };
-  // nullopt: nothing to do now.
+  // Returns nullopt if there is nothing to do now.
   std::optional<Step> PlanStep(AgentTask& task, Resource r, const NodeTime& now);
   void Carry(const Step& step, const NodeTime& now);
-  // Notes what was done with the limits of a task, for TakeActs.
+  // Adds an act for TakeActs.
   void Act(const FoundTask& task, AgentAct act);
   void ActOnTarget(AgentTask& task, Resource r);
   void Report(AgentTask& task, Resource r, const NodeTime& now);
@@ -287,25 +300,27 @@ class Agent {
   const AgentOptions options_;
   const Parts parts_;
   MemoryGuard guard_;
-  std::optional<MemoryNow> memory_now_;  // as read last; absent: not guarded, or it could not be read
+  std::optional<MemoryNow> memory_now_;  // last reading; absent: no guard, or it could not be read
   int64_t guarded_us_ = INT64_MIN / 2, scored_us_ = INT64_MIN / 2;
-  bool is_guard_awaited_ = false;  // memory passed a threshold, too soon after the last reading
+  // a threshold was passed too soon after the last reading; GuardAgain is due
+  bool is_guard_awaited_ = false;
   bool old_acts_reported_ = false;
-  std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which are the watch's keys
+  std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which is also the watch's key
   uint64_t last_id_ = 0;
   absl::flat_hash_map<std::string, uint64_t> by_identity_;
   absl::flat_hash_map<Name, uint64_t> by_name_;
   std::map<Name, Departed> departed_;
   std::map<std::string, std::string> errors_;
-  std::map<std::string, size_t> task_errors_;  // of errors_, those about a task: by identity its finder
+  // errors_ about a task: its identity, and the index of its finder
+  std::map<std::string, size_t> task_errors_;
   int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
   std::vector<AgentAct> acts_;
-  std::vector<bool> looked_;  // by finder: whether it has found its tasks once
+  std::vector<bool> looked_;  // by finder: true once it has found its tasks
   uint64_t sample_ = 0;
-  Timestamp measured_{0};                 // windows that ended before have been sent
-  std::map<uint64_t, int64_t> suspects_;  // by task id: until when
-  // To be reported: since the last SendTasks.
+  Timestamp measured_{0};                 // Node time up to which all ended windows have been sent.
+  std::map<uint64_t, int64_t> suspects_;  // by task id: steady time until which Recheck looks at it
+  // Changes to report with the next SendTasks.
   std::vector<uint64_t> fresh_;
   std::vector<Name> gone_;
   std::map<WindowId, std::vector<std::pair<uint64_t, NodeWindow>>> windows_;

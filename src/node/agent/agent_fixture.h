@@ -1,4 +1,4 @@
-// An agent over tasks in memory, with a clock that the test turns, for tests.
+// An agent over tasks in memory, with a clock that the test advances.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace taut::node {
 
 class AgentCell {
  public:
-  static constexpr int64_t kStartS = int64_t{5'000'000} * 300;  // a window's start
+  static constexpr int64_t kStartS = int64_t{5'000'000} * 300;  // the start of a window
   static constexpr WindowId kFirst{5'000'000};
 
   AgentCell() {
@@ -33,7 +33,7 @@ class AgentCell {
     agent = std::make_unique<Agent>(options,
                                     Agent::Parts{{&tasks}, &uplink, &ledger, nullptr, nullptr, &processes});
   }
-  // A task that uses so much, found at once.
+  // Adds a task with constant usage (bytes, cores); the next Find finds it.
   InMemoryTask& Add(const std::string& job, const std::string& task, double memory, double cores = 0.5,
                     const std::string& identity = "") {
     InMemoryTask& added = tasks.Add(job, task, identity);
@@ -55,7 +55,7 @@ class AgentCell {
     task.reading.memory_working_set_bytes = static_cast<uint64_t>(memory);
   }
 
-  // So many seconds, with a sample each, tasks looked for every five, orders taken each.
+  // Runs for `seconds`: a sample and TakeOrders each second, Find every five.
   void Run(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       now.steady_us += kMicrosPerSecond;
@@ -86,7 +86,7 @@ class AgentCell {
     t.set_apply(apply);
     return t;
   }
-  // The outcome said last of this decision.
+  // Returns the last outcome that was sent for this decision.
   std::optional<taut::agent::v1::Outcome> LastOutcome(uint64_t decision) const {
     std::optional<taut::agent::v1::Outcome> out;
     for (const auto& o : uplink.Outcomes()) {

@@ -1,4 +1,5 @@
-// The loop of tautlet: clocks, epoll, and when what is due.
+// The main loop of tautlet: clocks, epoll, and the times at which samples, searches, heartbeats and logs are
+// due.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +18,25 @@ class AgentLoop final : public FdWatch {
  public:
   struct Options {
     int64_t sample_ms = 1000, find_s = 5;
-    double speed = 1;            // of the agent's clock
-    std::string state;           // directory that keeps when a sped-up clock began
-    std::string daemon_address;  // in the log; "": no daemon
+    double speed = 1;            // speed-up of the agent's clock; 1: real time
+    std::string state;           // directory of the file with the start time of a sped-up clock
+    std::string daemon_address;  // for the log; "": no daemon
   };
-  // `log` outlives it.
+  // `log` must outlive the loop.
   AgentLoop(Options options, DaemonLog& log);
   ~AgentLoop() override;
 
   void Add(const Wakeup& wakeup, uint64_t key) override;
   void Remove(int fd) override;
 
-  // Until TERM or INT, which must be blocked in all threads. `uplink` as the agent's.
+  // Runs until SIGTERM or SIGINT, which must be blocked in all threads. `uplink` must be the agent's.
+  // Internal if epoll_create1 failed.
   absl::Status Run(Agent& agent, Uplink& uplink);
 
  private:
   NodeTime Now() const;
-  // Waits until the time, or until something comes, which it acts on. True: a signal to stop came.
+  // Waits for an event or until `next_us` (steady time) and handles the events. Returns true if a signal to
+  // stop arrived.
   bool WaitAndAct(Agent& agent, int64_t next_us);
   void Log(Agent& agent, const Uplink& uplink);
   void LogConnection(const UplinkStatus& status);
@@ -43,8 +46,8 @@ class AgentLoop final : public FdWatch {
   DaemonLog& log_;
   int epoll_ = -1;
   int64_t start_us_ = 0, start_steady_us_ = 0;
-  std::map<std::string, std::string> logged_;  // the errors that were logged
-  std::optional<bool> was_connected_;          // as last logged
+  std::map<std::string, std::string> logged_;  // errors that are in the log already
+  std::optional<bool> was_connected_;          // last logged state of the connection
   std::string connection_error_;
   int64_t connection_logged_us_ = 0;
 };

@@ -1,5 +1,5 @@
-// One task as the agent keeps it: what it measures, where its limits are and where they go, and how a limit
-// in cores or bytes becomes what is written to the kernel.
+// One task as the agent holds it: its measurements, the state of its limits and their targets, and the
+// conversion of a limit in cores or bytes to kernel values.
 #pragma once
 
 #include <array>
@@ -26,13 +26,13 @@
 
 namespace taut::node {
 
-// Both clocks of the machine (node/agent/task_meter.h).
+// Node time: both clocks of the machine (node/agent/task_meter.h).
 struct NodeTime {
   int64_t steady_us = 0;
   Timestamp at;
 };
 
-// Whether the cgroup `path` is the group `of`, or below it.
+// True if the cgroup `path` is `of` or a group below it.
 inline bool IsWithin(std::string_view path, std::string_view of) {
   return path.starts_with(of) && (path.size() == of.size() || path[of.size()] == '/');
 }
@@ -42,54 +42,58 @@ struct LimitLane {
   explicit LimitLane(LimitMover m) : mover(std::move(m)) {}
 
   LimitMover mover;
-  bool owners = false;  // the target is what the owner had
-  // What was ordered last, and what was said of it.
+  bool owners = false;  // the target is the owner's limit
+  // The last order, and the outcome that was reported of it.
   uint64_t decision = 0;
   int64_t ordered_us = 0;
   std::optional<std::pair<MoveState, Obstacle>> said;
-  std::string error;   // of the last write; "" if it went well
-  std::string note;    // of the order: "3 MiB is below the minimum of 6 MiB"
-  double minimum = 0;  // that note's; 0: the order was not below it
-  // When another program changed the limit: an order decided before does not undo that.
+  std::string error;   // why the last write failed; "": it succeeded
+  std::string note;    // about the order: "3 MiB is below the minimum of 6 MiB"
+  double minimum = 0;  // the minimum in `note`; 0: the order was not below it
+  // Time at which another program changed the limit, seconds since 1970; absent: never. Older orders do not
+  // undo the change.
   std::optional<int64_t> others_s;
-  // For the log: what was in force before the first step to the target, and why it was taken.
+  // For the log: the limit before the first step to the target, and the reason for the move.
   std::optional<std::optional<double>> from;
   std::string_view why;
-  // The newest order from later than now, as the daemon wrote it, and when it came: clocks differ.
+  // The newest order from the future: its time as the daemon wrote it, and the time of its first arrival
+  // here. Clocks differ.
   int64_t future_decided_s = 0, future_came_s = 0;
 
-  // This clock may go back: nothing happened later than now.
+  // Limits recorded times to `now_s`: the clock may have gone back.
   void NotAfter(int64_t now_s) {
     if (others_s.has_value() && *others_s > now_s) others_s = now_s;
     mover.NotAfter(now_s);
   }
-  // Since when, by the machine's clock, the kernel has the limit that it has.
+  // Time since which the kernel has the present limit, by the machine's clock.
   Timestamp limit_since{INT64_MAX};
 };
 
-// Kills of one task over its starts. The kernel's counter says how many there were. The engine's events only
-// say that one may have been, some of them twice: they count where the counter was gone with the group before
-// the kill was read from it, and then once a start. Each call says how many kills are news.
+// Counts the OOM kills of one task over its starts, from two sources. The kernel's counter is exact, but it
+// disappears with the cgroup. The engine's events only indicate that a kill happened, and some are
+// duplicates. Events therefore count only if the counter was gone before the kill could be read, and then
+// once a start. Each function returns the number of kills that were not counted before. Times are steady
+// microseconds.
 class OomTally {
  public:
-  // A group of the task is there.
+  // Call when a group of the task exists.
   void Begin(int64_t now_us);
   uint64_t Counted(uint64_t kills, int64_t now_us);
-  // The engine told of a kill, and the group is there: its counter, if it has one, is about to say so.
+  // Call when the engine reported a kill and the group exists: its counter, if it has one, will follow.
   uint64_t Event(bool has_counter, int64_t now_us);
-  // The counter had its time and did not move.
+  // Call when the counter has not moved in time after an event.
   uint64_t Unexplained(int64_t now_us);
-  // The group is gone.
+  // Call when the group is gone.
   uint64_t End(int64_t now_us);
-  // The engine told of a kill, and the group is gone.
+  // Call when the engine reported a kill and the group is gone.
   uint64_t LateEvent();
 
  private:
   bool IsRecent(const std::optional<int64_t>& at_us, int64_t now_us) const;
 
-  std::optional<int64_t> counted_us_, event_us_;  // of this start
+  std::optional<int64_t> counted_us_, event_us_;  // of the present start
   std::optional<int64_t> began_us_;
-  // The last start ended, and no kill was reported for its end.
+  // True if the last start ended without a reported kill.
   bool end_is_open_ = false;
 };
 
@@ -103,33 +107,34 @@ struct AgentTask {
   std::unique_ptr<TaskGroup> group;
   TaskMeter meter;
   std::vector<LimitLane> lanes;   // by Resource
-  TaskLimits owner;               // before any change of ours
-  TaskLimits in_force;            // as read back last
+  TaskLimits owner;               // the owner's limits, before any change by the agent
+  TaskLimits in_force;            // as last read back
   std::vector<GroupAbove> above;  // read with in_force
-  std::optional<uint64_t> oom_kills, periods, throttled;
+  std::optional<uint64_t> oom_kills, periods, throttled;  // counters as last read
   std::optional<uint64_t> limit_ooms;
-  int64_t limit_met_us = INT64_MIN / 2;  // steady time, when limit_ooms was seen to rise
-  std::optional<double> usage;           // memory, as read last, also between samples
-  std::optional<OomScores> scores;       // there once its processes were looked at
+  int64_t limit_met_us = INT64_MIN / 2;  // steady time at which limit_ooms last rose
+  std::optional<double> usage;           // memory in bytes, last reading, also between samples
+  std::optional<OomScores> scores;       // absent until its processes are first read
   std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes
   GrowthWatch growth;                    // of memory
-  int64_t compared_us = INT64_MIN;       // when in_force was read
-  std::optional<int64_t> started_us;  // steady time; absent: it ran before the agent, since when is not known
+  int64_t compared_us = INT64_MIN;       // steady time at which in_force was read
+  std::optional<int64_t> started_us;     // steady time; absent: started before the agent, unknown when
   OomTally ooms;
   TaskTier tier;
-  // There while the guard of the machine's memory throttles the task: what memory.high was before.
+  // The memory.high before the throttle; absent unless the guard of the machine's memory throttles the task.
   std::optional<LimitValue> high_before;
-  std::optional<taut::agent::v1::TierAct> throttle_act;  // of that throttle, as reported
-  // There while the task may be probed, and after; its limit is in force while probe->high() has it.
+  std::optional<taut::agent::v1::TierAct> throttle_act;  // the report of that throttle
+  // Present once the task was probed. Its limit is in force while probe->high() has a value.
   std::optional<MemoryProbe> probe;
   struct {
     std::optional<uint64_t> stall_us;
     std::optional<double> usage;
     int64_t at_us = INT64_MIN / 2;  // steady time
-  } probe_read;                     // of the last whole reading
-  // By LimitKind, of what tiers set: another program has changed it since, and it stays so; the kernel refused.
+  } probe_read;                     // values of the last full reading
+  // By LimitKind, for values set by tiers: another program changed it, so the agent leaves it; the kernel
+  // refused it.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
-  // The highest memory since peak_since_us and in the span before it.
+  // Highest memory in bytes since peak_since_us, and in the span before.
   double peak = 0, peak_before = 0;
   int64_t peak_since_us = 0;
 
@@ -139,43 +144,44 @@ struct AgentTask {
   std::optional<double> recent_peak() const;
 };
 
-// The probe's result with a window that has just closed, the first of these: no step was made in the others.
+// Stores the probe's result in the first of the windows that just closed. The others had no probe step.
 void PutNeeded(AgentTask& task, std::span<NodeWindow> closed);
 
 using LimitWrites = std::vector<std::pair<LimitKind, std::optional<double>>>;
 
-// What to write, in this order, so that `limit` (absent: none) holds: a higher bound goes up before a lower
-// one and comes down after it. Empty: the rule wants this resource left alone.
+// Returns the writes, in order, that put `limit` (absent: none) in force. A raise writes memory.max first, a
+// cut memory.high first. Empty if the rule leaves this resource alone. `current`: limit in force, which
+// decides the order.
 LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> limit,
                       std::optional<double> current);
-// What to write so that the owner's limits hold again.
+// Returns the writes that restore the owner's limits.
 LimitWrites WritesForOwner(const TaskRule& rule, Resource r, const TaskLimits& owner);
-// memory.high beside this memory.max, both of `memory: soft`.
+// Returns the memory.high that belongs to this memory.max under `memory: soft`.
 double HighBeside(double max);
-// Whether a write that failed in this way may have changed the limit all the same: a container that ends
-// during the update has it at its next start. The next comparison finds out; until then the ledger keeps
-// both values as the agent's.
+// True if a write that failed with this code may still have changed the limit: a container that ends during
+// an update applies it at its next start. The ledger keeps both values as the agent's until the next
+// comparison.
 bool MayBeWritten(absl::StatusCode code);
-// The limit in cores or bytes that these come to, under this rule; absent: none.
+// Returns the limit in cores or bytes that these kernel values amount to under this rule; absent: none.
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
-// What to set so that a task has the owner's memory limit, and no more with the room above a soft one.
+// Returns the memory limit that gives the task what its owner set, without the room above a soft limit.
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
-// The same of the task. The CPU weight that every group has which nothing was said of is none of its own.
+// As above, for a task. The default CPU weight of the kernel counts as no limit.
 std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits);
-// Why the task gets no limit of this resource: its owner has set none, and the rule adds none. "": it may have
-// one.
+// Returns why the task gets no limit of this resource: its owner set none and the rule adds none. "" if a
+// limit may be set.
 std::string WhyNotAdded(const AgentTask& task, Resource r);
-// The least that the groups above a task allow; nullptr: they have no limit.
+// Returns the group above a task with the lowest limit; nullptr if none has one.
 const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r);
-// The limit in force: LimitOf, or what a group above allows, whichever is less.
+// Returns the limit in force: the lower of `own` and the limits of the groups above.
 std::optional<double> LimitInForce(const AgentTask& task, Resource r, std::optional<double> own);
-// Which group above the task holds it to less than `own`; "" if none does.
+// Names the group above the task whose limit is below `own`; "" if there is none.
 std::string AboveText(const AgentTask& task, Resource r, std::optional<double> own);
-// Within the rule's bounds.
+// Returns the limit, clamped to the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);
 
-// CPU weight of a number of cores and back: 1,024 shares a core, then as container runtimes turn shares into
-// cgroup v2's weight. 1 .. 10,000.
+// CPU weight of a number of cores, and back: 1,024 shares a core, converted to cgroup v2's weight as
+// container runtimes do. Weights are 1 .. 10,000.
 double WeightOfCores(double cores);
 double CoresOfWeight(double weight);
 

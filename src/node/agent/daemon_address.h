@@ -1,4 +1,4 @@
-// The address of tautd, as an agent is given it.
+// Checks of the address of tautd in an agent's configuration.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace taut::node {
 
-// "host:7071", "127.0.0.1:7071", "[::1]:7071". InvalidArgument for anything else.
+// Accepts "host:7071", "127.0.0.1:7071" and "[::1]:7071"; InvalidArgument otherwise. Only the form HOST:PORT
+// is checked.
 absl::Status CheckDaemonAddress(const std::string& address);
-// The same, and asks the resolver for the host. InvalidArgument if it has no address.
+// Checks the form and resolves the host, which may block. InvalidArgument if it has no address.
 absl::Status ResolveDaemonAddress(const std::string& address);
 
 }  // namespace taut::node

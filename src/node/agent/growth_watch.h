@@ -1,4 +1,4 @@
-// Whether usage that grows will reach a limit soon, by a line through its last minute. Arithmetic only.
+// Predicts when growing usage reaches a limit, by a line through its last minute. Arithmetic only.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,14 @@
 
 namespace taut::node {
 
-// One task. Steady time in microseconds.
+// Growth of one task. Times are steady microseconds. Not thread-safe.
 class GrowthWatch {
  public:
-  // Usage now. Growth is taken over one to two times `step_us`.
+  // Adds a sample. The slope covers one to two times `step_us`. A gap longer than that, or time that goes
+  // back, starts anew.
   void Note(double usage, int64_t now_us, int64_t step_us);
-  // Microseconds until usage reaches `limit`, if it goes on growing as it has. Absent: it did not grow in each of
-  // the last two steps, or there is no sample of one of them.
+  // Returns the microseconds until usage reaches `limit` at the present slope; 0 if it is there. Absent if
+  // usage did not grow in each of the last two steps, or a sample of one is missing.
   std::optional<int64_t> Until(double limit) const;
 
  private:

@@ -1,4 +1,4 @@
-// Tasks that exist only in memory: for tests of code that measures and limits.
+// Tasks that exist only in memory, for tests of code that measures and limits.
 #pragma once
 
 #include <functional>
@@ -19,25 +19,26 @@ struct InMemoryTask {
   FoundTask found;
   TaskReading reading;
   TaskLimits limits;
-  // As a kernel without swap: a memory limit below memory_bytes is refused.
+  // Like a kernel without swap: a memory limit below memory_bytes is refused.
   bool refuses_shrink_below_usage = true;
-  absl::Status set_error;    // if not OK: what SetLimit answers, changing nothing
-  absl::Status lost_answer;  // if not OK: what SetLimit answers after it changed the limit
-  double least_memory = 0;   // what Least says of memory.max; below it SetLimit is InvalidArgument
-  std::optional<double> weight_of_all = {};  // what Rounded says of no CPU weight: a kernel's default
-  double least_cores = 0;                    // as short periods do: a CPU limit below is rounded up to it
+  absl::Status set_error;    // if not OK: SetLimit returns it and changes nothing
+  absl::Status lost_answer;  // if not OK: SetLimit returns it after it changed the limit
+  double least_memory = 0;   // result of Least(kMemoryMax); below it SetLimit fails with InvalidArgument
+  std::optional<double> weight_of_all = {};  // result of Rounded(kCpuWeight, none): a kernel's default weight
+  double least_cores = 0;                    // lower CPU limits are rounded up to it, as with short periods
   std::optional<int64_t> started_s;
-  absl::Status kill_error;  // if not OK: what Kill answers
-  int kills = 0;            // calls of Kill that were obeyed; memory_bytes is 0 then
+  absl::Status kill_error;  // if not OK: Kill returns it
+  int kills = 0;            // successful calls of Kill, which set memory_bytes to 0
   std::string cgroup_path;
   std::vector<GroupAbove> above;
   std::vector<int> pids;               // ascending
   std::function<void()> around_write;  // called before and after each change by SetLimit
-  bool found_by_rule = true;           // false: Find leaves it out, Open knows it still
-  std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every SetLimit that was taken
+  bool found_by_rule = true;           // false: Find leaves it out, Open still opens it
+  std::vector<std::pair<LimitKind, std::optional<double>>> writes;  // every successful SetLimit
 };
 
-// Processes that exist only in memory, with a refusal as the kernel's of those that lack CAP_SYS_RESOURCE.
+// Processes that exist only in memory. With may_lower false, lowering is refused as the kernel does without
+// CAP_SYS_RESOURCE.
 class InMemoryProcesses final : public ProcessTable {
  public:
   std::map<int, ProcessReading> processes;  // by pid
@@ -53,12 +54,12 @@ class InMemoryProcesses final : public ProcessTable {
 
 class InMemoryTasks final : public TaskFinder {
  public:
-  // The reference stays good until the task is removed. `identity` "": made of the names.
+  // The reference is valid until the task is removed. `identity` "": made of the names.
   InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
-  std::set<std::string> asleep;   // identities that may come back
-  absl::Status find_error;        // if not OK: what Find answers
-  std::vector<TaskEvent> events;  // for TakeEvents
+  std::set<std::string> asleep;   // identities for which MayReturn is true
+  absl::Status find_error;        // if not OK: Find returns it
+  std::vector<TaskEvent> events;  // returned by TakeEvents
 
   std::string_view name() const override { return "memory"; }
   absl::StatusOr<std::vector<FoundTask>> Find() override;

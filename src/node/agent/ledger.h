@@ -1,7 +1,8 @@
-// What the agent has changed on this machine, and what was there before: what `tautlet --release` restores.
-// Written before a limit is, and again after it was read back, so that no kill of the agent makes a change
-// that cannot be undone. Beside it, what the agent must know after a restart without asking the daemon: what
-// it may do to each job, and which raises and owners' changes an older order must not undo.
+// The agent's record of what it changed on this machine and what was there before: `tautlet --release`
+// restores from it. It is saved before a limit is written and again after it was read back, so that each
+// change can be undone even if the agent is killed. It also holds what the agent must know after a restart
+// without the daemon: the terms of each job, and the raises and owners' changes that older orders must not
+// undo.
 #pragma once
 
 #include <array>
@@ -19,18 +20,18 @@
 
 namespace taut::node {
 
-using LimitValue = std::optional<double>;  // as the kernel holds it; absent: no limit
+using LimitValue = std::optional<double>;  // as in the kernel; absent: no limit
 
 struct LedgerValue {
   LimitValue owner;
   std::optional<LimitValue> set;   // written by the agent and read back; absent: never
-  std::optional<LimitValue> next;  // about to be written: the kernel holds this one or `set`
+  std::optional<LimitValue> next;  // about to be written: the kernel has this value or `set`
 };
 
-// What outlives a restart of one resource of a task. Times are seconds of the agent's clock.
+// State of one resource of a task that outlives a restart. Times are seconds of the agent's clock.
 struct LedgerHold {
   std::optional<int64_t> owner_changed_s;  // another program changed the limit
-  std::optional<int64_t> oom_s;            // the last OOM kill
+  std::optional<int64_t> oom_s;            // time of the last OOM kill
   std::optional<double> oom_floor, throttle_floor;
   std::optional<int64_t> throttle_until_s;
 
@@ -39,15 +40,15 @@ struct LedgerHold {
 
 struct LedgerEntry {
   std::string job, task;
-  std::map<LimitKind, LedgerValue> values;  // of what was ever changed
+  std::map<LimitKind, LedgerValue> values;  // the limits that the agent ever changed
   PerResource<LedgerHold> holds;            // by Resource
   std::optional<OomScoreRecord> scores;     // oom_score_adj of the task's processes
 
-  // Something of it is the agent's.
+  // True if the agent has changed anything of the task.
   bool is_changed() const { return !values.empty() || scores.has_value(); }
 };
 
-// What may be done to a job's tasks without being asked (proto/agent.proto, Terms).
+// What the agent may do with a job's tasks by itself (proto/agent.proto, Terms).
 struct JobTerms {
   bool apply = false;
   std::optional<double> cpu_upper, memory_upper;
@@ -56,23 +57,25 @@ struct JobTerms {
   bool operator==(const JobTerms&) const = default;
 };
 
-// How far an act of the guard of memory is.
+// State of an act of the memory guard.
 enum class ActState : uint8_t {
   kBegun,  // about to be done, or done and not reported yet
-  kStands  // a throttle that is reported, and lasts
+  kStands  // a throttle that is reported and still lasts
 };
 
 struct LedgerContent {
   std::map<std::string, LedgerEntry> entries;  // by identity
   std::map<std::string, JobTerms> terms;       // by job
-  std::map<std::string, ActState> acts;        // by text, which the ledger does not read
+  std::map<std::string, ActState> acts;        // by text, which the ledger does not interpret
 };
 
-// One file of lines, replaced as a whole. docs/reference/storage.md, "The agent's ledger".
+// One file of lines, replaced as a whole (docs/reference/storage.md, "The agent's ledger"). Not thread-safe.
+// Each change is in memory until Save.
 class Ledger {
  public:
-  // "": in memory, for an agent that changes nothing. A file that is not there is an empty ledger. DataLoss:
-  // a line that cannot be read, with its number; nothing may be changed then, as the old limits are unknown.
+  // "": in memory, for an agent that changes nothing. A missing file is an empty ledger. Unavailable if it
+  // cannot be read. DataLoss, with the line's number, if a line is malformed: the old limits are then unknown
+  // and nothing may be changed.
   static absl::StatusOr<Ledger> Open(const std::string& path);
 
   const LedgerEntry* Find(const std::string& identity) const;
@@ -80,17 +83,17 @@ class Ledger {
   const std::map<std::string, JobTerms>& terms() const { return content_.terms; }
   const std::map<std::string, ActState>& acts() const { return content_.acts; }
 
-  // `next` is about to be written. The owner's value is kept from the first call on.
+  // Records that `next` is about to be written. Only the first call stores the owner's value.
   void Intend(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue next);
-  // What was intended was read back.
+  // Records that the intended value was read back.
   void Confirm(const std::string& identity, LimitKind kind);
-  // What was intended was not written. A value that was never set is forgotten.
+  // Records that the intended value was not written. An entry that was never set is deleted.
   void Withdraw(const std::string& identity, LimitKind kind);
-  // The kernel holds `set`. The owner's value is kept from the first call on.
+  // Records that the kernel holds `set`. Only the first call stores the owner's value.
   void Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set);
   void SetOwner(const std::string& identity, LimitKind kind, LimitValue owner);
   void SetHold(const FoundTask& task, Resource r, const LedgerHold& hold);
-  // Absent: the processes have their owners' again.
+  // Absent: the processes have their owners' values again.
   void SetScores(const FoundTask& task, const std::optional<OomScoreRecord>& scores);
   void SetTerms(const std::string& job, const JobTerms& terms);
   void Forget(const std::string& identity);
@@ -98,15 +101,15 @@ class Ledger {
   void NoteAct(const std::string& text, ActState state);
   void DropAct(const std::string& text);
 
-  // When OK, no kill of the agent loses it, and no loss of power what that leaves in force (containers'
-  // limits, not cgroups'). Without changes since the last OK it does nothing. Some 50 us; with containers
-  // what the disk takes.
+  // Once it returns OK, the content survives a kill of the agent, and a loss of power for limits that survive
+  // one (those of containers, not of cgroups). Does nothing if nothing changed. Takes about 50 us; with
+  // containers two fsyncs.
   absl::Status Save();
 
   static std::string Text(const LedgerContent& content);
-  // Also reads the files of earlier versions: the first knew neither `next` nor holds nor terms, the second no
-  // startup_grace, the third no acts, the fourth no scores. Text writes the oldest version from the third on that
-  // has all of it, for older agents.
+  // Parses the files of all versions. Version 1 had no `next`, holds or terms, version 2 no startup_grace,
+  // version 3 no acts, version 4 no scores. Text() writes the oldest version from 3 on that can hold the
+  // content, so that older agents can read it. DataLoss if a line is malformed.
   static absl::StatusOr<LedgerContent> Parse(std::string_view text, std::string_view name);
 
  private:

@@ -1,6 +1,7 @@
-// What to do before a machine, or the group that stands for it, runs out of memory: the lowest tier is
-// throttled and then killed, production never for others' sake. Arithmetic only: time is an argument, and the
-// caller acts and reports how it went. docs/algorithms/overcommit.md, "Memory of a machine".
+// Decides what to do before a machine, or the group that stands for it, runs out of memory. The lowest tier
+// is throttled and then killed; production is never killed for other tasks. Arithmetic only: time is an
+// argument, and the caller acts and reports the result. See docs/algorithms/overcommit.md, "Memory of a
+// machine".
 #pragma once
 
 #include <cstdint>
@@ -20,76 +21,78 @@ namespace taut::node {
 
 struct GuardOptions {
   bool throttle = false, kill = false;
-  // Memory is short below `throttle_below`, and ends below `kill_below`; below `last_below` nothing is waited
-  // for any more.
+  // Free memory below throttle_below is a shortage; below kill_below tasks are killed; below last_below
+  // without any wait.
   FreeThreshold throttle_below{0.10, 4 * kGiB};
   FreeThreshold kill_below{0.05, 2 * kGiB};
   FreeThreshold last_below{0.02, 512 * kMiB};
-  // Pressure (PSI, share of time) alone says nothing of the machine, as one task at its own limit makes it.
-  // This much of `some` makes memory short if less than twice throttle_below is free; this much of `full`
-  // makes it end if less than throttle_below is free. 0: not looked at.
+  // Memory pressure (PSI, share of time) alone proves no shortage, as a single task at its own limit causes
+  // it. `pressure_some` of `some` is a shortage only if less than twice throttle_below is free;
+  // `pressure_full` of `full` starts kills only if less than throttle_below is free. 0: ignored.
   double pressure_some = 0.2, pressure_full = 0.1;
-  // Time that throttling has before anything is killed, and before the next tier is throttled. What cannot be
-  // throttled is killed at once.
+  // Time that throttling has to take effect before a kill, and before the next tier is throttled. Tasks that
+  // cannot be throttled are killed without it.
   int64_t after_us = 5'000'000;
-  // Memory ends, and nothing is waited for, if at the rate of the last second it is used up in this time; it is
-  // short if it is used up in after_us. Both only while less than twice throttle_below is free. 0: neither.
+  // If free memory would be used up within ahead_us at the rate of the last second, tasks are killed without
+  // a wait; within after_us it is a shortage. Both only while less than twice throttle_below is free. 0:
+  // neither.
   int64_t ahead_us = 1'000'000;
-  // Time in which the memory of one victim comes back before the next is killed, unless it is back sooner.
+  // Longest wait for the memory of one victim before the next kill; shorter if the memory is back sooner.
   int64_t settle_us = 5'000'000;
-  // Time without a shortage, with half as much again free as throttle_below, after which throttling ends.
+  // Time without a shortage, with at least 1.5 times throttle_below free, after which throttling ends.
   int64_t calm_us = 30'000'000;
   int kills_per_minute = 6;
 };
 
-// A task that may be acted on.
+// A candidate for an act.
 struct GuardTask {
   uint64_t id = 0;
   Tier tier = Tier::kProduction;
   double usage = 0;               // bytes
-  std::optional<double> request;  // absent: all of its usage is over
+  std::optional<double> request;  // bytes; absent: all usage counts as over the request
   bool can_throttle = false;
 
   double over() const { return usage - request.value_or(0); }
 };
 
 enum class GuardActKind : uint8_t {
-  kThrottle,  // memory.high = `high`
-  kRelease,   // memory.high as it was
+  kThrottle,  // set memory.high to `high`
+  kRelease,   // restore memory.high
   kKill
 };
 struct GuardAct {
   GuardActKind kind = GuardActKind::kThrottle;
   uint64_t task = 0;
   double high = 0;
-  std::string why;  // with the figures: "free 10.0 MiB of 256 MiB is below ..."
+  std::string why;  // with figures: "free 10.0 MiB of 256 MiB is below ..."
 };
 
-// Steady time in microseconds throughout, ascending. Not thread-safe.
+// Decides the acts of one machine or group. Times are steady microseconds, ascending. Not thread-safe.
 class MemoryGuard {
  public:
   explicit MemoryGuard(const GuardOptions& options) : options_(options) {}
 
-  // What to do now, in this order; at most one kill. `tasks` are all that there are; those of production and
-  // monitoring, and those that use less than 1 MiB, are never acted on. Each act counts as done unless
-  // Refused says otherwise. O(tasks * log tasks).
+  // Returns the acts to do now, in order; at most one kill. `tasks` must be all candidates. Tasks of
+  // production and monitoring, and those that use less than 1 MiB, are never acted on. Each act counts as
+  // done unless Refused follows. O(tasks * log tasks).
   std::vector<GuardAct> Step(const MemoryNow& now, std::span<const GuardTask> tasks, int64_t now_us);
-  // It could not be done. A throttle or kill is not tried again for a minute; the next task's turn comes.
+  // Reports that an act failed. A throttle or kill of this task is not retried for a minute; the next task is
+  // tried.
   void Refused(GuardActKind kind, uint64_t task, int64_t now_us);
-  // The throttle of this task is gone: another program changed its memory.high.
+  // Forgets the throttle of this task, because another program changed its memory.high.
   void Drop(uint64_t task) { throttled_.erase(task); }
 
-  // A reading between two Steps, for the rate. Time as for Step.
+  // Adds a reading between two Steps, for the rate.
   void Note(const MemoryNow& now, int64_t now_us);
-  // Whether a Step with this reading, which Note has, may not wait.
+  // Returns true if Step should run now with this reading, which Note has received.
   bool IsUrgent(const MemoryNow& now) const;
-  // Amounts of free memory whose passing is news: in steps from twice throttle_below down to nothing.
+  // Amounts of free memory at which a notification is useful: ten steps from twice throttle_below down.
   std::vector<FreeThreshold> WatchedThresholds() const;
-  // Less than twice throttle_below is free: readings are to come faster. As of the last Note or Step.
+  // True if less than twice throttle_below is free, as of the last Note or Step: read more often.
   bool is_near() const { return is_near_; }
   bool is_short() const { return short_since_us_.has_value(); }
   bool IsThrottled(uint64_t task) const { return throttled_.contains(task); }
-  // Memory ends, killing is on, and there is no task that may be killed. As of the last Step.
+  // True if memory ends, killing is on, and no task may be killed; as of the last Step.
   bool is_helpless() const { return is_helpless_; }
 
  private:
@@ -100,44 +103,45 @@ class MemoryGuard {
   };
 
   void NoteState(const MemoryNow& now, int64_t now_us);
-  std::string ShortReason(const MemoryNow& now) const;  // "" if it is not
-  // "" if it does not. `is_last`: nothing is waited for.
+  std::string ShortReason(const MemoryNow& now) const;  // "" if there is no shortage
+  // Returns why a task must be killed; "" if none must. `is_last`: without any wait.
   std::string EndReason(const MemoryNow& now, bool& is_last) const;
-  // Bytes a second by which free memory falls; absent: it does not, or not enough readings.
+  // Bytes a second by which free memory falls; absent if it does not fall or there are too few readings.
   std::optional<double> FallRate() const;
-  // "" if memory is not used up within this time.
+  // Returns the text of a prediction that memory is used up within this time; "" if it is not.
   std::string AheadText(const MemoryNow& now, int64_t within_us) const;
   void Throttle(std::span<const GuardTask* const> ranked, int64_t now_us, std::vector<GuardAct>& out);
   void Kill(const MemoryNow& now, std::span<const GuardTask* const> ranked, int64_t now_us,
             std::vector<GuardAct>& out);
   void Release(std::vector<GuardAct>& out);
-  // Whether the memory of the last victim still has to come back.
+  // True while the memory of the last victim is expected to come back.
   bool IsSettling(std::span<const GuardTask* const> ranked, int64_t now_us) const;
   bool IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t task, int64_t now_us) const;
 
   GuardOptions options_;
-  // Of the last second and the newest before it, ascending.
+  // Readings of the last second and the newest one before it, ascending.
   struct FreeAt {
     int64_t at_us = 0;
     double free = 0;
   };
   std::deque<FreeAt> readings_;
-  double total_ = 0;  // of readings_
+  double total_ = 0;  // total memory at readings_
   bool is_near_ = false;
-  std::string short_why_;  // of the last Step: why memory is short; "": it is not, or no longer
+  std::string short_why_;  // reason for the shortage, as of the last Step; "": none
   std::optional<int64_t> short_since_us_, calm_since_us_;
-  std::optional<Tier> throttled_up_to_;  // since throttled_tier_us_
+  std::optional<Tier> throttled_up_to_;  // tier up to which tasks are throttled, since throttled_tier_us_
   int64_t throttled_tier_us_ = 0;
-  std::map<uint64_t, int64_t> throttled_;                        // since when
-  std::map<uint64_t, int64_t> throttle_refused_, kill_refused_;  // when
+  std::map<uint64_t, int64_t> throttled_;                        // task id: time of the throttle
+  std::map<uint64_t, int64_t> throttle_refused_, kill_refused_;  // task id: time of the refusal
   std::optional<Victim> victim_;
-  std::deque<int64_t> kills_us_;  // of the last minute
+  std::deque<int64_t> kills_us_;  // times of kills in the last minute
   bool is_helpless_ = false;
 };
 
-// Lowest tier first, in a tier the furthest over its request first (bytes, as the kubelet ranks); then by id.
+// Order of victims: lowest tier first, then the task furthest over its request in bytes (as the kubelet
+// ranks), then by id.
 bool GoesBefore(const GuardTask& a, const GuardTask& b);
-// "batch task uses 120 MiB, 100 MiB over its request of 20 MiB".
+// Describes a candidate: "batch task uses 120 MiB, 100 MiB over its request of 20 MiB".
 std::string OverText(const GuardTask& task);
 
 }  // namespace taut::node

@@ -1,4 +1,4 @@
-// How much memory a machine, or a group of it, still has: a seam, so that a test needs no machine to fill.
+// Free memory of a machine or of a group of it: an interface, so that tests need no machine to fill.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 namespace taut::node {
 
 struct MemoryNow {
-  double total = 0, free = 0;        // bytes; free: without swapping or killing
+  double total = 0, free = 0;        // bytes; free: available without swapping or killing
   std::optional<double> some, full;  // share of the last ten seconds under memory pressure (PSI), 0 .. 1
 };
 
-// How much is to be free: this share of the whole, and no more than these bytes.
+// A threshold of free memory: the lower of a share of the whole and an amount in bytes.
 struct FreeThreshold {
   double share = 0;
   double bytes = 0;
@@ -24,12 +24,13 @@ struct FreeThreshold {
 class MemorySource {
  public:
   virtual ~MemorySource() = default;
-  // An error means "not known now".
+  // An error means that the memory is unknown now. Not thread-safe.
   virtual absl::StatusOr<MemoryNow> Read() = 0;
-  // Readiness whenever memory in use passes one of these amounts of free memory, where the kernel reports that
-  // (cgroup v1). Set up with the next Read, and again when the group or its limit is another.
+  // Registers thresholds of free memory at which wakeup_fd() becomes readable, where the kernel supports it
+  // (cgroup v1). Takes effect with the next Read, and again when the group or its limit changes.
   virtual void Watch(std::vector<FreeThreshold> /*below*/) {}
-  virtual int wakeup_fd() const { return -1; }  // for EPOLLIN; < 0: there is none
+  // readable (EPOLLIN) after a threshold was passed; < 0: not supported
+  virtual int wakeup_fd() const { return -1; }
   virtual void ClearWakeup() {}
 };
 

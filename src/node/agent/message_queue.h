@@ -1,4 +1,4 @@
-// What an agent keeps until the daemon has it: a bounded queue on disk that outlives kills.
+// Messages of an agent that the daemon has not acknowledged: a bounded queue on disk that survives kills.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,12 @@
 namespace taut::node {
 
 struct MessageQueueOptions {
-  std::string path;  // a directory of its own, made if it is not there; "": in memory
-  // Of all files, or of what is in memory; the oldest segment goes when a message has no room.
+  std::string path;  // a directory of its own, created if missing; "": in memory
+  // Bound of all files, or of the messages in memory. The oldest segment is deleted when a message does not
+  // fit.
   uint64_t max_bytes = uint64_t{32} << 20;
   uint64_t segment_bytes = uint64_t{1} << 20;  // at most; a quarter of max_bytes if that is less
-  uint64_t new_number = 0;                     // the queue's number if it is made now; not 0
+  uint64_t new_number = 0;                     // number of a new queue; not 0
 };
 
 struct QueuedMessage {
@@ -27,57 +28,59 @@ struct QueuedMessage {
   std::string bytes;
 };
 
-// Messages wait in the order of their sequences, which ascend over restarts too, though not one by one: a
-// restart after a kill leaves some out, so that none is given twice even if the disk lost the last of them.
+// Messages are in the order of their sequences, which ascend over restarts too. A restart after a kill skips
+// some, so that no sequence is used twice even if the disk lost the last ones.
 //
 // Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a
-// segment is full, by Sync and by the destructor, so a loss of power takes what the kernel had not yet
-// written by itself (some 30 s). A torn tail is cut off; a damaged record ends its segment, and later
-// segments are read all the same. If the disk is full or does not take files, messages wait in memory, behind
-// those on disk and bounded with them, and are written when it does again.
+// segment is full, by Sync and by the destructor, so a loss of power takes what the kernel had not written by
+// itself (about 30 s). An incomplete tail is cut off; a damaged record ends its segment, and later segments
+// are still read. If the disk is full or not writable, messages wait in memory, behind those on disk and
+// within the same bound, until it works again.
 //
-// One thread at a time. Appending is O(bytes), as is Next when it goes on where it was.
+// Not thread-safe. Append is O(bytes), as is Next when it continues where the last call ended.
 class MessageQueue {
  public:
-  // Reads all segments. FailedPrecondition: another process has the directory. InvalidArgument: the path is
-  // no directory, or a bound is 0. A directory that cannot be made or written is no error here: see error().
+  // Reads all segments. FailedPrecondition if another process uses the directory; InvalidArgument if the path
+  // is not a directory or a bound is 0. A directory that cannot be created or written is not an error here:
+  // see error().
   static absl::StatusOr<std::unique_ptr<MessageQueue>> Open(const MessageQueueOptions& options);
   ~MessageQueue();
   MessageQueue(const MessageQueue&) = delete;
   MessageQueue& operator=(const MessageQueue&) = delete;
 
   uint64_t number() const { return state_.number; }
-  // Of the message that Append takes next.
+  // Sequence of the message that Append will store next.
   uint64_t next_sequence() const { return next_; }
   uint64_t last_sequence() const { return next_ - 1; }
 
-  // `now_us` of any clock that only goes forward: the disk is tried again 5 s after it failed.
+  // `now_us`: any clock that never goes back. After a failure the disk is retried 5 s later.
   void Append(std::string_view bytes, int64_t now_us);
-  // All up to `sequence` are done with; a higher number than was ever assigned is ignored.
+  // Deletes all messages up to `sequence`. Numbers that were never assigned are ignored.
   void Acknowledge(uint64_t sequence);
-  // The oldest message above `after` that is not acknowledged.
+  // Returns the oldest unacknowledged message above `after`; nullopt if there is none.
   std::optional<QueuedMessage> Next(uint64_t after);
-  // Puts all on disk for good; false if it cannot.
+  // Flushes everything to disk; false if that failed.
   bool Sync();
 
   uint64_t messages() const { return messages_; }  // not acknowledged
-  uint64_t bytes() const { return bytes_; }        // of them, headers too
+  uint64_t bytes() const { return bytes_; }        // of these messages, with headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
-  uint64_t dropped() const { return state_.dropped; }     // to keep the bound, or lost to damage, ever
+  // dropped for the bound or lost to damage, since the queue was created
+  uint64_t dropped() const { return state_.dropped; }
   uint64_t damaged_segments() const { return damaged_; }  // since Open
-  // Why messages do not go to disk; "" if they do, or should not.
+  // Why messages are not written to disk; "" if they are, or if the queue is in memory.
   const std::string& error() const { return error_; }
 
  private:
   explicit MessageQueue(const MessageQueueOptions& options);
 
-  // A place in a segment that is read record by record.
+  // A position in a segment that is read record by record.
   struct Cursor {
     OwnedFd fd;
-    uint64_t number = 0;    // the segment's; 0: nowhere
+    uint64_t number = 0;    // number of the segment; 0: none
     uint64_t offset = 0;    // of the next record
-    uint64_t index = 0;     // its number in the segment
-    uint64_t sequence = 0;  // of the record before it; 0: not known
+    uint64_t index = 0;     // index of the next record in the segment
+    uint64_t sequence = 0;  // of the previous record; 0: unknown
   };
 
   enum class When : uint8_t { kAtStart, kLater };
@@ -100,20 +103,20 @@ class MessageQueue {
 
   const MessageQueueOptions options_;
   QueueState state_;
-  std::optional<StateFile> state_file_;  // of a directory that is used
+  std::optional<StateFile> state_file_;  // open while the directory is in use
   std::string error_;
   int64_t now_us_ = 0;  // time of the last Append
   int64_t retry_at_us_ = 0;
 
   uint64_t next_ = 1;
   uint64_t messages_ = 0, bytes_ = 0, damaged_ = 0;
-  std::deque<Segment> segments_;  // ascending; none without records but the one that is written
+  std::deque<Segment> segments_;  // ascending; only the last one may be empty
   uint64_t disk_bytes_ = 0;
   uint64_t next_segment_ = 1;
-  OwnedFd writing_;  // the last segment, if it takes more
-  // Of the first segment: where its first message that is not acknowledged begins.
+  OwnedFd writing_;  // the last segment, if it is still open for writing
+  // Position of the first unacknowledged message in the first segment.
   uint64_t head_offset_ = 0, head_index_ = 0;
-  std::deque<QueuedMessage> memory_;  // behind all segments
+  std::deque<QueuedMessage> memory_;  // newer than all segments
   uint64_t memory_bytes_ = 0;
   Cursor cursor_;
 };

@@ -1,4 +1,4 @@
-// What the agent knows of a task, as the messages of proto/agent.proto.
+// Conversion of the agent's data about a task to messages of proto/agent.proto.
 #pragma once
 
 #include "agent.pb.h"
@@ -13,9 +13,10 @@ LabelMap LabelMessage(const FoundTask& task);
 taut::agent::v1::Task TaskMessage(const AgentTask& task, bool managed);
 taut::agent::v1::TaskWindow WindowMessage(const AgentTask& task, const NodeWindow& window);
 
-// The same, up to what kernels and engines round: pages of memory, 1 ms of quota in 100, shares for a weight.
+// True if the limits are equal up to the rounding of kernels and engines: pages of memory, 1 ms of quota in
+// 100 ms, and the weight of shares.
 bool SameLimit(LimitKind kind, std::optional<double> a, std::optional<double> b);
-// Did the agent write what the kernel holds?
+// True if the kernel's value `holds` was written by the agent.
 bool IsOurs(LimitKind kind, const LedgerValue& value, std::optional<double> holds);
 
 }  // namespace taut::node

@@ -1,5 +1,6 @@
-// The oom_score_adj of one task's processes: which of them get the value of its tier, and what each had before,
-// those that inherited the agent's value too. Arithmetic only: the caller reads, records and writes.
+// The oom_score_adj of one task's processes: which of them get the value of their tier, and which value each
+// had before, including processes that inherited the agent's value. Arithmetic only: the caller reads,
+// records and writes.
 #pragma once
 
 #include <map>
@@ -12,11 +13,11 @@
 
 namespace taut::node {
 
-// What must be known to undo it.
+// The data that undoing requires.
 struct OomScoreRecord {
-  int set = 0;                      // by the agent
-  int owner = 0;                    // what processes with `set` had before, but for these:
-  std::map<ProcessId, int> others;  // what they had
+  int set = 0;                      // value that the agent set
+  int owner = 0;                    // earlier value of processes with `set`, except these:
+  std::map<ProcessId, int> others;  // earlier values of other processes
 
   bool operator==(const OomScoreRecord&) const = default;
   int OwnerOf(const ProcessId& process) const;
@@ -25,17 +26,18 @@ struct OomScoreRecord {
 // Not thread-safe.
 class OomScores {
  public:
-  // Processes of production and monitoring get at most `set`, others at least.
+  // Processes of production and monitoring get at most `set`, others at least `set`.
   OomScores(Tier tier, int set) : set_(set), lowers_(IsProduction(tier)) {}
 
   int set() const { return set_; }
-  // What an earlier start of the agent recorded. REQUIRES: record.set == set().
+  // Loads the record of an earlier start of the agent. REQUIRES: record.set == set().
   void Restore(const OomScoreRecord& record) { record_ = record; }
   bool Knows(int pid) const { return processes_.contains(pid); }
-  // Processes that Knows denies, ascending by pid. Returns those that are to get set(), after record() is stored.
+  // Adds processes that Knows() does not know, ascending by pid. Returns those that must be set to set(),
+  // after record() was saved.
   std::vector<ProcessId> Take(std::span<const ProcessReading> fresh);
-  // Forgets all that are not among these, ascending. Returns those that had set() from the agent, with what they
-  // had before: they have ended, or left the task.
+  // Deletes all processes that are not in `pids` (ascending): they ended or left the task. Returns those that
+  // had set() from the agent, with their earlier values.
   std::vector<std::pair<ProcessId, int>> Keep(std::span<const int> pids);
   // Absent: nothing was ever set.
   const std::optional<OomScoreRecord>& record() const { return record_; }
@@ -44,9 +46,9 @@ class OomScores {
   struct Known {
     ProcessId id;
     int owner = 0;
-    bool is_ours = false;  // it has set() from the agent
+    bool is_ours = false;  // set() was written by the agent or inherited from such a process
   };
-  // Of one that has set(): inherited, or given by an earlier start.
+  // Returns the earlier value of a process that has set(), inherited or written by an earlier start.
   int InheritedOwner(const ProcessReading& facts) const;
   void NoteOwner(const Known& known);
 

@@ -1,4 +1,4 @@
-// Which tasks are probed, and how, as configured.
+// Configuration of memory probes: which tasks, and how.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace taut::node {
 
 struct ProbeSelection {
-  std::array<bool, kTiers> tiers{};  // tasks of these tiers
-  std::string jobs;  // and those whose job fits this pattern (common/base/pattern.h); "": none
+  std::array<bool, kTiers> tiers{};  // all tasks of these tiers
+  std::string jobs;  // and tasks whose job matches this pattern (common/base/pattern.h); "": none
   ProbeOptions options;
 
   bool is_on() const { return !jobs.empty() || std::find(tiers.begin(), tiers.end(), true) != tiers.end(); }

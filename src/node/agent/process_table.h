@@ -1,4 +1,4 @@
-// The processes of a machine, and what oom_score_adj each has: a seam, so that a test needs none.
+// The processes of a machine and their oom_score_adj: an interface, so that tests need no processes.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace taut::node {
 
-// Bounds of oom_score_adj; a process with the lowest is never killed.
+// Bounds of oom_score_adj. The kernel never kills a process with the lowest.
 inline constexpr int kLeastOomScoreAdj = -1000, kMostOomScoreAdj = 1000;
 
-// One process, never taken for another of its number.
+// Identity of a process, which a later process with the same pid does not share.
 struct ProcessId {
   int pid = 0;
-  uint64_t started = 0;  // clock ticks after the machine's start
+  uint64_t started = 0;  // start in clock ticks after boot
 
   auto operator<=>(const ProcessId&) const = default;
 };
@@ -28,9 +28,9 @@ struct ProcessReading {
 class ProcessTable {
  public:
   virtual ~ProcessTable() = default;
-  // nullopt: there is no such process, or it cannot be read.
+  // Returns nullopt if the process does not exist or cannot be read.
   virtual std::optional<ProcessReading> Read(int pid) = 0;
-  // NotFound: the process has ended. PermissionDenied: a value below the process's own needs CAP_SYS_RESOURCE.
+  // NotFound if the process has ended. PermissionDenied if lowering the value requires CAP_SYS_RESOURCE.
   virtual absl::Status SetOomScoreAdj(const ProcessId& process, int value) = 0;
 };
 

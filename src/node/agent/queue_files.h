@@ -1,4 +1,4 @@
-// The files of a message queue: segments of records, and the small one that says how far they are done with.
+// The files of a message queue: segments of records, and the state file with the acknowledged position.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace taut::node {
 
-// A file descriptor that is closed with its owner. One thread.
+// A file descriptor that is closed with its owner. Not thread-safe.
 class OwnedFd {
  public:
   OwnedFd() = default;
@@ -27,8 +27,9 @@ class OwnedFd {
   int fd_ = -1;
 };
 
-// A segment is kSegmentMagic, then records: bytes' length (4 bytes, little-endian), XXH64 of all of the
-// record behind itself seeded with the length (8), sequence (8), bytes. Sequences ascend.
+// A segment is kSegmentMagic and records. A record has the length of its bytes (4 bytes, little-endian),
+// XXH64 of the rest of the record seeded with the length (8), the sequence (8) and the bytes. Sequences
+// ascend.
 inline constexpr std::string_view kSegmentMagic = "TAUTSEG1";
 inline constexpr uint64_t kRecordHeaderBytes = 20;
 
@@ -36,48 +37,49 @@ struct RecordHeader {
   uint32_t bytes = 0;
   uint64_t checksum = 0;
   uint64_t sequence = 0;
-  uint64_t size() const { return kRecordHeaderBytes + bytes; }  // of the whole record
+  uint64_t size() const { return kRecordHeaderBytes + bytes; }  // of the whole record, in bytes
 };
-RecordHeader ParseRecordHeader(std::string_view raw);  // kRecordHeaderBytes of them
+RecordHeader ParseRecordHeader(std::string_view raw);  // REQUIRES: raw.size() >= kRecordHeaderBytes
 std::string MakeRecord(uint64_t sequence, std::string_view bytes);
-// Of the record whose bytes behind the header are `bytes`.
+// True if the header's length and checksum match these bytes.
 bool IsSound(const RecordHeader& header, std::string_view bytes);
 
 struct Segment {
   uint64_t number = 0;
-  uint64_t end = 0;  // where the sound records end
+  uint64_t end = 0;  // offset behind the last sound record
   uint64_t records = 0;
-  uint64_t first = 0, last = 0;  // their sequences; 0 if there are none
-  bool is_damaged = false;       // something lies behind the end that no kill in the middle of a write makes
+  uint64_t first = 0, last = 0;  // sequences of the first and last record; 0: no records
+  bool is_damaged = false;       // damage behind `end` that is not a write interrupted by a kill
 };
-// Looks at every record of a file's bytes; those up to `after` are not expected. Total.
+// Scans all records in a file's bytes; sequences up to `after` count as damage. Accepts any bytes. O(bytes).
 Segment ScanSegment(std::string_view file, uint64_t after);
 
-// The record that begins at `offset`; the file may hold more than `end`. DataLoss if it is not sound.
+// Reads the header at `offset`; the file may be longer than `end`. DataLoss if the record does not fit.
 absl::StatusOr<RecordHeader> ReadRecordHeader(int fd, uint64_t offset, uint64_t end);
 absl::StatusOr<std::string> ReadRecord(int fd, uint64_t offset, uint64_t end, RecordHeader* header);
 
-// Up to `most` bytes of a file.
+// Reads up to `most` bytes of a file.
 absl::StatusOr<std::string> ReadUpTo(const std::string& path, uint64_t most);
-// All of it, or an error with the system's reason.
+// Writes all bytes, or returns an error with the system's reason.
 absl::Status WriteAt(int fd, uint64_t offset, std::string_view bytes);
-// "doing what path: reason" of errno.
+// Makes "doing path: reason". ResourceExhausted if the disk or a quota is full, otherwise Unavailable.
 absl::Status FileError(std::string_view doing, std::string_view path, int error);
 
 struct QueueState {
-  uint64_t number = 0;        // the queue's
-  uint64_t acknowledged = 0;  // all up to this are done with
-  uint64_t reserved = 1;      // sequences below may have been given
+  uint64_t number = 0;        // number of the queue
+  uint64_t acknowledged = 0;  // all sequences up to this one are acknowledged
+  uint64_t reserved = 1;      // sequences below may be in use
   uint64_t dropped = 0;
 };
 
-// The state on disk, twice: written in turns, so that a write that is torn leaves the other, and in place, so
-// that a full disk does not matter. Locked as long as it is open. One thread.
+// The state on disk, in two slots that are written in turns: an interrupted write leaves the other slot
+// valid. Slots are written in place, so a full disk does not matter. The file is locked while open. Not
+// thread-safe.
 class StateFile {
  public:
-  // Makes the file if it is not there. FailedPrecondition if another one has it open.
+  // Creates the file if it is missing. FailedPrecondition if another process has it open.
   static absl::StatusOr<StateFile> Open(const std::string& path);
-  // What was saved last; nullopt if nothing that is sound.
+  // Returns the last saved state; nullopt if neither slot is valid.
   std::optional<QueueState> Load();
   enum class Sync : uint8_t { kNo, kYes };
   absl::Status Save(const QueueState& state, Sync sync);

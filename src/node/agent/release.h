@@ -1,4 +1,4 @@
-// Release: every limit that the agent set and that is still in force becomes its owner's again.
+// Release: restores the owner's value of every limit that the agent set and that is still in force.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,28 @@
 namespace taut::node {
 
 enum class Whereabouts : uint8_t {
-  kThere,
+  kThere,     // it runs
   kAsleep,    // a stopped container, which keeps its limits until it is started again
-  kNotKnown,  // the source (Docker) cannot be asked now
+  kNotKnown,  // the source (Docker) cannot be queried now
   kGone
 };
-// Of a task that was changed, whether a rule still finds it or not.
+// Returns where a task with changed limits is, whether or not a rule still matches it.
 Whereabouts WhereIs(const std::string& identity, const LedgerEntry& entry,
                     std::span<TaskFinder* const> finders);
 
 struct Released {
-  std::string job, task, text;  // "memory.max 67108864 -> none", or why not
+  std::string job, task, text;  // "memory.max 67108864 -> none", or the reason of a failure
   bool ok = true;
 };
 
-// Gives the processes of a task that have the agent's oom_score_adj what they had before, but for those in groups
-// to be left out (TaskGroup::Pids). Returns how many were changed, or the first refusal after it tried them all.
+// Restores the earlier value of the task's processes that have the agent's oom_score_adj, except processes in
+// the groups `leave_out` (TaskGroup::Pids). Returns the number of changed processes, or the first refusal
+// after trying them all.
 absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group,
                                   const std::set<std::string_view>& leave_out, ProcessTable& processes);
 
-// What cannot be given back stays in the ledger for another try; what is gone needs nothing. A limit that
-// another program has changed since stays as it is.
+// Restores all entries of the ledger and saves it. Entries that could not be restored stay for a retry; those
+// of tasks that are gone are deleted. A limit that another program changed since stays as it is.
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes);
 
 }  // namespace taut::node

@@ -1,4 +1,4 @@
-// An uplink without a wire, for tests: keeps what was sent, gives out what the test wants said.
+// An uplink without a connection, for tests: stores what was sent and returns scripted messages.
 #pragma once
 
 #include <utility>
@@ -24,7 +24,7 @@ class ScriptedUplink final : public Uplink {
   UplinkStatus status() const override { return said; }
   void Flush(int) override {}
 
-  // All outcomes, windows, ... sent so far, in their order.
+  // All outcomes, windows, ... sent so far, in order.
   std::vector<taut::agent::v1::Outcome> Outcomes() const {
     std::vector<taut::agent::v1::Outcome> out;
     for (const Sent& s : sent) {
@@ -54,7 +54,7 @@ class ScriptedUplink final : public Uplink {
     return out;
   }
 
-  // Those that are kept until they are acknowledged.
+  // Acts that were sent to be kept until acknowledged.
   std::vector<taut::agent::v1::TierAct> TierActs() const {
     std::vector<taut::agent::v1::TierAct> out;
     for (const Sent& s : sent) {

@@ -1,4 +1,4 @@
-// The agent's state directory, which holds its ledger and its queue.
+// The agent's state directory, which contains its ledger and its queue.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace taut::node {
 
-// Creates the directory and takes its lock, which is held until the process ends: two agents on one directory
-// would undo each other's work. Unavailable if another agent has it, or if it cannot be written.
+// Creates the directory and locks it until the process ends: two agents with one directory would undo each
+// other's changes. Unavailable if another agent holds the lock, or if the directory cannot be written.
 absl::Status LockStateDirectory(const std::string& path);
-// Whether this user may write the directory, or create it; changes nothing.
+// Checks that this user may write or create the directory, without changing anything. InvalidArgument
+// otherwise.
 absl::Status CheckStateDirectory(const std::string& path);
 
 }  // namespace taut::node

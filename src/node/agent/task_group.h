@@ -1,5 +1,5 @@
-// A task as its own machine sees it: what can be read of it and what can be set. Cgroups and containers stand
-// behind these seams; the agent stands before them.
+// The interfaces between the agent and the drivers of cgroups and containers: TaskGroup reads and limits one
+// task, TaskFinder lists tasks.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,34 @@
 
 namespace taut::node {
 
-// Microseconds in which some or all processes stood still for want of a resource (PSI), since the start.
+// Microseconds in which some or all processes waited for a resource (PSI), since the task's start.
 struct PressureTotals {
   std::optional<uint64_t> some_us, full_us;
 };
 
-// Counters since the task's start and gauges of now. What the kernel does not say is absent, never 0.
+// Counters since the task's start, and present values. A figure that the kernel does not have is absent,
+// never 0.
 struct TaskReading {
   std::optional<uint64_t> cpu_usage_us;
   std::optional<uint64_t> cpu_periods, cpu_throttled_periods, cpu_throttled_us;
-  std::optional<uint64_t> memory_bytes;              // all that is charged, page cache too
-  std::optional<uint64_t> memory_working_set_bytes;  // less the inactive file pages: what counts as usage
-  std::optional<uint64_t> memory_peak_bytes;         // of memory_bytes, since the start
+  std::optional<uint64_t> memory_bytes;              // all charged memory, with page cache
+  std::optional<uint64_t> memory_working_set_bytes;  // without inactive file pages; counts as usage
+  std::optional<uint64_t> memory_peak_bytes;         // highest memory_bytes since the start
   std::optional<uint64_t> oom_kills;                 // processes killed
   std::optional<uint64_t> memory_high_events, memory_max_events;
-  // Times that the limit of the task, or of a group in it, called the OOM killer; v1: that it was met. A kill
-  // while it stands still is due to a limit above the task, or to the machine.
+  // Number of times that the limit of the task, or of a group in it, called the OOM killer; on v1, that it
+  // was met. A kill while it does not rise is due to a limit above the task, or to the machine.
   std::optional<uint64_t> limit_ooms;
   PressureTotals cpu_pressure, memory_pressure, io_pressure;
 };
-// What counts as memory usage: the working set, where it is known. Absent: neither is.
+// Returns the memory usage: the working set if known, else all charged memory. Absent if neither is known.
 inline std::optional<double> UsageIn(const TaskReading& reading) {
   const auto& bytes =
       reading.memory_working_set_bytes.has_value() ? reading.memory_working_set_bytes : reading.memory_bytes;
   return bytes.has_value() ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
 }
 enum class ReadDepth : uint8_t {
-  kUsage,  // cpu_usage_us and memory: each second, so it must be cheap
+  kUsage,  // CPU time and memory: read each second, so it must be cheap
   kAll
 };
 
@@ -50,16 +51,17 @@ enum class LimitKind : uint8_t {
   kMemoryMax,   // bytes; above it the kernel kills
   kMemoryHigh,  // bytes; above it the kernel reclaims and slows down (cgroup v2 only)
   kCpuMax,      // cores; above it the kernel throttles
-  kCpuWeight,   // 1 .. 10,000, as cgroup v2 counts (100 is the default); only counts when cores are short
-  // Protection, in bytes (cgroup v2 only): the kernel reclaims below it last, or never. The groups above must
-  // have it too.
+  kCpuWeight,   // 1 .. 10,000, in cgroup v2's scale (default 100); matters only when cores are short
+  // Protection in bytes (cgroup v2 only): memory below it is reclaimed last, or never. The groups above need
+  // it too.
   kMemoryLow,
   kMemoryMin
 };
 inline constexpr int kNumLimitKinds = 6;
 std::string_view Name(LimitKind kind);
 
-// As read; absent: no limit or protection, or the kernel has no such file (kCpuWeight: absent only then).
+// Limits as read. Absent: no limit or protection, or no such file in this kernel (kCpuWeight: only the
+// latter).
 struct TaskLimits {
   std::optional<double> memory_max_bytes, memory_high_bytes, cpu_max_cores, cpu_weight;
   std::optional<double> memory_low_bytes, memory_min_bytes;
@@ -68,67 +70,69 @@ struct TaskLimits {
   const std::optional<double>& of(LimitKind kind) const;
 };
 
-// A group above a task, and what it allows all that is in it. Absent: no limit.
+// A group above a task, and the limits on everything in it. Absent: no limit.
 struct GroupAbove {
   std::string path;  // "/": the hierarchy's root
   std::optional<double> memory_max_bytes, cpu_max_cores;
-  std::optional<uint64_t> limit_ooms;  // as TaskReading::limit_ooms, of this group's limit alone
+  std::optional<uint64_t> limit_ooms;  // like TaskReading::limit_ooms, for this group's limit alone
 };
 
-// A descriptor to wait on with epoll; fd < 0: there is nothing to wait for.
+// A descriptor for epoll; fd < 0: none.
 struct Wakeup {
   int fd = -1;
   uint32_t epoll_events = 0;  // EPOLLIN (eventfd, socket) or EPOLLPRI (a cgroup v2 events file)
 };
 
-// One living task: handles stay open, so that another task of the same name is never taken for this one.
-// Every call fails with NotFound once the task is gone, and for good. Not thread-safe.
+// One running task. Its files stay open, so that another task of the same name is never mistaken for it. Once
+// the task is gone, every call fails with NotFound. Not thread-safe.
 class TaskGroup {
  public:
   virtual ~TaskGroup() = default;
 
-  // Fills `out` anew. A file that cannot be read leaves its fields absent; an error only if nothing can be.
+  // Overwrites `out`. A file that cannot be read leaves its fields absent; an error means that nothing could
+  // be read.
   virtual absl::Status Read(ReadDepth depth, TaskReading& out) = 0;
   virtual absl::StatusOr<TaskLimits> ReadLimits() = 0;
-  // Sets one limit (absent: none) and reads it back; OK only if the kernel now has it, up to its rounding
-  // (pages, 1 ms of quota a period). ResourceExhausted: more is in use than `value` and the kernel cannot get
-  // it back. Unimplemented: no such limit here. FailedPrecondition: written, but read back as something else.
+  // Sets one limit (absent: none) and reads it back. OK only if the kernel now has it, up to its rounding
+  // (pages, 1 ms of quota a period). ResourceExhausted: more memory is in use than `value` and cannot be
+  // reclaimed. InvalidArgument: below Least(). Unimplemented: no such limit here. FailedPrecondition: the
+  // value read back differs.
   virtual absl::Status SetLimit(LimitKind kind, std::optional<double> value) = 0;
-  // What ReadLimits will say after SetLimit(kind, value): a quota is at least 1 ms a period, which in a
-  // period of 10 ms is 0.1 cores.
+  // Returns the value that ReadLimits will return after SetLimit(kind, value). A quota is at least 1 ms a
+  // period, which is 0.1 cores with a period of 10 ms.
   virtual std::optional<double> Rounded(LimitKind /*kind*/, std::optional<double> value) { return value; }
-  // The smallest value that can be set; 0: none is known.
+  // Returns the smallest value that can be set; 0: unknown.
   virtual double Least(LimitKind /*kind*/) const { return 0; }
-  // Kills every process of the task, those that it starts meanwhile too, and says how many there were, 0 if
-  // the kernel does not say. FailedPrecondition: the calling process, or the first of the machine, is one of
-  // them; nothing is killed then. It is no OOM kill, and no counter of those moves.
+  // Kills every process of the task, including those that it starts meanwhile, and returns their number; 0 if
+  // the kernel does not count them. FailedPrecondition, without a kill, if this process or process 1 is among
+  // them. OOM counters do not change.
   virtual absl::StatusOr<int> Kill() { return absl::UnimplementedError("cannot be killed"); }
-  // The groups above the task that limit memory or CPU, the nearest first. Groups that cannot be read are left
-  // out. Opens files of each: not for every reading.
+  // Returns the groups above the task that limit memory or CPU, nearest first, without those that cannot be
+  // read. Opens files of each group: too slow for every reading.
   virtual std::vector<GroupAbove> ReadAbove() { return {}; }
-  // Processes of the task, ascending, as this process numbers them. `leave_out` (may be empty): paths of groups
-  // below the task whose processes do not count. Processes of another PID namespace are left out.
+  // Returns the task's processes, ascending, in this process's PID namespace; others are left out.
+  // `leave_out` (may be empty): paths of groups below the task whose processes do not count.
   virtual std::vector<int> Pids(const std::set<std::string_view>& /*leave_out*/) { return {}; }
-  // Below the hierarchy's root; "": not known.
+  // Path below the hierarchy's root; "": unknown.
   virtual std::string_view cgroup_path() const { return {}; }
-  // When it started, seconds since 1970 by the machine's clock; absent: not known.
+  // Start time, seconds since 1970 by the machine's clock; absent: unknown.
   virtual std::optional<int64_t> started_s() const { return std::nullopt; }
 
-  // Ready when the task may have met an OOM kill: read with kAll and compare oom_kills.
+  // Becomes ready after a possible OOM kill: read with kAll and compare oom_kills.
   virtual Wakeup oom_wakeup() const { return {}; }
-  // Takes the readiness away. Call before the Read.
+  // Clears the readiness. Call it before Read: an event between the two is then not lost.
   virtual void ClearOomWakeup() {}
 };
 
-// A task that was found.
+// A task that a finder returned.
 struct FoundTask {
-  // The same as long as the task lives, also over a restart of the agent, and never another's:
-  // "cgroup:/system.slice/web.service#1234" (the directory's inode), "docker:4f5e...".
+  // Constant while the task runs, also over restarts of the agent, and never reused:
+  // "cgroup:/system.slice/web.service#1234" (inode of the directory), "docker:4f5e...".
   std::string identity;
   std::string job;
   std::string task;  // unique in the job over all machines: "host/name"
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
-  size_t rule = 0;                                          // of the finder's rules, which one found it
+  size_t rule = 0;  // index of the matching rule in the finder's rules
 };
 
 struct TaskEvent {
@@ -137,24 +141,24 @@ struct TaskEvent {
   std::string identity;
 };
 
-// Knows a way to find tasks. Not thread-safe.
+// A source of tasks. Not thread-safe.
 class TaskFinder {
  public:
   virtual ~TaskFinder() = default;
-  // "cgroup", "systemd", "docker": for people.
+  // Name for people: "cgroup", "systemd", "docker".
   virtual std::string_view name() const = 0;
-  // All tasks there are now, ascending by identity. Called every few seconds, and when wakeup says so. An
-  // error means "not known now", not "none".
+  // Returns all tasks that exist now, ascending by identity. Called every few seconds, and when wakeup() is
+  // ready. An error means that the tasks are unknown now, not that there are none.
   virtual absl::StatusOr<std::vector<FoundTask>> Find() = 0;
-  // Why tasks that fit a rule were left out by the last Find, for people: some of them, and how many there are.
+  // Reasons for which the last Find left out matching tasks: examples for people, and their total number.
   virtual std::vector<std::string> refusals() const { return {}; }
   virtual size_t num_refused() const { return refusals().size(); }
-  // NotFound if it is gone since.
+  // NotFound if the task is gone; InvalidArgument if its identity is not from this finder.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
-  // Of a task that Open does not find: may it come back under this identity, with the limits it had? So do
-  // containers that are stopped. True also if that cannot be known now.
+  // Returns true if a task that Open does not find may return under this identity with its limits, as stopped
+  // containers do. True also if that is unknown now.
   virtual bool MayReturn(const FoundTask& /*task*/) { return false; }
-  // Ready when TakeEvents has something.
+  // Becomes ready when TakeEvents has events.
   virtual Wakeup wakeup() const { return {}; }
   virtual std::vector<TaskEvent> TakeEvents() { return {}; }
 };

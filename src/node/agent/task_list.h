@@ -1,4 +1,4 @@
-// The tasks of a machine as text: what `tautlet --list` prints.
+// The tasks of a machine as text, for `tautlet --list`.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace taut::node {
 
-// The titles of the columns.
+// Returns the line of column titles.
 std::string TaskListHead();
-// One task: usage, tier, and the limits in force, which are the least of its own and of those of the groups above
-// it. What cannot be read is "-". `may_change`: the agent applies limits to tasks of rules with `manage`.
+// Returns the line of one task: usage, tier, and the limits in force, which are the lower of its own and
+// those of the groups above. Unreadable values are "-". `may_change`: the agent applies limits to tasks of
+// rules with `manage`.
 std::string TaskListLine(TaskFinder& finder, const FoundTask& task, const TaskRule& rule,
                          const TierOptions& tiers, bool may_change);
-// The tiers' CPU weights, descending, with the place of groups that no rule manages; "" if no tier has one.
+// Returns the tiers' CPU weights, descending, with that of unmanaged groups; "" if no tier has a weight.
 // `has_shares`: cgroup v1.
 std::string WeightsLine(const TierOptions& tiers, bool has_shares);
 

@@ -1,5 +1,5 @@
-// Which tasks of a machine belong to which job, and what may be done to them: rules as data, from the agent's
-// configuration.
+// Rules of the agent's configuration: which tasks of a machine belong to which job, and what the agent may
+// change.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace taut::node {
 
 enum class TaskSource : uint8_t { kCgroup, kSystemd, kDocker };
 
-// What a CPU limit is made of on the node.
+// How a CPU limit is implemented on the node.
 enum class CpuStyle : uint8_t {
   kNone,  // CPU is only measured
-  kSoft,  // cpu.weight: who has more gets more when cores are short; no task is throttled
+  kSoft,  // cpu.weight: a share when cores are short; no task is throttled
   kHard   // cpu.max: throttled above it, always
 };
 enum class MemoryStyle : uint8_t {
@@ -24,29 +24,29 @@ enum class MemoryStyle : uint8_t {
   kSoft   // memory.high at the limit, memory.max a tenth above it (cgroup v2; on v1 as kHard)
 };
 
-// The first rule that fits a task decides.
+// The first rule that matches a task applies.
 struct TaskRule {
-  std::string name;  // for people; "" : "rule 3"
+  std::string name;  // for people; "": "rule 3"
   TaskSource source = TaskSource::kCgroup;
-  // kCgroup: a path from the hierarchy's root with '*' for any text within one component:
-  // "/apps/*/worker-*"; only groups that are named by it, not those below. kSystemd: pattern
-  // (common/base/pattern.h) of unit names: "*.service", "web-*.service|batch.slice". kDocker: pattern of container
-  // names.
+  // kCgroup: a path from the hierarchy's root, with '*' for any text within one component:
+  // "/apps/*/worker-*". It matches only the named groups, not those below. kSystemd: pattern
+  // (common/base/pattern.h) of unit names: "*.service", "web-*.service|batch.slice". kDocker: pattern of
+  // container names.
   std::string match;
-  // Templates (common/base/name_template.h). All know {host}; cgroups {path}, {base} and {1}, {2}, ... for what
-  // the
-  // '*' stood for; units {unit} (no suffix), {prefix} (before '@'), {instance}, {slice}; containers {name},
-  // {id}, {image}, {service} (Compose "project/service", else the name) and {label.KEY}.
+  // Templates (common/base/name_template.h). All have {host}; cgroups also {path}, {base} and {1}, {2}, ...
+  // for the text that each '*' matched; units {unit} (without suffix), {prefix} (before '@'), {instance} and
+  // {slice}; containers {name}, {id}, {image}, {service} (Compose "project/service", else the name) and
+  // {label.KEY}.
   std::string job, task;
-  bool manage = false;  // false: measured, never touched
-  // Whether a task gets a CPU quota or memory limit of which its owner has set none.
+  bool manage = false;  // false: measured, never changed
+  // Sets a CPU quota or memory limit also if the owner has set none.
   bool add_limits = false;
-  // No limit is lowered in the first seconds of a task; raises are made at once. Absent: as the job's settings
-  // say, of which the daemon tells.
+  // No limit is lowered in the first seconds of a task; raises are made at once. Absent: as in the job's
+  // terms, which the daemon sends.
   std::optional<int64_t> startup_grace_s;
   CpuStyle cpu = CpuStyle::kSoft;
   MemoryStyle memory = MemoryStyle::kHard;
-  // Whatever is ordered, limits stay within these (cores, bytes).
+  // Bounds of every limit (cores, bytes), whatever is ordered; both inclusive.
   std::optional<double> cpu_lower, cpu_upper, memory_lower, memory_upper;
   std::optional<Tier> tier;
   std::optional<double> memory_request;  // bytes

@@ -1,4 +1,4 @@
-// An agent whose guard of memory looks at 256 MiB that its tasks share, for tests.
+// An agent whose memory guard watches 256 MiB that its tasks share, for tests.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace taut::node {
 
-// Of 256 MiB, what the tasks leave.
+// Free memory: 256 MiB less the tasks' usage.
 class CellMemory final : public MemorySource {
  public:
   explicit CellMemory(AgentCell& cell) : cell_(cell) {}
@@ -21,7 +21,7 @@ class CellMemory final : public MemorySource {
     return MemoryNow{256 * kMiB, 256 * kMiB - used.value_or(sum), 0.0, 0.0};
   }
   absl::Status error;
-  std::optional<double> used;  // absent: what the tasks used at the last sample
+  std::optional<double> used;  // absent: the tasks' usage at the last sample
 
  private:
   AgentCell& cell_;
@@ -46,7 +46,7 @@ struct TierCell : AgentCell {
     agent = std::make_unique<Agent>(options,
                                     Agent::Parts{{&tasks}, &uplink, &ledger, nullptr, &memory, &processes});
   }
-  // "action task" of each act on the machine's memory.
+  // Returns "action task" of each act of the memory guard.
   std::vector<std::string> Acts() {
     std::vector<std::string> out;
     for (const AgentAct& act : agent->TakeActs()) {

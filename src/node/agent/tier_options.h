@@ -1,4 +1,4 @@
-// The tiers of a machine's tasks, as configured: which task has which, and what that means for its cgroup.
+// Configuration of tiers: which task has which tier, and what that means for its cgroup.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace taut::node {
 
 enum class MemoryProtection : uint8_t {
   kNone,
-  kLow,  // memory.low: what is below it is reclaimed last
-  kMin   // memory.min: never, though the machine ends
+  kLow,  // memory.low: memory below it is reclaimed last
+  kMin   // memory.min: never reclaimed, even if the machine runs out of memory
 };
 
-// All that is given must fit; the first rule that fits a task decides.
+// All given conditions must match; the first rule that matches a task applies.
 struct TaskTierRule {
   std::string job;              // pattern (common/base/pattern.h); "": any
-  std::string label, label_is;  // a label's key and the pattern of its value; "": any task
+  std::string label, label_is;  // key of a label, and pattern of its value; "": any task
   std::optional<Tier> tier;
   std::optional<double> memory_request;  // bytes
 };
@@ -31,11 +31,11 @@ template <typename T>
 using ByTier = std::array<T, kTiers>;
 
 struct TierOptions {
-  Tier fallback = Tier::kProduction;  // of a task to which nothing gives one
-  ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left as it is
+  Tier fallback = Tier::kProduction;  // for tasks that no rule gives a tier
+  ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left unchanged
   ByTier<MemoryProtection> protect{};
-  // oom_score_adj of processes while the guard is on: tiers that it may kill get at least theirs, production and
-  // monitoring at most theirs.
+  // oom_score_adj of processes while the guard is on. Tiers that may be killed get at least this value,
+  // production and monitoring at most.
   bool sets_oom_scores = true;
   ByTier<int> oom_score_adj{1000, 800, 300, -800, -900};
   std::vector<TaskTierRule> rules;
@@ -51,7 +51,8 @@ struct TaskTier {
   Tier tier = Tier::kProduction;
   std::optional<double> memory_request;  // bytes; absent: none is configured
 };
-// By the first of the options' rules that fits and says it, else by the task's own rule, else the fallback.
+// Uses the first matching rule of the options if it sets the value, else the task's own rule, else the
+// fallback. O(rules).
 TaskTier TierOf(const TierOptions& options, const FoundTask& task, const TaskRule& rule);
 
 }  // namespace taut::node
