@@ -1,4 +1,4 @@
-// Measuring and telling.
+// Measurement and reports to the daemon.
 #include "node/agent/agent.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 namespace pb = taut::agent::v1;
 
 constexpr int64_t kSecond = kMicrosPerSecond;
-constexpr uint64_t kCompareEvery = 3;  // whole readings between two looks at the limits
+constexpr uint64_t kCompareEvery = 3;  // full readings between two comparisons of the limits
 
 constexpr uint32_t kReadable = 1;  // EPOLLIN
 
@@ -51,6 +51,7 @@ Agent::~Agent() {
 
 void Agent::Sample(const NodeTime& now) {
   ++sample_;
+  // Look may remove a task, which would invalidate an iterator: go over a copy of the ids.
   std::vector<uint64_t> ids;
   ids.reserve(tasks_.size());
   for (const auto& [id, task] : tasks_) ids.push_back(id);
@@ -58,6 +59,8 @@ void Agent::Sample(const NodeTime& now) {
   for (const uint64_t id : ids) {
     const auto it = tasks_.find(id);
     if (it == tasks_.end()) continue;
+    // The id spreads the full readings of the tasks over the samples, instead of reading all files of all
+    // tasks at once.
     const auto every = static_cast<uint64_t>(options_.all_every);
     const bool all = (sample_ + id) % every == 0;
     const bool deep = all || IsProbeRead(*it->second, now);
@@ -88,10 +91,12 @@ void Agent::Sample(const NodeTime& now) {
   SendWindows(now);
   measured_ = now.at;
   for (const auto& [id, task] : tasks_) {
-    // A reading too soon after the one before ends no window, though it may be over.
+    // A reading too soon after the last one ends no window although it may be over. measured_ must stay
+    // before it: the daemon takes it as the time up to which all ended windows were sent.
     const std::optional<WindowId> open = task->meter.oldest_open();
     if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
   }
+  // Windows leave first: their limit fields must be those before this sample's moves.
   Move(moving, now);
   guarded_us_ = now.steady_us;
   if (const std::optional<MemoryNow> memory = ReadMemory(); memory.has_value()) GuardMemory(*memory, now);
@@ -123,6 +128,7 @@ void Agent::Look(AgentTask& task, ReadDepth depth, const NodeTime& now) {
   CheckGrowth(task, now);
   if (depth != ReadDepth::kAll) return;
   task.kernel_peak = reading.memory_peak_bytes;
+  // Usage alone does not show kills and throttling: only a full reading has their counters.
   task.probe_read.stall_us = reading.memory_pressure.some_us;
   task.probe_read.usage.reset();
   if (reading.memory_bytes.has_value()) task.probe_read.usage = static_cast<double>(*reading.memory_bytes);
@@ -146,7 +152,7 @@ void Agent::SendWindows(const NodeTime& now) {
     Send(std::move(message), Keep::kUntilAcknowledged);
   }
   windows_.clear();
-  // Of windows that only tasks saw which are gone.
+  // Windows that only tasks which are gone have data for.
   const WindowId open = WindowId::Of(now.at);
   while (!of_departed_.empty() && of_departed_.begin()->first < open) {
     pb::FromAgent message;
@@ -160,19 +166,23 @@ void Agent::SendWindows(const NodeTime& now) {
 
 void Agent::Stop(const NodeTime& now) {
   const std::set<std::string_view> paths = GroupPaths();
+  // Ends guard and probe before SetByTier: it skips a task whose memory.high they own.
   for (const auto& [id, task] : tasks_) {
     EndThrottle(*task, FiguresOf(*task), "tautlet stops", now);
     EndProbe(*task, "tautlet stops");
     SetByTier(*task, false);
     ReleaseScoresOf(*task, paths);
   }
-  SaveLedger();  // the acts that have ended
+  SaveLedger();  // saves the ends of the acts
   for (const auto& [id, task] : tasks_) {
     std::vector<NodeWindow> open;
     task->meter.CloseAll(open);
     PutNeeded(*task, open);
     for (NodeWindow& w : open) windows_[w.window].emplace_back(id, std::move(w));
   }
+  // SendWindows skips windows of ended tasks that are neither in windows_ nor older than the open one: add
+  // them.
+  // tasks.
   for (const auto& [window, tasks] : of_departed_) windows_.try_emplace(window);
   SendWindows(now);
 }
@@ -226,6 +236,8 @@ void Agent::SendOutcomes() {
 }
 
 void Agent::Send(pb::FromAgent message, Keep keep) {
+  // Every message carries the measured time, so the daemon's clock for this agent never passes unsent
+  // windows.
   message.set_now_us(measured_.us);
   parts_.uplink->Send(std::move(message), keep);
 }

@@ -1,5 +1,5 @@
-// What the guard of memory did, on its way to tautd: noted in the ledger before it is done, reported after, and
-// reported by the next start if this one is killed in between.
+// Reports of the guard's acts to tautd. Each act is in the ledger before it is done and is reported after it;
+// if the agent is killed in between, its next start reports it.
 #include <google/protobuf/text_format.h>
 
 #include "common/base/strings.h"
@@ -27,7 +27,7 @@ std::string_view ActionOf(TierActKind kind) {
   return "task_not_killed";
 }
 
-// One line; read again by ParseAct.
+// One line, which ParseAct reads.
 std::string ActText(const pb::TierAct& act) {
   google::protobuf::TextFormat::Printer printer;
   printer.SetSingleLineMode(true);
@@ -38,7 +38,7 @@ std::string ActText(const pb::TierAct& act) {
 
 std::optional<pb::TierAct> ParseAct(const std::string& text) {
   google::protobuf::TextFormat::Parser parser;
-  parser.AllowUnknownField(true);  // of a later version
+  parser.AllowUnknownField(true);  // fields of a later version
   pb::TierAct act;
   return parser.ParseFromString(text, &act) ? std::optional(std::move(act)) : std::nullopt;
 }
@@ -91,6 +91,7 @@ void Agent::EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::st
                            const NodeTime& now) {
   if (!task.throttle_act.has_value()) return;
   ReportAct(ActOf(TierActKind::kRelease, task, figures, std::move(why), now), task, figures);
+  // Reported first, deleted from the ledger after: a kill in between reports the end twice rather than never.
   DropAct(*std::exchange(task.throttle_act, std::nullopt));
 }
 

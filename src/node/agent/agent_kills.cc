@@ -1,4 +1,4 @@
-// What an OOM kill, growth towards the limit and throttling ask for at once.
+// Immediate reactions to OOM kills, to growth towards the limit, and to throttling.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -13,7 +13,7 @@ namespace pb = taut::agent::v1;
 
 constexpr int64_t kSuspectUs = kMicrosPerSecond / 2;
 constexpr int64_t kGrowthStepUs = 30 * kMicrosPerSecond;
-// A program fills its memory after a start in real time, whatever the speed of the cell.
+// Lower bound of the step at high speed: a program fills its memory after a start in real time.
 constexpr int64_t kLeastGrowthStepUs = 15 * kMicrosPerSecond;
 constexpr double kThere = 0.999;
 constexpr double kMachineShare = 0.95;
@@ -22,11 +22,13 @@ constexpr double kMachineShare = 0.95;
 
 void Agent::OnReady(uint64_t key, const NodeTime& now) {
   if (key == kMemoryKey) {
+    // Clear before reading: a threshold that is passed after the read then wakes the loop again.
     parts_.memory->ClearWakeup();
     return GuardAgain(now, true);
   }
   if (key >= kFinderKeys) {
     TaskFinder& finder = *parts_.finders[key - kFinderKeys];
+    // Take the events before Find: an OOM kill belongs to the start that Find may replace.
     for (const TaskEvent& event : finder.TakeEvents()) TakeEvent(event, now);
     Find(now);
     return;
@@ -34,11 +36,13 @@ void Agent::OnReady(uint64_t key, const NodeTime& now) {
   const auto it = tasks_.find(key);
   if (it == tasks_.end()) return;
   it->second->group->ClearOomWakeup();
+  // The kernel signals the kill before it counts it: read again for kSuspectUs.
   suspects_[key] = now.steady_us + kSuspectUs;
   Recheck(now);
 }
 
 void Agent::Recheck(const NodeTime& now) {
+  // Recheck may remove tasks and change suspects_: go over a copy.
   const std::map<uint64_t, int64_t> suspects = suspects_;
   for (const auto& [id, until] : suspects) {
     const uint64_t ooms = counts_.ooms;
@@ -51,6 +55,7 @@ void Agent::Recheck(const NodeTime& now) {
     const auto it = tasks_.find(id);
     if (it != tasks_.end() && counts_.ooms == ooms && now.steady_us < until) continue;
     suspects_.erase(id);
+    // The counter did not move in time: the event may belong to the end of the last start.
     if (it == tasks_.end() || counts_.ooms != ooms) continue;
     if (const uint64_t kills = it->second->ooms.Unexplained(now.steady_us); kills > 0) {
       OnOom(*it->second, kills, now);
@@ -75,7 +80,7 @@ void Agent::TakeEvent(const TaskEvent& event, const NodeTime& now) {
       return;
     }
   }
-  // A container that starts again is the same container, but what was opened of it is gone.
+  // A restarted container has the same identity, but the files opened for its last start are gone.
   if (event.kind == TaskEvent::Kind::kGone && it != by_identity_.end()) RemoveTask(it->second, now);
 }
 
@@ -83,7 +88,7 @@ void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime
   const bool has_met_limit = NoteLimitOoms(task, reading, now);
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
-  // The first reading only says what was.
+  // The first reading has the kills from before the agent: no news.
   if (!before.has_value() || *reading.oom_kills <= *before) return;
   const uint64_t kills = task.ooms.Counted(*reading.oom_kills - *before, now.steady_us);
   const bool is_own = reading.limit_ooms.has_value() ? has_met_limit : MayBeOwnKill(task, reading);
@@ -112,6 +117,7 @@ std::optional<double> Agent::UpperOf(const FoundTask& task, const TaskRule& rule
     take(cpu ? it->second.cpu_upper : it->second.memory_upper);
   }
   if (!cpu && options_.machine_memory_bytes > 0) take(options_.machine_memory_bytes * kMachineShare);
+  // A raise above the limit of a group above the task would have no effect.
   take(above);
   return upper;
 }
@@ -124,6 +130,7 @@ void Agent::MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, c
 }
 
 void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
+  // The limit that killed. The mover may already have a later target.
   const std::optional<double> limit = task.in_force.memory_max_bytes;
   std::optional<double> raised;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
@@ -133,13 +140,15 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
     NoteHold(task.found, lane, Resource::kMemory, now);
     if (raised.has_value()) {
       MoveRaised(task, lane, "oom_kill", now);
+      // A raise that could not be written is not reported as one; the mover retries it.
       if (!lane.error.empty()) raised.reset();
     }
   }
   TellOom(task.found, kills, limit, raised, now);
 }
 
-// Without the owner's limit only a bound of the rule or the job holds for a leak.
+// Returns the highest limit that growth may raise to; nullopt: do not raise. Without an owner's limit, only a
+// configured bound stops a leak.
 std::optional<double> Agent::GrowthBound(const AgentTask& task, std::optional<double> owner) const {
   const std::optional<double> upper = UpperOf(task, Resource::kMemory);
   if (owner.has_value()) return std::min(upper.value_or(*owner), *owner);
@@ -159,7 +168,7 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
   LimitLane& lane = task.of(Resource::kMemory);
   const std::optional<double> limit = lane.mover.current();
   const std::optional<double> owner = OwnersMemory(*task.rule, task.owner);
-  // The owner's own limit is not raised for a leak.
+  // A limit at the owner's value is not raised: the owner set it, perhaps to stop a leak.
   if (!limit.has_value() || lane.owners || (owner.has_value() && *limit >= *owner)) return;
   const std::optional<int64_t> until_us = task.growth.Until(*limit);
   if (!until_us.has_value() || *until_us > scaled(kWindowSeconds * kMicrosPerSecond)) return;
@@ -174,6 +183,7 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
 
 void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
+    // The task is gone and nothing can be written now. The target waits in `departed_` for its next start.
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
     lane.why = "oom_kill";
@@ -212,7 +222,7 @@ void Agent::CheckThrottling(AgentTask& task, const TaskReading& reading, const N
                       *reading.cpu_throttled_periods >= *throttled;
   if (!counts || !MayRaise(task.found, *task.rule) || task.rule->cpu != CpuStyle::kHard) return;
   LimitLane& lane = task.of(Resource::kCpu);
-  // Being throttled at the owner's own limit is what the owner asked for.
+  // Throttling at the owner's own limit is what the owner ordered: raise no further.
   std::optional<double> upper = UpperOf(task, Resource::kCpu);
   const std::optional<double>& owners = task.owner.cpu_max_cores;
   if (owners.has_value()) upper = std::min(upper.value_or(*owners), *owners);

@@ -1,4 +1,4 @@
-// What the daemon orders, on its way to the kernel.
+// The daemon's orders, from their arrival to the kernel.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -20,10 +20,12 @@ constexpr size_t kMaxActs = 10'000;
 // ---- what the daemon says ----
 
 void Agent::TakeOrders(const NodeTime& now) {
+  // Terms first: Order counts pending kills, whose raises depend on the terms.
   for (const pb::ToAgent& message : parts_.uplink->Take()) {
     for (const pb::Terms& terms : message.orders().terms()) TakeTerms(terms);
     for (const pb::Order& order : message.orders().orders()) Order(order, now);
   }
+  // Move all orders of this call together: the ledger is then saved twice, not twice a task.
   std::vector<AgentTask*> moving;
   for (const auto& [id, task] : tasks_) {
     const bool due = std::any_of(task->lanes.begin(), task->lanes.end(),
@@ -48,13 +50,14 @@ void Agent::TakeTerms(const pb::Terms& terms) {
   const bool is_same_grace =
       known != parts_.ledger->terms().end() && known->second.startup_grace_s == out.startup_grace_s;
   parts_.ledger->SetTerms(terms.job(), out);
-  if (is_same_grace) return;  // terms come with each task of a job
+  if (is_same_grace) return;  // terms arrive with each task of a job
   for (const auto& [id, task] : tasks_) {
     if (task->found.job == terms.job()) HoldInGrace(*task);
   }
 }
 
-// An order from later than now stands for the moment at which it came first: told again, it is not newer.
+// A time in the future is replaced by that of the order's first arrival, so that a repetition of the order is
+// not newer than the first.
 int64_t Agent::DecidedAt(LimitLane& lane, int64_t decided_s, const NodeTime& now) {
   const int64_t now_s = now.at.seconds();
   if (decided_s <= now_s + kMaxSkewS) return decided_s;
@@ -91,8 +94,9 @@ void Agent::Order(const pb::Order& order, const NodeTime& now) {
                                               taut::Name(task.tier.tier), ")"));
   }
   LimitLane& lane = task.of(r);
+  // Count earlier kills before the limit changes, so that they raise from the limit that caused them.
   if (r == Resource::kMemory) CountKills(task, now);
-  // The owner may have changed it since the last look.
+  // Another program may have changed the limit since the last comparison.
   if (now.steady_us > task.compared_us) CompareLimits(task, now);
   if (const std::string why = order.has_limit() ? WhyNotAdded(task, r) : ""; !why.empty())
     return answer(pb::Outcome::FAILED, why);
@@ -140,7 +144,7 @@ bool Agent::SaveLedger() {
 
 std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
-  // memory.high is the guard's while it throttles.
+  // While the guard throttles, it owns memory.high, which a soft limit would write.
   const bool is_guards =
       r == Resource::kMemory && task.rule->memory == MemoryStyle::kSoft && task.high_before.has_value();
   if (is_guards) return std::nullopt;
@@ -149,7 +153,8 @@ std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const No
   const auto next = lane.mover.Next(cpu ? task.meter.cpu_cores() : task.meter.memory_bytes(),
                                     cpu ? std::nullopt : task.recent_peak(), now.steady_us);
   if (!next.has_value()) return Report(task, r, now), std::nullopt;
-  if (now.steady_us > task.compared_us) {  // another program may have changed it
+  // another program may have changed it: compare, then plan again with the new value
+  if (now.steady_us > task.compared_us) {
     CompareLimits(task, now);
     return PlanStep(task, r, now);
   }
@@ -158,6 +163,7 @@ std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const No
   const bool at_owners = lane.owners && SameLimit(kind, *next, *lane.mover.target());
   step.writes = at_owners ? WritesForOwner(*task.rule, r, task.owner)
                           : WritesFor(*task.rule, r, *next, lane.mover.current());
+  // All writes of a step are intended before the first is made: the ledger is saved once for all tasks.
   for (const auto& [its_kind, value] : step.writes) {
     parts_.ledger->Intend(task.found, its_kind, task.owner.of(its_kind),
                           task.group->Rounded(its_kind, value));
@@ -173,6 +179,7 @@ void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
     }
   }
   if (steps.empty()) return;
+  // Not recorded, so not written: otherwise a kill of the agent would leave limits that nothing restores.
   if (!SaveLedger()) {
     for (const Step& step : steps) {
       LimitLane& lane = step.task->of(step.r);
@@ -202,9 +209,11 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
       parts_.ledger->Confirm(identity, kind);
       continue;
     }
-    // A kernel without soft limits has the hard one.
+    // Without memory.high the hard limit alone applies: not an error.
     const bool is_soft_only = kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented;
     if (is_soft_only) s = absl::OkStatus();
+    // After an error that may have changed the kernel, this write stays intended until the next comparison.
+    // The writes behind it were not made, and are withdrawn.
     const size_t unwritten = !is_soft_only && MayBeWritten(s.code()) ? i + 1 : i;
     for (size_t k = unwritten; k < (is_soft_only ? i + 1 : step.writes.size()); ++k) {
       parts_.ledger->Withdraw(identity, step.writes[k].first);
@@ -214,7 +223,10 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
   if (!step.writes.empty()) lane.limit_since = now.at;
   if (s.ok()) {
     lane.error.clear();
+    // The first step remembers where the move began, for one log entry from there to the target.
     if (!lane.from.has_value()) lane.from = lane.mover.current();
+    // A quota may be rounded up: keep and report the value that the kernel has.
+    // forever.
     const bool is_rounded = step.r == Resource::kCpu && task.rule->cpu == CpuStyle::kHard;
     lane.mover.Wrote(step.limit, now.steady_us,
                      is_rounded ? std::optional<LimitValue>(task.in_force.cpu_max_cores) : std::nullopt);
@@ -222,7 +234,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
   } else {
     lane.error = Message(s);
     const bool was_refused = lane.mover.status().state == MoveState::kRefused;
-    // The value is not one that can be set, today or tomorrow.
+    // The value itself is invalid: a retry with the same value is useless.
     lane.mover.Refused(now.steady_us, s.code() == absl::StatusCode::kInvalidArgument);
     if (!was_refused) {
       Act(task.found, {.action = "limit_refused",
@@ -236,7 +248,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
   Report(task, step.r, now);
 }
 
-// The limit is where it was to go, or as near as it gets.
+// Logs that the limit has reached its target, or its nearest possible value.
 void Agent::ActOnTarget(AgentTask& task, Resource r) {
   LimitLane& lane = task.of(r);
   if (!lane.from.has_value()) return;
@@ -259,12 +271,12 @@ void Agent::Act(const FoundTask& task, AgentAct act) {
   acts_.push_back(std::move(act));
 }
 
-// Reports the outcome of the order, once for each state.
+// Reports the outcome of the order, once for each state and obstacle.
 void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   const auto [state, obstacle, is_final] = lane.mover.status();
   const std::pair<MoveState, Obstacle> what(state, state == MoveState::kHeld ? obstacle : Obstacle::kNone);
-  // Steps that usage stopped on their way.
+  // Steps that usage stopped before the target.
   if (state == MoveState::kHeld) ActOnTarget(task, r);
   if (lane.decision == 0 || lane.said == what) return;
   lane.said = what;

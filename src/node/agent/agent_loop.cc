@@ -26,14 +26,16 @@ constexpr int64_t kMillisecond = 1000;
 constexpr int64_t kBeat = 10 * kMicrosPerSecond;
 constexpr int kFlushMs = 2000;
 constexpr int64_t kFirstConnectionUs = 3 * kMicrosPerSecond;
-constexpr int64_t kStillDisconnectedUs = 600 * kMicrosPerSecond;  // said again so often
+// a lasting disconnection is logged again after this time
+constexpr int64_t kStillDisconnectedUs = 600 * kMicrosPerSecond;
 
 int64_t SteadyUs() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
 }
 
-// When a sped-up clock began, over restarts of the agent: otherwise its time would go back with each.
+// Returns when the sped-up clock began. The file keeps it over restarts of the agent: otherwise its time
+// would go back with each.
 int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   const std::string path = StrCat(state, "/clock");
   int64_t begin = 0;
@@ -42,7 +44,7 @@ int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   return wall_us;
 }
 
-// When something is due every so often; after a long stop it is due once, not for each time missed.
+// A periodic event. After a long stop it is due once, not once for each missed interval.
 struct Every {
   int64_t interval_us = 0, next_us = 0;
   bool Due(int64_t now_us) {
@@ -77,7 +79,7 @@ void AgentLoop::Remove(int fd) { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); 
 NodeTime AgentLoop::Now() const {
   const int64_t steady = SteadyUs();
   if (options_.speed == 1) return {steady, Timestamp{WallNow().us}};
-  // A sped-up clock has no wall to follow.
+  // A sped-up clock starts from the wall clock and then follows steady time.
   const auto since = static_cast<double>(steady - start_steady_us_) * options_.speed;
   return {steady, Timestamp{start_us_ + static_cast<int64_t>(since)}};
 }
@@ -89,7 +91,7 @@ void AgentLoop::LogConnection(const UplinkStatus& status) {
     if (was_connected_ == true) return;
     log_.Act(LogLevel::kInfo, "connected", {{"daemon", daemon}, {"queued_messages", status.queued_messages}});
   } else {
-    // A first connection takes a moment.
+    // A first connection takes a moment: no warning before kFirstConnectionUs.
     if (!was_connected_.has_value() && now_us - start_steady_us_ < kFirstConnectionUs) return;
     const bool is_news = was_connected_ != false || connection_error_ != status.error;
     if (!is_news && now_us - connection_logged_us_ < kStillDisconnectedUs) return;
@@ -147,10 +149,13 @@ void AgentLoop::Log(Agent& agent, const Uplink& uplink) {
 
 bool AgentLoop::WaitAndAct(Agent& agent, int64_t next_us) {
   int64_t wait_us = std::max<int64_t>(0, next_us - SteadyUs());
+  // While kills are pending, look every 2 ms: their count appears within milliseconds.
   if (agent.wants_recheck()) wait_us = std::min(wait_us, 2 * kMillisecond);
   std::array<epoll_event, 64> events{};
+  // Rounded up: a wait rounded down to 0 would spin until the time is reached.
   const int n = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()),
                            static_cast<int>((wait_us + kMillisecond - 1) / kMillisecond));
+  // Recheck before the events: an event may replace the task whose kill is pending.
   if (agent.wants_recheck()) agent.Recheck(Now());
   bool stopping = false;
   for (int i = 0; i < n; ++i) {
@@ -185,7 +190,7 @@ absl::Status AgentLoop::Run(Agent& agent, Uplink& uplink) {
   const int64_t start = SteadyUs();
   Every sample{options_.sample_ms * kMillisecond, start};
   Every find{options_.find_s * kMicrosPerSecond, start};
-  // In a sped-up cell time is what agents say.
+  // In a sped-up cell the daemon's time is that of agents' messages: heartbeats must be frequent.
   const int64_t beat_us = options_.speed > 1 ? std::max<int64_t>(kBeat / 50, sample.interval_us) : kBeat;
   Every beat{beat_us, start + beat_us / 2};
   Every log{kMicrosPerSecond, start};

@@ -1,4 +1,4 @@
-// Probing how much memory tasks need: memory.high is lowered until they stall (node/agent/memory_probe.h).
+// Probes of the memory that tasks need: memory.high is lowered until they stall (node/agent/memory_probe.h).
 #include <algorithm>
 
 #include "common/base/pattern.h"
@@ -9,7 +9,7 @@
 namespace taut::node {
 namespace {
 
-constexpr int64_t kReadEveryUs = 900'000;  // once a second, whatever sample is
+constexpr int64_t kReadEveryUs = 900'000;  // about once a second, also with a shorter sample interval
 constexpr int64_t kBlindUs = 60'000'000;
 
 }  // namespace
@@ -22,14 +22,15 @@ bool Agent::MayBeProbed(const AgentTask& task) const {
   const ProbeSelection& probe = options_.probe;
   const auto high = static_cast<size_t>(LimitKind::kMemoryHigh);
   if (options_.observe || !options_.has_memory_high || !task.rule->manage) return false;
-  // memory.high has one owner: tautd's orders, the guard while it throttles, or another program.
+  // memory.high has a single owner: tautd's orders, the guard while it throttles, or another program.
   if (task.rule->memory == MemoryStyle::kSoft || task.high_before.has_value()) return false;
   if (task.is_others[high] || task.is_refused[high]) return false;
   return probe.tiers[static_cast<size_t>(task.tier.tier)] ||
          (!probe.jobs.empty() && FitsPattern(task.found.job, probe.jobs));
 }
 
-// Who limits a group limits all that is in it, and its stalls are theirs too.
+// A limit on a group limits all tasks in it, and their stalls count in it: do not probe a group with other
+// tasks.
 bool Agent::StandsAlone(const AgentTask& task, const std::vector<std::string>& paths) const {
   const std::string_view path = task.group->cgroup_path();
   if (path == "/") return false;
@@ -37,6 +38,8 @@ bool Agent::StandsAlone(const AgentTask& task, const std::vector<std::string>& p
   for (const std::string& own : options_.own_groups) {
     if (IsWithin(own, path)) return false;
   }
+  // `paths` is sorted. Paths below this group begin with "path/" and follow each other, so one comparison
+  // suffices.
   const auto next = std::upper_bound(paths.begin(), paths.end(), StrCat(path, "/"));
   return next == paths.end() || !IsWithin(*next, path);
 }
@@ -57,7 +60,7 @@ void Agent::ProbeMemory(const NodeTime& now) {
 
 void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
   if (!task.probe.has_value()) task.probe.emplace(options_.probe.options);
-  // A reading counts once.
+  // A reading counts once: the same stall time twice would look like an interval without stalls.
   if (task.probe_read.at_us != now.steady_us) {
     if (now.steady_us - task.probe_read.at_us > kBlindUs) EndProbe(task, "the task cannot be read");
     return;
@@ -81,7 +84,7 @@ void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
     case ProbeStep::Kind::kSet:
       break;
   }
-  // Whether another program has set it since.
+  // Another program may have set memory.high since the last comparison.
   CompareLimits(task, now);
   if (!MayBeProbed(task)) return EndProbe(task, "another program has set memory.high");
   const absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, step.high);
@@ -99,8 +102,8 @@ void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
   if (!absl::IsUnimplemented(s)) {
     TaskError(task.finder, task.found.identity, StrCat("memory probe: memory.high: ", Message(s)));
   }
-  if (!before.has_value()) return task.probe->Drop();  // tried again with the next reading
-  // What the kernel has is not known to be the new limit: from the owner's again.
+  if (!before.has_value()) return task.probe->Drop();  // retried with the next reading
+  // The kernel may or may not have the new limit: restore the owner's.
   EndProbe(task, "memory.high could not be set");
 }
 

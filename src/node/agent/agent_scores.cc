@@ -1,5 +1,5 @@
-// Gives processes the oom_score_adj of their tier, should the guard of memory be too slow; and reports kills that
-// are due to a limit above a task.
+// Sets processes' oom_score_adj by tier, in case the guard of memory is too slow, and reports kills by a
+// limit above a task.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -12,7 +12,7 @@ namespace taut::node {
 namespace {
 
 constexpr std::string_view kAboutScores = "tiers, oom_score_adj";
-// A limit that was met this long ago may be what a kill is due to: the kernel counts the kill later.
+// A kill may be due to a limit that was met this long ago, because the kernel counts the kill later.
 constexpr int64_t kLimitMetUs = 5 * kMicrosPerSecond;
 constexpr double kNearLimit = 0.9;
 
@@ -38,7 +38,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
   const bool has_record = entry != nullptr && entry->scores.has_value();
   const int set = options_.tiers.oom_score_adj[static_cast<size_t>(task.tier.tier)];
   const bool may = MayBeScored(task);
-  // Of an earlier start with another configuration.
+  // A record of an earlier start with another configuration.
   if (has_record && (!may || entry->scores->set != set)) ReleaseScoresOf(task, paths);
   if (!may) return;
   if (!task.scores.has_value()) {
@@ -47,15 +47,18 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
       task.scores->Restore(*entry->scores);
     }
   }
+  // Process 1 keeps its value: its end would stop the machine.
   constexpr int kInit = 1;
   const std::vector<int> pids = task.group->Pids(paths);
   std::vector<ProcessReading> fresh;
+  // Only new processes are read: one that was set keeps its value, and its children inherit it.
   for (const int pid : pids) {
     if (pid == kInit || task.scores->Knows(pid)) continue;
     if (const std::optional<ProcessReading> facts = parts_.processes->Read(pid)) fresh.push_back(*facts);
   }
   const std::vector<std::pair<ProcessId, int>> left = task.scores->Keep(pids);
   const std::vector<ProcessId> to_set = task.scores->Take(fresh);
+  // The record is saved before the first write (SetScores): otherwise a killed agent could not undo it.
   parts_.ledger->SetScores(task.found, task.scores->record());
   RestoreLeavers(left, set);
   if (!to_set.empty()) SetScores(task, to_set);
@@ -63,7 +66,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
 
 void Agent::SetScores(AgentTask& task, const std::vector<ProcessId>& processes) {
   if (!SaveLedger()) {
-    task.scores.reset();  // all is looked at again
+    task.scores.reset();  // processes are read anew with the next call
     return;
   }
   absl::Status refused;
@@ -79,7 +82,8 @@ void Agent::RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, i
   for (const auto& [process, owner] : left) {
     const std::optional<ProcessReading> facts = parts_.processes->Read(process.pid);
     if (!facts.has_value() || facts->id != process || facts->oom_score_adj != set) continue;
-    (void)parts_.processes->SetOomScoreAdj(process, owner);  // it is no task's any more
+    // it is no longer in a task: errors concern no one
+    (void)parts_.processes->SetOomScoreAdj(process, owner);
   }
 }
 
@@ -98,6 +102,7 @@ void Agent::ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& p
 
 void Agent::ReadAbove(AgentTask& task, const NodeTime& now) {
   std::vector<GroupAbove> above = task.group->ReadAbove();
+  // Compare lowest limits, not lists: groups that appear above a task without a lower limit change nothing.
   std::swap(task.above, above);
   bool is_other = false;
   for (const Resource r : kResources) {
@@ -121,6 +126,7 @@ bool Agent::NoteLimitOoms(AgentTask& task, const TaskReading& reading, const Nod
 }
 
 bool Agent::MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const {
+  // Read again: the counter of the group whose limit was met rose with this kill.
   for (const GroupAbove& group : task.group->ReadAbove()) {
     const auto before = std::ranges::find(task.above, group.path, &GroupAbove::path);
     if (before != task.above.end() && group.limit_ooms.value_or(0) > before->limit_ooms.value_or(0))
@@ -139,6 +145,7 @@ void Agent::OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now) {
     return it == before.end() ? std::optional<uint64_t>() : it->limit_ooms;
   };
   std::string at = "for want of the machine's memory";
+  // The nearest group whose counter rose is taken as the cause.
   for (const GroupAbove& group : task.above) {
     const std::optional<uint64_t> was = ooms_before(group.path);
     if (!group.memory_max_bytes.has_value() || !was.has_value() || group.limit_ooms.value_or(0) <= *was)
@@ -156,7 +163,7 @@ void Agent::OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now) {
                    own.has_value() ? StrCat(", not at its own of ", FormatBytes(*own)) : std::string(),
                    "; no limit is raised"),
             now);
-  said.set_observed(false);
+  said.set_observed(false);  // kernel kills happen in observe mode too
   ReportAct(said, task, figures);
   acts_.back().kills = kills;
 }

@@ -13,9 +13,9 @@ namespace {
 constexpr double kSoftRoom = 1.1;  // memory.max above memory.high
 constexpr double kSharesACore = 1024;
 constexpr double kSameWeight = 0.01;
-constexpr double kLeastQuotaCores = 0.01;  // the kernel takes no quota below 1 ms a period
+constexpr double kLeastQuotaCores = 0.01;  // the kernel rejects a quota below 1 ms a period
 
-constexpr int64_t kSameOomUs = 2'000'000;  // what both sources tell within it is one kill
+constexpr int64_t kSameOomUs = 2'000'000;  // reports of both sources within this time are one kill
 
 }  // namespace
 
@@ -37,6 +37,7 @@ uint64_t OomTally::Counted(uint64_t kills, int64_t now_us) {
 
 uint64_t OomTally::Event(bool has_counter, int64_t now_us) {
   if (has_counter) {
+    // The counter already had this kill: the event is its duplicate.
     if (!IsRecent(counted_us_, now_us)) event_us_ = now_us;
     return 0;
   }
@@ -46,6 +47,7 @@ uint64_t OomTally::Event(bool has_counter, int64_t now_us) {
 }
 
 uint64_t OomTally::Unexplained(int64_t now_us) {
+  // An event right after a start, without a count, is the kill that ended the last start.
   const bool of_last_start = event_us_.has_value() && end_is_open_ && IsRecent(began_us_, now_us);
   event_us_.reset();
   if (!of_last_start) return 0;
@@ -55,6 +57,7 @@ uint64_t OomTally::Unexplained(int64_t now_us) {
 
 uint64_t OomTally::End(int64_t now_us) {
   const bool told = IsRecent(event_us_, now_us);
+  // If neither source reported a kill lately, a late event may still do so.
   end_is_open_ = !told && !IsRecent(counted_us_, now_us);
   counted_us_.reset();
   event_us_.reset();
@@ -79,6 +82,7 @@ void AgentTask::NotePeak(std::optional<double> memory, int64_t now_us, int64_t s
 }
 
 std::optional<double> AgentTask::recent_peak() const {
+  // Two adjacent spans: right after a new span begins, the peak of the last one still counts.
   const double both = std::max(peak, peak_before);
   return both > 0 ? std::optional(both) : std::nullopt;
 }
@@ -102,6 +106,7 @@ LimitWrites WritesFor(const TaskRule& rule, Resource r, std::optional<double> li
   if (rule.memory == MemoryStyle::kNone) return {};
   if (rule.memory == MemoryStyle::kHard) return {{LimitKind::kMemoryMax, limit}};
   const std::optional<double> max = limit.has_value() ? std::optional(*limit * kSoftRoom) : std::nullopt;
+  // memory.high must never be above memory.max: otherwise tasks are killed without being slowed down first.
   const bool down = limit.has_value() && (!current.has_value() || *limit < *current);
   LimitWrites writes = {{LimitKind::kMemoryMax, max}, {LimitKind::kMemoryHigh, limit}};
   if (down) std::swap(writes[0], writes[1]);

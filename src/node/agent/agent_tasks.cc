@@ -1,4 +1,4 @@
-// Which tasks there are, what of their limits is ours, and what is left over.
+// The set of tasks: additions, removals, and which of their limits belong to the agent.
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -13,16 +13,16 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// A task that comes back within this goes on where it was.
+// A task that returns within this time continues with its old state.
 constexpr int64_t kDepartedUs = 600 * kMicrosPerSecond;
 constexpr int64_t kTidyUs = 60 * kMicrosPerSecond;
-constexpr int64_t kStartupGraceS = 300;  // where neither rule nor terms say one
+constexpr int64_t kStartupGraceS = 300;  // used if neither the rule nor the terms have a value
 
 Resource ResourceOf(LimitKind kind) {
   return kind == LimitKind::kCpuMax || kind == LimitKind::kCpuWeight ? Resource::kCpu : Resource::kMemory;
 }
 
-// Does the rule set this one at all?
+// Returns true if the rule writes this kind of limit at all.
 bool Sets(const TaskRule& rule, LimitKind kind) {
   const LimitWrites writes = WritesFor(rule, ResourceOf(kind), 1.0, std::nullopt);
   return std::any_of(writes.begin(), writes.end(), [kind](const auto& w) { return w.first == kind; });
@@ -58,11 +58,12 @@ void Agent::TidyLedger(const NodeTime& now) {
         gone.push_back(identity);
         break;
       case Whereabouts::kThere:
+        // No rule matches the task any more, but it still has the agent's limits: report it.
         if (entry.is_changed()) left.push_back(&entry);
         break;
       case Whereabouts::kAsleep:
       case Whereabouts::kNotKnown:
-        break;
+        break;  // a later look will find out
     }
   }
   errors_.erase("limits without a rule");
@@ -72,7 +73,8 @@ void Agent::TidyLedger(const NodeTime& now) {
         left.front()->job, " / ", left.front()->task, "; `tautlet --release` restores the owners' limits");
   }
   for (const std::string& identity : gone) parts_.ledger->Forget(identity);
-  // The daemon tells the terms again with the first task of a job.
+  // Delete the terms of jobs without tasks: the daemon sends them again with the next task. Before all
+  // finders succeeded once, a job may only seem to have none.
   if (std::find(looked_.begin(), looked_.end(), false) == looked_.end()) {
     std::set<std::string_view> jobs;
     for (const auto& [id, task] : tasks_) jobs.insert(task->found.job);
@@ -84,7 +86,7 @@ void Agent::TidyLedger(const NodeTime& now) {
     }
     for (const std::string& job : over) parts_.ledger->ForgetTerms(job);
   }
-  (void)parts_.ledger->Save();  // what is left over does no harm
+  (void)parts_.ledger->Save();  // leftover entries do no harm
 }
 
 void Agent::TaskError(size_t finder, const std::string& identity, std::string text) {
@@ -117,6 +119,7 @@ void Agent::FindWith(size_t finder, const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
     if (task->finder == finder && !here.contains(task->found.identity)) gone.push_back(id);
   }
+  // Remove before adding: a restarted task has the same name with a new identity, and names must be unique.
   for (const uint64_t id : gone) RemoveTask(id, now);
   std::vector<std::string> settled;
   for (const auto& [identity, its_finder] : task_errors_) {
@@ -151,9 +154,11 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
     task->in_force = task->owner = *limits;
   }
+  // Compared just now. RestoreHolds and AdoptLedger below rely on these limits.
   task->compared_us = now.steady_us;
   task->above = task->group->ReadAbove();
   for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
+  // Departed state first: it is newer than the ledger's, which is then used only for owners' values.
   AdoptLedger(*task, AdoptDeparted(*task, name), now);
   NoteStart(*task, now);
   HoldInGrace(*task);
@@ -165,15 +170,16 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   by_identity_[found.identity] = id;
   by_name_[name] = id;
   fresh_.push_back(id);
+  // A task that ended and returned between two reports is reported as started, not as gone.
   std::erase(gone_, name);
   Look(added, ReadDepth::kAll, now);
-  if (!tasks_.contains(id)) return;
+  if (!tasks_.contains(id)) return;  // Look removes a task that ended meanwhile
   SetByTier(added, true);
   ScoreProcesses(added, GroupPaths());
   Move({&added}, now);
 }
 
-// A task that comes back under its name goes on where it was; the limits of its owner are those of now.
+// A task that returns under its name continues with its old state, but with its owner's present limits.
 bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   const auto old = departed_.find(name);
   if (old == departed_.end()) return false;
@@ -183,13 +189,14 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   for (LimitLane& lane : task.lanes) {
     lane.said.reset();
     lane.mover.ForgetRefusals();
-    if (is_new) lane.others_s.reset();  // they changed another one's
+    if (is_new) lane.others_s.reset();  // another program changed the last task, not this one
   }
   departed_.erase(old);
   return true;
 }
 
-// What was there before the agent runs for long, as far as anybody knows. A sped-up clock is not the wall's.
+// A task found by the first Find may have run for long, so its start is unknown unless the group has it. A
+// sped-up clock cannot be compared with the group's start time.
 void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
   if (looked_[task.finder]) task.started_us = now.steady_us;
   const std::optional<int64_t> started_s = task.group->started_s();
@@ -197,7 +204,7 @@ void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
   task.started_us = now.steady_us - std::max<int64_t>(0, now.at.seconds() - *started_s) * kMicrosPerSecond;
 }
 
-// A program needs more to start than to run, and nothing is measured of it yet.
+// A program needs more memory and CPU to start than to run, and nothing was measured yet.
 void Agent::HoldInGrace(AgentTask& task) {
   if (!task.started_us.has_value()) return;
   const auto terms = parts_.ledger->terms().find(task.found.job);
@@ -218,6 +225,7 @@ void Agent::NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, c
   hold.oom_floor = floors.oom;
   hold.throttle_floor = floors.throttle;
   if (floors.throttle.has_value()) {
+    // Steady time ends with the process: the ledger has the end of the hold in the node's time.
     const double left_s = static_cast<double>(floors.throttle_left_us) * options_.speed / kMicrosPerSecond;
     hold.throttle_until_s = now.at.seconds() + static_cast<int64_t>(left_s);
   }
@@ -242,7 +250,7 @@ void Agent::RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTi
   }
 }
 
-// What an earlier life of this agent set on this very task is not its owner's.
+// Limits that an earlier start of the agent set on this task are not the owner's values.
 void Agent::AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now) {
   if (const LedgerEntry* entry = parts_.ledger->Find(task.found.identity); entry != nullptr) {
     for (const auto& [kind, value] : entry->values) task.owner.of(kind) = value.owner;
@@ -264,6 +272,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   PutNeeded(task, last);
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
+  // The group is gone with its counters: a kill that the engine reported is counted now.
   const uint64_t kills = task.ooms.End(now.steady_us);
   Departed& departed = departed_[name] = Departed{.found = task.found,
                                                   .rule = task.rule,
@@ -271,15 +280,18 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
                                                   .memory_limit = task.in_force.memory_max_bytes,
                                                   .owner_memory = OwnersMemory(*task.rule, task.owner),
                                                   .since_us = now.steady_us,
+                                                  // the engine reported is counted now.
                                                   .ooms = task.ooms};
   if (kills > 0) OnLateOom(departed, kills, now);
   const Wakeup wakeup = task.group->oom_wakeup();
   if (parts_.watch != nullptr && wakeup.fd >= 0) parts_.watch->Remove(wakeup.fd);
   ClearTaskError(task.found.identity);
-  if (task.throttle_act.has_value()) DropAct(*task.throttle_act);  // it ended with the group
+  if (task.throttle_act.has_value()) DropAct(*task.throttle_act);  // the throttle ended with the group
   by_identity_.erase(task.found.identity);
   by_name_.erase(name);
+  // A task that was never reported as started need not be reported as gone.
   if (std::erase(fresh_, id) == 0) gone_.push_back(name);
+  // Windows that were closed but not sent still need the task for their names: convert them now.
   for (auto& [window, of_tasks] : windows_) {
     for (auto& [its_id, w] : of_tasks) {
       if (its_id == id) *of_departed_[window].add_tasks() = WindowMessage(task, w);
@@ -299,19 +311,20 @@ bool Agent::TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back) {
     return true;
   }
   const LedgerValue noted = entry->values.at(kind);
+  // The last write was made, but its result was not saved: the agent was killed in between.
   if (noted.next.has_value() && SameLimit(kind, has, *noted.next)) {
     parts_.ledger->Confirm(task.found.identity, kind);
     return false;
   }
   const bool at_owners = SameLimit(kind, has, noted.owner);
-  // The agent was stopped before the kernel had it.
+  // The agent was killed before the kernel had the new value.
   if ((noted.set.has_value() && SameLimit(kind, has, *noted.set)) || (!noted.set.has_value() && at_owners)) {
     parts_.ledger->Withdraw(task.found.identity, kind);
     return false;
   }
   const std::optional<double> was = noted.set.value_or(noted.owner);
   parts_.ledger->Note(task.found, kind, task.owner.of(kind), has);
-  if (at_owners && came_back) return false;  // it starts with the owner's limits, as at its first start
+  if (at_owners && came_back) return false;  // a new start begins with the owner's limits, as the first did
   ++counts_.foreign_changes;
   Act(task.found, {.action = "owner_changed",
                    .resource = ResourceOf(kind),
@@ -329,6 +342,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
   task.compared_us = now.steady_us;
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return;
+  // Recorded before in_force is replaced: the difference is when the present limit began.
   for (const Resource r : kResources) {
     const bool same = LimitOf(task, r, *limits) == LimitOf(task, r, task.in_force);
     if (!same) task.of(r).limit_since = now.at;
@@ -341,6 +355,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     if (!TakeOthersChange(task, kind, came_back)) continue;
     tell = true;
     task.is_others[static_cast<size_t>(i)] = true;
+    // The other program owns memory.high now: restoring the value before the throttle would undo its change.
     if (kind == LimitKind::kMemoryHigh && task.high_before.has_value()) {
       task.high_before.reset();
       EndThrottleAct(task, FiguresOf(task), "another program has set memory.high", now);
@@ -349,6 +364,7 @@ void Agent::CompareLimits(AgentTask& task, const NodeTime& now, bool came_back) 
     LimitLane& lane = task.of(ResourceOf(kind));
     lane.mover.SetCurrent(LimitOf(task, ResourceOf(kind), task.in_force));
     lane.others_s = now.at.seconds();
+    // The order is answered once and then closed: later states of this lane concern no order.
     if (lane.mover.target().has_value() && lane.decision != 0) {
       Say(task, ResourceOf(kind), pb::Outcome::HELD,
           "the limit was changed by another program; it stays until the next decision", now);

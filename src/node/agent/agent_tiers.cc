@@ -1,4 +1,4 @@
-// What tasks' tiers ask for, and the guard of the machine's memory.
+// What tiers set on tasks, and the guard of the machine's memory.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -12,14 +12,15 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// What tiers set or the guard does.
+// Limits that tiers set or that the guard changes.
 constexpr LimitKind kTierKinds[] = {LimitKind::kCpuWeight, LimitKind::kMemoryLow, LimitKind::kMemoryMin,
                                     LimitKind::kMemoryHigh};
 constexpr std::string_view kAbout = "memory guard";
 constexpr std::string_view kNotDone = "observe, not done: ";
-// Between two readings of the guard: while much is free, while little is, and at most (steady time).
+// Intervals between readings of the guard: with much and with little free memory, and the lower bound (steady
+// time).
 constexpr int64_t kCalmUs = 250'000, kNearUs = 100'000, kLeastGuardUs = 10'000;
-// Between two looks at the processes of all tasks that may be killed, while little is free.
+// Interval between looks at the processes of all tasks that may be killed, while little is free.
 constexpr int64_t kScoreUs = 2 * kMicrosPerSecond;
 
 }  // namespace
@@ -65,8 +66,10 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
     return std::nullopt;  // tautd ordered it
   }
   if (kind != LimitKind::kMemoryHigh || task.rule->memory != MemoryStyle::kSoft) return value.owner;
-  if (task.of(Resource::kMemory).mover.target().has_value()) return std::nullopt;  // it is on its way
-  // tautd ordered it, or a throttle was left over: then it does not stand beside memory.max as it should.
+  // a move to the target is under way
+  if (task.of(Resource::kMemory).mover.target().has_value()) return std::nullopt;
+  // Either tautd ordered it, or it is left from a throttle. A left-over one does not have the right ratio to
+  // memory.max.
   const auto max = entry->values.find(LimitKind::kMemoryMax);
   if (max == entry->values.end()) return value.owner;
   const std::optional<double>& limit = task.in_force.memory_max_bytes;
@@ -77,6 +80,7 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
 absl::Status Agent::WriteNow(AgentTask& task, LimitKind kind, LimitValue value) {
   const LimitValue rounded = task.group->Rounded(kind, value);
   parts_.ledger->Intend(task.found, kind, task.owner.of(kind), rounded);
+  // Without a saved record, a killed agent could not tell its own value from the owner's.
   if (!SaveLedger()) {
     parts_.ledger->Withdraw(task.found.identity, kind);
     return absl::UnavailableError(errors_["ledger"]);
@@ -94,10 +98,12 @@ absl::Status Agent::WriteNow(AgentTask& task, LimitKind kind, LimitValue value) 
 }
 
 void Agent::SetByTier(AgentTask& task, bool is_on) {
+  // While the guard throttles, it owns memory.high.
   if (options_.observe || !task.rule->manage || task.high_before.has_value()) return;
   for (const LimitKind kind : kTierKinds) {
     const auto k = static_cast<size_t>(kind);
     if (task.is_others[k] || task.is_refused[k]) continue;
+    // An active probe owns memory.high.
     if (kind == LimitKind::kMemoryHigh && task.probe.has_value() && task.probe->high().has_value()) continue;
     std::optional<LimitValue> wanted = is_on ? WantedByTier(task, kind) : std::nullopt;
     if (!wanted.has_value()) wanted = LeftOver(task, kind);
@@ -125,7 +131,7 @@ bool Agent::MayBeGuarded(const AgentTask& task, const TierByPath& tiers) const {
   for (const std::string& own : options_.own_groups) {
     if (IsWithin(own, path)) return false;
   }
-  // Who acts on a group acts on all that is in it.
+  // An act on a group affects all groups in it: leave it alone if one of them has a higher tier.
   const std::string below = StrCat(path, "/");
   for (auto it = tiers.lower_bound(below); it != tiers.end() && it->first.starts_with(below); ++it) {
     if (it->second > task.tier.tier) return false;
@@ -150,6 +156,7 @@ std::vector<GuardTask> Agent::GuardTasks() const {
 std::optional<MemoryNow> Agent::ReadMemory() {
   if (parts_.memory == nullptr || !options_.tiers.guards()) return std::nullopt;
   const absl::StatusOr<MemoryNow> memory = parts_.memory->Read();
+  // An error makes it absent: the guard must not act on an old figure.
   memory_now_ = memory.ok() ? std::optional(*memory) : std::nullopt;
   if (memory.ok()) {
     errors_.erase(std::string(kAbout));
@@ -175,6 +182,7 @@ void Agent::GuardAgain(const NodeTime& now, bool is_woken) {
   const bool is_urgent = guard_.IsUrgent(*memory);
   const bool scores_all = now.steady_us - scored_us_ >= kScoreUs;
   std::vector<uint64_t> to_score;
+  // Between samples the usages are up to a second old: rank victims by present ones.
   if (is_urgent || is_woken) to_score = RefreshForGuard(now);
   if (scores_all) {
     scored_us_ = now.steady_us;
@@ -182,6 +190,7 @@ void Agent::GuardAgain(const NodeTime& now, bool is_woken) {
       if (!IsProduction(task->tier.tier)) to_score.push_back(id);
     }
   }
+  // All ids in to_score exist: RefreshForGuard has removed the tasks that are gone before.
   if (!to_score.empty()) {
     const std::set<std::string_view> paths = GroupPaths();
     for (const uint64_t id : to_score) ScoreProcesses(*tasks_.at(id), paths);
@@ -208,7 +217,7 @@ std::vector<uint64_t> Agent::RefreshForGuard(const NodeTime& now) {
 
 void Agent::GuardMemory(const MemoryNow& memory, const NodeTime& now) {
   for (const auto& [id, task] : tasks_) {
-    // Another program has set memory.high.
+    // Another program has set memory.high: the throttle is over, and the guard must not restore it.
     if (!options_.observe && guard_.IsThrottled(id) && !task->high_before.has_value()) guard_.Drop(id);
   }
   const std::vector<GuardTask> tasks = GuardTasks();
@@ -227,7 +236,9 @@ void Agent::GuardMemory(const MemoryNow& memory, const NodeTime& now) {
 }
 
 absl::Status Agent::Throttle(AgentTask& task, double high) {
+  // The probe's value must not be taken for the owner's and restored after the throttle.
   EndProbe(task, "the guard of memory throttles it");
+  // Read now: in_force may be some samples old, and `high` must never raise a lower limit.
   const absl::StatusOr<TaskLimits> limits = task.group->ReadLimits();
   if (!limits.ok()) return limits.status();
   const LimitValue before = limits->memory_high_bytes;
@@ -251,6 +262,7 @@ void Agent::RestoreHigh(AgentTask& task, LimitValue before) {
   const bool is_ours =
       entry != nullptr && entry->values.contains(LimitKind::kMemoryHigh) &&
       IsOurs(LimitKind::kMemoryHigh, entry->values.at(LimitKind::kMemoryHigh), limits->memory_high_bytes);
+  // Another program's value stays.
   if (!is_ours) return;
   if (const absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, before);
       !s.ok() && s.code() != absl::StatusCode::kNotFound) {
@@ -265,6 +277,7 @@ void Agent::BeginThrottle(AgentTask& task, const GuardAct& act, const GuardFigur
             StrCat(options_.observe ? kNotDone : "", act.why, "; memory.high ", FormatBytes(act.high)), now);
   said.set_high_bytes(act.high);
   if (!options_.observe) {
+    // Noted before it is done. WriteNow saves the ledger with it before it writes the kernel.
     NoteAct(said, ActState::kBegun);
     if (const absl::Status s = Throttle(task, act.high); !s.ok()) {
       DropAct(said);
@@ -284,12 +297,13 @@ void Agent::KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& f
   absl::Status s;
   if (!options_.observe) {
     NoteAct(said, ActState::kBegun);
-    SaveLedger();  // should that fail, the kill does not wait for the disk
+    SaveLedger();  // if saving fails, the kill does not wait for the disk
     s = task.group->Kill().status();
   }
   if (s.ok()) {
     ++counts_.guard_kills;
     ReportAct(said, task, figures);
+    // Deleted after the report is queued: a kill in between reports it twice rather than never.
     return DropAct(said);
   }
   DropAct(said);

@@ -30,9 +30,10 @@ namespace v1 = taut::agent::v1;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// What waits for a connection that takes nothing; above, it is given up and made anew.
+// Bound of messages that wait for a connection that accepts none. Above it, the connection is cancelled and
+// made anew.
 constexpr size_t kMaxLiveBytes = 2 * kMaxMessageBytes;
-// What waits for Take; above, nothing more is read.
+// Bound of messages that wait for Take. Above it, reading pauses, and flow control stops the daemon.
 constexpr size_t kMaxInboxBytes = kMaxMessageBytes;
 constexpr milliseconds kGoodbye{300};
 
@@ -48,7 +49,7 @@ uint64_t DrawNumber() {
 
 class GrpcUplink;
 
-// One attempt to hold a connection. Tells its uplink, which deletes it when it is over.
+// One attempt at a connection. It notifies its uplink, which deletes it when the attempt is over.
 class Stream final : public grpc::ClientBidiReactor<v1::FromAgent, v1::ToAgent> {
  public:
   explicit Stream(GrpcUplink* uplink) : uplink_(uplink) {}
@@ -67,8 +68,8 @@ class Stream final : public grpc::ClientBidiReactor<v1::FromAgent, v1::ToAgent> 
   v1::ToAgent incoming_;
 };
 
-// gRPC's threads and the caller's meet under one lock. gRPC calls nothing back from inside Start... and
-// RemoveHold, so these are called under it.
+// One lock covers gRPC's threads and the caller's. gRPC never calls back from inside Start... and RemoveHold,
+// so these are called under the lock.
 class GrpcUplink final : public Uplink {
  public:
   GrpcUplink(UplinkOptions options, std::unique_ptr<MessageQueue> queue,
@@ -85,9 +86,11 @@ class GrpcUplink final : public Uplink {
   ~GrpcUplink() override {
     std::unique_lock lock(mutex_);
     is_stopping_ = true;
+    // Cancel wakes the alarm's callback, which needs the lock: wait_for below releases it.
     if (alarm_) alarm_->Cancel();
     if (is_held_ && is_connected_ && !is_writing_) stream_->StartWritesDone();
     ReleaseHold();
+    // gRPC's callbacks use `this` until OnOver and the alarm's callback have run: do not return before both.
     const auto is_over = [this] { return stream_ == nullptr && !is_alarm_set_; };
     if (!is_connected_ || !changed_.wait_for(lock, kGoodbye, is_over)) {
       if (stream_ != nullptr) stream_->context()->TryCancel();
@@ -97,6 +100,7 @@ class GrpcUplink final : public Uplink {
   }
 
   void Send(v1::FromAgent message, Keep keep) override {
+    // Sequence and queue position must agree: no other Send may come between next_sequence() and Append.
     const std::lock_guard lock(mutex_);
     message.set_sequence(keep == Keep::kNo ? 0 : queue_->next_sequence());
     const size_t bytes = message.ByteSizeLong();
@@ -111,6 +115,7 @@ class GrpcUplink final : public Uplink {
     if (keep == Keep::kUntilAcknowledged) {
       queue_->Append(message.SerializeAsString(), NowUs());
     } else if (is_connected_) {
+      // It keeps its place among the kept messages: sent once all that are in the queue now were sent.
       live_.push_back({queue_->last_sequence(), bytes, std::move(message)});
       live_bytes_ += bytes;
       if (live_bytes_ > kMaxLiveBytes) stream_->context()->TryCancel();
@@ -122,7 +127,10 @@ class GrpcUplink final : public Uplink {
     uint64_t ignored = 0;
     const std::lock_guard lock(mutex_);
     (void)!read(wake_fd_, &ignored, sizeof(ignored));
+    // forbidden.
     inbox_bytes_ = 0;
+    // Reading pauses while the inbox is full. It resumes only under the hold: afterwards Start... is
+    // forbidden.
     if (is_held_ && is_reading_paused_) {
       is_reading_paused_ = false;
       HandOver(stream_);
@@ -162,9 +170,10 @@ class GrpcUplink final : public Uplink {
     });
   }
 
-  // The stream's part.
+  // Callbacks of the stream.
   void OnWelcome(Stream* stream) {
     const std::lock_guard lock(mutex_);
+    // A late callback of a stream that is already being given up must not mark the uplink as connected.
     if (stream != stream_ || !is_held_) return;
     is_connected_ = is_newly_connected_ = true;
     connected_at_ = Clock::now();
@@ -205,33 +214,36 @@ class GrpcUplink final : public Uplink {
     changed_.notify_all();
   }
 
-  // Deletes the stream: under the lock, since other threads use stream_ under it, and before stream_ is null for
-  // the destructor, since gRPC's threads end with the last channel.
+  // Deletes the stream. Under the lock, since other threads use stream_ under it. Before the destructor can
+  // see stream_ as null, since gRPC's threads end with the last channel.
   void OnOver(const grpc::Status& status) {
     const std::lock_guard lock(mutex_);
     delete std::exchange(stream_, nullptr);
     error_ = status.ok() ? "the daemon ended the connection"
                          : StrCat("connecting to ", options_.address, ": ", status.error_message());
+    // Only a connection that lasted resets the backoff: a daemon that accepts and drops would otherwise be
+    // flooded.
     if (is_connected_ && Clock::now() - connected_at_ > milliseconds(options_.max_backoff_ms)) attempts_ = 0;
     is_held_ = is_connected_ = is_newly_connected_ = is_writing_ = is_reading_paused_ = false;
     live_.clear();
     live_bytes_ = 0;
+    // Unacknowledged messages are sent again on the next stream, from the queue's first one.
     sent_ = 0;
     if (!is_stopping_) WaitAndConnect();
     changed_.notify_all();
   }
 
  private:
-  // Useful only now: sent when all kept messages up to `after` were.
+  // A message that is useful only now. It is sent after all kept messages up to `after`.
   struct Live {
     uint64_t after;
     size_t bytes;
     v1::FromAgent message;
   };
 
-  // A channel for each attempt: gRPC's own waiting between attempts would come on top of ours, and a channel
-  // that failed once answers with its old error. The old one goes when the new one is there: gRPC's threads
-  // end with the last channel of a process, and this may be one of them.
+  // Each attempt has its own channel: gRPC's own delays would add to ours, and a channel that failed once
+  // returns its old error. The old channel is destroyed after the new one exists: gRPC's threads end with the
+  // last channel of a process, and this may be one of them.
   void Connect() {
     grpc::ChannelArguments arguments;
     SetOptions(&arguments);
@@ -243,9 +255,11 @@ class GrpcUplink final : public Uplink {
     auto stub = v1::Agents::NewStub(channel);
     stub->async()->Attend(stream_->context(), stream_);
     stub_ = std::move(stub);
+    // The hold keeps the stream from OnDone while we may still start operations on it.
     stream_->AddHold();
     is_held_ = true;
     stream_->StartRead(stream_->incoming());
+    // Hello is the first message, whatever is queued: the daemon needs the queue's number to acknowledge.
     *outgoing_.mutable_hello() = options_.hello;
     outgoing_.mutable_hello()->set_queue(queue_->number());
     outgoing_.mutable_hello()->set_queued(
@@ -262,7 +276,8 @@ class GrpcUplink final : public Uplink {
     arguments->SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
     arguments->SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     arguments->SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    // How long connecting may take, and before when a channel does not try again by itself.
+    // How long an attempt may take, and how long a channel waits until it retries by itself, which it must
+    // not do here.
     for (const char* name : {GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                              GRPC_ARG_MAX_RECONNECT_BACKOFF_MS}) {
       arguments->SetInt(name, 10'000);
@@ -275,7 +290,8 @@ class GrpcUplink final : public Uplink {
     if (!options_.server_name.empty()) arguments->SetSslTargetNameOverride(options_.server_name);
   }
 
-  // Half of the time of a doubling backoff, and up to the other half by lot.
+  // Waits half of a doubling backoff plus a random part of the other half, so that agents do not reconnect
+  // together.
   void WaitAndConnect() {
     const double most = std::min<double>(options_.max_backoff_ms,
                                          options_.min_backoff_ms * static_cast<double>(1U << attempts_));
@@ -291,7 +307,7 @@ class GrpcUplink final : public Uplink {
     });
   }
 
-  // Starts the next write if there is something to write and none is under way.
+  // Starts the next write if there is a message and no write is in progress: gRPC allows one at a time.
   void Pump() {
     if (!is_connected_ || !is_held_ || is_writing_ || is_stopping_) return;
     if (!TakeNext()) return;
@@ -300,14 +316,15 @@ class GrpcUplink final : public Uplink {
     stream_->StartWrite(&outgoing_);
   }
 
-  // In the order in which they were given to Send, after what is from before the connection.
+  // Order of Send, after the messages from before this connection.
   bool TakeNext() {
     while (true) {
       const bool is_live_next = !live_.empty() && live_.front().after <= sent_;
       auto kept = is_live_next ? std::nullopt : queue_->Next(sent_);
       if (kept) {
         sent_ = kept->sequence;
-        if (!outgoing_.ParseFromString(kept->bytes)) continue;  // no version of ours wrote it
+        // no version of tautlet wrote it: skip it rather than stop the queue
+        if (!outgoing_.ParseFromString(kept->bytes)) continue;
         return true;
       }
       if (live_.empty()) {
@@ -341,16 +358,16 @@ class GrpcUplink final : public Uplink {
   std::condition_variable changed_;
   const std::unique_ptr<MessageQueue> queue_;
   Rng random_;
-  std::unique_ptr<v1::Agents::Stub> stub_;  // and the channel of this attempt
-  Stream* stream_ = nullptr;                // until OnOver
-  bool is_held_ = false;                    // Start... may be called on the stream
+  std::unique_ptr<v1::Agents::Stub> stub_;  // of this attempt; holds its channel
+  Stream* stream_ = nullptr;                // null after OnOver
+  bool is_held_ = false;                    // true while Start... may be called on the stream
   bool is_connected_ = false;
   bool is_newly_connected_ = false;
   bool is_writing_ = false;
   bool is_reading_paused_ = false;
   bool is_stopping_ = false;
-  v1::FromAgent outgoing_;  // is_writing_: belongs to gRPC
-  uint64_t sent_ = 0;       // kept messages up to here were written to this stream
+  v1::FromAgent outgoing_;  // belongs to gRPC while is_writing_
+  uint64_t sent_ = 0;       // last kept sequence that was written to this stream
   std::deque<Live> live_;
   size_t live_bytes_ = 0;
   std::vector<v1::ToAgent> inbox_;

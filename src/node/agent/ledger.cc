@@ -19,15 +19,16 @@
 namespace taut::node {
 namespace {
 
-// Of the first line, by version - 1.
-constexpr size_t kLedgerVersion = 5, kWithoutActs = 2, kWithoutScores = 3;  // the last are places in kHeaders
+// First lines of the file, by version - 1.
+// the last two are indices of kHeaders
+constexpr size_t kLedgerVersion = 5, kWithoutActs = 2, kWithoutScores = 3;
 constexpr std::array<std::string_view, kLedgerVersion> kHeaders = {
     "tautlet ledger 1", "tautlet ledger 2", "tautlet ledger 3", "tautlet ledger 4", "tautlet ledger 5"};
 constexpr std::string_view kLimit = "limit", kHold = "hold", kTerms = "terms", kAct = "act", kScore = "score",
                            kAbsent = "-";
 constexpr std::string_view kBegun = "begun", kStands = "stands";
 
-// Tabs and line ends stand between fields.
+// Tabs and line ends separate fields, so they are escaped.
 std::string Escape(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -77,7 +78,7 @@ std::optional<LimitKind> ParseKind(std::string_view text) {
   return std::nullopt;
 }
 
-// "-", or what fn makes of the value.
+// Returns "-", or fn of the value.
 template <typename T, typename Fn>
 std::string MaybeText(const std::optional<T>& value, Fn fn) {
   return value.has_value() ? std::string(fn(*value)) : std::string(kAbsent);
@@ -88,7 +89,7 @@ std::string NumberText(const std::optional<T>& value) {
   return MaybeText(value, [](T v) { return StrCat(v); });
 }
 
-// "17:4711:-900 18:4712:100", pid, start and value; "-": none.
+// Returns "17:4711:-900 18:4712:100" (pid, start, value) or "-" for none.
 std::string OthersText(const std::map<ProcessId, int>& others) {
   std::string out;
   for (const auto& [id, value] : others) {
@@ -127,8 +128,7 @@ absl::Status Errno(std::string_view what, const std::string& path) {
 
 enum class Durable : uint8_t { kNo, kYes };
 
-// Cgroups, and what was changed of them, are gone with the power; an engine's containers come back as they
-// were.
+// Cgroups and their limits disappear with a loss of power; an engine's containers return with theirs.
 Durable MustOutlivePower(const std::map<std::string, LedgerEntry>& entries) {
   for (const auto& [identity, entry] : entries) {
     if (!identity.starts_with("cgroup:")) return Durable::kYes;
@@ -136,7 +136,7 @@ Durable MustOutlivePower(const std::map<std::string, LedgerEntry>& entries) {
   return Durable::kNo;
 }
 
-// All of it, on the disk.
+// Writes the whole file, and syncs it if `durable`.
 absl::Status WriteWhole(const std::string& path, std::string_view text, Durable durable) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return Errno("cannot write", path);
@@ -154,7 +154,7 @@ absl::Status WriteWhole(const std::string& path, std::string_view text, Durable 
   return status;
 }
 
-// Without it the loss of power may undo the rename.
+// Syncs the directory: without it a loss of power may undo the rename.
 absl::Status SyncDirectoryOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -173,7 +173,7 @@ absl::StatusOr<Ledger> Ledger::Open(const std::string& path) {
   ledger.path_ = path;
   if (path.empty()) return ledger;
   if (access(path.c_str(), F_OK) != 0) {
-    // Anything else may hide a ledger.
+    // Any other error may hide an existing ledger: do not start with an empty one.
     if (errno != ENOENT) return Errno("cannot read", path);
     return ledger;
   }
@@ -291,6 +291,7 @@ absl::Status Ledger::Save() {
   if (!path_.empty()) {
     const std::string fresh = StrCat(path_, ".new");
     const Durable durable = MustOutlivePower(content_.entries);
+    // A new file and a rename: a kill while writing leaves the old ledger whole.
     if (absl::Status s = WriteWhole(fresh, Text(content_), durable); !s.ok()) return s;
     if (rename(fresh.c_str(), path_.c_str()) != 0) return Errno("cannot replace", path_);
     if (durable == Durable::kYes) {
@@ -336,7 +337,7 @@ namespace {
 
 using Fields = std::vector<std::string_view>;
 
-// Each reads the fields of one kind of line after its name. "" if that went well, else what is wrong.
+// Each of these parses the fields of one kind of line. Returns "" or what is wrong.
 std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& entry) {
   std::array<std::string, 3> texts;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -350,8 +351,8 @@ std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& e
   return "";
 }
 
-// identity, job, task, limit, owner's, set, next. The first version had no `next`, and `set` may not have
-// been written.
+// identity, job, task, limit, owner's value, set, next. Version 1 had no `next`, and its `set` may not have
+// been written: it is read as `next`.
 std::string ParseLimit(const Fields& fields, int version, LedgerContent& out) {
   const bool is_first_version = version == 1;
   const size_t due = is_first_version ? 6 : 7;
@@ -370,7 +371,7 @@ std::string ParseLimit(const Fields& fields, int version, LedgerContent& out) {
   return "";
 }
 
-// identity, job, task, resource, and the five of LedgerHold.
+// identity, job, task, resource, and the five fields of LedgerHold.
 std::string ParseHold(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 9) return StrCat(fields.size(), " fields: expected 9");
   const auto* const r = std::find_if(std::begin(kResources), std::end(kResources),
@@ -410,7 +411,7 @@ bool ParseOthers(std::string_view text, std::map<ProcessId, int>& out) {
   return true;
 }
 
-// identity, job, task, and the three of OomScoreRecord.
+// identity, job, task, and the three fields of OomScoreRecord.
 std::string ParseScores(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 6) return StrCat(fields.size(), " fields: expected 6");
   OomScoreRecord scores;
@@ -425,7 +426,7 @@ std::string ParseScores(const Fields& fields, LedgerContent& out) {
   return "";
 }
 
-// job, yes or no, upper bounds of CPU and memory, startup_grace, which version 2 had not.
+// job, yes or no, upper bounds of CPU and memory, startup_grace (since version 3).
 std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   const size_t due = version == 2 ? 4 : 5;
   if (fields.size() != due) return StrCat(fields.size(), " fields: expected ", due);
@@ -442,7 +443,7 @@ std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   return "";
 }
 
-// begun or stands, text.
+// begun or stands, and the text.
 std::string ParseAct(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 2) return StrCat(fields.size(), " fields: expected 2");
   if (fields[0] != kBegun && fields[0] != kStands) return "expected begun or stands";
@@ -456,7 +457,8 @@ std::string ParseAct(const Fields& fields, LedgerContent& out) {
 
 absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
   LedgerContent content;
-  // A power failure may leave this of a ledger that was not synced: it held no limit that still exists.
+  // A power failure may leave only zero bytes of a ledger that was not synced. Its limits were those of
+  // cgroups, which no longer exist.
   if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
   int version = 0;
@@ -491,6 +493,7 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
                   : StrCat("a line begins with \"", what, "\"; expected limit, hold, score, terms or act");
     }
     if (!wrong.empty()) return bad(wrong);
+    // An unfinished last line: the file was cut, and the limits of the missing lines are unknown.
     if (line.data() + line.size() == text.data() + text.size()) return bad("the line has no end");
   }
   if (number == 0) return absl::DataLossError(StrCat(name, ": empty"));

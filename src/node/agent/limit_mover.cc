@@ -12,7 +12,7 @@
 namespace taut::node {
 namespace {
 
-// Inside, no limit is a limit without end.
+// Internally, no limit is an infinite limit.
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 double Amount(std::optional<double> limit) { return limit.value_or(kNoLimit); }
 std::optional<double> Limit(double amount) {
@@ -20,9 +20,9 @@ std::optional<double> Limit(double amount) {
 }
 
 constexpr double kNear = 0.001, kNearBytes = 4096;
-// What the kernel may make of a limit: whole pages (64 KiB at most), whole milliseconds of a 100 ms period.
+// Rounding by the kernel: whole pages (64 KiB at most), whole milliseconds of a 100 ms period.
 constexpr double kRoundingBytes = 65'536, kRoundingCores = 0.01;
-// Steps that do not arrive are at least so large.
+// Steps that do not reach the target are at least this large.
 constexpr double kMinStepShare = 0.01;
 
 bool Within(double a, double b, double tolerance) { return a == b || std::abs(a - b) <= tolerance; }
@@ -46,11 +46,12 @@ double LimitMover::Tolerance(double goal) const {
 void LimitMover::SetCurrent(std::optional<double> limit) {
   current_ = limit;
   const double rounding = InBytes(resource_) ? kRoundingBytes : kRoundingCores;
-  // A little more, for sums that are not exact.
+  // 1.001 absorbs floating-point errors.
   if (written_ && !Within(*written_, Amount(limit), rounding * 1.001)) written_.reset();
 }
 
 void LimitMover::SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s) {
+  // An order decided after the kill knew of it: the kill's floor has served its purpose.
   if (!decided_s || MayFollow(*decided_s)) oom_floor_.reset();
   if (has_target_ && target_ == limit) return;
   target_ = limit;
@@ -86,6 +87,7 @@ double LimitMover::Goal(int64_t now_us) {
 
 bool LimitMover::IsThere(double goal) const {
   const double tolerance = Tolerance(goal);
+  // written_ counts too: a value that reads back rounded would otherwise be written again and again.
   return Within(goal, Amount(current_), tolerance) || (written_ && Within(goal, *written_, tolerance));
 }
 
@@ -104,6 +106,7 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(MoveState::kRefused, obstacle_);
     return std::nullopt;
   }
+  // Before the resource is looked at: grace holds cuts of CPU and memory alike.
   if (now_us < cuts_from_us_ && goal < Amount(current_)) {
     SetState(MoveState::kHeld, Obstacle::kStartup);
     return std::nullopt;
@@ -112,7 +115,7 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(refusals_ > 0 ? MoveState::kRefused : MoveState::kStepping, obstacle_);
     return Limit(goal);
   }
-  // Either alone may be long out of date.
+  // Either figure alone may be outdated.
   const bool known = usage && recent_peak;
   return StepDown(goal, known ? std::optional<double>(std::max(*usage, *recent_peak)) : std::nullopt, now_us);
 }
@@ -130,12 +133,14 @@ std::optional<std::optional<double>> LimitMover::StepDown(double goal, std::opti
   if (current_) {
     next = std::max(next, *current_ * (1 - options_.shrink_share));
     const double smallest = std::min(kMinStepShare, options_.shrink_share);
+    // A small step would be followed by another each second while usage falls slowly: wait for a larger one.
     if (next != goal && next > *current_ * (1 - smallest)) {
       SetState(MoveState::kHeld, Obstacle::kUsage);
       return std::nullopt;
     }
   }
   SetState(refusals_ > 0 ? MoveState::kRefused : MoveState::kStepping, obstacle_);
+  // The state is set before the wait for the interval, so that it is reported as stepping and not as idle.
   if (wrote_us_ && now_us - *wrote_us_ < options_.step_interval_us) return std::nullopt;
   return std::optional<double>(next);
 }
@@ -158,6 +163,7 @@ void LimitMover::Wrote(std::optional<double> limit, int64_t now_us,
 void LimitMover::Refused(int64_t now_us, bool final) {
   ++refusals_;
   final_ = final;
+  // Doubled without overflow: wait_us_ + min(wait_us_, max) is at most twice the maximum.
   wait_us_ = refusals_ == 1 ? options_.backoff_us : wait_us_ + std::min(wait_us_, options_.max_backoff_us);
   wait_us_ = std::min(wait_us_, options_.max_backoff_us);
   retry_us_ = now_us + wait_us_;
@@ -188,7 +194,7 @@ void LimitMover::Restore(const MoveFloors& floors, int64_t now_us) {
 std::optional<double> LimitMover::RaiseTo(double raised) {
   if (raised - Amount(current_) <= Tolerance(raised)) return std::nullopt;
   if (has_target_ && Amount(target_) >= raised) {
-    // Refused before: Next tries it again, with patience.
+    // Refused before: Next retries it after the backoff.
     return refusals_ > 0 ? std::nullopt : std::optional<double>(raised);
   }
   target_ = raised;

@@ -10,12 +10,12 @@ namespace taut::node {
 namespace {
 
 constexpr double kLeastUsage = kMiB;  // less is not worth an act
-constexpr double kCutShare = 0.1;     // of what is over the request, a throttle takes so much of the usage
+constexpr double kCutShare = 0.1;     // share of the usage that a throttle cuts, down to the request
 constexpr double kCalmFactor = 1.5;
 constexpr int64_t kMinuteUs = 60'000'000;
-constexpr int64_t kRateUs = 1'000'000;     // over which a rate is taken
-constexpr int64_t kLeastRateUs = 100'000;  // over less it is none
-constexpr double kNearFactor = 2;          // of throttle_below: less free is near
+constexpr int64_t kRateUs = 1'000'000;     // time over which a rate is computed
+constexpr int64_t kLeastRateUs = 100'000;  // shorter times have no rate
+constexpr double kNearFactor = 2;          // of throttle_below: less free memory is near
 
 std::string PercentText(double share) { return fmt::format("{:.3g} %", share * 100); }
 
@@ -23,7 +23,8 @@ std::string FreeText(const MemoryNow& now) {
   return StrCat("free ", FormatBytes(std::max(now.free, 0.0)), " of ", FormatBytes(now.total));
 }
 
-// Why memory is below this, or pressed while less than `pressed_free` is free; "" if neither.
+// Returns why free memory is below the threshold, or why pressure counts while less than `pressed_free` is
+// free; "" if neither.
 std::string BelowText(const MemoryNow& now, const FreeThreshold& below, double pressed_free,
                       std::optional<double> pressure, double most, std::string_view name) {
   const double least = below.Of(now.total);
@@ -35,7 +36,8 @@ std::string BelowText(const MemoryNow& now, const FreeThreshold& below, double p
   return "";
 }
 
-// Over its request a task gives a tenth of its usage, down to the request; else it grows no further.
+// A task over its request loses a tenth of its usage, but not below the request. Other tasks only grow no
+// further.
 double ThrottledHigh(const GuardTask& task) {
   if (task.over() <= 0) return task.usage;
   return std::max(task.request.value_or(0), task.usage * (1 - kCutShare));
@@ -63,13 +65,14 @@ bool MemoryGuard::IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t
 }
 
 void MemoryGuard::Note(const MemoryNow& now, int64_t now_us) {
-  if (now.total != total_) readings_.clear();  // another limit
+  if (now.total != total_) readings_.clear();  // the limit changed: older readings do not compare
   total_ = now.total;
   if (readings_.empty() || readings_.back().at_us < now_us) {
     readings_.push_back({now_us, now.free});
   } else {
     readings_.back().free = now.free;
   }
+  // Keep one reading older than the second: without it the rate would cover less than a second.
   while (readings_.size() > 1 && now_us - readings_[1].at_us >= kRateUs) readings_.pop_front();
   is_near_ = now.free < kNearFactor * options_.throttle_below.Of(now.total);
 }
@@ -100,6 +103,7 @@ void MemoryGuard::NoteState(const MemoryNow& now, int64_t now_us) {
     if (!short_since_us_.has_value()) short_since_us_ = now_us;
     return;
   }
+  // A shortage ends only after calm_us of plenty: a single good reading would release and throttle in turns.
   if (now.free < kCalmFactor * least) {
     calm_since_us_.reset();
   } else if (!calm_since_us_.has_value()) {
@@ -157,6 +161,7 @@ std::vector<GuardAct> MemoryGuard::Step(const MemoryNow& now, std::span<const Gu
       return std::none_of(tasks.begin(), tasks.end(), [&e](const GuardTask& t) { return t.id == e.first; });
     });
   };
+  // Ids are never reused, so an entry of a task that is gone would stay forever.
   for (auto* by_task : {&throttled_, &throttle_refused_, &kill_refused_}) forget_gone(*by_task);
   while (!kills_us_.empty() && now_us - kills_us_.front() >= kMinuteUs) kills_us_.pop_front();
 
@@ -172,8 +177,9 @@ std::vector<GuardAct> MemoryGuard::Step(const MemoryNow& now, std::span<const Gu
   return out;
 }
 
-// A tier at a time, from the lowest: the next one when throttling had its time and memory is still short. A
-// task of such a tier that comes later is throttled when it comes.
+// Throttles one tier at a time, from the lowest. The next tier follows when throttling had time to take
+// effect and memory is still short. Tasks of a throttled tier that appear later are throttled when they
+// appear.
 void MemoryGuard::Throttle(std::span<const GuardTask* const> ranked, int64_t now_us,
                            std::vector<GuardAct>& out) {
   if (short_why_.empty()) return;
@@ -195,7 +201,7 @@ void MemoryGuard::Throttle(std::span<const GuardTask* const> ranked, int64_t now
 
 bool MemoryGuard::IsSettling(std::span<const GuardTask* const> ranked, int64_t now_us) const {
   if (!victim_.has_value() || now_us - victim_->killed_us >= options_.settle_us) return false;
-  // Memory that came back is in `free` by the reading after.
+  // Memory that came back is in `free` only from the next reading on.
   if (now_us == victim_->killed_us) return true;
   constexpr double kLeft = 0.1;
   return std::any_of(ranked.begin(), ranked.end(), [&](const GuardTask* task) {
@@ -209,6 +215,7 @@ void MemoryGuard::Kill(const MemoryNow& now, std::span<const GuardTask* const> r
   const std::string why = EndReason(now, is_last);
   if (why.empty() || IsSettling(ranked, now_us)) return;
   if (kills_us_.size() >= static_cast<size_t>(options_.kills_per_minute)) return;
+  // Refused ones are skipped, not waited for: the next in rank is killed instead.
   const auto it = std::find_if(ranked.begin(), ranked.end(), [&](const GuardTask* task) {
     return !IsRefused(kill_refused_, task->id, now_us);
   });
@@ -217,6 +224,7 @@ void MemoryGuard::Kill(const MemoryNow& now, std::span<const GuardTask* const> r
     return;
   }
   const GuardTask& task = **it;
+  // Time that the throttle had to take effect: it begins with the later of throttle and shortage.
   const auto throttled = throttled_.find(task.id);
   const int64_t since_us =
       throttled == throttled_.end() ? *short_since_us_ : std::max(throttled->second, *short_since_us_);
@@ -242,6 +250,7 @@ void MemoryGuard::Refused(GuardActKind kind, uint64_t task, int64_t now_us) {
     kill_refused_[task] = now_us;
     if (victim_.has_value() && victim_->task == task) {
       victim_.reset();
+      // A kill that did not happen uses up none of the kills per minute.
       if (!kills_us_.empty()) kills_us_.pop_back();
     }
   }

@@ -9,12 +9,12 @@ namespace {
 
 constexpr double kPage = 4096;
 constexpr int64_t kConfirmedUs = 300'000'000;
-// Without figures for this long the limit is released: it would not be seen that the task stalls.
+// The limit is released after this many intervals without figures: a stall would not be noticed.
 constexpr int64_t kBlindIntervals = 10;
-// Readings further apart than an interval, and than this, are a gap.
+// Readings further apart than both an interval and this time are a gap.
 constexpr int64_t kGapUs = 5'000'000;
 constexpr int kMostGaps = 3;
-// What a task ran within is confirmed by an interval within this times it.
+// An interval within this factor of what a task ran within before confirms it.
 constexpr double kConfirms = 1.1;
 
 }  // namespace
@@ -26,11 +26,11 @@ std::optional<double> MemoryProbe::needed(int64_t now_us) const {
 
 void MemoryProbe::Drop() {
   ForgetLimit();
-  span_.is_whole = false;  // no step may be made for a while
+  span_.is_whole = false;  // no step may be made for a while, so the window is incomplete
 }
 
 void MemoryProbe::ForgetLimit() {
-  // Small raises are part of finding a need; after large ones it is not known.
+  // Small raises are part of finding a need and keep it. After large ones the need is unknown.
   if (raised_.has_value()) {
     if (IsGrowing() || !ran_within_.has_value()) ForgetRun();
     if (ran_within_.has_value()) ran_within_ = std::max(*ran_within_, *limit_);
@@ -55,7 +55,7 @@ bool MemoryProbe::IsRunKnown(int64_t now_us) const {
   return ran_within_.has_value() && now_us - ran_us_ <= kCarriedUs;
 }
 
-// An interval without too much stall.
+// Handles an interval without too much stall.
 void MemoryProbe::NoteRunWithin(double within, int64_t now_us) {
   const bool is_known = IsRunKnown(now_us);
   // Memory that came back while no limit was in force is not yet known to be needed.
@@ -107,7 +107,7 @@ void MemoryProbe::NoteNeeded(double bytes, int64_t now_us) {
 
 double MemoryProbe::Bounded(double bytes, const ProbeReading& reading) const {
   const double upper = std::min(options_.max_bytes, reading.high.value_or(options_.max_bytes));
-  // An owner's memory.high below the minimum is the owner's.
+  // If the owner's memory.high is below the minimum, the owner's value applies.
   const double bounded = std::min(std::max(bytes, options_.min_bytes), upper);
   return std::floor(bounded / kPage) * kPage;
 }
@@ -121,6 +121,7 @@ ProbeStep MemoryProbe::Scale(double factor, const ProbeReading& reading) {
 
 ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   if (!reading.stall_us.has_value() || !reading.usage.has_value()) {
+    // A missing figure interrupts the interval: the next difference would cover an unknown time.
     total_us_.reset();
     const bool is_blind = read_us_.has_value() && now_us - *read_us_ > kBlindIntervals * options_.interval_us;
     return is_blind ? Release() : ProbeStep();
@@ -130,7 +131,7 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   if (total_before.has_value() && *reading.stall_us < *total_before) {
     is_found_ = false;
     needed_.reset();
-    ForgetRun();  // of another start
+    ForgetRun();  // the total belongs to another start
     return Release();
   }
   if (!limit_.has_value()) return Begin(reading, now_us);
@@ -149,8 +150,10 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   }
   gaps_ = 0;
   integral_us_ += static_cast<double>(*reading.stall_us - *total_before);
+  // At once, not at the interval's end: a task that stalls must not wait for it.
   if (integral_us_ > options_.target_us) return BackOff(reading, now_us);
   if (now_us - since_us_ < options_.interval_us) return {};
+  // While the machine is short of memory, stalls have another cause: do not lower the limit.
   if (reading.may_tighten) return Tighten(reading, now_us);
   RestartInterval(now_us);
   return {};
@@ -159,10 +162,10 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
 ProbeStep MemoryProbe::Begin(const ProbeReading& reading, int64_t now_us) {
   if (rests_until_us_.has_value() && now_us < *rests_until_us_) return {};
   rests_until_us_.reset();
-  // A task below the minimum is not made to grow against a limit.
+  // A task below the minimum is not probed, as it would grow against a limit.
   if (!reading.may_tighten || *reading.usage < options_.min_bytes) return {};
   const double limit = Bounded(*reading.usage, reading);
-  if (limit < std::floor(options_.min_bytes / kPage) * kPage) return {};  // the owner's is lower
+  if (limit < std::floor(options_.min_bytes / kPage) * kPage) return {};  // the owner's limit is lower
   limit_ = limit;
   memory_max_ = reading.memory_max;
   RestartInterval(now_us);
@@ -171,7 +174,7 @@ ProbeStep MemoryProbe::Begin(const ProbeReading& reading, int64_t now_us) {
 
 ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   is_found_ = true;
-  // What the task ran within before, or else what it has outgrown.
+  // What the task ran within before; without that, the limit that it has outgrown.
   NoteNeeded(std::max(needed_.value_or(0), before_.value_or(*limit_)), now_us);
   raised_ = std::max({raised_.value_or(0), *reading.usage, before_.value_or(*limit_)});
   before_.reset();
@@ -180,7 +183,7 @@ ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   RestartInterval(now_us);
   if (++backoffs_ >= options_.most_backoffs) {
     rests_until_us_ = now_us + options_.rest_us;
-    // It stalled whatever the limit was: what was found says nothing.
+    // It stalled whatever the limit was: the result is meaningless.
     is_found_ = false;
     needed_.reset();
     ForgetRun();
@@ -194,7 +197,7 @@ ProbeStep MemoryProbe::Tighten(const ProbeReading& reading, int64_t now_us) {
   const double within = std::min(*limit_, *reading.usage);
   is_found_ |= *limit_ <= options_.min_bytes;
   if (is_found_) NoteNeeded(std::min(needed_.value_or(within), within), now_us);
-  // After a raise the highest usage since then, so that a burst which has ended counts, too.
+  // After a raise use the highest usage since then, so that a burst that has ended still counts.
   const double peak = std::max({interval_peak_, *reading.usage, raised_.value_or(0)});
   NoteRunWithin(std::min(*limit_, peak), now_us);
   const double error = options_.target_us / std::max(integral_us_, 1.0);

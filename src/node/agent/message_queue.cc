@@ -20,9 +20,9 @@ namespace taut::node {
 namespace {
 
 constexpr int64_t kRetryUs = 5'000'000;
-constexpr uint64_t kReservedAtOnce = 1024;  // sequences; each time costs an fdatasync
+constexpr uint64_t kReservedAtOnce = 1024;  // sequences; each reservation costs an fdatasync
 constexpr std::string_view kSegmentSuffix = ".segment";
-constexpr uint64_t kMostSegmentBytes = uint64_t{256} << 20;  // what is longer was not written by us
+constexpr uint64_t kMostSegmentBytes = uint64_t{256} << 20;  // longer files were not written by this queue
 
 // Numbers of the segments in a directory, ascending.
 std::vector<uint64_t> ListSegments(const std::string& directory) {
@@ -51,7 +51,7 @@ MessageQueue::MessageQueue(const MessageQueueOptions& options) : options_(option
 MessageQueue::~MessageQueue() {
   if (!state_file_) return;
   if (!memory_.empty()) WriteMemory();
-  // The next Open need not skip what was only reserved.
+  // The next Open then need not skip sequences that were only reserved.
   state_.reserved = next_;
   Sync();
 }
@@ -88,11 +88,13 @@ absl::Status MessageQueue::Attach(When when) {
   if (!file.ok()) return file.status();
   const auto loaded = file->Load();
   if (when == When::kLater && (loaded || !ListSegments(options_.path).empty())) {
-    // It has a number of its own, and the daemon has another one.
+    // The directory has a queue number and sequences of its own, but the daemon knows this process by another
+    // number.
     return absl::UnavailableError(StrCat("the messages in ", options_.path,
                                          " could not be read at the start; they are read at the next start"));
   }
   QueueState state = loaded.value_or(state_);
+  // Sequences that this process already used in memory must never be assigned again after a kill.
   if (when == When::kLater) state.reserved = next_ + kReservedAtOnce;
   if (const absl::Status status = file->Save(state, StateFile::Sync::kYes); !status.ok()) return status;
   state_ = state;
@@ -115,10 +117,12 @@ void MessageQueue::ReadSegments() {
     if (segment.is_damaged || !bytes.ok()) ++damaged_;
     if (!bytes.ok()) continue;
     last = std::max(last, segment.last);
+    // Acknowledged or empty segments are deleted now; MakeRoom below counts only what is left.
     if (segment.records == 0 || segment.last <= state_.acknowledged) {
       unlink(path.c_str());
       continue;
     }
+    // Appending behind a damaged tail would hide the new records from the next scan.
     (void)truncate(path.c_str(), static_cast<off_t>(segment.end));
     if (segments_.empty()) head_offset_ = kSegmentMagic.size();
     messages_ += segment.records;
@@ -126,6 +130,7 @@ void MessageQueue::ReadSegments() {
     disk_bytes_ += segment.end;
     segments_.push_back(segment);
   }
+  // max: the state may be older than the last record, as it is saved without a sync.
   next_ = std::max(next_, last + 1);
   TrimSegments();
   MakeRoom(0);
@@ -154,6 +159,7 @@ void MessageQueue::Reserve() {
 
 void MessageQueue::Append(std::string_view bytes, int64_t now_us) {
   now_us_ = now_us;
+  // Reserved on disk before use: after a kill, Open starts at `reserved`, above every sequence ever sent.
   if (next_ >= state_.reserved) Reserve();
   const uint64_t sequence = next_++;
   const uint64_t size = kRecordHeaderBytes + bytes.size();
@@ -167,6 +173,7 @@ void MessageQueue::Append(std::string_view bytes, int64_t now_us) {
   bytes_ += size;
   const bool tries_disk = !options_.path.empty() && (error_.empty() || now_us >= retry_at_us_);
   if (tries_disk) {
+    // Memory first, so that the segments stay in the order of sequences.
     WriteMemory();
     if (error_.empty()) {
       const absl::Status status = AppendToDisk(sequence, bytes);
@@ -178,7 +185,7 @@ void MessageQueue::Append(std::string_view bytes, int64_t now_us) {
   memory_bytes_ += size;
 }
 
-// All of memory goes to disk, or as much as the disk takes; then error_ says why.
+// Writes all messages in memory to disk, or as many as fit; error_ then has the reason.
 void MessageQueue::WriteMemory() {
   if (!state_file_) {
     if (const absl::Status status = Attach(When::kLater); !status.ok()) return DiskFailed(status);
@@ -205,6 +212,7 @@ absl::Status MessageQueue::AppendToDisk(uint64_t sequence, std::string_view byte
   }
   Segment& segment = segments_.back();
   if (const absl::Status status = WriteAt(writing_.get(), segment.end, record); !status.ok()) {
+    // Part of the record may be written: cut it off, or the next record would follow damage.
     (void)ftruncate(writing_.get(), static_cast<off_t>(segment.end));
     if (segment.records == 0) RemoveSegment(segments_.size() - 1);
     return status;
@@ -239,11 +247,13 @@ absl::Status MessageQueue::BeginSegment() {
 }
 
 void MessageQueue::EndSegment() {
+  // A full segment is never written again, so one sync makes it durable.
   (void)fdatasync(writing_.get());
   writing_.Close();
 }
 
 void MessageQueue::MakeRoom(uint64_t bytes) {
+  // Whole segments: a file cannot be shortened at its front.
   const uint64_t before = messages_;
   while (stored_bytes() + bytes > options_.max_bytes) {
     if (!segments_.empty()) {
@@ -263,7 +273,7 @@ void MessageQueue::MakeRoom(uint64_t bytes) {
   SaveState(StateFile::Sync::kNo);
 }
 
-// With all that is in it.
+// Deletes a segment with all its messages.
 void MessageQueue::RemoveSegment(size_t position) {
   const Segment segment = segments_[position];
   const bool is_head = position == 0;
@@ -280,7 +290,7 @@ void MessageQueue::RemoveSegment(size_t position) {
   }
 }
 
-// What is at the cursor, which is in this segment, cannot be read: the segment ends here.
+// The record at the cursor, which is in this segment, cannot be read: the segment ends here.
 void MessageQueue::CutSegment(size_t position) {
   Segment& segment = segments_[position];
   const uint64_t lost = segment.records - cursor_.index;
@@ -300,6 +310,7 @@ void MessageQueue::CutSegment(size_t position) {
 }
 
 void MessageQueue::Acknowledge(uint64_t sequence) {
+  // A number above the last sequence would delete messages that are not even written yet.
   sequence = std::min(sequence, last_sequence());
   if (sequence <= state_.acknowledged) return;
   state_.acknowledged = sequence;
@@ -314,10 +325,11 @@ void MessageQueue::Acknowledge(uint64_t sequence) {
   SaveState(StateFile::Sync::kNo);
 }
 
-// Releases what is acknowledged.
+// Deletes acknowledged messages.
 void MessageQueue::TrimSegments() {
   while (!segments_.empty() && segments_.front().last <= state_.acknowledged) RemoveSegment(0);
   if (segments_.empty() || segments_.front().first > state_.acknowledged) return;
+  // The caller's cursor may be further on: use a temporary one, so that Next does not restart.
   Cursor kept = std::exchange(cursor_, Cursor());
   PointAt(0);
   while (true) {
@@ -335,7 +347,7 @@ void MessageQueue::TrimSegments() {
   cursor_ = std::move(kept);
 }
 
-// At the first message of a segment that is not acknowledged.
+// Moves the cursor to the first unacknowledged message of a segment.
 void MessageQueue::PointAt(size_t position) {
   cursor_ = Cursor();
   cursor_.number = segments_[position].number;
@@ -344,7 +356,7 @@ void MessageQueue::PointAt(size_t position) {
   cursor_.fd = OwnedFd(open(PathOf(cursor_.number).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// The segment that has the oldest message above `after`; points at it if the cursor is not there already.
+// Finds the segment with the oldest message above `after`, and moves the cursor there if it is elsewhere.
 bool MessageQueue::FindSegment(uint64_t after, size_t* position) {
   const auto found = std::find_if(segments_.begin(), segments_.end(),
                                   [after](const Segment& s) { return s.records > 0 && s.last > after; });

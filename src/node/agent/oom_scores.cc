@@ -9,6 +9,7 @@ int OomScoreRecord::OwnerOf(const ProcessId& process) const {
   return it == others.end() ? owner : it->second;
 }
 
+// A process with set() got it from its parent, from an earlier start, or from its owner; the record decides.
 int OomScores::InheritedOwner(const ProcessReading& facts) const {
   if (record_->others.contains(facts.id)) return record_->OwnerOf(facts.id);
   const auto parent = processes_.find(facts.parent);
@@ -26,6 +27,7 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
     if (facts.oom_score_adj == set_) {
       known.is_ours = record_.has_value();
       if (known.is_ours) known.owner = InheritedOwner(facts);
+      // Only one direction: a process whose owner gave it a stronger value keeps it.
     } else if ((facts.oom_score_adj > set_) == lowers_) {
       known.is_ours = true;
       if (!record_.has_value()) record_ = OomScoreRecord{set_, facts.oom_score_adj, {}};
@@ -35,7 +37,7 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
   }
   if (!record_.has_value()) return out;
   for (const auto& [pid, known] : processes_) {
-    // What the owner had given set() to would be taken for the agent's.
+    // Otherwise a process to which its owner had given set() would later be taken for the agent's.
     if (known.is_ours || known.owner == set_) NoteOwner(known);
   }
   return out;

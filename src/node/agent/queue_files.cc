@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kStateMagic = 0x3154535155544154;  // "TAUTQST1"
 constexpr size_t kSlotBytes = 56;
-constexpr uint64_t kSlotDistance = 512;  // a sector each
+constexpr uint64_t kSlotDistance = 512;  // one disk sector for each slot
 
 std::string FormatSlot(const QueueState& state, uint64_t generation) {
   std::string out;
@@ -52,7 +52,7 @@ std::optional<Slot> ParseSlot(std::string_view bytes) {
   return out;
 }
 
-// Up to `most`; fewer at the file's end.
+// Returns up to `most` bytes; fewer at the end of the file.
 absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, uint64_t most) {
   std::string out(most, '\0');
   size_t got = 0;
@@ -118,7 +118,7 @@ RecordHeader ParseRecordHeader(std::string_view raw) {
 }
 
 static uint64_t ChecksumOf(uint64_t sequence, std::string_view bytes) {
-  // The sequence mixes with what follows, and the length is the seed.
+  // The sequence is mixed into the seed, and the length too: a record with another header does not match.
   const uint64_t seed = XXH64(&sequence, sizeof(sequence), bytes.size());
   return XXH64(bytes.data(), bytes.size(), seed);
 }
@@ -148,6 +148,7 @@ Segment ScanSegment(std::string_view file, uint64_t after) {
   out.end = kSegmentMagic.size();
   while (true) {
     const std::string_view rest = file.substr(out.end);
+    // A short tail is a write that a kill interrupted, not damage.
     if (rest.size() < kRecordHeaderBytes) return out;
     const RecordHeader header = ParseRecordHeader(rest);
     if (rest.size() < header.size()) return out;
@@ -206,6 +207,7 @@ std::optional<QueueState> StateFile::Load() {
 
 absl::Status StateFile::Save(const QueueState& state, Sync sync) {
   const uint64_t next = generation_ + 1;
+  // The slot of the older generation: if this write is interrupted, the newer slot is still valid.
   const absl::Status status = WriteAt(fd_.get(), next % 2 * kSlotDistance, FormatSlot(state, next));
   if (!status.ok()) return status;
   generation_ = next;

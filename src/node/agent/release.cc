@@ -10,7 +10,7 @@ namespace {
 
 std::string Text(std::optional<double> limit) { return limit.has_value() ? StrCat(*limit) : "none"; }
 
-// What came of one task; `done`: nothing is left to give back.
+// Restores the limits of one task. Sets `done` to false if something is left to restore.
 void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Released>& out, bool& done) {
   const absl::StatusOr<TaskLimits> limits = group.ReadLimits();
   if (!limits.ok()) {
@@ -18,10 +18,12 @@ void ReleaseTask(const LedgerEntry& entry, TaskGroup& group, std::vector<Release
     out.push_back({entry.job, entry.task, done ? "is gone" : std::string(Message(limits.status())), done});
     return;
   }
-  // Room first: the hard memory limit before the soft one goes up.
+  // The order of LimitKind writes the hard memory limit before the soft one goes up: memory.high must have
+  // room.
   for (const auto& [kind, value] : entry.values) {
     const std::optional<double>& has = limits->of(kind);
-    // Near the owner's is not the owner's, if it is we who set it.
+    // A value near the owner's that the agent set is still the agent's: only an equal one is restored
+    // already.
     if (has == value.owner) continue;
     if (!IsOurs(kind, value, has)) {
       if (SameLimit(kind, has, value.owner)) continue;
@@ -50,11 +52,12 @@ void ReleaseScoresOf(const LedgerEntry& entry, TaskGroup& group, ProcessTable& p
 
 struct Opened {
   Whereabouts where = Whereabouts::kGone;
-  std::unique_ptr<TaskGroup> group;  // if it is there
-  std::string why;                   // if it is not
+  std::unique_ptr<TaskGroup> group;  // only for kThere
+  std::string why;                   // for all others
 };
 
-// The task of this identity, from the first finder that can open it: also one that no rule finds any more.
+// Returns the task of this identity from the first finder that can open it, even if no rule matches it any
+// more.
 Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
                       std::span<TaskFinder* const> finders) {
   FoundTask task;
@@ -65,7 +68,7 @@ Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
   for (TaskFinder* finder : finders) {
     absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
     if (group.ok()) return {Whereabouts::kThere, *std::move(group), ""};
-    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // not one of its own
+    if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // another finder's identity
     if (group.status().code() != absl::StatusCode::kNotFound) {
       out = {Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
     } else if (finder->MayReturn(task)) {
@@ -100,6 +103,7 @@ absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group
 
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes) {
   std::vector<Released> out;
+  // A copy: Forget changes the ledger's entries.
   const std::map<std::string, LedgerEntry> entries = ledger.entries();
   std::map<std::string_view, Opened> all;
   std::set<std::string_view> paths;
@@ -114,7 +118,7 @@ std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finde
       ReleaseTask(entry, *opened.group, out, done);
       ReleaseScoresOf(entry, *opened.group, processes, paths, out, done);
     } else if (opened.where == Whereabouts::kAsleep && entry.values.empty()) {
-      // Its processes have ended, and with them all that was set.
+      // Its processes have ended, and everything that was set ended with them.
     } else {
       done = opened.where == Whereabouts::kGone;
       out.push_back({entry.job, entry.task, opened.why, done});

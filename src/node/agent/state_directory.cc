@@ -26,7 +26,7 @@ absl::Status LockStateDirectory(const std::string& path) {
     close(fd);
     return absl::UnavailableError(StrCat("another tautlet uses ", path));
   }
-  return absl::OkStatus();  // held until the process ends
+  return absl::OkStatus();  // the open descriptor holds the lock until the process ends
 }
 
 absl::Status CheckStateDirectory(const std::string& path) {

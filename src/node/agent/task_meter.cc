@@ -8,7 +8,8 @@
 namespace taut::node {
 namespace {
 
-// Node time and steady time may differ by this share of steady time between two readings.
+// Largest difference between node time and steady time from one reading to the next, before it counts as a
+// jump.
 constexpr int64_t kMaxDriftUs = 2 * kMicrosPerSecond;
 
 void Bump(std::optional<uint64_t>& count, uint64_t by) { count = count.value_or(0) + by; }
@@ -45,6 +46,7 @@ void TaskMeter::ForEachWindow(const Mark& from, const Mark& to, Fn&& fn) const {
 
 TaskMeter::Open& TaskMeter::OpenAt(WindowId window) {
   auto it = open_.end();
+  // From the end: almost always the newest window is meant.
   while (it != open_.begin() && (it - 1)->window >= window) --it;
   if (it == open_.end() || it->window != window) it = open_.insert(it, Open(window));
   return *it;
@@ -69,6 +71,7 @@ bool TaskMeter::AddCpu(const TaskReading& reading, const Mark& now) {
   if (!before) return false;
   const bool fell = usage_us < before->value;
   if (TooLong(before->mark, now)) return fell;
+  // After a reset the counter's value is all that was used since.
   const auto used_us = static_cast<double>(fell ? usage_us : usage_us - before->value);
   const double cores = used_us / static_cast<double>(now.steady_us - before->mark.steady_us);
   if (cores > options_.max_cores) {
@@ -94,7 +97,8 @@ bool TaskMeter::AddCount(std::optional<uint64_t> value, std::optional<Counter>& 
   const std::optional<Counter> before = std::exchange(counter, Counter{*value, now});
   if (!before) return false;
   const bool fell = *value < before->value;
-  // These may be read more seldom than usage. What is older than a window is of no window now open.
+  // These counters may be read less often than usage. A count from more than a window ago belongs to no open
+  // window.
   const bool late = TooLong(before->mark, now) && NodeSeconds(before->mark, now) > kWindowSeconds;
   if (late || WindowId::Of(now.at) < first_) return fell;
   const uint64_t increase = fell ? *value : *value - before->value;
@@ -105,7 +109,7 @@ bool TaskMeter::AddCount(std::optional<uint64_t> value, std::optional<Counter>& 
     const bool rest = share_before > 1 - 1e-9;
     const uint64_t upto =
         rest ? increase : static_cast<uint64_t>(static_cast<double>(increase) * share_before);
-    // The part of a window that was handed out already goes to the next: no event is lost.
+    // The part of a window that was already returned goes to the next one: no event is lost.
     Bump(OpenAt(std::max(window, first_)).*count, upto - given);
     given = upto;
   });
@@ -117,6 +121,8 @@ void TaskMeter::Add(const TaskReading& reading, int64_t steady_us, Timestamp at)
   const Mark now{steady_us, at};
   memory_ = UsageIn(reading);
   EndLate(at);
+  // Return before any mark is updated, so that the next rate covers this time too.
+  // this time.
   if (last_ && steady_us - last_->steady_us < options_.min_gap_us) return;
 
   bool gap = usage_ && reading.cpu_usage_us && TooLong(usage_->mark, now);
@@ -154,9 +160,10 @@ NodeWindow TaskMeter::Finish(const Open& open) {
   return out;
 }
 
+// A window without later readings would otherwise stay open forever, when its task stops being readable.
 void TaskMeter::EndLate(Timestamp at) {
   if (!last_ || open_.empty()) return;
-  // From so late on no reading stands for time before it: steady time says so too, or node time jumped.
+  // From this time on, no reading covers time before it: steady time agrees, or node time jumped.
   const WindowId newest = open_.back().window;
   const double late_s = static_cast<double>(at.us - last_->at.us) / kMicrosPerSecond;
   const double gap_s = static_cast<double>(options_.max_gap_us + kMaxDriftUs) / kMicrosPerSecond;
