@@ -35,7 +35,7 @@ absl::Status CheckValue(LimitKind kind, double value) {
       StrCat(Name(kind), ": ", value, " is not between ", lower, " and ", upper));
 }
 
-// The kernel counts memory in pages.
+// The kernel counts memory in pages, so a value may differ by less than one.
 bool IsSame(LimitKind kind, std::optional<double> wanted, std::optional<double> is) {
   if (wanted.has_value() != is.has_value()) return false;
   if (!wanted.has_value()) return true;
@@ -78,12 +78,12 @@ class Cgroup final : public TaskGroup {
   std::unique_ptr<CgroupFiles> files_;
   bool gone_ = false;
 
-  std::optional<uint64_t> inactive_file_;  // as last read, when memory_bytes was:
+  std::optional<uint64_t> inactive_file_;  // last read of inactive_file, made at this memory_bytes:
   uint64_t stat_memory_ = 0;
   int reads_since_stat_ = kReadsPerStat;
 };
 
-// A removed directory has no files, even if one of the same name has.
+// A removed directory has no files, even if a new one has its name.
 bool Cgroup::IsGone() {
   gone_ = gone_ || !files_->home().Has("cgroup.procs");
   return gone_;
@@ -93,6 +93,8 @@ absl::Status Cgroup::Read(ReadDepth depth, TaskReading& out) {
   out = {};
   if (gone_) return Gone();
   files_->Read(depth, out);
+  // One missing figure may be the first sign of a removal during the read: check before returning half a
+  // reading.
   const bool all_there = out.cpu_usage_us.has_value() && out.memory_bytes.has_value();
   if (!all_there && IsGone()) {
     out = {};
@@ -126,7 +128,7 @@ absl::StatusOr<TaskLimits> Cgroup::ReadLimits() {
     const auto kind = static_cast<LimitKind>(k);
     out.of(kind) = files_->ReadLimit(kind);
   }
-  if (IsGone()) return Gone();  // meanwhile: absent would be taken for unlimited
+  if (IsGone()) return Gone();  // a file missing because the group just went would count as unlimited
   return out;
 }
 
@@ -152,6 +154,7 @@ absl::StatusOr<int> Cgroup::Kill() {
 }
 
 std::vector<int> Cgroup::Pids(const std::set<std::string_view>& leave_out) {
+  // 0 stands for processes of another PID namespace.
   std::set<int> pids = PidsOf(files_->home(), path_, leave_out);
   pids.erase(0);
   return {pids.begin(), pids.end()};

@@ -1,5 +1,5 @@
-// The files of one cgroup as one version of the kernel's interface has them. cgroup.h puts what both versions
-// have in common on top; no other code needs this.
+// The files of one cgroup in one version of the kernel's interface. Only cgroup.cc uses it and adds what both
+// versions share.
 #pragma once
 
 #include <memory>
@@ -21,36 +21,37 @@ class CgroupFiles {
 
   // The directory that defines the group's lifetime.
   virtual const KernelDirectory& home() const = 0;
-  // Fills in what can be read: all but the working set.
+  // Fills in every figure that can be read, except the working set.
   virtual void Read(ReadDepth depth, TaskReading& out) = 0;
-  // Of the group and those below it. Expensive: the kernel adds up over all CPUs and prints 60 lines.
+  // Inactive file pages of the group and those below it, in bytes. Slow: the kernel adds up all CPUs and
+  // prints 60 lines.
   virtual std::optional<uint64_t> ReadInactiveFile() = 0;
-  // As TaskLimits.
+  // Returns the limit as in TaskLimits.
   virtual std::optional<double> ReadLimit(LimitKind kind) const = 0;
-  // `value` is plausible (see cgroup.cc). What ReadLimit should say now, up to whole pages: a weight or quota
-  // may be rounded.
+  // Writes a plausible value (see cgroup.cc). Returns the value that ReadLimit should return now, up to whole
+  // pages: a weight or quota may be rounded.
   virtual absl::StatusOr<std::optional<double>> WriteLimit(LimitKind kind, std::optional<double> value) = 0;
 
-  // What ReadLimit will say once `value` is written.
+  // Returns the value that ReadLimit will return after `value` is written.
   virtual std::optional<double> Rounded(LimitKind kind, std::optional<double> value) const = 0;
 
   virtual Wakeup oom_wakeup() const = 0;
   virtual void ClearOomWakeup() = 0;
 };
 
-// NotFound if there is no such group.
+// NotFound if the group does not exist.
 absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV1Files(const CgroupMounts& mounts, std::string_view path);
 absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV2Files(const CgroupMounts& mounts, std::string_view path);
 
-// The parts that are the same in both.
+// Functions that both versions share.
 PressureTotals ReadPressure(const KernelDirectory& directory, const char* file);
-// Unimplemented if the file is not there.
+// Converts the errno of a write; 0: OK. Unimplemented if the file does not exist (ENOENT).
 absl::Status WriteStatus(int error, const char* file);
-// How often the memory limit of a v1 group, or that of memory and swap together, was met.
+// Returns how often a v1 group met its limit of memory, or of memory and swap together.
 std::optional<uint64_t> V1LimitOoms(const KernelDirectory& memory);
-// Microseconds a period.
+// Returns the quota in microseconds a period, at least the kernel's minimum of 1 ms.
 uint64_t QuotaFor(double cores, uint64_t period_us);
-// In cores; `cores` as it is if the period is not known (0).
+// Returns the cores of that quota; `cores` unchanged if the period is unknown (0).
 double RoundedQuota(double cores, uint64_t period_us);
 
 }  // namespace taut::node

@@ -54,13 +54,13 @@ struct DirectoryCloser {
 
 struct CgroupFinder::Rule {
   size_t index = 0;
-  std::string name;   // for people
+  std::string name;   // for error messages
   std::string units;  // pattern, if `glob` is absent
   std::optional<PathGlob> glob;
   NameTemplate job, task;
 };
 
-// One look at the tree, a directory at a time, without recursion.
+// One search of the tree, a directory at a time, without recursion.
 class CgroupFinder::Walk {
  public:
   Walk(CgroupFinder& finder, const KernelDirectory& root) : finder_(finder), root_(root) {}
@@ -68,7 +68,7 @@ class CgroupFinder::Walk {
   absl::StatusOr<std::vector<FoundTask>> Run();
 
  private:
-  // A rule that may still fit below a directory, with what its stars stood for on the way.
+  // A rule that may still match below a directory, with the texts of its stars so far.
   struct Open {
     const Rule* rule = nullptr;
     std::vector<std::string> captures;
@@ -76,7 +76,7 @@ class CgroupFinder::Walk {
   struct Place {
     std::string path;  // "" for the root
     size_t depth = 0;
-    std::string slice;  // the nearest slice at or above
+    std::string slice;  // the nearest slice at or above the place
     std::vector<Open> open;
   };
 
@@ -101,6 +101,7 @@ absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Walk::Run() {
     waiting_.pop_back();
     if (absl::Status listed = List(place); !listed.ok()) return listed;
   }
+  // Sorted before names are checked, so that the same one of two tasks with equal names is kept each time.
   std::sort(found_.begin(), found_.end(),
             [](const FoundTask& a, const FoundTask& b) { return a.identity < b.identity; });
   std::set<std::pair<std::string, std::string>> names;
@@ -118,7 +119,7 @@ absl::Status CgroupFinder::Walk::List(const Place& place) {
   const int fd = openat(root_.fd(), relative.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, DirectoryCloser> directory(fd < 0 ? nullptr : fdopendir(fd));
   if (directory == nullptr) {
-    if (errno == ENOENT || errno == ENODEV) return absl::OkStatus();  // gone meanwhile
+    if (errno == ENOENT || errno == ENODEV) return absl::OkStatus();  // removed meanwhile
     return KernelError(errno, StrCat("cgroup ", place.path.empty() ? "/" : place.path));
   }
   while (const dirent* entry = readdir(directory.get())) {
@@ -150,7 +151,7 @@ absl::Status CgroupFinder::Walk::Visit(const Place& parent, std::string_view nam
         here.open.push_back(open);
         continue;
       }
-      if (is_taken) {  // by another: groups below may still be this rule's
+      if (is_taken) {  // by another rule: groups below may still match this one
         here.open.push_back(open);
         continue;
       }
@@ -169,7 +170,8 @@ absl::Status CgroupFinder::Walk::Visit(const Place& parent, std::string_view nam
       if (!taken.ok()) return taken;
     }
   }
-  // Two links are its own name and its ".": it has no directories. (Elsewhere than on cgroups it may be 1.)
+  // Two links are its name and its ".", so it has no subdirectories. (On other file systems the count may be
+  // 1.)
   if (!here.open.empty() && facts.st_nlink != 2 && here.depth < kMaxDepth)
     waiting_.push_back(std::move(here));
   return absl::OkStatus();
@@ -202,6 +204,7 @@ absl::Status CgroupFinder::Walk::Take(const Rule& rule, const std::string& path,
                                                "); use narrower patterns"));
   }
   task.identity = CgroupIdentity{path, inode}.Text();
+  // Labels go into protobuf strings, which must be UTF-8.
   std::erase_if(labels,
                 [](const auto& label) { return label.second.empty() || !IsPrintableUtf8(label.second); });
   std::sort(labels.begin(), labels.end());

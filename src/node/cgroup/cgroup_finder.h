@@ -1,4 +1,4 @@
-// Tasks that are cgroups: groups named by a path, and systemd's units.
+// Finds tasks that are cgroups: groups at configured paths, and systemd's units.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +19,42 @@ namespace taut::node {
 
 struct FinderBounds {
   size_t tasks = 10'000;
-  size_t directories = 100'000;  // looked at
+  size_t directories = 100'000;  // searched in one Find
 };
 
-// Walks the hierarchy that has memory: there a task is one directory. Of the rules it takes those of kCgroup
-// and kSystemd and passes over all others; FoundTask::rule counts them all. The first that fits a group
-// decides. Below a group that a rule has named, that rule names nothing more, but others may: a rule that
-// names a slice and, by another rule, services in it has their usage in both.
+// Searches the hierarchy of the memory controller, where a task is one directory. It uses the rules of
+// kCgroup and kSystemd and ignores all others; FoundTask::rule is the index in the whole list. The first rule
+// that matches a group applies. Below a group, its rule matches nothing more, but other rules may: if one
+// rule names a slice and another the services in it, both have the services' usage.
 //
-// Units are directories called *.service, *.scope or *.slice, wherever they lie. A rule's pattern fits the
-// name as systemctl writes it, or with its escapes (\x2d) decoded. Labels of a unit are decoded and have no
-// suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice around
-// it), and {path}.
+// Units are directories named *.service, *.scope or *.slice, at any depth. A rule's pattern is matched with
+// the name as systemctl writes it, and with its escapes (\x2d) decoded. Labels of a unit are decoded and
+// without suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice
+// around it), and {path}.
 //
-// systemd knows nothing of limits that others write: it writes its own again when a unit's properties are
-// set.
+// systemd ignores limits that other programs write: it writes its own again when a unit's properties are set.
 //
-// Names: an empty job is "{base}" for groups and "{prefix|unit}" for units, an empty task "{host}{path}". A
-// group whose name cannot be made, is not printable UTF-8, is longer than 255 bytes, or is another's already,
-// is left out and told by refusals().
+// Names: an empty job template is "{base}" for groups and "{prefix|unit}" for units; an empty task template
+// is "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be made, is not
+// printable UTF-8, is longer than 255 bytes, or is already in use.
 //
-// A walk opens each directory that may lie on the way to a match; one without children costs a stat.
+// A search opens each directory that may lead to a match; one without children costs a stat.
 class CgroupFinder final : public TaskFinder {
  public:
-  // "host" is what {host} stands for. InvalidArgument, naming the rule: a path that is none, a template that
-  // cannot be read or has a placeholder that nothing fills.
+  // `host` is the value of {host}. InvalidArgument, with the rule's name, if a path is invalid, a template
+  // cannot be parsed, or a placeholder is never filled. NotFound if no cgroups are mounted.
   static absl::StatusOr<std::unique_ptr<CgroupFinder>> Create(const CgroupMounts& mounts, std::string host,
                                                               const std::vector<TaskRule>& rules,
                                                               const FinderBounds& bounds = {});
 
-  // "systemd" if all of its rules are for units, else "cgroup".
+  // "systemd" if all rules are for units, else "cgroup".
   std::string_view name() const override { return name_; }
-  // ResourceExhausted: more groups fit, or had to be looked at, than the bounds say. Groups
-  // that come and go meanwhile may be there or not.
+  // ResourceExhausted if more groups match, or have to be searched, than the bounds allow. Groups that appear
+  // or disappear during the search may be included or not.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
 
-  // Why groups that fit a rule were left out by the last Find, at most kMaxRefusals of them, for people.
+  // Why the last Find left out matching groups, for people; at most kMaxRefusals reasons.
   std::vector<std::string> refusals() const override { return refusals_; }
   size_t num_refused() const override { return num_refused_; }
 

@@ -1,5 +1,5 @@
-// Groups of a test's own on the real kernel, in each hierarchy there is, with children in them; all of it is
-// gone when the object is, and what a killed test left behind when the next one begins.
+// Test groups on the real kernel, in each hierarchy that exists, with child processes in them. The destructor
+// removes them; groups that a killed test left behind are removed when the next one starts.
 #pragma once
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 namespace taut::node {
 
-// Skips the test, saying why, where there are no groups to be made.
+// Skips the test, with the reason, where no groups can be created.
 #define TAUT_NEEDS_CGROUPS()                                           \
   if (const std::string why = CgroupFixture::WhyNot(); !why.empty()) { \
     GTEST_SKIP() << why;                                               \
@@ -34,7 +34,7 @@ namespace taut::node {
 
 class CgroupFixture {
  public:
-  // "" if groups with CPU and memory can be made here, else why not.
+  // "" if groups with CPU and memory can be created here, else the reason.
   static std::string WhyNot() {
     if (geteuid() != 0) return "not root: no cgroups can be made";
     const absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts();
@@ -49,7 +49,7 @@ class CgroupFixture {
     return "";
   }
 
-  // A group "/taut-cgroup-test-PID-NAME".
+  // Creates the group "/taut-cgroup-test-PID-NAME".
   explicit CgroupFixture(const std::string& name) : path_(StrCat("/", kPrefix, getpid(), "-", name)) {
     if (const absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts(); mounts.ok()) mounts_ = *mounts;
     Sweep();
@@ -74,23 +74,23 @@ class CgroupFixture {
   void Make() const {
     for (const std::string& directory : Directories()) std::filesystem::create_directories(directory);
   }
-  // A group below; on v2 with the parent's controllers.
+  // Creates a group below it; on v2 with the parent's controllers.
   void MakeBelow(const std::string& name) const {
     for (const std::string& directory : Directories())
       std::filesystem::create_directories(directory + "/" + name);
   }
-  // With all below. REQUIRES: no children.
+  // Removes the group and all groups below. REQUIRES: no children.
   void Remove() const {
     for (const std::string& directory : Directories()) RemoveTree(directory);
   }
 
-  // A child in the group: does `work`, and then sleeps until it is killed. Returns when the work is done or
-  // the child has died of it.
+  // Starts a child in the group that does `work` and then sleeps until it is killed. Returns when the work is
+  // done or the child has died of it.
   template <typename Work>
   pid_t Start(Work work) {
     return StartIn("", work);
   }
-  // In the group of this name below.
+  // Starts a child in the group `below`.
   template <typename Work>
   pid_t StartIn(const std::string& below, Work work) {
     int ready[2];
@@ -111,24 +111,24 @@ class CgroupFixture {
     close(ready[0]);
     return child;
   }
-  // Holds anonymous memory.
+  // Starts a child that holds anonymous memory.
   pid_t StartHolding(size_t bytes) {
     return Start([bytes] { Touch(bytes); });
   }
-  // Burns this much CPU time in the group.
+  // Starts a child that uses this much CPU time.
   pid_t StartBurning(std::chrono::milliseconds cpu) {
     return Start([cpu] {
       while (std::chrono::milliseconds(clock() * 1000 / CLOCKS_PER_SEC) < cpu) {
       }
     });
   }
-  // Anonymous memory of the calling process, for good.
+  // Allocates anonymous memory of the calling process and never frees it.
   static void Touch(size_t bytes) {
     auto* memory = static_cast<volatile char*>(std::malloc(bytes));
     for (size_t i = 0; i < bytes; i += 4096) memory[i] = 1;
   }
 
-  // The wait status of a child that ends by itself; -1, and it is killed, if it does not.
+  // Returns the wait status of a child that ends by itself; if it does not end, kills it and returns -1.
   int WaitFor(pid_t child) {
     children_.erase(std::remove(children_.begin(), children_.end(), child), children_.end());
     int status = 0;
@@ -166,7 +166,7 @@ class CgroupFixture {
     for (std::string& directory : out) directory += path_;
     return out;
   }
-  // The path of this file in the first hierarchy whose group has it, home first; "" if none has.
+  // Returns the path of this file in the first hierarchy whose group has it, home first; "" if none has.
   std::string WithFile(const std::string& file) const {
     for (const std::string& directory : Directories()) {
       if (std::filesystem::exists(directory + "/" + file)) return directory + "/" + file;
@@ -179,7 +179,7 @@ class CgroupFixture {
     if (fd >= 0) close(fd);
     return done;
   }
-  // A killed process stays in its group for a moment.
+  // Removes a directory and all below. Retries, because a killed process stays in its group for a moment.
   static void RemoveTree(const std::string& directory) {
     std::error_code error;
     std::vector<std::string> below;
@@ -189,7 +189,7 @@ class CgroupFixture {
     for (const std::string& path : below) RemoveTree(path);
     EXPECT_TRUE(Eventually([&] { return rmdir(directory.c_str()) == 0 || errno != EBUSY; })) << directory;
   }
-  // Groups of tests that are no more.
+  // Removes groups of tests that no longer run.
   void Sweep() const {
     std::error_code error;
     for (const std::string& root : Roots()) {

@@ -15,7 +15,7 @@ struct Mount {
   std::string_view type, options;
 };
 
-// The kernel writes blanks and backslashes as three octal digits: "\040".
+// Decodes three octal digits, as which the kernel writes blanks and backslashes: "\040".
 std::string WithoutEscapes(std::string_view text) {
   const auto octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;
@@ -31,7 +31,7 @@ std::string WithoutEscapes(std::string_view text) {
   return out;
 }
 
-// "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime [optional]... - cgroup cgroup rw,cpu"
+// Parses "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime [optional]... - cgroup cgroup rw,cpu".
 bool ParseLine(std::string_view line, Mount& out) {
   const std::vector<std::string_view> fields = Split(line, ' ');
   const auto dash = std::find(fields.begin(), fields.end(), "-");
@@ -50,7 +50,8 @@ bool HasOption(const Mount& mount, std::string_view option) {
   return std::find(options.begin(), options.end(), option) != options.end();
 }
 
-// A mount of a part of the hierarchy (a container's view) only counts if there is no better one.
+// Returns the mount point. A mount of a part of the hierarchy (a container's view) counts only if no other
+// exists.
 template <typename Fits>
 std::string PointOf(const std::vector<Mount>& mounts, Fits fits) {
   const Mount* found = nullptr;
@@ -98,6 +99,7 @@ absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::
   for (const std::string_view line : Split(mountinfo, '\n')) {
     Mount mount;
     if (!ParseLine(line, mount)) continue;
+    // A later mount at the same point hides the earlier one.
     std::erase_if(mounts, [&mount](const Mount& other) { return other.point == mount.point; });
     mounts.push_back(std::move(mount));
   }

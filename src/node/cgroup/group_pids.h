@@ -1,4 +1,4 @@
-// The processes of a cgroup and of those below it.
+// The processes of a cgroup and of the groups below it.
 #pragma once
 
 #include <set>
@@ -9,8 +9,8 @@
 
 namespace taut::node {
 
-// 0 stands for processes of another PID namespace. `leave_out`: paths of groups below whose processes do not
-// count, `path` being that of `group`. Groups more than 32 levels below are not looked at.
+// Returns the pids, with a 0 if there are processes of another PID namespace. `leave_out`: paths of groups
+// below whose processes do not count; `path` is that of `group`. Searches 32 levels below the group.
 std::set<int> PidsOf(const KernelDirectory& group, const std::string& path = {},
                      const std::set<std::string_view>& leave_out = {});
 

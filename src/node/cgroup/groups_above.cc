@@ -27,7 +27,7 @@ void ReadV2(const CgroupMounts& mounts, GroupAbove& out) {
   out.memory_max_bytes = MemoryLimitOf(directory, "memory.max");
   const std::optional<CpuQuota> quota = ParseCpuMax(directory.Read("cpu.max", buffer).text);
   out.cpu_max_cores = quota.has_value() ? quota->cores() : std::nullopt;
-  // memory.events adds up what the groups below do; older kernels have no other.
+  // memory.events includes the groups below; older kernels have no memory.events.local.
   for (const char* file : {"memory.events.local", "memory.events"}) {
     out.limit_ooms = ParseKeyedNumber(directory.Read(file, buffer).text, "oom");
     if (out.limit_ooms.has_value()) break;

@@ -1,4 +1,4 @@
-// What the groups above a cgroup allow it: the limits of its own files are not all that the kernel has.
+// Limits of the groups above a cgroup: they apply in addition to those of its own files.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace taut::node {
 
-// The groups above the one at `path` that limit memory or CPU, the nearest first, the hierarchy's root last. On v1
-// memory and CPU are of their own hierarchies, where the same path stands for the same group.
+// Returns the groups above `path` that limit memory or CPU, nearest first, the hierarchy's root last. On v1,
+// memory and CPU come from their own hierarchies, where the same path names the same group.
 std::vector<GroupAbove> ReadGroupsAbove(const CgroupMounts& mounts, std::string_view path);
 
 }  // namespace taut::node

@@ -18,7 +18,7 @@ std::optional<uint64_t> NumberOf(const KernelText& read) {
   return read.error != 0 ? std::nullopt : ParseKernelNumber(read.text);
 }
 
-// A path that leads out of its hierarchy is not looked at.
+// Paths with ".." are rejected, as they may lead out of the hierarchy.
 bool LeadsUp(std::string_view path) {
   for (const std::string_view component : Split(path, '/')) {
     if (component == "..") return true;
@@ -37,6 +37,7 @@ KernelText ReadKernelFile(int fd, std::span<char> buffer) {
   ssize_t got = 0;
   do {
     got = pread(fd, buffer.data(), buffer.size(), 0);
+    // pread: the descriptor stays open, and each read must begin at the start.
   } while (got < 0 && errno == EINTR);
   if (got < 0) return {{}, errno};
   return {{buffer.data(), static_cast<size_t>(got)}, 0};
@@ -83,6 +84,7 @@ int KernelDirectory::Write(const char* file, std::string_view text) const {
   const Fd fd = OpenFile(file, O_WRONLY | O_TRUNC);
   if (!fd.is_open()) return errno;
   const std::string line = StrCat(text, "\n");
+  // The kernel parses each write on its own, so value and line end must arrive together.
   ssize_t put = 0;
   do {
     put = write(fd.get(), line.data(), line.size());
@@ -97,6 +99,7 @@ void HotFile::OpenIfClosed(const KernelDirectory& directory) {
 KernelText HotFile::Read(std::span<char> buffer) {
   if (!fd_.is_open()) return {{}, ENOENT};
   const KernelText out = ReadKernelFile(fd_.get(), buffer);
+  // Closed, so that OpenIfClosed finds the file of a controller that was enabled again.
   if (out.error == ENODEV) fd_ = Fd();
   return out;
 }

@@ -1,5 +1,4 @@
-// The small text files of a kernel's directories: read without allocation, by handles that stay on what they
-// were opened on.
+// Small text files in the kernel's directories, read without allocation and relative to open directories.
 #pragma once
 
 #include <cstdint>
@@ -38,33 +37,34 @@ class Fd {
   int fd_ = -1;
 };
 
-// No file that is read here is longer; of a longer one only the beginning is seen.
+// Longer than any file that is read with it; of a longer file only the beginning is read.
 using KernelBuffer = char[8192];
 
-// The text lies in the reader's buffer. error: 0 or an errno, with no text.
+// The text is in the caller's buffer. `error`: 0, or an errno and no text.
 struct KernelText {
   std::string_view text;
   int error = 0;
 };
 KernelText ReadKernelFile(int fd, std::span<char> buffer);
 
-// A directory held open: a removed one stays removed, whatever takes its name.
+// A directory that stays open: after a removal it stays removed, even if its name is used again.
 class KernelDirectory {
  public:
-  KernelDirectory() = default;  // of nothing: each call fails with ENOENT
-  // `path` below `root`, "/" for root itself. NotFound if it is not there.
+  KernelDirectory() = default;  // no directory: each call fails with ENOENT
+  // Opens `path` below `root`; "/" is root itself. NotFound if it does not exist, InvalidArgument for a path
+  // with "..".
   static absl::StatusOr<KernelDirectory> Open(const std::string& root, std::string_view path);
 
   bool is_open() const { return fd_.is_open(); }
-  int fd() const { return fd_.get(); }  // for openat and its like; -1 if not open
+  int fd() const { return fd_.get(); }  // for openat(); -1 if not open
   uint64_t inode() const { return inode_; }
   bool Has(const char* file) const;
-  // `flags` as of open(2).
+  // `flags` as for open(2).
   Fd OpenFile(const char* file, int flags) const;
   KernelText Read(const char* file, std::span<char> buffer) const;
-  // The number that is the whole file.
+  // Returns the number that is the whole content of the file; nullopt otherwise.
   std::optional<uint64_t> ReadNumber(const char* file) const;
-  // 0 or the errno; `text` and a line end in one write.
+  // Writes `text` and a line end in one write. Returns 0 or the errno.
   int Write(const char* file, std::string_view text) const;
 
  private:
@@ -72,11 +72,11 @@ class KernelDirectory {
   uint64_t inode_ = 0;
 };
 
-// A file that is read again and again: stays open. One that is not there is looked for again when told to,
-// for a controller may be switched off and on while the directory lives.
+// A file that is read repeatedly and stays open. OpenIfClosed retries a missing one, because a controller may
+// be disabled and enabled while the directory exists.
 class HotFile {
  public:
-  explicit HotFile(const char* name) : name_(name) {}  // a literal
+  explicit HotFile(const char* name) : name_(name) {}  // must be a literal
 
   void OpenIfClosed(const KernelDirectory& directory);
   KernelText Read(std::span<char> buffer);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
-constexpr std::string_view kTotal = " total=";  // of pressure
+constexpr std::string_view kTotal = " total=";  // of pressure lines
 
-// The text before the line's end, nullopt without one.
+// Returns the text before the line's end; nullopt without one.
 std::optional<std::string_view> FirstLine(std::string_view text) {
   const size_t end = text.find('\n');
   if (end == std::string_view::npos) return std::nullopt;

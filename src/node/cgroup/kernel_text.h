@@ -1,5 +1,5 @@
-// What the kernel writes into its small files, taken apart without allocation. Text that is cut off or no
-// number is absent, never a wrong number: the kernel ends every line.
+// Parses kernel control files without allocation. Truncated or non-numeric text yields nullopt, never a wrong
+// number: the kernel ends every line.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,31 @@
 
 namespace taut::node {
 
-// A decimal number and nothing else; nullopt past 2^64 - 1.
+// Parses a decimal number and nothing else; nullopt above 2^64 - 1.
 std::optional<uint64_t> ParseDecimal(std::string_view digits);
-// "1234\n".
+// Parses "1234\n".
 std::optional<uint64_t> ParseKernelNumber(std::string_view text);
-// The number of the line "key number\n".
+// Returns the number in the line "key number\n".
 std::optional<uint64_t> ParseKeyedNumber(std::string_view text, std::string_view key);
-// "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull ...": the totals.
+// Returns the totals of "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull ...".
 PressureTotals ParsePressure(std::string_view text);
-// The same: avg10, the share of the last ten seconds, 0 .. 1.
+// Shares of avg10 in the same text: the last ten seconds, 0 .. 1.
 struct PressureShares {
   std::optional<double> some, full;
 };
 PressureShares ParsePressureShares(std::string_view text);
 
-// What a limit file says.
+// The content of a limit file.
 struct KernelLimit {
   bool is_limited = false;
-  uint64_t value = 0;  // if it is limited
+  uint64_t value = 0;  // only if is_limited
 
   std::optional<double> amount() const;
 };
-// "max\n", or bytes; so many that no machine has them (v1: 9223372036854771712) are no limit either. nullopt:
-// neither.
+// Parses "max\n" or a number of bytes. Amounts that no machine has (v1: 9223372036854771712) mean no limit.
+// Other text yields nullopt.
 std::optional<KernelLimit> ParseByteLimit(std::string_view text);
-// cpu.max, "max 100000\n" or "50000 100000\n", in cores. v1: "-1\n" or "50000\n" beside the period's file.
+// The content of cpu.max, "max 100000\n" or "50000 100000\n"; v1: "-1\n" or "50000\n" and the period's file.
 struct CpuQuota {
   std::optional<uint64_t> quota_us;  // absent: no limit
   uint64_t period_us = 0;
@@ -46,7 +46,7 @@ struct CpuQuota {
 std::optional<CpuQuota> ParseCpuMax(std::string_view text);
 std::optional<CpuQuota> ParseCfsQuota(std::string_view quota, std::string_view period);
 
-// An errno as a status; `place` says what was touched.
+// Converts an errno to a status; `place` names the file or directory.
 absl::Status KernelError(int error, std::string_view place);
 
 }  // namespace taut::node

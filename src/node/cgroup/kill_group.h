@@ -1,4 +1,4 @@
-// The end of all processes of a cgroup.
+// Kills all processes of a cgroup.
 #pragma once
 
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace taut::node {
 
-// SIGKILL to every process in `group`, at `path` of its hierarchy, and in the groups below it; those that they
-// start meanwhile too. Returns how many were there. By cgroup.kill where the kernel has it (v2, Linux 5.14);
-// else one by one through pidfds (v2: frozen meanwhile), so that no process that left the group or took an old
-// number is hit, in 20 rounds at most. Processes end a little later. As `group` is held open, another group of
-// its name is never hit.
+// Sends SIGKILL to every process in `group` (at `path` of its hierarchy) and in the groups below it,
+// including those started meanwhile. Returns how many processes there were. Uses cgroup.kill where the kernel
+// has it (v2, Linux 5.14). Otherwise it kills one by one through pidfds, in at most 20 rounds (v2: with the
+// group frozen), so that no process that left the group or reused a pid is hit. Processes end a little later.
+// `group` is held open, so another group of its name is never hit.
 //
-// FailedPrecondition, and nothing is killed: the hierarchy's root, or a group with the calling process, its
-// parent or process 1 in it or below it.
+// FailedPrecondition, without a kill, if the group is the hierarchy's root or contains the calling process,
+// its parent or process 1.
 absl::StatusOr<int> KillGroup(const KernelDirectory& group, std::string_view path);
 
 }  // namespace taut::node

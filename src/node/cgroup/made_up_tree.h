@@ -1,5 +1,5 @@
-// A simulated cgroup tree of plain files below a temporary folder, removed with the object: for tests of what
-// the kernel does not do on demand.
+// A simulated cgroup tree of plain files in a temporary folder, removed with the object: for tests of
+// behaviour that the kernel does not show on demand.
 #pragma once
 
 #include <stdlib.h>
@@ -17,13 +17,13 @@ namespace taut::node {
 
 class MadeUpTree {
  public:
-  // "" is the root itself.
+  // Mounts with v2 alone; "" is the root itself.
   CgroupMounts V2() const {
     CgroupMounts out;
     out.unified = root_;
     return out;
   }
-  // With all four hierarchies.
+  // Mounts with all four hierarchies.
   CgroupMounts V1() const {
     CgroupMounts out;
     out.memory = root_ + "/memory";
@@ -33,7 +33,7 @@ class MadeUpTree {
     return out;
   }
   void MakeGroup(const std::string& path) const { Write(path + "/cgroup.procs", ""); }
-  // Directories are made as needed.
+  // Writes a file and creates its directories.
   void Write(const std::string& file, std::string_view text) const {
     const std::filesystem::path path = root_ + "/" + file;
     std::filesystem::create_directories(path.parent_path());

@@ -15,7 +15,7 @@
 namespace taut::node {
 namespace {
 
-// "MemTotal:       16303068 kB", in bytes.
+// Parses "MemTotal:       16303068 kB" to bytes.
 std::optional<double> MemInfo(std::string_view text, std::string_view key) {
   for (std::string_view line : Split(text, '\n')) {
     if (!line.starts_with(key)) continue;
@@ -92,6 +92,7 @@ class Group final : public MemorySource {
     SetThresholds(*home, limit->value);
     const auto total = static_cast<double>(limit->value);
     MemoryNow out{total, total - static_cast<double>(*used - std::min(*used, inactive)), {}, {}};
+    // A group's limit may be above what the machine has.
     if (const absl::StatusOr<MemoryNow> all = machine_.Read(); all.ok()) {
       out.total = std::min(out.total, all->total);
       out.free = std::min(out.free, all->free);
@@ -104,7 +105,8 @@ class Group final : public MemorySource {
   }
 
  private:
-  // Thresholds of an earlier limit stay in the kernel until the group goes: they only wake once too often.
+  // Registers the thresholds with the kernel. Those of an earlier limit stay registered until the group is
+  // removed; they only cause needless wakeups.
   void SetThresholds(const KernelDirectory& home, uint64_t limit) {
     if (!event_.is_open() || below_.empty() || (home.inode() == watched_ && limit == watched_limit_)) return;
     watched_ = home.inode();
@@ -113,7 +115,7 @@ class Group final : public MemorySource {
     for (const FreeThreshold& below : below_) {
       const auto total = static_cast<double>(limit);
       const auto at = static_cast<uint64_t>(total - below.Of(total));
-      // Without them the guard reads by its clock alone.
+      // If it fails, the guard reads at its own intervals only.
       if (usage.is_open()) {
         (void)home.Write("cgroup.event_control", StrCat(event_.get(), " ", usage.get(), " ", at));
       }
@@ -125,7 +127,7 @@ class Group final : public MemorySource {
   MemorySource& machine_;
   Fd event_;
   std::vector<FreeThreshold> below_;
-  uint64_t watched_ = 0, watched_limit_ = 0;  // the group, by inode, and its limit
+  uint64_t watched_ = 0, watched_limit_ = 0;  // inode and limit of the group with registered thresholds
 };
 
 }  // namespace

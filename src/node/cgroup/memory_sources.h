@@ -1,4 +1,4 @@
-// What is free of a machine's memory and of a cgroup's.
+// Free memory of the machine and of a cgroup.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace taut::node {
 
-// MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory where the kernel has it. A Read costs two
-// small files. Unavailable: meminfo has no MemAvailable.
+// MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory where the kernel has it. Read costs two
+// small files and fails with Unavailable if meminfo has no MemAvailable.
 std::unique_ptr<MemorySource> MachineMemory(std::string proc_dir = "/proc");
-// The group at `path`: its limit, what is left of it (inactive file pages count as free), but not more than
-// `machine` has, and the pressure in it. The group is looked up at each Read. NotFound: it is not there;
-// FailedPrecondition: it has no memory limit. `machine` must outlive it.
+// The group at `path`: its limit and the rest of it (inactive file pages count as free), at most what
+// `machine` has, and the pressure in it. Each Read looks the group up. It fails with NotFound if the group
+// does not exist, FailedPrecondition if it has no memory limit. `machine` must outlive the result.
 std::unique_ptr<MemorySource> GroupMemory(const CgroupMounts& mounts, std::string path,
                                           MemorySource& machine);
 

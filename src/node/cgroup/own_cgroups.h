@@ -1,4 +1,4 @@
-// The cgroups that this process is in.
+// The cgroups of this process.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace taut::node {
 
-// Paths in all hierarchies, each once, from the text of /proc/self/cgroup; "/" is left out. A path with ':' in
-// it is whole.
+// Returns the paths in all hierarchies from the text of /proc/self/cgroup, each once and without "/". A path
+// may contain ':'.
 std::vector<std::string> ParseOwnCgroups(std::string_view text);
-// Of this process. Empty if the file cannot be read.
+// Returns those of this process; empty if the file cannot be read.
 std::vector<std::string> OwnCgroups();
 
 }  // namespace taut::node

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kScore = "oom_score_adj";
 
-// "17 (name) S 1 ...": the name may hold blanks and brackets, and ends with the last bracket.
+// Parses "17 (name) S 1 ...". The name may contain blanks and brackets and ends with the last bracket.
 bool ParseStat(std::string_view text, ProcessReading& out) {
   const size_t end = text.rfind(") ");
   if (end == std::string_view::npos) return false;
@@ -44,7 +44,7 @@ class Files final : public ProcessTable {
     return directory.ok() ? ReadIn(*directory, pid) : std::nullopt;
   }
 
-  // The directory stays that of the process that it was opened for.
+  // The open directory stays that of its process, so the write cannot hit a later process with this pid.
   absl::Status SetOomScoreAdj(const ProcessId& process, int value) override {
     const absl::StatusOr<KernelDirectory> directory = Open(process.pid);
     const std::optional<ProcessReading> now = directory.ok() ? ReadIn(*directory, process.pid) : std::nullopt;

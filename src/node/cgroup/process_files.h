@@ -1,4 +1,4 @@
-// The processes of this machine, by the files of /proc.
+// The processes of this machine, through the files of /proc.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace taut::node {
 
-// `proc_dir`: where proc is mounted. A Read costs two small files.
+// `proc_dir`: mount point of proc. A Read costs two small files.
 std::unique_ptr<ProcessTable> ProcessFiles(std::string proc_dir = "/proc");
 
 }  // namespace taut::node

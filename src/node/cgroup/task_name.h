@@ -1,4 +1,4 @@
-// What a job or task may be called: text that people can read and every face can print.
+// Rules for names of jobs and tasks, so that people can read them and every output can print them.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 namespace taut::node {
 
 inline constexpr size_t kMaxTaskNameBytes = 255;
-// Printable UTF-8, not empty, at most kMaxTaskNameBytes.
+// True for printable UTF-8 that is not empty and has at most kMaxTaskNameBytes.
 bool IsTaskName(std::string_view text);
-// For people: text that is not printable with \xNN for all that is no ASCII.
+// Returns the text for people: if it is not printable, every non-ASCII byte becomes \xNN.
 std::string Shown(std::string_view text);
 
 }  // namespace taut::node

@@ -69,7 +69,8 @@ size_t PathGlob::num_stars() const {
   return out;
 }
 
-// The usual loop: on a mismatch the last star takes one byte more. Earlier stars are settled by then.
+// On a mismatch the last star takes one byte more. Earlier stars need no other attempt: if the rest does not
+// match after their shortest text, a longer one does not help either.
 bool PathGlob::FitsAt(size_t depth, std::string_view component, std::vector<std::string>& captures) const {
   if (depth >= components_.size()) return false;
   const std::string_view glob = components_[depth];

@@ -1,4 +1,4 @@
-// Names of cgroups as systemd writes them, and paths that fit a glob.
+// Cgroup names of systemd's units, and matching of paths with a glob.
 #pragma once
 
 #include <optional>
@@ -8,31 +8,31 @@
 
 namespace taut::node {
 
-// A unit by its directory's name: "web@blue\x2dgreen.service".
+// A unit, parsed from its directory's name: "web@blue\x2dgreen.service".
 struct SystemdUnit {
   std::string full;         // as systemctl writes it, with its escapes
-  std::string unit;         // decoded, no suffix: "web@blue-green"
-  std::string prefix;       // before '@', "" without one: "web"
-  std::string instance;     // behind it: "blue-green"
+  std::string unit;         // decoded, without suffix: "web@blue-green"
+  std::string prefix;       // before '@': "web"; "" without '@'
+  std::string instance;     // after '@': "blue-green"
   std::string_view suffix;  // ".service"
 };
-// nullopt if it is no service, scope or slice. A leading '_', which systemd puts before names that could be a
-// file of the kernel's ("_cpu.service"), is not of the name.
+// Returns nullopt if it is not a service, scope or slice. A leading '_' is removed: systemd puts it before
+// names that could be files of the kernel ("_cpu.service").
 std::optional<SystemdUnit> ParseUnitName(std::string_view directory);
-// "\x2d" as the byte it stands for; what is no escape stays as it is.
+// Decodes escapes such as "\x2d" to their bytes; other text is unchanged.
 std::string DecodeUnitEscapes(std::string_view text);
 
-// A path with '*' for any text, also none, within one component: "/apps/*/worker-*".
+// A path with '*' for any text (also empty) within one component: "/apps/*/worker-*".
 class PathGlob {
  public:
-  // nullopt: not absolute, or a component is empty, "." or "..".
+  // Returns nullopt if the path is not absolute, or a component is empty, "." or "..".
   static std::optional<PathGlob> Parse(std::string_view text);
 
   size_t depth() const { return components_.size(); }
   // Number of '*'.
   size_t num_stars() const;
-  // Does a component fit the one at this depth (from 0)? Appends what its '*' stand for; if several ways fit,
-  // the earlier stars take as little as possible.
+  // True if the component matches the glob's component at this depth (from 0). Appends the texts of its
+  // stars; if several matches exist, earlier stars match as little as possible.
   bool FitsAt(size_t depth, std::string_view component, std::vector<std::string>& captures) const;
 
  private:

@@ -1,4 +1,4 @@
-// cgroup v1: one directory a controller, and, if the machine has v2 beside it, one more that knows pressure.
+// cgroup v1: one directory for each controller and, if v2 is mounted too, one more for pressure.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -17,7 +17,7 @@ namespace taut::node {
 namespace {
 
 constexpr const char* kLimit = "memory.limit_in_bytes";
-constexpr const char* kSwapLimit = "memory.memsw.limit_in_bytes";  // of memory and swap together
+constexpr const char* kSwapLimit = "memory.memsw.limit_in_bytes";  // limit of memory and swap together
 constexpr const char* kQuota = "cpu.cfs_quota_us";
 constexpr uint64_t kDefaultShares = 1024;
 
@@ -49,7 +49,8 @@ class V1Files final : public CgroupFiles {
   HotFile cpuacct_usage_{"cpuacct.usage"}, memory_usage_{"memory.usage_in_bytes"},
       memory_stat_{"memory.stat"};
   Fd oom_event_;
-  // How much more than memory the owner allows, if he limits it; kept while we have lifted both.
+  // By how much the owner's limit of memory and swap exceeds that of memory. It is kept while the agent has
+  // removed both.
   std::optional<uint64_t> swap_allowance_;
   bool is_swap_lifted_ = false;
 };
@@ -58,7 +59,7 @@ V1Files::V1Files(Directories directories) : in_(std::move(directories)) {
   cpuacct_usage_.OpenIfClosed(in_.cpuacct);
   memory_usage_.OpenIfClosed(in_.memory);
   memory_stat_.OpenIfClosed(in_.memory);
-  // The kernel keeps what it needs of oom_control; only the eventfd has to stay open.
+  // The kernel keeps its own reference to oom_control; only the eventfd has to stay open.
   Fd event(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   const Fd oom = in_.memory.OpenFile("memory.oom_control", O_RDONLY);
   if (event.is_open() && oom.is_open() &&
@@ -86,7 +87,7 @@ void V1Files::Read(ReadDepth depth, TaskReading& out) {
   out.memory_peak_bytes = in_.memory.ReadNumber("memory.max_usage_in_bytes");
   out.oom_kills = ParseKeyedNumber(in_.memory.Read("memory.oom_control", buffer).text, "oom_kill");
   out.memory_max_events = in_.memory.ReadNumber("memory.failcnt");
-  // Kernels exist (6.18) that end tasks of a group at its limit and leave the count at 0: then it says nothing.
+  // Some kernels (6.18) kill tasks at a group's limit and leave the count at 0: then 0 means unknown.
   out.limit_ooms = V1LimitOoms(in_.memory);
   if (out.limit_ooms == uint64_t{0}) out.limit_ooms.reset();
   out.cpu_pressure = ReadPressure(in_.unified, "cpu.pressure");
@@ -155,8 +156,8 @@ int V1Files::WriteBytes(const char* file, const KernelLimit& limit) const {
   return in_.memory.Write(file, limit.is_limited ? StrCat(limit.value) : "-1");
 }
 
-// The kernel keeps memory <= memory and swap: on the way up the second goes first, on the way down last. What
-// the owner allowed of swap, often none, stays as it is.
+// The kernel requires memory <= memory and swap: on the way up the second is written first, on the way down
+// last. The owner's swap allowance, often 0, stays as it is.
 absl::Status V1Files::WriteMemory(const KernelLimit& to) {
   const std::optional<KernelLimit> from = ReadBytes(kLimit), swap = ReadBytes(kSwapLimit);
   if (from.has_value() && swap.has_value() && from->is_limited && swap->is_limited) {
@@ -173,6 +174,7 @@ absl::Status V1Files::WriteMemory(const KernelLimit& to) {
   const char* const second = up ? kLimit : kSwapLimit;
   if (const int error = WriteBytes(first, up ? swap_to : to); error != 0) return WriteStatus(error, first);
   if (const int error = WriteBytes(second, up ? to : swap_to); error != 0) {
+    // Undo the first write: a changed swap limit alone would change the owner's allowance.
     WriteBytes(first, up ? *swap : *from);
     return WriteStatus(error, second);
   }
@@ -217,7 +219,7 @@ void V1Files::ClearOomWakeup() {
   }
 }
 
-// Of a hierarchy that has no such group (or is not mounted): a directory of nothing.
+// Returns no directory for a hierarchy that is not mounted or does not have the group.
 absl::StatusOr<KernelDirectory> OpenIfThere(const std::string& root, std::string_view path) {
   if (root.empty()) return KernelDirectory();
   absl::StatusOr<KernelDirectory> out = KernelDirectory::Open(root, path);
@@ -232,6 +234,7 @@ absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV1Files(const CgroupMounts& mou
                                                                     {&mounts.cpu, &in.cpu},
                                                                     {&mounts.cpuacct, &in.cpuacct},
                                                                     {&mounts.unified, &in.unified}};
+  // The group must exist in the home hierarchy; in others it may lack a controller.
   for (const auto& [root, directory] : wanted) {
     const bool is_home = *root == mounts.home();
     absl::StatusOr<KernelDirectory> opened =

@@ -20,7 +20,7 @@ class V2Files final : public CgroupFiles {
  public:
   explicit V2Files(KernelDirectory directory) : directory_(std::move(directory)) {
     OpenHotFiles();
-    // Looked at once, else the kernel takes it for news (kernfs_generic_poll).
+    // Read it once: otherwise the first poll reports old events as new (kernfs_generic_poll).
     oom_events_ = directory_.OpenFile("memory.events", O_RDONLY);
     V2Files::ClearOomWakeup();
   }
@@ -38,7 +38,7 @@ class V2Files final : public CgroupFiles {
   }
 
  private:
-  // A controller may be switched on for a group that lives.
+  // A controller may be enabled while the group exists.
   void OpenHotFiles() {
     for (HotFile* file : {&cpu_stat_, &memory_current_, &memory_stat_}) file->OpenIfClosed(directory_);
   }
@@ -106,7 +106,7 @@ std::optional<double> V2Files::ReadLimit(LimitKind kind) const {
     case LimitKind::kCpuWeight:
       break;
   }
-  // An idle group (cpu.idle) has weight 0: it has none.
+  // An idle group (cpu.idle) has weight 0, which counts as none.
   const uint64_t weight = directory_.ReadNumber("cpu.weight").value_or(0);
   return weight == 0 ? std::nullopt : std::optional<double>(static_cast<double>(weight));
 }
@@ -144,7 +144,7 @@ absl::StatusOr<std::optional<double>> V2Files::WriteMemory(const char* file, std
   return value;
 }
 
-// Of protection "max" is much and 0 is none.
+// "max" protects all memory, and 0 none.
 std::optional<double> V2Files::ReadProtection(const char* file) const {
   KernelBuffer buffer;
   const std::optional<KernelLimit> read = ParseByteLimit(directory_.Read(file, buffer).text);
@@ -169,7 +169,7 @@ std::optional<double> V2Files::Rounded(LimitKind kind, std::optional<double> val
   return RoundedQuota(*value, now.has_value() ? now->period_us : 0);
 }
 
-// Only the quota is written: the period stays as it is.
+// Writes only the quota: the period stays as it is.
 absl::StatusOr<std::optional<double>> V2Files::WriteQuota(std::optional<double> cores) {
   CpuQuota quota;
   if (cores.has_value()) {
@@ -186,8 +186,8 @@ absl::StatusOr<std::optional<double>> V2Files::WriteQuota(std::optional<double> 
   return quota.cores();
 }
 
-// memory.max below what is in use does not fail: the kernel reclaims, and then it kills. So room is made
-// first, and if there is none nothing is written.
+// A memory.max below the usage does not fail: the kernel reclaims and then kills. So room is made first;
+// without room nothing is written.
 absl::Status V2Files::MakeRoom(uint64_t bytes) {
   if (!directory_.Has("memory.max")) return WriteStatus(ENOENT, "memory.max");
   const std::optional<double> before = ReadLimit(LimitKind::kMemoryMax);
@@ -199,7 +199,7 @@ absl::Status V2Files::MakeRoom(uint64_t bytes) {
       return absl::UnavailableError("memory.current cannot be read: lowering memory.max might kill the task");
     }
     if (*current <= bytes) return absl::OkStatus();
-    // Only what the kernel gives away first; below the working set it would have to swap.
+    // Reclaim only inactive pages: below the working set the kernel would have to swap.
     const uint64_t over = *current - bytes;
     if (tries == kReclaimTries || over > ReadInactiveFile().value_or(0)) break;
     const int error = directory_.Write("memory.reclaim", StrCat(over));
