@@ -1,4 +1,4 @@
-// Where a container's cgroup is.
+// Finds the cgroup of a container.
 #pragma once
 
 #include <string>
@@ -10,15 +10,14 @@
 namespace taut::node {
 
 struct ContainerCgroup {
-  std::string
-      path;  // from the root of the hierarchy: "/docker/4f5e...", "/system.slice/docker-4f5e....scope"
-  CgroupVersion version = CgroupVersion::kV1;  // of the memory controller
+  std::string path;  // below the hierarchy's root: "/docker/4f5e...", "/system.slice/docker-4f5e....scope"
+  CgroupVersion version = CgroupVersion::kV1;  // version of the memory controller
 };
 
-// Reads the text of /proc/PID/cgroup, where PID is the first process of container `id`. On v1 the line of the
-// memory controller counts, else the one of v2. A process may have moved into a group of its own below the
-// container's: the path ends with the component that has the id. NotFound if there is none, as when the PID
-// is another process by now.
+// Parses the text of /proc/PID/cgroup of the first process of container `id`. On v1 the line of the memory
+// controller counts, otherwise that of v2. The process may have moved into a group below the container's: the
+// path ends with the component that contains the id. NotFound if there is none, as when the PID belongs to
+// another process by now.
 absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std::string_view id);
 
 }  // namespace taut::node

@@ -47,7 +47,7 @@ absl::StatusOr<ContainerNamer> ContainerNamer::Create(const std::vector<TaskRule
 }
 
 std::optional<FoundTask> ContainerNamer::Name(const ContainerSummary& container) const {
-  std::vector<std::string> names;  // "label.KEY"; views of it stay good
+  std::vector<std::string> names;  // "label.KEY"; reserved, so that views of it stay valid
   names.reserve(container.labels.size());
   std::vector<LabelView> values;
   std::string_view project, service;
@@ -126,7 +126,7 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> DockerFinder::Open(const FoundTask& t
   return DockerTask::Open(client_, *id, options_.open_cgroup, options_.proc_dir);
 }
 
-// The engine keeps a container's limits until it is removed.
+// True while the container exists: the engine keeps its limits until it is removed.
 bool DockerFinder::MayReturn(const FoundTask& task) {
   const absl::StatusOr<std::string> id = IdOf(task.identity);
   return id.ok() && !absl::IsNotFound(client_->Inspect(*id).status());

@@ -18,20 +18,21 @@ namespace taut::node {
 
 struct DockerFinderOptions {
   EngineClientOptions engine;
-  std::string host;             // what {host} stands for
-  std::vector<TaskRule> rules;  // those of other sources are skipped; FoundTask::rule counts them all
-  CgroupOpener open_cgroup;     // unset: that of this machine (node/cgroup/cgroup.h)
+  std::string host;  // value of {host}
+  // rules of other sources are skipped; FoundTask::rule is the index in this list
+  std::vector<TaskRule> rules;
+  CgroupOpener open_cgroup;  // unset: opens cgroups of this machine (node/cgroup/cgroup.h)
   std::string proc_dir = "/proc";
 };
 
-// How a rule names a container. Empty templates are "docker/{service}" and "{host}/{name}". {id} is the 12
-// digits that `docker ps` shows. The first rule that fits and whose templates have a value for every
-// placeholder counts.
+// Names containers by rules. Empty templates are "docker/{service}" and "{host}/{name}". {id} is the 12
+// digits that `docker ps` shows. The first rule that matches and whose placeholders all have a value applies.
 class ContainerNamer {
  public:
-  // InvalidArgument naming the rule whose template cannot be read.
+  // InvalidArgument, with the rule's name, if a template cannot be parsed or `host` is empty.
   static absl::StatusOr<ContainerNamer> Create(const std::vector<TaskRule>& rules, std::string host);
-  // nullopt: no rule wants it. Labels: image, and compose_project and compose_service if it has them.
+  // Returns nullopt if no rule matches. Labels: image, and compose_project and compose_service if present.
+  // O(rules).
   std::optional<FoundTask> Name(const ContainerSummary& container) const;
 
  private:
@@ -44,27 +45,27 @@ class ContainerNamer {
   std::vector<Compiled> rules_;
 };
 
-// A container is one task over all its restarts ("docker:ID"): the engine keeps its limits too. Its groups
-// are of one start each: after kGone and kStarted of the same identity, open it anew. Events come for all
-// containers, also those that no rule wants.
+// A container is one task over all its restarts ("docker:ID"), as the engine keeps its limits too. Its
+// TaskGroup covers one start: after kGone and kStarted of an identity, open it again. Events cover all
+// containers, also those that no rule matches.
 class DockerFinder final : public TaskFinder {
  public:
-  // Starts the thread that listens to the engine, which need not be there yet. InvalidArgument: an address
-  // that is no Unix socket, no host, or a template that cannot be read. NotFound: this machine has no
-  // cgroups.
+  // Starts the thread that reads the engine's events; the engine need not run yet. InvalidArgument if the
+  // address is not a Unix socket, the host is empty or a template cannot be parsed. NotFound if this machine
+  // has no cgroups.
   static absl::StatusOr<std::unique_ptr<DockerFinder>> Create(DockerFinderOptions options);
 
   std::string_view name() const override { return "docker"; }
-  // One request, whatever the number of containers.
+  // One request for all containers.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
   bool MayReturn(const FoundTask& task) override;
   Wakeup wakeup() const override { return events_->wakeup(); }
   std::vector<TaskEvent> TakeEvents() override { return events_->Take(); }
 
-  // See SetMemoryOfStopped.
+  // See SetMemoryOfStopped. InvalidArgument if the identity is not a container's.
   absl::Status SetStoppedMemory(const std::string& identity, double bytes);
-  // Why no events come; OK while they do.
+  // Why no events arrive; OK while they do.
   absl::Status events_status() const { return events_->status(); }
 
  private:

@@ -15,8 +15,8 @@ absl::Status NotRunning(std::string_view id) {
   return absl::NotFoundError(StrCat("container ", id.substr(0, 12), " is no longer running"));
 }
 
-// How far the kernel's number may be from the engine's: a page, 1 ms of quota a period of 100 ms, a weight
-// as the kernel counts it.
+// Largest difference between the kernel's value and the engine's: a page, 1 ms of quota in a period of 100
+// ms, one unit of the kernel's weight.
 double RoundingOf(LimitKind kind) {
   switch (kind) {
     case LimitKind::kMemoryMax:
@@ -37,7 +37,7 @@ bool Agree(LimitKind kind, const std::optional<double>& engine, const std::optio
   return std::abs(*engine - *kernel) <= RoundingOf(kind);
 }
 
-// The kernel's number, where "as good as none" is none, as ToTaskLimits has it.
+// Returns the kernel's value. An amount that means no limit becomes absent, as in ToTaskLimits.
 std::optional<double> KernelLimit(const TaskLimits& kernel, LimitKind kind, const ContainerLimits& engine,
                                   int64_t cores) {
   const std::optional<double>& value = kernel.of(kind);
@@ -75,7 +75,7 @@ absl::StatusOr<std::unique_ptr<DockerTask>> DockerTask::Open(std::shared_ptr<Eng
   if (!cgroup.ok()) return cgroup.status();
   std::unique_ptr<DockerTask> out(
       new DockerTask(std::move(client), *std::move(start), where->version, *std::move(cgroup)));
-  // A restart in between would have given the group of another life.
+  // Compare again: the container may have restarted between the first look and the opening of its cgroup.
   if (const absl::StatusOr<ContainerDetails> now = out->Inspect(); !now.ok()) return now.status();
   return out;
 }
@@ -111,7 +111,7 @@ absl::StatusOr<TaskLimits> DockerTask::ReadLimits() {
 }
 
 absl::Status DockerTask::CheckShrink(double bytes) {
-  if (version_ == CgroupVersion::kV1) return absl::OkStatus();  // there the kernel refuses and kills no task
+  if (version_ == CgroupVersion::kV1) return absl::OkStatus();  // v1's kernel refuses and kills no task
   TaskReading reading;
   if (absl::Status status = cgroup_->Read(ReadDepth::kUsage, reading); !status.ok()) return status;
   const std::optional<uint64_t> used =
@@ -165,7 +165,7 @@ absl::Status DockerTask::SetLimit(LimitKind kind, std::optional<double> value) {
     if (absl::Status status = CheckShrink(*value); !status.ok()) return status;
   }
   if (absl::Status status = client_->Update(start_.id, update->body); !status.ok()) {
-    // An update of a container that just ended fails in many words.
+    // An update of a container that just ended fails with various messages: check whether it runs.
     const absl::StatusOr<ContainerDetails> after = Inspect();
     return absl::IsNotFound(after.status()) ? after.status() : status;
   }

@@ -14,26 +14,27 @@
 
 namespace taut::node {
 
-// Opens the cgroup at a path from the root of its hierarchy; NotFound if there is none.
+// Opens the cgroup at a path below its hierarchy's root; NotFound if there is none.
 using CgroupOpener = std::function<absl::StatusOr<std::unique_ptr<TaskGroup>>(std::string_view path)>;
 
-// One life of a container, from a start to its end; after a restart all calls give NotFound.
+// One start of a container, until it ends. After a restart all calls fail with NotFound.
 //
-// Limits are never written to the cgroup (but for protection, which the engine does not know) but asked of the
-// engine, which keeps them over restarts, and then looked for in both: in what the engine says and in what the
-// kernel has. Read does not need the engine.
+// Limits are set through the engine, which keeps them over restarts, and then verified in both engine and
+// kernel. Only memory protection, which the engine does not support, is written to the cgroup. Read does not
+// need the engine.
 class DockerTask final : public TaskGroup {
  public:
-  // NotFound if the container does not run. `proc_dir`: where the engine's processes are seen, "/proc".
+  // NotFound if the container is not running. `proc_dir`: where the engine's processes are visible, "/proc".
   static absl::StatusOr<std::unique_ptr<DockerTask>> Open(std::shared_ptr<EngineClient> client,
                                                           const std::string& id, const CgroupOpener& opener,
                                                           const std::string& proc_dir);
 
   absl::Status Read(ReadDepth depth, TaskReading& out) override { return cgroup_->Read(depth, out); }
-  // The engine's numbers where the kernel has them, up to its rounding; else the kernel's.
+  // Returns the engine's values where the kernel's agree up to rounding, else the kernel's.
   absl::StatusOr<TaskLimits> ReadLimits() override;
-  // Also Unavailable and DeadlineExceeded of the engine. See limit_update.h for what each kind becomes. On
-  // cgroup v2 the kernel would kill to shrink memory below its use, so that is refused here.
+  // Also returns Unavailable and DeadlineExceeded of the engine. limit_update.h defines the request for each
+  // kind. On cgroup v2 the kernel would kill to shrink memory below the usage, so this is refused here with
+  // ResourceExhausted.
   absl::Status SetLimit(LimitKind kind, std::optional<double> value) override;
 
   std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override;
@@ -54,7 +55,7 @@ class DockerTask final : public TaskGroup {
  private:
   DockerTask(std::shared_ptr<EngineClient> client, ContainerDetails start, CgroupVersion version,
              std::unique_ptr<TaskGroup> cgroup);
-  // As it is now; NotFound if this life of it is over.
+  // Returns the present details; NotFound if this start is over.
   absl::StatusOr<ContainerDetails> Inspect();
   absl::Status CheckShrink(double bytes);
   absl::Status Verify(LimitKind kind, const ContainerLimits& expected, int64_t cores);
@@ -66,8 +67,8 @@ class DockerTask final : public TaskGroup {
   bool is_gone_ = false;
 };
 
-// Sets the memory limit that a stopped container will have at its next start, as after an OOM kill that
-// ended it. FailedPrecondition if it runs: then open it and use SetLimit.
+// Sets the memory limit for the next start of a stopped container, as after an OOM kill that ended it.
+// FailedPrecondition if it runs: then open it and use SetLimit.
 absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, double bytes);
 
 }  // namespace taut::node

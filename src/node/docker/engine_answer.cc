@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxMessageBytes = 300;
 
-// Go writes null where a list, a map or a number is empty.
+// Go writes null for an empty list, map or number.
 absl::Status IsNull(JsonValue value, bool& out) {
   JsonKind kind{};
   absl::Status s = value.ReadKind(kind);
@@ -52,7 +52,7 @@ absl::Status ReadLabels(JsonValue value, std::vector<std::pair<std::string, std:
   return read;
 }
 
-// A container that others link to has names like "/other/alias" beside its own.
+// A container that others link to also has names like "/other/alias".
 absl::Status ReadName(JsonValue value, std::string& out) {
   bool is_null = false;
   if (absl::Status s = IsNull(value, is_null); !s.ok() || is_null) return s;
@@ -172,7 +172,7 @@ std::string EngineMessage(std::string_view body) {
     return key == "message" ? v.Read(message) : absl::OkStatus();
   });
   std::string_view text = StripSpace(!read.ok() || message.empty() ? body : std::string_view(message));
-  // The engine passes on what runc wrote, line ends and all.
+  // The engine includes runc's output with line ends: use the first line.
   text = StripSpace(text.substr(0, text.find('\n')));
   return std::string(CutUtf8(text, kMaxMessageBytes));
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr int kPreferredMinor = 41;
 constexpr int kLeastMinor = 24;
 
-// The minor of "1.41"; -1 if it is not such a version.
+// Returns the minor number of "1.41"; -1 if it is not such a version.
 int MinorOf(std::string_view version) {
   if (!version.starts_with("1.")) return -1;
   version.remove_prefix(2);
@@ -25,7 +25,7 @@ int MinorOf(std::string_view version) {
   return error == std::errc() && end == version.data() + version.size() ? minor : -1;
 }
 
-// Words of runc and of the kernel when more is in use than the limit asked for.
+// True if the message is one of runc or of the kernel that more memory is in use than the limit.
 bool SaysInUse(std::string_view message) {
   for (const std::string_view words : {"unable to set memory limit", "unable to set memory max",
                                        "device or resource busy", "Device or resource busy", "EBUSY"}) {
@@ -53,7 +53,8 @@ absl::StatusCode CodeOf(int http_status, std::string_view message) {
   }
 }
 
-// What the engine takes for a container; nothing else may get into a request's path.
+// Checks that a container id has only the characters that the engine allows: it becomes part of a request's
+// path.
 absl::Status CheckId(std::string_view id) {
   const bool good = !id.empty() && std::all_of(id.begin(), id.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -73,6 +74,7 @@ struct Sink {
 size_t Append(char* data, size_t size, size_t count, void* user) {
   auto* sink = static_cast<Sink*>(user);
   const size_t bytes = size * count;
+  // max_bytes >= body.size() always holds, so the subtraction cannot wrap.
   sink->too_long = bytes > sink->max_bytes - sink->body.size();
   if (sink->too_long) return 0;
   sink->body.append(data, bytes);
@@ -169,7 +171,7 @@ absl::StatusOr<std::string> EngineClient::Perform(Method method, const std::stri
   curl_easy_reset(curl);
   curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path_.c_str());
   curl_easy_setopt(curl, CURLOPT_URL, StrCat("http://docker", path).c_str());
-  curl_easy_setopt(curl, CURLOPT_PROXY, "");  // whatever the environment says
+  curl_easy_setopt(curl, CURLOPT_PROXY, "");  // ignore proxies of the environment
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout.count()));
@@ -195,6 +197,7 @@ absl::StatusOr<std::string> EngineClient::Perform(Method method, const std::stri
 
 absl::StatusOr<std::string> EngineClient::Request(Method method, std::string_view path,
                                                   std::string_view body) {
+  // Held during the request: the curl handle has one user at a time.
   const std::lock_guard lock(mutex_);
   if (api_version_.empty()) {
     const absl::StatusOr<std::string> answer = Perform(Method::kGet, "/version", {});
@@ -206,7 +209,7 @@ absl::StatusOr<std::string> EngineClient::Request(Method method, std::string_vie
     api_version_ = *std::move(chosen);
   }
   absl::StatusOr<std::string> answer = Perform(method, StrCat("/v", api_version_, path), body);
-  // It may come back as another version.
+  // The engine may restart as another version.
   if (absl::IsUnavailable(answer.status())) api_version_.clear();
   return answer;
 }

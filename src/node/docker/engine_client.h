@@ -1,7 +1,7 @@
-// Asks the Docker engine of this machine, over its Unix socket.
+// Client of this machine's Docker engine, over its Unix socket.
 //
-// Only Unix sockets: the limits are set by the engine, but usage is read from this machine's cgroups, so an
-// engine elsewhere (tcp://) would be of no use.
+// Only Unix sockets are supported: limits are set by the engine, but usage is read from this machine's
+// cgroups, so an engine elsewhere (tcp://) would be useless.
 #pragma once
 
 #include <chrono>
@@ -18,30 +18,32 @@
 namespace taut::node {
 
 struct EngineClientOptions {
-  std::string address = "unix:///var/run/docker.sock";  // or the plain path
+  std::string address = "unix:///var/run/docker.sock";  // or a plain path
   std::chrono::milliseconds connect_timeout{2000};
   std::chrono::milliseconds timeout{5000};  // of a whole request
   size_t max_answer_bytes = size_t{64} << 20;
 };
 
-// The path of an address of a socket. InvalidArgument for tcp:// and the like, and for paths too long for a
-// socket (107 bytes).
+// Returns the path in a socket's address. InvalidArgument for tcp:// and the like, and for paths too long for
+// a socket (above 107 bytes).
 absl::StatusOr<std::string> SocketPathOf(std::string_view address);
-// What keeps this process from connecting to a socket, and the way out.
+// Explains why this process cannot connect to a socket, and how to fix it.
 std::string WhyUnreachable(const std::string& socket_path);
-// The version of the API to speak: 1.41, which has all that is needed, if the engine can, else the nearest
-// that it can. FailedPrecondition below 1.24.
+// Returns the API version to use: 1.41, which is sufficient, if the engine supports it, else the nearest
+// supported one. FailedPrecondition below 1.24.
 absl::StatusOr<std::string> ChooseApiVersion(const EngineVersion& version);
 
-// Thread-safe; requests go out one after the other. Keeps its connection. Errors of all requests, with the
-// engine's own words:
-//   Unavailable         no engine answers at the socket, or it is shutting down
-//   DeadlineExceeded    it does not answer in time
+// Thread-safe: requests are sent one after the other, and a caller waits for those before. Keeps its
+// connection. Errors of all requests, with the engine's message:
+//   Unavailable         no engine at the socket, or it is shutting down
+//   DeadlineExceeded    no response in time
 //   NotFound            no such container
-//   InvalidArgument     it does not take the value
-//   ResourceExhausted   the container uses more memory than the limit asked for
-//   FailedPrecondition  it cannot do this to this container
-//   DataLoss            its answer is damaged or too long
+//   InvalidArgument     the value is rejected
+//   ResourceExhausted   the container uses more memory than the requested limit
+//   PermissionDenied    the engine forbids it
+//   FailedPrecondition  not possible for this container
+//   DataLoss            the response is damaged or too long
+//   Internal            everything else
 //   Internal            everything else
 class EngineClient {
  public:
@@ -51,13 +53,13 @@ class EngineClient {
   EngineClient& operator=(const EngineClient&) = delete;
 
   absl::StatusOr<EngineVersion> Version();
-  // Those that run (or are paused), in the engine's order.
+  // Returns the running (or paused) containers in the engine's order.
   absl::StatusOr<std::vector<ContainerSummary>> ListRunning();
-  // Of a container that runs or not. `id` may be a name too.
+  // Returns a container, running or not. `id` may be a name too.
   absl::StatusOr<ContainerDetails> Inspect(std::string_view id);
-  // `body`: JSON of the fields to change. About 50 ms for one that runs.
+  // `body`: JSON with the fields to change. Takes about 50 ms for a running container.
   absl::Status Update(std::string_view id, std::string_view body);
-  // Of the engine's machine; asked for once.
+  // Cores of the engine's machine; requested once.
   absl::StatusOr<int64_t> Cores();
 
   const std::string& socket_path() const { return socket_path_; }
@@ -67,20 +69,20 @@ class EngineClient {
   enum class Method : uint8_t { kGet, kPost };
   EngineClient(std::string socket_path, const EngineClientOptions& options);
 
-  // `path` behind the version. Negotiates the version first, anew after a break.
+  // `path` follows the version. Negotiates the version first, and again after a lost connection.
   absl::StatusOr<std::string> Request(Method method, std::string_view path, std::string_view body = {});
   absl::StatusOr<std::string> Perform(Method method, const std::string& path, std::string_view body);
   absl::Status Failure(int curl_code, const std::string& path) const;
 
   const std::string socket_path_;
   const EngineClientOptions options_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards the members below
   std::unique_ptr<Handle> handle_;
-  std::string api_version_;  // "" before it is negotiated
-  int64_t cores_ = 0;        // 0 before it is known
+  std::string api_version_;  // "": not negotiated yet
+  int64_t cores_ = 0;        // 0: unknown yet
 };
 
-// The error that an answer with this HTTP status is.
+// Converts an HTTP error response to a status.
 absl::Status EngineError(int http_status, std::string_view body, std::string_view request);
 
 }  // namespace taut::node

@@ -19,7 +19,7 @@
 namespace taut::node {
 namespace {
 
-// {"type":["container"],"event":["start","die","destroy","oom","rename"]}; every engine knows this path
+// {"type":["container"],"event":["start","die","destroy","oom","rename"]}. Every engine accepts this path
 // without a version.
 constexpr char kUrl[] =
     "http://docker/"
@@ -50,11 +50,11 @@ struct EngineEvents::Impl {
   std::deque<TaskEvent> queue;
   absl::Status status = absl::UnavailableError("the event stream has not started");
 
-  // Of the thread alone.
+  // Used only by the thread.
   CURL* curl = nullptr;
-  std::string buffer;     // a line that is not there in full
-  bool is_open = false;   // the stream at hand has begun
-  std::string bad_words;  // of an answer that is no stream
+  std::string buffer;     // an incomplete line
+  bool is_open = false;   // the present stream has begun
+  std::string bad_words;  // body of an error response
 
   ~Impl() {
     if (multi != nullptr) curl_multi_cleanup(multi);
@@ -63,7 +63,7 @@ struct EngineEvents::Impl {
 
   void Wake() const {
     const uint64_t one = 1;
-    // Fails only if the counter is full, and then it is ready anyhow.
+    // Fails only if the counter is full: the descriptor is ready then anyway.
     [[maybe_unused]] const ssize_t written = write(event_fd, &one, sizeof(one));
   }
 
@@ -75,7 +75,7 @@ struct EngineEvents::Impl {
   void TakeLine(std::string_view line) {
     if (StripSpace(line).empty()) return;
     const absl::StatusOr<EngineEvent> event = ParseEngineEvent(line);
-    // One that cannot be read may have been anything: let them look at all.
+    // An event that cannot be parsed may concern any container: wake the reader to list them all.
     if (!event.ok()) return Wake();
     if (const std::optional<TaskEvent::Kind> kind = KindOf(event->action); kind.has_value()) {
       const std::lock_guard lock(mutex);
@@ -126,7 +126,7 @@ struct EngineEvents::Impl {
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, this);
   }
 
-  // Until the stream ends or the thread shall. Says how it ended.
+  // Reads until the stream ends or the thread is stopped. Returns how it ended.
   absl::Status ReadStream() {
     curl = curl_easy_init();
     if (curl == nullptr) return absl::InternalError("curl_easy_init failed");
@@ -162,7 +162,7 @@ struct EngineEvents::Impl {
       SetStatus(ReadStream());
       if (is_stopping) break;
       if (is_open) pause = options.least_pause;
-      // Nothing to wait for but the time, and the end.
+      // Waits for the pause, or for the end of the thread (curl_multi_wakeup).
       curl_multi_poll(multi, nullptr, 0, static_cast<int>(pause.count()), nullptr);
       pause = std::min(2 * pause, options.most_pause);
     }
@@ -197,7 +197,7 @@ Wakeup EngineEvents::wakeup() const { return {impl_->event_fd, EPOLLIN}; }
 
 std::vector<TaskEvent> EngineEvents::Take() {
   uint64_t count = 0;
-  // Before the queue is emptied, so that what comes in between wakes again.
+  // Read before the queue is emptied, so that an event in between wakes again.
   [[maybe_unused]] const ssize_t got = read(impl_->event_fd, &count, sizeof(count));
   const std::lock_guard lock(impl_->mutex);
   std::vector<TaskEvent> out(std::make_move_iterator(impl_->queue.begin()),
@@ -208,7 +208,8 @@ std::vector<TaskEvent> EngineEvents::Take() {
 
 absl::Status EngineEvents::status() const {
   const std::lock_guard lock(impl_->mutex);
-  // A copy that shares nothing with the thread's: ThreadSanitizer cannot see into Abseil's reference count.
+  // A copy that shares nothing with the thread's status: ThreadSanitizer does not understand Abseil's
+  // reference count.
   return absl::Status(impl_->status.code(), impl_->status.message());
 }
 

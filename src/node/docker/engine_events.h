@@ -1,4 +1,4 @@
-// What happens to containers, told by the engine as it happens.
+// Events of containers, as the engine reports them.
 #pragma once
 
 #include <chrono>
@@ -16,27 +16,29 @@ namespace taut::node {
 struct EngineEventsOptions {
   std::string address = "unix:///var/run/docker.sock";  // or the plain path
   std::chrono::milliseconds connect_timeout{2000};
-  // Before a broken stream is asked for again: doubled from the least to the most, until it is there again.
+  // Pause before a broken stream is requested again: doubled from the least to the most until it works.
   std::chrono::milliseconds least_pause{200}, most_pause{10'000};
-  size_t max_queued = 65'536;  // events not yet taken; the oldest are dropped
+  size_t max_queued = 65'536;  // pending events; the oldest are dropped above it
 };
 
-// Reads the engine's event stream in a thread of its own, and reconnects as long as it exists. An
-// engine that is not there is no error here: listing its containers reports the error.
+// Reads the engine's event stream in its own thread and reconnects as long as the object exists. A missing
+// engine is not an error here: listing its containers reports it.
 class EngineEvents {
  public:
+  // InvalidArgument for an invalid address, Internal if curl fails, ResourceExhausted without a free
+  // descriptor.
   static absl::StatusOr<std::unique_ptr<EngineEvents>> Start(const EngineEventsOptions& options);
-  // Ends the thread, at once.
+  // Stops the thread without waiting for an event.
   ~EngineEvents();
   EngineEvents(const EngineEvents&) = delete;
   EngineEvents& operator=(const EngineEvents&) = delete;
 
-  // Ready when there are events, and once, with or without events, when the stream begins (whatever happened
-  // while there was none is in no event) and when a container gets a new name: then look at all containers.
+  // Becomes ready when there are events. Also once, possibly without events, when the stream begins (earlier
+  // changes are in no event) and when a container is renamed: list all containers then.
   Wakeup wakeup() const;
-  // In order, with "docker:ID" as the identity; takes the readiness away. Any thread.
+  // Returns the events in order, with "docker:ID" as identity, and clears the readiness. Any thread.
   std::vector<TaskEvent> Take();
-  // OK while the stream is open, else why it is not: for people. Any thread.
+  // OK while the stream is open, else why it is not, for people. Any thread.
   absl::Status status() const;
 
  private:
@@ -45,7 +47,7 @@ class EngineEvents {
   std::unique_ptr<Impl> impl_;
 };
 
-// The identity of a container as a task.
+// Returns the identity of a container as a task.
 std::string DockerIdentity(std::string_view id);
 
 }  // namespace taut::node

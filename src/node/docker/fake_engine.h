@@ -1,4 +1,4 @@
-// An engine for tests: answers HTTP on a Unix socket as a function says.
+// An engine for tests: answers HTTP on a Unix socket with the results of a function.
 #pragma once
 
 #include <poll.h>
@@ -29,7 +29,7 @@ struct FakeAnswer {
   int status = 200;
   std::string body{};
   bool stays_open = false;  // a stream: Send adds to it, EndStreams ends it
-  bool hangs = false;       // never answers
+  bool hangs = false;       // no response
 };
 
 class FakeEngine {
@@ -49,7 +49,7 @@ class FakeEngine {
     return requests_;
   }
 
-  // Runs fn while no handler runs, so that they may share what it changes or reads.
+  // Runs fn while no handler runs, so that they may share data.
   template <typename F>
   auto Locked(const F& fn) {
     const std::lock_guard lock(mutex_);
@@ -69,7 +69,7 @@ class FakeEngine {
     const std::lock_guard lock(mutex_);
     return streams_.size();
   }
-  // As an engine that is stopped: the socket file stays.
+  // Stops like a real engine: the socket file stays.
   void Stop() {
     is_stopping_ = true;
     if (acceptor_.joinable()) acceptor_.join();
@@ -106,7 +106,7 @@ class FakeEngine {
     close(listener_);
   }
 
-  // Waits a little.
+  // Waits up to 20 ms for data.
   static bool Readable(int fd) {
     pollfd p{fd, POLLIN, 0};
     return poll(&p, 1, 20) > 0;
@@ -120,7 +120,7 @@ class FakeEngine {
     }
   }
 
-  // False when the client has hung up or the engine stops.
+  // Returns false when the client has closed the connection or the engine stops.
   bool ReadRequest(int fd, std::string& in, FakeRequest& out) {
     size_t need = std::string::npos;
     while (true) {
@@ -176,8 +176,8 @@ class FakeEngine {
   int listener_ = -1;
   std::atomic<bool> is_stopping_ = false;
   std::thread acceptor_;
-  std::vector<std::thread> connections_;  // grows in the acceptor only
-  std::mutex mutex_;                      // guards the next two, and is held while the handler runs
+  std::vector<std::thread> connections_;  // grows only in the acceptor
+  std::mutex mutex_;                      // guards the next two; held while the handler runs
   std::vector<int> streams_;
   std::vector<FakeRequest> requests_;
 };

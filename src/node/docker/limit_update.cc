@@ -10,9 +10,9 @@ namespace taut::node {
 namespace {
 
 constexpr int64_t kDefaultPeriodUs = 100'000;
-constexpr long long kLeastQuotaUs = 1000, kLeastNanoCpus = 10'000'000;  // the engine refuses less
+constexpr long long kLeastQuotaUs = 1000, kLeastNanoCpus = 10'000'000;  // the engine's minimum
 constexpr int64_t kPageBytes = 4096;
-// What the kernel gives a group that nothing was said of: 1,024 shares, weight 100.
+// The kernel's default for a group: 1,024 shares, weight 100.
 constexpr int64_t kDefaultSharesV1 = 1024;
 constexpr double kDefaultWeightV2 = 100;
 
@@ -29,7 +29,7 @@ LimitUpdate PlanMemory(const ContainerLimits& now, std::optional<int64_t> bytes)
     r.memory_swap_bytes = -1;
   } else {
     const int64_t swap = std::max<int64_t>(now.memory_swap_bytes - now.memory_bytes, 0);
-    // Without a limit the allowance must stay visible: it is asked for again with the next limit.
+    // The allowance must stay visible without a limit: it is used again for the next limit.
     r.memory_bytes = bytes.value_or((kNoMemoryLimit - swap) / kPageBytes * kPageBytes);
     r.memory_swap_bytes = bytes.has_value() ? r.memory_bytes + swap : kNoMemoryLimit;
   }
@@ -81,7 +81,7 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
   if (kind == LimitKind::kMemoryLow || kind == LimitKind::kMemoryMin) {
     return absl::UnimplementedError(StrCat(Name(kind), " of a container is set in its cgroup"));
   }
-  // An upper bound that the engine's int64 can hold, whatever the unit.
+  // An upper bound that fits the engine's int64 in any unit.
   if (value.has_value() && !(*value > 0 && *value < 9e18)) {
     return absl::InvalidArgumentError(StrCat(Name(kind), ": ", *value, " is not a limit"));
   }
@@ -91,7 +91,7 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
       return PlanMemory(now, is_none ? std::nullopt : std::optional<int64_t>(std::llround(*value)));
     }
     case LimitKind::kCpuMax:
-      // 1e6 cores: so that quota and nanoseconds stay far from overflow.
+      // 1e6 cores keep quota and nanoseconds far from overflow.
       return PlanCpu(now, value.has_value() ? std::optional(std::min(*value, 1e6)) : value, cores);
     default:
       return PlanWeight(now, value, version);

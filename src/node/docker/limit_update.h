@@ -1,4 +1,5 @@
-// What to ask of the engine so that a container gets a limit. Plain arithmetic, found by trying an engine.
+// Computes the engine request that sets a limit of a container. Arithmetic only; rules found by experiments
+// with an engine.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +13,32 @@
 
 namespace taut::node {
 
-// The kernel's own word for no memory limit. The engine takes neither 0 nor -1 for it in an update.
+// The kernel's value for no memory limit. In an update the engine accepts neither 0 nor -1 for it.
 inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
-// More than any machine has: means no limit too.
+// Amounts from here on are more than any machine has and mean no limit too.
 inline constexpr int64_t kLeastNoMemoryLimit = int64_t{1} << 60;
 
-// The engine refuses a memory limit below it.
+// The engine's minimum of a memory limit.
 inline constexpr int64_t kLeastMemoryLimit = int64_t{6} << 20;
 
 struct LimitUpdate {
-  std::string body;        // JSON for POST /containers/ID/update; "": there is nothing to change
-  ContainerLimits result;  // what the engine says it has, if it takes this
+  std::string body;        // JSON for POST /containers/ID/update; "": nothing to change
+  ContainerLimits result;  // the engine's values after a successful update
 };
 
-// `version`: where the container's memory and CPU are. `cores`: of the engine's machine.
-//   Memory  Goes together with MemorySwap: equal stays equal, an allowance of swap stays as large, and what
-//           has no swap limit gets none. No limit: kNoMemoryLimit.
-//   CPU     A container that was made with --cpus stays so; the engine takes at most all cores for it, so
-//           that, and no limit, is as many cores as there are. All others have a quota, in the period that
-//           they have; -1 is no limit.
-//   Weight  CpuShares. No limit: what a container has that nothing was said of.
-// InvalidArgument: no number, or not above 0. Unimplemented: kMemoryHigh, kMemoryLow and
-// kMemoryMin, which the engine does not know.
+// `version`: that of the container's memory and CPU controllers. `cores`: of the engine's machine.
+//   Memory  Set together with MemorySwap: equal values stay equal, a swap allowance keeps its size, and a
+//           container without a swap limit gets none. No limit: kNoMemoryLimit.
+//   CPU     A container made with --cpus keeps that form. The engine accepts at most all cores for it, so no
+//           limit is all cores. All others get a quota in their present period; -1 is no limit.
+//   Weight  CpuShares. No limit: the default of a container.
+// InvalidArgument if the value is not a number or not above 0. Unimplemented for kMemoryHigh, kMemoryLow and
+// kMemoryMin, which the engine does not support.
 absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKind kind,
                                             std::optional<double> value, CgroupVersion version,
                                             int64_t cores);
 
-// What the engine's fields mean. cpu_weight is absent if nothing was said of it.
+// Converts the engine's fields. cpu_weight is absent if it was never set.
 TaskLimits ToTaskLimits(const ContainerLimits& limits, int64_t cores);
 
 }  // namespace taut::node

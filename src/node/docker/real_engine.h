@@ -1,5 +1,5 @@
-// A Docker engine of the tests' own: private socket, data and cgroup parent, no network. Nothing of it is
-// left afterwards.
+// A Docker engine started by the tests: private socket, data and cgroup parent, no network. Everything is
+// removed at the end.
 #pragma once
 
 #include <sys/types.h>
@@ -14,27 +14,27 @@ namespace taut::node {
 
 class RealEngine {
  public:
-  // Why there can be none here; nullopt: there can.
+  // Returns why no engine can run here; nullopt if one can.
   static std::optional<std::string> WhyNot();
 
-  // Starts it and gives it an image "bb:1" that has busybox. Aborts the test program if that fails.
+  // Starts the engine and creates an image "bb:1" with busybox. Aborts the test program on failure.
   RealEngine();
   ~RealEngine();
   RealEngine(const RealEngine&) = delete;
   RealEngine& operator=(const RealEngine&) = delete;
 
   std::string socket_path() const { return (dir_ / "sock").string(); }
-  // The path of a container's cgroup.
+  // Returns the path of a container's cgroup.
   std::string CgroupOf(std::string_view id) const;
 
-  // Runs `script` in a new container and returns its id, or "" with a failure of the test. `host_config` and
-  // `labels` are fields of JSON: "\"Memory\":8000000".
+  // Runs `script` in a new container and returns its id; "" and a test failure on error. `host_config` and
+  // `labels` are JSON fields: "\"Memory\":8000000".
   std::string Run(std::string_view name, std::string_view script, std::string_view host_config = {},
                   std::string_view labels = {});
-  // The body of the answer; a failure of the test if it is an error.
+  // Returns the body of the response; an error response fails the test.
   std::string Ask(std::string_view method, std::string_view path, std::string_view body = {});
 
-  // Stops the engine while its containers go on.
+  // Stops the engine while its containers continue.
   void Stop();
   void Start();
 
