@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// The first byte of the state of several. The state of a single one is stored as it is.
+// First byte of the state of several actuators. The state of a single one is stored without it.
 constexpr uint8_t kSeveral = 0xFF;
 constexpr size_t kConflictsRemembered = 10'000;
 constexpr size_t kReplacedRemembered = 10'000;
@@ -47,7 +47,7 @@ size_t ActuatorSet::Claimant(const TargetOrder& order) {
   return first.value_or(0);
 }
 
-// Jobs come and go: what has its outcome is not replaced by anything.
+// Jobs disappear. An order with its outcome needs no entry: nothing of it would be superseded.
 void ActuatorSet::ForgetClosed() {
   absl::erase_if(latest_, [this](const auto& entry) { return !open_.contains(entry.second.decision); });
   most_latest_ = std::max(most_latest_, 2 * latest_.size());
@@ -56,11 +56,13 @@ void ActuatorSet::ForgetClosed() {
 size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   if (latest_.size() >= most_latest_) ForgetClosed();
   Latest& latest = latest_[{order.job, order.target}];
-  // The same decision for more tasks stays where it is.
+  // The same decision for more tasks stays with its actuator.
   if (latest.decision == order.decision) return latest.member;
   const size_t member = Claimant(order);
   const bool was_open = open_.erase(latest.decision) > 0;
-  // The same actuator reports itself what it replaces.
+  // An actuator reports by itself when it replaces its own order.
+  // Orders to different members overtake each other: without replaced_, a late outcome of the old order would
+  // be taken for the new state.
   if (latest.decision != 0 && latest.member != member) {
     if (was_open) {
       superseded_.push_back(
@@ -74,6 +76,7 @@ size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   return member;
 }
 
+// Apply is called without the lock: an actuator may take long.
 void ActuatorSet::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   if (members_.size() == 1) return members_[0].actuator->Apply(orders, now_s);
   std::vector<std::vector<TargetOrder>> of_members(members_.size());

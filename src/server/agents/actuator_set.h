@@ -1,8 +1,8 @@
-// Several actuators as one: each order goes to the first, in their order, that claims the job and target. What
-// no actuator claims goes to the first of all, which reports why it does not apply it. With one actuator it
-// changes nothing.
+// Combines several actuators into one. Each order goes to the first actuator, in the order of Add, that
+// claims its job and target. An order that none claims goes to the first actuator, which reports why it is
+// not applied. With one actuator all calls are passed on unchanged.
 //
-// Threads: as Actuator; TakeConflicts from any.
+// Threads: as Actuator. TakeConflicts and remembered may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ namespace taut::server {
 
 class ActuatorSet final : public Actuator {
  public:
-  // Before the first call of another function. `key`: its state is stored under it; never changes.
+  // Call before all other functions. `key`: the actuator's state is stored under it; it must never change.
   void Add(std::string key, std::unique_ptr<Actuator> actuator);
 
-  // The names, with ", " between them.
+  // The actuators' names, separated by ", ".
   std::string_view name() const override { return name_; }
   bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
@@ -36,9 +36,10 @@ class ActuatorSet final : public Actuator {
   std::string SaveState() const override;
   void LoadState(std::string_view state) override;
 
-  // Orders whose actuator is remembered.
+  // Number of orders whose actuator is remembered.
   size_t remembered();
-  // Jobs that two actuators claim, since the last call: a sentence, once for each job, target and pair.
+  // Returns a sentence for each job and target that two actuators claim, once for each pair, since the last
+  // call.
   std::vector<std::string> TakeConflicts();
 
  private:
@@ -46,26 +47,29 @@ class ActuatorSet final : public Actuator {
     std::string key;
     std::unique_ptr<Actuator> actuator;
   };
-  // The actuator that has the latest order of a job and target.
+  // The actuator with the latest order of a job and target.
   struct Latest {
     size_t member = 0;
     uint64_t decision = 0;
   };
-  // The member for this order. What an order to another member replaces is reported. REQUIRES: mutex_.
+  // Returns the member for this order. If the order replaces one of another member, that one is reported as
+  // superseded. REQUIRES: mutex_.
   size_t Route(const TargetOrder& order, int64_t now_s);
-  void ForgetClosed();                        // REQUIRES: mutex_
-  size_t Claimant(const TargetOrder& order);  // REQUIRES: mutex_
+  // Forgets jobs whose latest order has its outcome. REQUIRES: mutex_.
+  void ForgetClosed();
+  // Returns the first member that claims the order, 0 if none does, and notes conflicts. REQUIRES: mutex_.
+  size_t Claimant(const TargetOrder& order);
 
   std::vector<Member> members_;
   std::string name_;
   std::mutex mutex_;
   absl::flat_hash_map<std::pair<std::string, Target>, Latest> latest_;
-  size_t most_latest_ = 100'000;        // before closed ones are forgotten
-  absl::flat_hash_set<uint64_t> open_;  // decisions without an outcome, or with a pending one
-  std::set<uint64_t> replaced_;         // decisions that another actuator has replaced: outcomes are dropped
+  size_t most_latest_ = 100'000;        // size of latest_ above which closed orders are forgotten
+  absl::flat_hash_set<uint64_t> open_;  // decisions without a final outcome
+  std::set<uint64_t> replaced_;  // decisions replaced by another actuator's: their outcomes are dropped
   std::vector<OutcomeUpdate> superseded_;
-  std::set<std::tuple<std::string, Target, size_t>>
-      conflicts_seen_;  // the last: the member that did not get it
+  // The index is that of the member that did not get the order.
+  std::set<std::tuple<std::string, Target, size_t>> conflicts_seen_;
   std::vector<std::string> conflicts_;
 };
 

@@ -20,7 +20,7 @@ std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::st
 
 float OrAbsent(bool has, float value) { return has ? value : kAbsent; }
 
-// On the wire 0 means that the kernel has none.
+// On the wire, 0 means no limit in the kernel.
 float LimitOrNone(bool has, float limit) { return !has ? kAbsent : limit > 0 ? limit : kNoLimit; }
 
 ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
@@ -50,7 +50,7 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   return out;
 }
 
-// CheckMessage lets no other kinds in.
+// CheckMessage rejects other kinds.
 static_assert(static_cast<size_t>(pb::TierAct::KERNEL_KILL) == static_cast<size_t>(TierActKind::kKernelKill));
 
 }  // namespace
@@ -77,20 +77,22 @@ void AgentHub::BeginTick() {
     const std::lock_guard lock(mutex_);
     ++tick_;
     const double now = options_.steady_s();
-    // After a stop agents come back within seconds and bring what they kept.
+    // After a restart of tautd agents reconnect within seconds and resend what they kept.
     hold = intake_->stored_through().has_value() && now < started_s_ + options_.hold_s / 3;
     for (const auto& [name, agent] : agents_) {
       hold |= agent.session != 0 && agent.to_replay > 0 && now < agent.connected_s + options_.hold_s;
     }
-    // However many agents come, one after the other.
+    // The bound holds for all agents together, however many connect one after the other.
     if (!hold) hold_since_s_.reset();
     if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
     hold = hold && now < *hold_since_s_ + options_.hold_s;
   }
+  // Outside mutex_: the intake takes its own lock, and the call may wait for it.
   intake_->HoldWindows(hold);
 }
 
 void AgentHub::EndTick(bool ok) {
+  // Read before the agents' lists: a window that is stored meanwhile is acknowledged with the next tick.
   const std::optional<WindowId> stored = intake_->stored_through();
   std::vector<std::pair<SessionId, uint64_t>> acks;
   {
@@ -101,6 +103,7 @@ void AgentHub::EndTick(bool ok) {
       if (safe != 0 && agent.session != 0) acks.emplace_back(agent.session, safe);
     }
   }
+  // Acknowledged only now, after the store has it: an agent deletes what is acknowledged.
   for (const auto& [session, sequence] : acks) {
     pb::ToAgent message;
     message.mutable_ack()->set_sequence(sequence);
@@ -123,7 +126,7 @@ AgentHub::Agent* AgentHub::AgentOf(SessionId session) {
   return agent.session == session ? &agent : nullptr;
 }
 
-// Its clock is another than this process's: the machine says whose it is.
+// Times of another machine come from another clock: the hash of its id tells clocks apart. `| 1`: never 0.
 uint64_t AgentHub::SenderOf(const pb::Hello& hello) const {
   if (hello.machine().empty() || hello.machine() == options_.own_machine) return 0;
   return std::hash<std::string>()(hello.machine()) | 1;
@@ -137,6 +140,7 @@ SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   agent.connected_s = agent.heard_s = options_.steady_s();
   agent.heard_at_s = options_.now().seconds();
   agent.remembered = false;
+  // A new queue starts its sequences anew: what was taken of the old one says nothing about it.
   if (agent.queue != hello.queue()) {
     agent.queue = hello.queue();
     agent.taken = agent.part_of = 0;
@@ -162,9 +166,9 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
   }
   if (refused) return Close(session);
   replays = hello.queued() > 0;
-  // At once: the tick that is under way must not close what is about to come.
+  // At once: the present tick must not close windows whose data is about to arrive.
   if (replays) intake_->HoldWindows(true);
-  // One stream an agent: the newer wins.
+  // One stream for each agent: the newer one is kept.
   if (old != 0) Close(old);
 }
 
@@ -187,6 +191,7 @@ void AgentHub::Leave(Agent& agent) {
 }
 
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
+  // A message of the old stream that was still being processed must not be counted for the new one.
   const std::lock_guard lock(mutex_);
   if (agent.session != session) return std::nullopt;  // a newer stream came
   agent.heard_s = options_.steady_s();
@@ -194,7 +199,7 @@ std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session
   if (sequence == 0) return Place{agent.queue, tick_ + 1};
   if (agent.to_replay > 0) --agent.to_replay;
   if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
-  // It comes a second time; its acknowledgement is on its way or was lost.
+  // A resent message: its acknowledgement is under way or was lost. If nothing waits, acknowledge it again.
   ++counts_.repeats;
   if (agent.unacknowledged.empty()) agent.unacknowledged.Add(agent.taken, std::nullopt, 0);
   return std::nullopt;
@@ -208,6 +213,8 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   }
   if (agent == nullptr) return;
   const uint64_t sequence = message.sequence();
+  // Held until the message is counted, so that two streams of one agent cannot take in the same message
+  // twice.
   const std::lock_guard taking(agent->taking);
   const std::optional<Place> place = Receive(*agent, session, sequence);
   if (!place.has_value()) return;
@@ -223,8 +230,8 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
     if (!dropped) window = WindowId{message.windows().window()};
   }
   if (taken) return Count(*agent, message, *place, window);
-  // It keeps the message and brings it with its next stream. What comes after it on this one does too:
-  // nothing may be acknowledged before it.
+  // The agent keeps the message and resends it on its next stream, with all later ones: nothing may be
+  // acknowledged before it.
   {
     const std::lock_guard lock(mutex_);
     if (agent->session == session) Leave(*agent);
@@ -232,7 +239,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   Close(session);
 }
 
-// What was taken in counts, even if the stream is over since.
+// What was taken in counts, even if the stream has ended meanwhile.
 void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& place,
                      std::optional<WindowId> window) {
   const std::lock_guard lock(mutex_);
@@ -248,14 +255,15 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
     counts_.task_windows += static_cast<uint64_t>(message.windows().tasks_size());
     NoteNeeded(agent, message.windows());
   }
+  // The agent may have reconnected with a new queue meanwhile: this sequence is not one of it.
   if (message.sequence() == 0 || agent.queue != place.queue) return;
   agent.taken = message.sequence();
-  // The tick that is under way may have looked before this was there.
+  // The present tick may have collected kills before this one: wait for the next.
   const uint64_t tick = message.has_oom() || message.has_tier_act() ? tick_ + 1 : place.tick;
   agent.unacknowledged.Add(message.sequence(), window, tick);
 }
 
-// An invalid message stays invalid when it is sent again: it is acknowledged and dropped.
+// An invalid message stays invalid when resent: it is acknowledged and dropped.
 void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) {
   (void)why;
   const std::lock_guard lock(mutex_);
@@ -323,6 +331,7 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
 }
 
 bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& windows, bool& dropped) {
+  // Continues an incomplete message where it stopped: tasks that were taken in must not count twice.
   const bool goes_on = sequence != 0 && agent.part_of == sequence;
   dropped = !goes_on;
   const uint64_t sender = SenderOf(agent.hello);
@@ -343,6 +352,7 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
     const std::vector<LabelView> labels = LabelsOf(t.labels());
     const absl::Status s = intake_->TakeWindow({t.name().job(), t.name().task(), labels, {}, sender},
                                                WindowOf(windows.window(), t, managed), options_.now());
+    // Temporarily impossible: keep the position and let the agent resend the message.
     if (s.code() == absl::StatusCode::kUnavailable) {
       const std::lock_guard lock(mutex_);
       agent.part_of = sequence;
@@ -358,7 +368,7 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
 }
 
 void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
-  // The container of a task that another agent has is not this one's to name.
+  // A task of another agent: its container must not be renamed by this one.
   std::vector<bool> believed;
   {
     const std::lock_guard lock(mutex_);
@@ -376,6 +386,7 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
     refs.push_back(intake_->Announce({t.name().job(), t.name().task(), labels, container}, options_.now()));
   }
   const std::lock_guard lock(mutex_);
+  // The stream may have been replaced while the intake was called without the lock.
   Agent* agent = AgentOf(session);
   if (agent == nullptr) return;
   std::set<AgentTable::Name> gone;
@@ -384,7 +395,7 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
     for (const pb::Task& t : tasks.started()) gone.erase({t.name().job(), t.name().task()});
   }
   for (const pb::TaskName& name : tasks.gone()) gone.emplace(name.job(), name.task());
-  // A task that is gone reports nothing of orders any more.
+  // A task that is gone reports no outcome any more.
   for (const auto& [job, task] : gone) {
     if (agents_by_task_.Drop(agent->name, {job, task})) orders_by_task_.DropTask(job, task);
   }

@@ -1,4 +1,4 @@
-// Orders to agents: at once, when tasks come later, and their outcomes.
+// Orders to agents: sent at once or when their tasks appear, and their outcomes.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -38,10 +38,10 @@ TaskOutcome OutcomeOf(const pb::Outcome& outcome) {
 
 }  // namespace
 
-// ---- what stands ----
+// ---- terms and orders of new tasks ----
 
-// Tasks that came, or whose job's settings changed. Those of an agent that is still bringing what it kept
-// wait: a kill may be among it.
+// Returns tasks that appeared or whose job's settings changed. Those of an agent that is still resending its
+// kept messages wait, as an OOM kill may be among them, and the order would be older than it.
 std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;
@@ -59,14 +59,16 @@ std::vector<AgentHub::Due> AgentHub::TakeDue() {
 }
 
 void AgentHub::SendStanding() {
+  // Under send_mutex_: an order that Apply sends meanwhile must not arrive before the older one of here.
   const std::lock_guard sending(send_mutex_);
   const std::vector<Due> all = TakeDue();
   if (all.empty()) return;
   std::map<SessionId, pb::ToAgent> messages;
   for (const Due& due : all) {
     const std::optional<StandingTerms> standing = intake_->Standing(due.task.ref, due.name);
-    if (!standing.has_value()) continue;  // with the next tick
+    if (!standing.has_value()) continue;  // retried with the next tick
     const std::lock_guard lock(mutex_);
+    // Marked before the message leaves: if the stream breaks, Announce marks the task as unsent again.
     agents_by_task_.MarkSent({due.job, due.name});
     AddStanding(due, *standing, *messages[due.task.session].mutable_orders());
   }
@@ -86,8 +88,8 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
     const TargetOrder* latest = orders_by_task_.OrderFor(due.job, r, due.name);
-    // Nothing in force may mean that a limit was taken back while the task's agent was disconnected, or that
-    // another tautd has set one, of which this store knows nothing.
+    // No limit in force can mean that it was released while the task's agent was disconnected, or that
+    // another tautd set one that this store does not know.
     const bool released = latest != nullptr && !latest->value.has_value();
     const bool gives_back = released || (!holds && standing.knows_settings);
     if (!standing.in_force[i].has_value() && !gives_back) continue;
@@ -95,7 +97,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     order->mutable_name()->set_job(due.job);
     order->mutable_name()->set_task(due.name);
     order->set_resource(ProtoOf(r));
-    // In another mode the owner's limit is the order.
+    // In other modes the order is the owner's limit.
     if (standing.in_force[i].has_value() && holds) {
       const double limit = std::min(*standing.in_force[i], standing.upper[i].value_or(*standing.in_force[i]));
       order->set_limit(WithinMachine(due.task.agent, r, limit));
@@ -118,6 +120,7 @@ bool AgentHub::Claims(const TargetOrder& order) const {
 
 void AgentHub::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   std::map<SessionId, pb::ToAgent> messages;
+  // Held while sending, as in SendStanding.
   const std::lock_guard sending(send_mutex_);
   {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,5 @@
-// Who may speak under which name, for which tasks, and how much of it a machine can have.
+// Identity: which machine may use which agent name, which tasks it may report on, and how large its figures
+// may be.
 #include <algorithm>
 
 #include "common/base/bytes.h"
@@ -17,7 +18,7 @@ constexpr uint8_t kStateVersion = 1;
 constexpr int64_t kRoundSeconds = 3600;
 constexpr int64_t kForgetSeconds = 30 * kDaySeconds;
 
-// An agent of before this field was there says its host.
+// Agents older than the field `machine` report their host.
 std::string MachineOf(const pb::Hello& hello) {
   return hello.machine().empty() ? StrCat("host ", hello.host()) : hello.machine();
 }
@@ -38,7 +39,7 @@ std::string AgentHub::WhyNot(const pb::Hello& hello, const std::string& certific
   const auto it = agents_.find(hello.agent());
   if (it == agents_.end()) return "";
   const Agent& agent = it->second;
-  // The queue's number is drawn at random and known to the two sides only.
+  // The queue's number is random and known only to the agent and tautd, so it proves the identity.
   const bool same = agent.queue == hello.queue() || MachineOf(agent.hello) == MachineOf(hello);
   const double away_s = agent.remembered ? static_cast<double>(options_.now().seconds() - agent.heard_at_s)
                                          : options_.steady_s() - agent.heard_s;
@@ -86,7 +87,7 @@ std::string AgentHub::SaveState() const {
     out.PutString(agent.hello.version());
     out.PutString(agent.hello.machine());
     out.Put(agent.queue);
-    // Of those that are connected not to the second, or the state would change all the time.
+    // Rounded for connected agents, or the state would change with every save.
     out.Put(agent.session != 0 ? now_s / kRoundSeconds * kRoundSeconds : agent.heard_at_s);
   }
   return state;

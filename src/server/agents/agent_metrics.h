@@ -1,4 +1,4 @@
-// Node agents as metrics.
+// Metrics of the agents.
 #pragma once
 
 #include <map>
@@ -10,11 +10,11 @@
 
 namespace taut::server {
 
-// When each agent was last heard, of the first 2,000 by name.
+// Time of each agent's last message, of the first 2,000 agents by name.
 void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText& out);
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);
 void PutAgentPortMetrics(const AgentServerCounts& counts, MetricsText& out);
-// What tasks need of memory as agents have probed it, by job.
+// Memory needs by job, as agents have probed them; of 2,000 jobs at most.
 void PutNeeded(const std::map<std::string, NeededMemory>& all, MetricsText& out);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Where the tasks of agents run.
+// The machines of agents and the tasks that run on them.
 #include "server/agents/agent_hub.h"
 
 namespace taut::server {
@@ -8,7 +8,7 @@ std::vector<PlacedMachine> AgentHub::Placement() const {
   std::vector<PlacedMachine> out;
   for (const auto& [name, agent] : agents_) {
     const std::set<AgentTable::Name>& tasks = agents_by_task_.TasksOfAgent(name);
-    // From before a restart: what it has is not known until it is back.
+    // Known only from before a restart: its tasks are unknown until it reconnects.
     if (agent.session == 0 && tasks.empty()) continue;
     PlacedMachine& machine = out.emplace_back();
     machine.name = name;

@@ -29,19 +29,19 @@ using Clock = std::chrono::steady_clock;
 
 grpc::Status Error(grpc::StatusCode code, std::string_view message) { return {code, std::string(message)}; }
 
-// What sessions and the server share.
+// Counters of all sessions.
 struct Tally {
   std::atomic<uint64_t> accepted{0}, refused{0}, messages{0}, bytes{0}, bad_messages{0}, sent{0}, cut_off{0};
 };
 
 class Session;
 
-// The sessions there are, by number.
+// The present sessions by id.
 class Sessions {
  public:
   explicit Sessions(size_t most) : most_(most) {}
 
-  // False if there is no room.
+  // Returns false if there is no room.
   bool Add(SessionId id, std::shared_ptr<Session> session) {
     const std::lock_guard lock(mutex_);
     if (living_ >= most_) return false;
@@ -61,11 +61,13 @@ class Sessions {
     for (const auto& entry : by_id_) out.push_back(entry.second);
     return out;
   }
-  // Not to be found any more; its place is free after Bury.
+  // The session cannot be found any more. Its place becomes free with Bury.
   void Remove(SessionId id) {
     const std::lock_guard lock(mutex_);
     by_id_.erase(id);
   }
+  // Counts a session as ended. Notified under the lock, since WaitUntilEmpty's caller may destroy this
+  // object.
   void Bury() {
     const std::lock_guard lock(mutex_);
     if (--living_ == 0) empty_.notify_all();
@@ -96,9 +98,9 @@ struct Shared {
   Sessions sessions;
 };
 
-// One stream. gRPC calls each On... after the one before it is over, and OnDone last; Send and End come from
-// anywhere. Every Start... and Finish is under the lock, none after Finish: gRPC calls nothing back from
-// inside them.
+// One stream. gRPC calls each On... after the previous one has returned, and OnDone last. Send and End are
+// called from any thread. Every Start... and Finish is made under the lock, and none after Finish; gRPC calls
+// nothing back from inside them.
 class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>,
                       public std::enable_shared_from_this<Session> {
  public:
@@ -111,6 +113,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   void Begin() {
     const std::lock_guard lock(mutex_);
+    // Keeps the session alive until OnDone, whatever the table of sessions does.
     self_ = shared_from_this();
     HandOver(this);
     StartRead(&incoming_);
@@ -127,7 +130,8 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     }
     waiting_bytes_ += bytes;
     waiting_.push_back(std::move(message));
-    is_welcome_sent_ = true;  // with the first message at the latest
+    is_welcome_sent_ = true;  // the first message sends the metadata with it
+    // The front is being written whenever the queue is not empty, so only its first message starts a write.
     if (waiting_.size() == 1) WriteFirst();
     return true;
   }
@@ -137,7 +141,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     Finish(status, lock);
   }
 
-  // Ends the stream if it should have had a hello by `now`. True: there is nothing left to wait for.
+  // Ends the stream if its hello is overdue. Returns true if no more waiting is necessary.
   bool CheckHello(Clock::time_point now) {
     const std::lock_guard lock(mutex_);
     if (finished_ || has_hello_) return true;
@@ -153,7 +157,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void OnReadDone(bool ok) override {
     const Reaction reaction(this);
     if (!ok) {
-      End(grpc::Status::OK);  // the agent went, or the connection
+      End(grpc::Status::OK);  // the agent or the connection ended
       return;
     }
     shared_->tally.messages.fetch_add(1, std::memory_order_relaxed);
@@ -161,7 +165,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     const absl::Status status = CheckMessage(incoming_, shared_->options.cpu_buckets);
     const bool goes_on = is_connected_ ? TakeMessage(status) : TakeHello(status);
     if (!goes_on) return;
-    incoming_ = v1::FromAgent();  // a cleared message would keep its memory, for each of thousands of agents
+    incoming_ = v1::FromAgent();  // Clear() would keep its memory, for each of thousands of agents
     const std::lock_guard lock(mutex_);
     if (finished_) return;
     HandOver(this);
@@ -179,14 +183,16 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
                lock);
         return false;
       }
+      // Set before OnConnect, so that the listener can already Send.
       has_hello_ = true;
-      // The agent takes this as its welcome; nothing else says that the token was right.
+      // The agent takes this metadata as a welcome: nothing else shows that its token was accepted.
       context_->AddInitialMetadata("tautline", "welcome");
     }
     is_connected_ = true;
     shared_->tally.accepted.fetch_add(1, std::memory_order_relaxed);
     shared_->listener->OnConnect(id_, incoming_, who_);
     const std::lock_guard lock(mutex_);
+    // Send may have written the metadata with its first message already.
     if (finished_ || is_welcome_sent_) return true;
     is_welcome_sent_ = true;
     HandOver(this);
@@ -219,16 +225,19 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     if (ok) shared_->tally.sent.fetch_add(1, std::memory_order_relaxed);
     waiting_bytes_ -= waiting_.front().ByteSizeLong();
     waiting_.pop_front();
-    // Not ok: the read fails too, and ends it.
+    // If not ok, the read fails too and ends the stream.
     if (ok && !finished_ && !waiting_.empty()) WriteFirst();
   }
 
   void OnDone() override {
     TakeOver(this);
+    // Removed before OnDisconnect: nothing more can be sent to a session that the listener believes gone.
     shared_->sessions.Remove(id_);
     if (is_connected_) {
       shared_->listener->OnDisconnect(id_);
     }
+    // Keeps this object until the end of OnDone. Bury is last: once no session counts, the server may be
+    // destroyed.
     const std::shared_ptr<Session> self = std::move(self_);
     shared_->sessions.Bury();
   }
@@ -241,7 +250,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void Finish(const grpc::Status& status, const Lock& /*held*/) {
     if (finished_) return;
     finished_ = true;
-    // A status would wait for the message before it, and that for an agent that perhaps does not read.
+    // The status would wait for the message before it, and that for an agent that perhaps does not read.
     if (!waiting_.empty()) context_->TryCancel();
     HandOver(this);
     ServerBidiReactor::Finish(status);
@@ -253,18 +262,18 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   const std::string who_;
   const Clock::time_point hello_until_;
   v1::FromAgent incoming_;
-  bool is_connected_ = false;  // the listener knows of it; of gRPC's callbacks only
+  bool is_connected_ = false;  // the listener knows it; used only in gRPC's callbacks
 
   std::mutex mutex_;
   bool has_hello_ = false;
   bool is_welcome_sent_ = false;
   bool finished_ = false;
-  std::deque<v1::ToAgent> waiting_;  // the first is being written
+  std::deque<v1::ToAgent> waiting_;  // the first one is being written
   size_t waiting_bytes_ = 0;
-  std::shared_ptr<Session> self_;  // until OnDone
+  std::shared_ptr<Session> self_;  // keeps it alive until OnDone
 };
 
-// A stream that ends before it began.
+// A stream that is rejected before it begins.
 class Refusal final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent> {
  public:
   explicit Refusal(const grpc::Status& status) { Finish(status); }
@@ -313,10 +322,11 @@ class Service final : public v1::Agents::CallbackService {
     know_(context->peer());
     {
       const std::lock_guard lock(mutex_);
+      // Weak pointers only: the watch must not keep a session alive.
       unheard_.push_back(session);
     }
     changed_.notify_all();
-    // Stop may have passed this session by.
+    // Stop may have missed this session, which was added after it listed them.
     if (stopping_.load()) session->End(Error(grpc::UNAVAILABLE, "the daemon is stopping"));
     return session.get();
   }
@@ -351,7 +361,7 @@ class Service final : public v1::Agents::CallbackService {
     return access_.RoleOf(request, false) == Role::kOperator;
   }
 
-  // Ends streams that say nothing. They all have the same time, so the first in the list is the first to go.
+  // Ends streams without a hello. All have the same timeout, so the first in the list is due first.
   void Watch() {
     std::unique_lock lock(mutex_);
     while (!stopping_.load()) {
@@ -388,9 +398,9 @@ void SetOptions(const AgentServerOptions& options, grpc::ServerBuilder* builder)
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // Agents ping as often as the server; a faster one is disconnected.
+  // Agents ping as often as the server; faster pings end the connection.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingEveryMs / 4);
-  // A connection that says nothing, or has no stream, is soon closed.
+  // A connection without data or stream is closed soon.
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.idle_timeout_ms);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_ms);
   builder->AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);

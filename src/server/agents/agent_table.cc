@@ -55,9 +55,10 @@ bool AgentTable::Announce(const Name& name, const Task& task, double now_s) {
     return false;
   }
   Task& known = jobs_[name.first][name.second];
-  // A task that only reports new values of its limits has received what holds for it.
+  // A repeated announcement only has new values of limits: its terms and orders were sent already.
   const bool is_same =
       known.agent == task.agent && known.session == task.session && known.managed == task.managed;
+  // The last agent of the task loses it; otherwise its tasks would include one that it no longer has.
   if (known.agent != task.agent) EraseOf(known.agent, name);
   known = task;
   agents_[task.agent].tasks.insert(name);
@@ -108,6 +109,7 @@ void AgentTable::GiveToClaimant(const Name& name) {
   const Task claimed = claim->second;
   claims_.erase(claim);
   const auto agent = agents_.find(claimed.agent);
+  // A claim is valid only for the stream that made it: the agent may have restarted without the task.
   if (agent == agents_.end() || agent->second.session != claimed.session || claimed.session == 0) return;
   Task& task = jobs_[name.first][name.second];
   EraseOf(task.agent, name);

@@ -1,9 +1,9 @@
-// Which agent is connected and which tasks it runs. Values only: no messages, clocks or locks; the caller's lock
-// guards it.
+// Which agent is connected and which tasks it runs. Plain values: no messages, clocks or locks. The caller's
+// lock guards it.
 //
-// A task belongs to the agent that announced it, until that agent says that it is gone, or has been disconnected
-// for kGraceSeconds and another announces it: a restart of an agent gives its tasks to no one. What an agent
-// announces of another's task is kept as a claim, which holds when the task is free (Settle, Drop).
+// A task belongs to the agent that announced it. It becomes free when this agent reports it gone, or has been
+// disconnected for kGraceSeconds: a restart of an agent loses no task. An announcement of another agent's
+// task is kept as a claim, which takes effect once the task is free (Settle, Drop).
 #pragma once
 
 #include <map>
@@ -25,34 +25,33 @@ class AgentTable {
     SessionId session = 0;  // 0: its agent is disconnected
     TaskRef ref;
     bool managed = false;
-    double left_s = 0;  // when its agent disconnected
+    double left_s = 0;  // steady time at which its agent disconnected
   };
   static constexpr double kGraceSeconds = 120;
 
-  // The agent's stream is this one from now on.
+  // Makes this the agent's stream.
   void Connect(const std::string& agent, SessionId session) { agents_[agent].session = session; }
-  // Its tasks stay its own for kGraceSeconds, and then until another agent announces them. Times are of one
-  // steady clock.
+  // Starts the grace period of the agent's tasks. All times are of one steady clock, in seconds.
   void Disconnect(const std::string& agent, double now_s);
-  // False: another agent has the task; the announcement is kept as a claim.
+  // Returns false if another agent has the task; the announcement is then kept as a claim (at most 10,000).
   bool Announce(const Name& name, const Task& task, double now_s);
-  // Gives tasks that are free to the agents that claim them.
+  // Gives free tasks to the agents that claim them.
   void Settle(double now_s);
-  // False: the agent did not have the task.
+  // Returns false if the agent did not have the task.
   bool Drop(const std::string& agent, const Name& name);
 
-  // Whether this agent may report for the task: it has the task, or the task is free.
+  // True if this agent may report on the task: it has the task, or the task is free.
   bool MayReport(const std::string& agent, const Name& name, double now_s) const;
   bool IsManaged(const Name& name) const;
-  const Task* Find(const Name& name) const;  // null: no agent has announced it
-  // By name.
+  const Task* Find(const Name& name) const;  // null: no agent announced it
+  // Tasks by name.
   const std::map<std::string, Task>& TasksOfJob(const std::string& job) const;
   const std::set<Name>& TasksOfAgent(const std::string& agent) const;
 
-  // ---- tasks that are still to be sent what holds for them ----
+  // ---- tasks whose terms and orders are still to be sent ----
   const std::set<Name>& unsent() const { return unsent_; }
   void MarkSent(const Name& name) { unsent_.erase(name); }
-  // "": the tasks of all jobs.
+  // "": marks the tasks of all jobs. O(tasks).
   void MarkUnsent(const std::string& job);
 
  private:
@@ -60,7 +59,7 @@ class AgentTable {
     SessionId session = 0;  // 0: disconnected
     std::set<Name> tasks;
   };
-  // No agent has it, or one that has been disconnected for long.
+  // True if no agent has the task, or its agent has been disconnected for kGraceSeconds.
   bool IsFree(const Name& name, double now_s) const;
   void GiveToClaimant(const Name& name);
   void EraseOf(const std::string& agent, const Name& name);

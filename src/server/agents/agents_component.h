@@ -1,4 +1,5 @@
-// The daemon's agents: the hub, the port that they connect to, and what of their tasks are pods of a cluster.
+// The daemon's component for agents: the hub, the port to which they connect, and the naming of pods'
+// containers.
 #pragma once
 
 #include <functional>
@@ -17,30 +18,30 @@ namespace taut::server {
 
 class AgentsComponent final : public Component {
  public:
-  // The cluster whose nodes agents may run on.
+  // The cluster on whose nodes agents may run.
   struct Pods {
-    // As PodTasks::Options.
+    // As in PodTasks::Options.
     std::function<std::optional<std::pair<std::string, std::string>>(std::string_view id)> find;
     std::function<bool()> is_synced;
   };
   struct Options {
-    AgentsConfig config;                                    // with an address
-    bool apply = false;                                     // agents carry orders out
-    std::function<bool(const std::string& job)> elsewhere;  // as AgentHub::Options
-    std::string own_machine;                                // likewise
+    AgentsConfig config;                                    // must have an address
+    bool apply = false;                                     // agents apply orders
+    std::function<bool(const std::string& job)> elsewhere;  // as in AgentHub::Options
+    std::string own_machine;                                // as in AgentHub::Options
     std::optional<Pods> pods;
-    bool pods_elsewhere = false;  // the limits of pods are set through the API server
+    bool pods_elsewhere = false;  // limits of pods are set through the API server
   };
-  // `context` outlives it.
+  // `context` must outlive it.
   AgentsComponent(Options options, const DaemonContext& context);
 
   std::string_view name() const override { return "agents"; }
-  // Its pods are found there.
+  // After Kubernetes, whose pods give containers their names.
   std::span<const std::string_view> after() const override;
-  // The hub, which reports why orders that no actuator claims are not applied.
+  // Returns the hub, which also reports why orders that no actuator claims are not applied. Call once.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
   const AgentHub* hub() const { return hub_; }
-  // Errors as ReopenedAgentServer.
+  // Opens the port. Errors as of ReopenedAgentServer::Start.
   absl::Status Start() override;
   void BeforePass() override { hub_->BeginTick(); }
   void AfterPass(bool stored) override { hub_->EndTick(stored); }
@@ -50,14 +51,14 @@ class AgentsComponent final : public Component {
   AgentHubCounts counts() const;
 
  private:
-  // Whether another actuator sets the job's limits.
+  // True if another actuator sets the job's limits.
   bool IsElsewhere(const std::string& job) const;
 
   const Options options_;
   const DaemonContext& context_;
-  std::unique_ptr<AgentHub> own_hub_;  // until the control plane has it
+  std::unique_ptr<AgentHub> own_hub_;  // until the control plane owns it
   AgentHub* const hub_;
-  std::unique_ptr<PodTasks> pod_tasks_;  // of a cluster's nodes; outlives port_, and the hub's calls
+  std::unique_ptr<PodTasks> pod_tasks_;  // only with a cluster; outlives port_ and the hub's calls
   std::unique_ptr<ReopenedAgentServer> port_;
 };
 

@@ -1,5 +1,5 @@
-// The daemon's side of agents without a wire: a hub before a control plane over a store in memory, and a
-// server that keeps what would be sent. For tests.
+// The daemon's side of agents without a network, for tests: a hub in front of a control plane over a store in
+// memory, and a server that records what would be sent.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class FakeAgentServer final : public AgentServer {
     const std::lock_guard lock(mutex_);
     return closed_;
   }
-  // The highest acknowledged; 0: none.
+  // Highest acknowledged sequence; 0: none.
   uint64_t Acked(SessionId session) const {
     uint64_t out = 0;
     for (const auto& m : Sent(session)) out = std::max<uint64_t>(out, m.ack().sequence());
@@ -79,12 +79,12 @@ inline taut::agent::v1::FromAgent HelloOf(const std::string& agent, uint64_t que
 
 class HubCell {
  public:
-  static constexpr int64_t kStart = ControlCell::kStart;  // a window begins here
-  // Memory of a task by its owner: less than twice what is recommended, so that a limit is lowered in one step.
+  static constexpr int64_t kStart = ControlCell::kStart;  // start of a window
+  // The owner's memory limit: less than twice the recommendation, so that the limit is lowered in one step.
   static constexpr float kOwnerBytes = 2.2e8F;
 
   explicit HubCell(Mode mode = Mode::kAuto, bool apply = true) : mode_(mode), apply_(apply) { Start(); }
-  // Drops hub and control plane as a kill would, and starts others on the same store.
+  // Destroys hub and control plane as a kill would, and starts new ones on the same store.
   void Restart() {
     control_.reset();
     hub_.reset();
@@ -181,7 +181,7 @@ class HubCell {
     o.set_text(text);
     hub_->OnMessage(session, message);
   }
-  // One turn of the daemon's loop.
+  // One iteration of the daemon's loop.
   absl::Status Tick(double seconds = 1) {
     steady_s = steady_s + seconds;
     now_s += static_cast<int64_t>(seconds);
@@ -194,14 +194,14 @@ class HubCell {
   absl::Status TickPast(WindowId window) { return Tick(static_cast<double>(EndOf(window) + 121 - now_s)); }
   static int64_t EndOf(WindowId window) { return window.next().start_s(); }
   static WindowId Window(int i) { return WindowId{static_cast<int32_t>(kStart / kWindowSeconds) + i}; }
-  // One window after the other of these tasks, from `from` on.
+  // Reports and closes the windows from `from` (inclusive) to `to` (exclusive), one after the other.
   void Live(SessionId session, const std::vector<std::string>& names, int from, int to, double memory = 1e8) {
     for (int i = from; i < to; ++i) {
       Windows(session, static_cast<uint64_t>(i) + 1, Window(i), names, memory);
       ASSERT_TRUE(TickPast(Window(i)).ok());
     }
   }
-  // Memory of all tasks in the stored windows, by window.
+  // Memory of all tasks in the stored windows, by window index.
   std::map<int32_t, std::vector<TaskWindow>> StoredTasks() {
     std::map<int32_t, std::vector<TaskWindow>> out;
     EXPECT_TRUE(store
@@ -221,7 +221,7 @@ class HubCell {
   size_t published_tier_acts = 0;
   std::atomic<double> steady_s{1000};
   std::atomic<int64_t> now_s{kStart};
-  std::function<bool(const std::string& job)> elsewhere;  // of the next start
+  std::function<bool(const std::string& job)> elsewhere;  // used at the next start
 
  private:
   void Start() {

@@ -5,7 +5,7 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// Readings of counters are taken at times that are known to some milliseconds.
+// Counters are read at times that are exact to some milliseconds, so rates may be slightly too high.
 constexpr double kMeasuringError = 1.1;
 
 double CoresOf(const pb::Hello& machine) { return machine.cores() > 0 ? machine.cores() : kMostCores; }
@@ -32,7 +32,7 @@ bool FitsMachine(const pb::TierAct& act, const pb::Hello& machine) {
 }
 
 bool FitsMachine(const pb::Oom& oom, const pb::Hello& machine) {
-  // A task is not killed at a limit that its machine cannot reach.
+  // A task cannot be killed at a limit above its machine's memory.
   return oom.limit_bytes() <= MemoryOf(machine) * kMeasuringError;
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
 
-// "2 of 5 tasks: host/a: text", with the first of them.
+// Returns "2 of 5 tasks: host/a: text" with the first of them.
 std::string SomeOf(const std::map<std::string, std::string>& texts, size_t tasks) {
   const auto& first = *texts.begin();
   const std::string of = tasks == 1 ? "" : StrCat(texts.size(), " of ", tasks, " tasks: ");
@@ -54,9 +54,9 @@ OrderTable::Entry OrderTable::Open(const TargetOrder& order) {
   const auto old = entries_.find(latest);
   Entry entry;
   if (old != entries_.end() && latest == order.decision) {
-    entry = std::move(old->second);  // the same for more tasks
+    entry = std::move(old->second);  // the same decision for more tasks
   } else if (old != entries_.end()) {
-    // What was carried out stays carried out.
+    // An outcome that was reported is final: only orders without one are superseded.
     const std::optional<Outcome>& reported = old->second.reported;
     if (!reported.has_value() || *reported == Outcome::kPending) {
       Report(old->second, Outcome::kSuperseded, StrCat("replaced by decision ", order.decision));
@@ -88,12 +88,13 @@ std::vector<std::string> OrderTable::Take(const TargetOrder& order, std::span<co
     }
   }
   if (entry.tasks() == 0) {
-    // After a restart its tasks come with their agents.
+    // After a restart the tasks appear with their agents, and the order's known outcome stays.
     if (!IsFinal(order.known)) Report(entry, Outcome::kDryRun, WhyNotSent(entry, tasks));
   } else if (disconnected) {
     Report(entry, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }
-  // Also an order without tasks: its tasks may come.
+  // Orders without tasks are kept too: their tasks may appear later.
+  // The oldest decision is dropped, as decisions ascend.
   if (entries_.size() >= kOrdersRemembered) Drop(entries_.begin());
   entries_.insert_or_assign(order.decision, std::move(entry));
   return send_to;
@@ -139,6 +140,7 @@ void OrderTable::TakeOutcome(const TaskOutcome& outcome, double now_s) {
   if (it == entries_.end() || !it->second.Has(outcome.task)) return;
   Entry& entry = it->second;
   const std::string& task = outcome.task;
+  // The time of a task that was disconnected would be that of its absence.
   if (entry.waiting.contains(task) && !entry.disconnected.contains(task)) {
     times_ms_.push_back((now_s - entry.sent_s) * 1000);
     if (times_ms_.size() > kTimedOrders) times_ms_.pop_front();
@@ -168,11 +170,12 @@ void OrderTable::DropTask(const std::string& job, const std::string& task) {
     if (entry == nullptr || !entry->Has(task)) continue;
     entry->Forget(task);
     if (entry->reported != Outcome::kApplied) Summarize(*entry);
+    // An applied order stays applied when its tasks end.
   }
 }
 
 void OrderTable::Report(Entry& entry, Outcome outcome, std::string text) {
-  // An order is reported as applied once: tasks that come later change nothing about it.
+  // An order is reported as applied once: later tasks do not change that.
   if (entry.reported == outcome && (outcome == Outcome::kApplied || entry.text == text)) return;
   entry.reported = outcome;
   entry.text = text;

@@ -1,5 +1,5 @@
-// The latest order of each job and target: the tasks it was sent to and what they reported. Values only: no
-// messages, streams, clocks or locks; the caller's lock guards it.
+// The latest order of each job and target: which tasks it was sent to and what they reported. Plain values:
+// no messages, streams, clocks or locks. The caller's lock guards it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace taut::server {
 
-// A task of an order's job when the order is taken.
+// A task of an order's job, at the time of the order.
 struct OrderTask {
   std::string_view name;
   bool managed = false;    // its agent may set its limits
@@ -26,7 +26,7 @@ struct OrderTask {
   bool observes = false;   // its agent only measures (--observe)
 };
 
-// What one task's agent reported of an order.
+// One task's report on an order.
 struct TaskOutcome {
   enum class Result : uint8_t { kApplied, kFailed, kHeld, kObserved };
   uint64_t decision = 0;
@@ -38,38 +38,40 @@ struct TaskOutcome {
 
 class OrderTable {
  public:
-  // `dry_run`: no order is sent to any task.
+  // `dry_run`: orders are sent to no task.
   explicit OrderTable(bool dry_run) : dry_run_(dry_run) {}
 
-  // Replaces the job's order of this target, or extends it if it is the same decision. `tasks`: all of the
-  // job that agents have. Returns the names of those it must be sent to now; the others get it when their
+  // Replaces the job's order of this target, or extends it if the decision is the same. `tasks`: all tasks of
+  // the job that agents have. Returns the names of the tasks to send it to now; others get it when their
   // agents connect (SentTo).
   std::vector<std::string> Take(const TargetOrder& order, std::span<const OrderTask> tasks, double sent_s);
-  // The latest order of the job and target if it is for this task; null: none. Good until the next call.
+  // Returns the latest order of the job and target if it is for this task, else null. Valid until the next
+  // call.
   const TargetOrder* OrderFor(const std::string& job, Target target, const std::string& task) const;
-  // The latest order was sent to a task that appeared or connected later.
+  // Records that the latest order was sent to a task that appeared or connected later.
   void SentTo(const std::string& job, Target target, const std::string& task);
-  // Of a decision that is not known, or of a task it was not sent to: nothing happens.
+  // Adds a task's report. Ignored if the decision is unknown or was not sent to the task.
   void TakeOutcome(const TaskOutcome& outcome, double now_s);
-  // The task is gone: its order does not wait for it any more.
+  // Removes a task that is gone, so that its order does not wait for it.
   void DropTask(const std::string& job, const std::string& task);
-  // Outcomes of whole orders since the last call.
+  // Returns the outcomes of whole orders since the last call.
   std::vector<OutcomeUpdate> TakeOutcomes() { return std::exchange(outcomes_, {}); }
-  // From sending an order until its first outcome came back, of the last thousand.
+  // Milliseconds from sending an order to its first outcome: slowest and mean of the last thousand; 0 if
+  // there is none.
   double slowest_ms() const;
   double mean_ms() const;
 
  private:
-  // An order and what its tasks reported, each task in one of the five.
+  // An order and its tasks' reports; each task is in one of the five sets.
   struct Entry {
     TargetOrder order;
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
-    std::set<std::string> disconnected;               // at first: not counted in the times
-    std::map<std::string, std::string> failed, held;  // with their texts
-    std::optional<double> minimum;                    // the highest of all tasks
-    std::optional<Outcome> reported;                  // last
-    std::string text;                                 // of that
+    std::set<std::string> disconnected;               // when the order arrived: not counted in the times
+    std::map<std::string, std::string> failed, held;  // with the texts of their reports
+    std::optional<double> minimum;                    // highest minimum of all tasks
+    std::optional<Outcome> reported;                  // the last reported outcome
+    std::string text;                                 // text of the last reported outcome
 
     size_t tasks() const {
       return waiting.size() + applied.size() + observed.size() + failed.size() + held.size();
@@ -80,14 +82,14 @@ class OrderTable {
   };
   Entry* Latest(const std::string& job, Target target);
   const Entry* Latest(const std::string& job, Target target) const;
-  // The entry that Take fills; what the order replaces is closed.
+  // Returns the entry for Take. Closes the order that it replaces.
   Entry Open(const TargetOrder& order);
-  // Forgets an order for room.
+  // Deletes an order to make room.
   void Drop(std::map<uint64_t, Entry>::iterator at);
-  // Nothing was sent: why.
+  // Returns why the order was sent to no task.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
   void Report(Entry& entry, Outcome outcome, std::string text);
-  // Reports what the outcomes of the tasks are together.
+  // Reports the joint outcome of the order's tasks, if it changed.
   void Summarize(Entry& entry);
 
   const bool dry_run_;

@@ -28,8 +28,8 @@ bool HasPods(const pb::FromAgent& message) {
          IsPod(message.tier_act().name()) || std::ranges::any_of(message.outcomes().outcomes(), of_pod);
 }
 
-// Labels of the cgroup say nothing that those of the pod do not; amounts may be those that tautd has set through
-// the API server, and the pod's spec has the owner's.
+// Names the task by its pod and removes the cgroup's labels and amounts. The pod's labels are better, and the
+// amounts may be limits that tautd set through the API server; the pod's spec has the owner's.
 template <typename Task>
 void Own(const PodTasks::Name& name, Task& task) {
   SetName(name, *task.mutable_name());
@@ -54,9 +54,10 @@ std::optional<PodTasks::Name> PodTasks::Find(const pb::TaskName& agents) {
   const std::string id(ContainerIdIn(agents.job()));
   std::optional<Name> found = options_.find(id);
   const auto known = known_.find(id);
-  // Its pod may be gone before the last that its agent has measured comes.
+  // The pod may be gone before its last measurements arrive: use the remembered name.
   if (!found.has_value() && known != known_.end()) found = known->second.name;
   if (!found.has_value()) return found;
+  // The name may have changed, so the job of the old one is counted down first.
   if (known != known_.end()) Forget(known);
   ++jobs_[found->first];
   known_.insert_or_assign(id, Known{*found, options_.steady_s()});
@@ -86,6 +87,7 @@ std::optional<pb::Task> PodTasks::Named(Session& session, const pb::Task& task) 
 void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
   pb::Tasks out;
   out.set_all(tasks.all());
+  // `all` replaces everything that the agent announced before.
   if (tasks.all()) session = {};
   for (const pb::TaskName& name : tasks.gone()) {
     if (!IsPod(name)) {
@@ -95,7 +97,7 @@ void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
     if (session.waiting.erase(NameOf(name)) > 0) continue;
     const auto is_it = [&](const auto& entry) { return entry.second == NameOf(name); };
     const auto it = std::ranges::find_if(session.of, is_it);
-    if (it == session.of.end()) continue;  // the container was started again, and is another
+    if (it == session.of.end()) continue;  // the container was restarted and has a new ID
     SetName(it->first, *out.add_gone());
     session.of.erase(it);
   }
@@ -135,7 +137,7 @@ bool PodTasks::NameKept(pb::FromAgent& message) {
       SetName(*name, *message.mutable_oom()->mutable_name());
       message.mutable_oom()->clear_labels();
     } else {
-      message.clear_oom();  // its sequence counts
+      message.clear_oom();  // the message keeps its sequence
       ++dropped_;
     }
   }
@@ -145,7 +147,7 @@ bool PodTasks::NameKept(pb::FromAgent& message) {
     if (name.has_value()) {
       SetName(*name, *message.mutable_tier_act()->mutable_name());
     } else {
-      message.clear_tier_act();  // its sequence counts
+      message.clear_tier_act();  // the message keeps its sequence
       ++dropped_;
     }
   }
@@ -189,7 +191,10 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
     lock.unlock();
     return hub_->OnMessage(session, message);
   }
+  // From a container of a pod on, every message passes here: a later one may announce that a waiting task is
+  // gone.
   Session& of = sessions_[session];
+  // Nothing may be taken in after a message that must be resent: its successors are resent too.
   if (of.closing) return;
   pb::FromAgent named = message, late;
   if (message.has_tasks()) NameTasks(of, *named.mutable_tasks());
@@ -198,9 +203,11 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
   const bool closing = of.closing;
   NameWaiting(of, *late.mutable_tasks());
   late.set_now_us(message.now_us());
+  // The hub is called without the lock, as it calls Send, which takes it.
   lock.unlock();
   if (closing) return Close(session);
   hub_->OnMessage(session, named);
+  // Tasks that got their name only now are announced after the message that they waited behind.
   if (late.tasks().started_size() > 0) hub_->OnMessage(session, late);
 }
 
@@ -230,6 +237,7 @@ bool PodTasks::Send(SessionId session, pb::ToAgent message) {
         const auto known = of.find(NameOf(order.name()));
         if (known != of.end()) SetName(known->second, *order.mutable_name());
       }
+      // Terms are by job: each container of the pod's job gets its own copy, under its own name.
       pb::Orders named;
       for (const pb::Terms& terms : message.orders().terms()) {
         auto task = of.lower_bound({terms.job(), ""});

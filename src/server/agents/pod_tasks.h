@@ -1,9 +1,9 @@
-// Agents on the nodes of a Kubernetes cluster know a container by its cgroup alone. Here it gets the name of the
-// job and pod that tautd knows it by, from its watch of the pods, and orders get the agent's name again: an agent
-// needs no right in the cluster.
+// Names of pods' containers. Agents on the nodes of a Kubernetes cluster know a container only by its cgroup.
+// PodTasks replaces that name by the job and pod that tautd knows from its watch, and in orders restores the
+// agent's name. So an agent needs no rights in the cluster.
 //
-// Stands between the server of agents and the hub: the listener of the one and the server of the other. What is
-// of no pod passes as it is.
+// It stands between the agents' server and the hub: it is the listener of the server, and the server of the
+// hub. Tasks that are not containers of pods pass unchanged.
 //
 // Threads: as AgentListener and AgentServer.
 #pragma once
@@ -21,30 +21,31 @@
 
 namespace taut::server {
 
-// What begins the job of a container of a pod, as an agent names it: "kubepods/cri-containerd-ID.scope". The ID
-// is of 64 hex digits, and each container is a job of its own, since agents get terms by jobs.
+// Prefix of the job name that an agent gives a container of a pod: "kubepods/cri-containerd-ID.scope". The ID
+// has 64 hex digits. Each container is a job of its own, since agents receive terms by job.
 inline constexpr std::string_view kPodJobPrefix = "kubepods/";
 
 struct PodTasksCounts {
-  uint64_t waiting =
-      0;  // containers that are announced and that no pod is known to have; pause containers stay so
-  uint64_t dropped = 0;  // windows and OOM kills of such containers
+  // Announced containers that no known pod has. Pause containers stay among them.
+  uint64_t waiting = 0;
+  uint64_t dropped = 0;  // windows, OOM kills and acts of such containers
 };
 
 class PodTasks final : public AgentListener, public AgentServer {
  public:
   using Name = std::pair<std::string, std::string>;  // job, task
   struct Options {
-    // The name of a container by its ID; nullopt: no pod has it now.
+    // Returns the name of a container by its ID; nullopt if no pod has it now.
     std::function<std::optional<Name>(std::string_view container)> find;
-    // Whether the pods of the cluster are known. Before, what an agent kept of them is not taken, and it keeps it.
+    // True once the cluster's pods are known. Before that, kept messages about unknown containers are not
+    // taken in, and the agent keeps them.
     std::function<bool()> is_synced;
     std::function<double()> steady_s;
-    double forget_s = 6 * 3600;  // names of containers of which nothing came since
+    double forget_s = 6 * 3600;  // names of containers without a report for this time are forgotten
   };
   // `hub` must outlive it.
   PodTasks(Options options, AgentListener* hub) : options_(std::move(options)), hub_(hub) {}
-  // Must outlive the last call; before it nothing is sent.
+  // The server must outlive the last call. Nothing is sent before it is set.
   void SetServer(AgentServer* server);
 
   // ---- AgentListener ----
@@ -61,7 +62,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   void Stop() override;
 
   PodTasksCounts pod_counts() const;
-  // Whether a container of a pod was named as a task of this job lately.
+  // True if a container of a pod was lately named as a task of this job.
   bool IsPods(const std::string& job) const;
 
  private:
@@ -71,27 +72,27 @@ class PodTasks final : public AgentListener, public AgentServer {
   };
   struct Session {
     std::map<Name, taut::agent::v1::Task> waiting;  // by the agent's name
-    std::map<Name, Name> of;                        // the agent's newest container, by name
-    bool closing = false;                           // nothing more of it is taken
+    std::map<Name, Name> of;                        // the agent's newest container, by the pod's name
+    bool closing = false;                           // the session is being ended: nothing more is taken in
   };
-  // All REQUIRE mutex_.
+  // All of these require mutex_.
   std::optional<Name> Find(const taut::agent::v1::TaskName& agents);
   std::map<std::string, Known>::iterator Forget(std::map<std::string, Known>::iterator known);
   std::optional<taut::agent::v1::Task> Named(Session& session, const taut::agent::v1::Task& task);
   void NameTasks(Session& session, taut::agent::v1::Tasks& tasks);
   void NameWaiting(Session& session, taut::agent::v1::Tasks& out);
   void NameOutcomes(taut::agent::v1::Outcomes& outcomes);
-  // False: not known yet, and to be sent again.
+  // Returns false if a container is not known yet: the message must be resent.
   bool NameKept(taut::agent::v1::FromAgent& message);
   AgentServer* Server() const;
 
   const Options options_;
   AgentListener* const hub_;
-  mutable std::mutex mutex_;  // no call goes out under it but to `options_`
+  mutable std::mutex mutex_;  // no call is made under it except to `options_`
   AgentServer* server_ = nullptr;
-  std::map<SessionId, Session> sessions_;  // that have containers of pods
+  std::map<SessionId, Session> sessions_;  // only those with containers of pods
   std::map<std::string, Known> known_;     // by the container's ID
-  std::map<std::string, size_t> jobs_;     // of known_: how many containers each has
+  std::map<std::string, size_t> jobs_;     // jobs of known_, and how many containers each has
   uint64_t dropped_ = 0;
 };
 

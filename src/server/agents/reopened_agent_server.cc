@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// More streams than one server ever has.
+// More sessions than one server can ever have, so that ids of two servers never overlap.
 constexpr SessionId kSessionsPerServer = SessionId{1} << 40;
 
 struct Read {
@@ -29,7 +29,7 @@ absl::StatusOr<Read> ReadAll(const AgentsConfig& config) {
   return out;
 }
 
-// Hears of nothing.
+// Ignores all events: for the attempt whether the new files can be used.
 class NoListener final : public AgentListener {
   void OnConnect(SessionId, const agent::v1::FromAgent&, const std::string&) override {}
   void OnMessage(SessionId, const agent::v1::FromAgent&) override {}

@@ -1,4 +1,4 @@
-// The port that agents connect to, which can be opened again with other tokens and certificates.
+// The agents' port, which can be reopened with other tokens and certificates.
 #pragma once
 
 #include <memory>
@@ -12,13 +12,15 @@ namespace taut::server {
 
 class ReopenedAgentServer final : public AgentServer {
  public:
+  // Reads the files and opens the port. Errors: those of the files and of AgentServer::Start.
   static absl::StatusOr<std::unique_ptr<ReopenedAgentServer>> Start(const AgentsConfig& config,
                                                                     AgentListener* listener);
   ~ReopenedAgentServer() override { ReopenedAgentServer::Stop(); }
 
-  // Reads the files that `config` names. If what is in them has changed, the port is closed and opened again:
-  // agents connect anew and keep what they have to tell meanwhile. True: so it was. Not OK: all is as before,
-  // unless the error says that the port is closed. Addresses stay.
+  // Reads the files that `config` names. If their content has changed, closes the port and opens it again;
+  // agents reconnect and meanwhile keep their messages. Returns true if it was reopened. On an error
+  // everything is as before, unless the error says that the port is closed. The addresses stay those of
+  // Start.
   absl::StatusOr<bool> Reload(const AgentsConfig& config);
 
   bool Send(SessionId session, taut::agent::v1::ToAgent message) override {
@@ -29,7 +31,7 @@ class ReopenedAgentServer final : public AgentServer {
   AgentServerCounts counts() const override { return Current()->counts(); }
   void Stop() override {
     if (const std::shared_ptr<AgentServer> server = Current(); server != nullptr)
-      server->Stop();  // else never opened
+      server->Stop();  // null if it was never opened
   }
 
  private:
@@ -43,7 +45,7 @@ class ReopenedAgentServer final : public AgentServer {
 
   AgentsConfig config_;
   AgentListener* const listener_;
-  std::string secrets_;  // what was read from the files
+  std::string secrets_;  // content of the files
   SessionId next_session_ = 1;
   mutable std::mutex mutex_;
   std::shared_ptr<AgentServer> server_;

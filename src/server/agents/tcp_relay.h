@@ -1,4 +1,4 @@
-// For tests: stands between an agent and a server, and cuts connections without a goodbye.
+// A relay between an agent and a server, which cuts connections without a goodbye. For tests.
 #pragma once
 
 #include <arpa/inet.h>
@@ -35,9 +35,9 @@ class TcpRelay {
   TcpRelay& operator=(const TcpRelay&) = delete;
 
   int port() const { return port_; }
-  // Cuts what is there now.
+  // Cuts all present connections.
   void Cut() { cut_.store(true); }
-  // So many bytes to the server, and each connection is cut; 0: never.
+  // Cuts each connection after this number of bytes to the server; 0: never.
   void CutAfter(long bytes) { cut_after_.store(bytes); }
 
  private:

@@ -3,7 +3,7 @@
 namespace taut::server {
 namespace {
 
-// A window that was dropped, such as one from the far future, will never be stored: after this many ticks it is
+// A dropped window, such as one from the far future, is never stored. After this number of ticks it is
 // acknowledged.
 constexpr uint64_t kPatience = 20'000;
 

@@ -1,5 +1,5 @@
-// One agent's messages that were taken in and wait until they are stored, to be acknowledged in their order.
-// Values only: no messages, clocks or locks; the caller's lock guards it.
+// Messages of one agent that were taken in and wait to be stored, to be acknowledged in their order. Plain
+// values: no messages, clocks or locks. The caller's lock guards it.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace taut::server {
 
 class Unacknowledged {
  public:
-  // `window`: the message is safe when this one is stored; absent: when tick `tick` succeeded.
+  // `window`: the message is safe once this window is stored; absent: once tick `tick` has succeeded.
   void Add(uint64_t sequence, std::optional<WindowId> window, uint64_t tick) {
     waiting_.push_back({sequence, window, tick});
   }
-  // Removes those that are safe, up to the first that is not; returns the sequence of the last. 0: none.
-  // `stored`: windows up to this one are stored; `good_tick`: the last tick that succeeded.
+  // Removes the safe messages up to the first unsafe one and returns the sequence of the last removed; 0:
+  // none. `stored`: windows up to this one (inclusive) are stored. `good_tick`: last tick that succeeded.
   uint64_t TakeSafe(std::optional<WindowId> stored, uint64_t good_tick);
   void Clear() { waiting_.clear(); }
   bool empty() const { return waiting_.empty(); }

@@ -1,4 +1,4 @@
-// For tests: a listener that remembers, and helpers round a server and its agents.
+// A listener that records everything, and helpers for a server and its agents. For tests.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace taut::server {
 
 namespace v1 = taut::agent::v1;
 
-// Remembers everything. With an answer set, gives it for each message.
+// Records all calls. If an answer is set, it is called for each message.
 class Recorder final : public AgentListener {
  public:
   struct Seen {
