@@ -1,4 +1,5 @@
-// Which sign-in is exchanged next: by address, so that the refused ones of one address do not delay the others'.
+// Order of code exchanges for sign-ins: fair between addresses, so that failures of one address do not delay
+// others.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +17,21 @@
 namespace taut::server {
 
 struct ExchangeLimits {
-  size_t waiting = 64;             // of all addresses
-  size_t of_address = 16;          // waiting and running, of one address
-  double failures = 20;            // of one address, before more of it are refused
-  double failures_per_s = 1 / 6.;  // one is forgotten after 6 s
-  size_t addresses = 4096;         // remembered for their failures
+  size_t waiting = 64;             // bound of all addresses
+  size_t of_address = 16;          // bound of one address, waiting and running
+  double failures = 20;            // failures of one address above which its sign-ins are rejected
+  double failures_per_s = 1 / 6.;  // rate at which failures are forgotten: one in 6 s
+  size_t addresses = 4096;         // bound of remembered addresses
 };
 
-// Plain arithmetic: the time (of a steady clock) is an argument. Not thread-safe.
+// Plain arithmetic: the time, in seconds of a steady clock, is an argument. Not thread-safe.
 template <typename Job>
 class ExchangeQueue {
  public:
   explicit ExchangeQueue(const ExchangeLimits& limits) : limits_(limits) {}
 
-  // Whether one more of this address may come: ResourceExhausted if it waits for as many, or if as many failed.
+  // ResourceExhausted if the address has too many sign-ins under way or too many recent failures; otherwise
+  // OK.
   absl::Status Check(const std::string& address, double now_s) {
     const auto at = addresses_.find(address);
     if (at == addresses_.end()) return absl::OkStatus();
@@ -43,8 +45,8 @@ class ExchangeQueue {
     return absl::OkStatus();
   }
 
-  // REQUIRES: Check was OK. If there is no room, the newest of the address with the most waiting gives way, which
-  // may be `job` itself: returned, and it will not be exchanged.
+  // Adds a job. If there is no room, the newest job of the address with the most waiting jobs is dropped and
+  // returned; this may be `job` itself. REQUIRES: Check was OK. O(addresses).
   std::optional<Job> Add(const std::string& address, Job job, double now_s) {
     Address& its = AddressOf(address, now_s);
     its.jobs.push_back({std::move(job), next_++});
@@ -57,8 +59,8 @@ class ExchangeQueue {
     return dropped;
   }
 
-  // The next: of the address with the fewest running, then the fewest failed, then the oldest; nullopt: none.
-  // Done ends it.
+  // Returns the next job: of the address with the fewest running jobs, then the fewest failures, then the
+  // oldest job. nullopt if none waits. The caller must end it with Done. O(addresses).
   struct Turn {
     std::string address;
     Job job;
@@ -77,6 +79,7 @@ class ExchangeQueue {
     --waiting_;
     return turn;
   }
+  // Ends a job that Next returned.
 
   void Done(const std::string& address, bool failed, double now_s) {
     Address& its = AddressOf(address, now_s);
@@ -96,7 +99,7 @@ class ExchangeQueue {
     size_t running = 0;
     double failed = 0, since_s = 0;
   };
-  // Failures count in steps of five: one mistyped sign-in is not behind those of others.
+  // Failures count in steps of five, so that a single mistake does not put an address behind the others.
   static auto OrderOf(const Address& a) {
     return std::tuple(a.running, static_cast<int64_t>(a.failed / 5), a.jobs.front().number);
   }
@@ -115,7 +118,7 @@ class ExchangeQueue {
         return a.second.jobs.empty() && a.second.running == 0 && a.second.failed == 0;
       });
     }
-    // Still too many: the one with the fewest failures is forgotten, of those that wait for nothing.
+    // Still too many: forget the idle address with the fewest failures.
     while (addresses_.size() >= limits_.addresses) {
       auto least = addresses_.end();
       for (auto at = addresses_.begin(); at != addresses_.end(); ++at) {

@@ -20,13 +20,14 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kRandomBytes = 32, kMostCookie = 100, kMostCode = 4096, kMostText = 200;
-constexpr int64_t kClockLeewayS = 60;  // backwards
+constexpr int64_t kClockLeewayS = 60;  // allowed step of the clock backwards
 
-// Of a cookie "ID.TIME"; nullopt: it has not this form.
+// Parts of a cookie "ID.TIME".
 struct CookieParts {
   std::string_view id;
   int64_t since_s = 0;
 };
+// Returns nullopt if the cookie does not have this form.
 std::optional<CookieParts> PartsOf(std::string_view cookie) {
   const size_t dot = cookie.find('.');
   if (cookie.size() > kMostCookie || dot == std::string_view::npos || dot == 0) return std::nullopt;
@@ -44,11 +45,12 @@ std::string_view Find(const std::vector<QueryParameter>& query, std::string_view
   return "";
 }
 
-// What another wrote, as one line.
+// Returns text from outside as one printable line.
 std::string Quoted(std::string_view text) { return Printable(CutUtf8(text, kMostText)); }
 
 bool Same(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+  // Compared in constant time, so that the time says nothing about the secret.
 }
 
 absl::Status Declined(std::string text) { return absl::UnauthenticatedError(std::move(text)); }
@@ -83,7 +85,7 @@ std::string LoginFlow::Keyed(std::string_view what, std::string_view cookie) con
   return absl::WebSafeBase64Escape(std::string(reinterpret_cast<const char*>(digest), size));
 }
 
-// Also not of a time to come: the clock went back since.
+// A time in the future is not current either: the clock was set back since.
 bool LoginFlow::IsCurrent(int64_t since_s, int64_t now_s) const {
   return now_s - since_s < options_.pending_s && since_s - now_s <= kClockLeewayS;
 }
@@ -120,13 +122,16 @@ absl::StatusOr<LoginFlow::Exchange> LoginFlow::Callback(std::string_view cookie,
   if (!parts.has_value() || !IsCurrent(parts->since_s, now_s))
     return Declined(StrCat("No sign-in is under way in this browser, or it took longer than ",
                            options_.pending_s / 60, " minutes."));
-  // Before anything of the query is believed or shown: only who began the sign-in has this.
+  // Checked before any other part of the query is used or shown: only the browser that began the sign-in has
+  // this state.
   if (!Same(Find(query, "state"), Keyed("state", cookie)))
     return Declined("The answer of the provider is not of the last sign-in that this browser began.");
   Expire(now_s);
   if (pending_.contains(parts->id)) return Declined("This sign-in was used before.");
   if (pending_.size() >= options_.max_pending)
     return absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
+  // Registered as used before anything can fail: a second callback with the same state must never be
+  // exchanged.
   pending_[std::string(parts->id)] = {Stage::kUnknown, parts->since_s};
   if (const std::string_view issuer = Find(query, "iss"); !issuer.empty() && issuer != options_.issuer)
     return Declined("The answer is of another provider.");
@@ -190,9 +195,10 @@ LoginFlow::Collected LoginFlow::Collect(std::string_view cookie, int64_t now_s) 
   Expire(now_s);
   const std::optional<CookieParts> parts = PartsOf(cookie);
   const auto at = parts.has_value() ? pending_.find(parts->id) : pending_.end();
-  // The time is part of the cookie: with another one it is not the browser's.
+  // The time is part of the cookie: with another time it is a forged cookie.
   if (at == pending_.end() || at->second.since_s != parts->since_s) return {};
   Collected out{at->second.stage, std::move(at->second.claims), std::move(at->second.error)};
+  // The entry stays until it expires, so that the callback cannot be used again.
   if (out.stage != Stage::kWaiting) at->second = {Stage::kUnknown, at->second.since_s};
   return out;
 }

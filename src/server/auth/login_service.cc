@@ -35,6 +35,7 @@ void LoginService::Stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
+  // Cancels requests first: the threads would otherwise wait for the provider until their timeouts.
   for (ProviderClient& client : clients_) client.Stop();
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
@@ -64,6 +65,7 @@ absl::Status LoginService::Callback(std::string_view cookie, const std::vector<Q
                                                        : absl::StatusOr<LoginFlow::Exchange>(status);
     status = exchange.status();
     if (status.ok()) {
+      // Copied, because the exchange moves into the queue.
       const std::string id = exchange->id;
       const std::optional<Job> dropped = jobs_.Add(address, {*std::move(exchange), now}, SecondsOf(now));
       const absl::Status busy = absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
@@ -71,6 +73,7 @@ absl::Status LoginService::Callback(std::string_view cookie, const std::vector<Q
       if (dropped.has_value() && dropped->exchange.id == id) status = busy;
     }
   }
+  // After the lock is released: a woken thread takes it at once.
   if (status.ok()) wake_.notify_all();
   if (!status.ok()) ++failed_;
   return status;
@@ -109,7 +112,7 @@ void LoginService::Run(ProviderClient& client) {
     absl::StatusOr<VerifiedToken> claims = Claims(turn->job, client);
     if (!claims.ok()) ++failed_;
     lock.lock();
-    // A provider that is unreachable is not the address's fault.
+    // An unreachable provider is no failure of the address.
     jobs_.Done(turn->address, !claims.ok() && !absl::IsUnavailable(claims.status()), now_s());
     flow_.Finish(turn->job.exchange.id, std::move(claims));
   }
@@ -137,7 +140,7 @@ absl::StatusOr<VerifiedToken> LoginService::Claims(const Job& job, ProviderClien
       StrCat("The ID token of ", options_.name, " is refused: ", Message(verified.status()), "."));
 }
 
-// A key that is new is fetched once a token has it.
+// Retries while the token's key is unknown: the verifier has requested new keys.
 absl::StatusOr<VerifiedToken> LoginService::Verify(const std::string& token, const std::string& nonce) {
   const auto until = std::chrono::steady_clock::now() + options_.key_wait;
   while (true) {

@@ -1,5 +1,5 @@
-// Signing in to tautd's pages: the flow, the sessions, and the threads that exchange codes, so that no request
-// waits for the provider.
+// Sign-in to tautd's pages: the flow, the sessions, and threads that exchange codes, so that no request waits
+// for the provider.
 #pragma once
 
 #include <atomic>
@@ -23,22 +23,22 @@
 
 namespace taut::server {
 
-// Thread-safe; nothing but the threads of its own waits for a network.
+// Thread-safe. Only its own threads wait for the network.
 class LoginService {
  public:
   struct Options {
     LoginOptions flow;
-    std::string name;     // of the provider, for people
+    std::string name;     // the provider's name, for people
     std::string ca_file;  // PEM; "": the system's CAs
     int64_t session_s = 12 * 3600;
-    std::vector<std::string> proxies = {};  // addresses whose X-Forwarded-For says where a browser is
+    std::vector<std::string> proxies = {};  // addresses of proxies whose X-Forwarded-For is trusted
     ExchangeLimits limits = {};             // of exchanges
-    int threads = 4;                        // exchanges at a time
-    std::chrono::seconds most_waiting{30};  // of an exchange, until its turn
-    std::chrono::seconds key_wait{15};      // for keys that the ID token's may be one of
+    int threads = 4;                        // parallel exchanges
+    std::chrono::seconds most_waiting{30};  // longest wait of an exchange for its turn
+    std::chrono::seconds key_wait{15};      // longest wait for the provider's new keys
     std::shared_ptr<const OidcVerifier> verifier;
     std::function<std::shared_ptr<const LoginProvider>()> provider;  // null: not known
-    std::function<void()> refresh;                                   // of what the provider says
+    std::function<void()> refresh;  // requests a fetch of the provider's document
     std::function<int64_t()> now_s;
   };
   explicit LoginService(Options options);
@@ -48,29 +48,30 @@ class LoginService {
 
   const std::vector<std::string>& proxies() const { return options_.proxies; }
   const std::string& name() const { return options_.name; }
-  // "" or "/PREFIX": before the paths of tautd's pages, where a proxy adds it.
+  // "" or "/PREFIX": the prefix that a proxy adds to the paths of tautd's pages.
   std::string_view prefix() const { return PrefixOfRedirectUrl(options_.flow.redirect_url); }
-  // As browsers call tautd, with a port that is not that of the scheme.
+  // Host name by which browsers reach tautd, with the port unless it is the scheme's default.
   std::string host() const { return HostOfUrl(options_.flow.redirect_url); }
-  // Whether browsers come by https.
+  // True if browsers use https.
   bool is_secure() const { return options_.flow.redirect_url.starts_with("https://"); }
-  // Of the sign-in under way.
+  // Name of the cookie of a sign-in in progress.
   std::string_view cookie_name() const { return is_secure() ? "__Host-taut_login" : "taut_login"; }
   int64_t pending_s() const { return options_.flow.pending_s; }
   const std::shared_ptr<LoginSessions>& sessions() const { return sessions_; }
   int64_t session_s() const { return options_.session_s; }
 
-  // Unavailable: where the provider signs people in is not known.
+  // Starts a sign-in. Unavailable if the provider's endpoints are not known.
   absl::StatusOr<LoginFlow::Begun> Begin();
-  // `address`: of the browser, or of its network. Errors as LoginFlow::Callback and ExchangeQueue::Check;
-  // Unavailable: too many wait.
+  // Queues the exchange of the code. `address`: of the browser, or of its network. Errors as of
+  // LoginFlow::Callback and ExchangeQueue::Check; Unavailable if too many wait.
   absl::Status Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
                         const std::string& address);
   struct Outcome {
     LoginFlow::Stage stage = LoginFlow::Stage::kUnknown;
-    std::string session = {};  // kDone: the cookie's value
+    std::string session = {};  // kDone: value of the session's cookie
     std::string error = {};    // kFailed: a sentence
   };
+  // Returns the state of the browser's sign-in and, when it is done, starts the session.
   Outcome Collect(std::string_view cookie);
 
   struct Counts {
@@ -89,9 +90,9 @@ class LoginService {
 
   const Options options_;
   const std::shared_ptr<LoginSessions> sessions_;
-  std::deque<ProviderClient> clients_;  // one of each thread
+  std::deque<ProviderClient> clients_;  // one for each thread
   std::atomic<uint64_t> done_ = 0, failed_ = 0;
-  std::mutex mutex_;  // over what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   LoginFlow flow_;
   ExchangeQueue<Job> jobs_;

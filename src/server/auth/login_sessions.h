@@ -1,4 +1,4 @@
-// Sessions of browsers whose people signed in: in memory, and gone when tautd stops.
+// Sessions of browsers after a sign-in. They are in memory and end when tautd stops.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +21,24 @@ class LoginSessions final : public BrowserSessions {
  public:
   struct Options {
     int64_t session_s = 12 * 3600;
-    bool secure = true;  // its pages are https: for the name of the cookie
-    // With one more, the oldest of them ends.
+    bool secure = true;  // pages use https; decides the cookie's name
+    // When a bound is reached, a new session ends the oldest one.
     size_t max_sessions = 5000, max_of_user = 20;
     std::shared_ptr<const OidcVerifier> verifier;
     std::function<std::string(size_t bytes)> random;
-    std::function<int64_t()> now_s;  // of the wall clock, as for tokens
+    std::function<int64_t()> now_s;  // the wall clock, as for tokens
   };
   explicit LoginSessions(Options options) : options_(std::move(options)) {}
 
-  // The value of the cookie of a new one. Unauthenticated: nothing is bound to these claims.
+  // Starts a session and returns the value of its cookie. Unauthenticated if no role is bound to the claims.
   absl::StatusOr<std::string> Begin(VerifiedToken claims);
-  // Nothing if there is no such session.
+  // Ends a session; no effect if there is none.
   void End(std::string_view cookie);
   size_t size() const;
 
   std::string_view cookie_name() const override;
-  // By the bindings of now: what was taken away counts at once. Errors: there is no such session, it is over, or
-  // nothing is bound to its claims any more.
+  // Uses the present bindings, so that a removed one counts at once. Unauthenticated if there is no such
+  // session, it has expired, or no role is bound to its claims any more.
   absl::StatusOr<Caller> CallerOf(std::string_view cookie) const override;
 
  private:

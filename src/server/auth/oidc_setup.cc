@@ -25,7 +25,7 @@ absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& co
 
 namespace {
 
-// From the system's generator; without it nothing may be signed in.
+// Bytes of the system's secure generator. Without it no sign-in is safe, so the process ends.
 std::string RandomBytes(size_t bytes) {
   std::string out(bytes, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(bytes)) != 1) std::abort();
@@ -111,6 +111,7 @@ absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64
   rules.audience = config.audience;
   rules.user_claim = config.user_claim;
   rules.groups_claim = config.groups_claim;
+  // The verifier and the login use the keys by a raw pointer: OidcParts::keys outlives both.
   ProviderKeys* const raw = parts.keys.get();
   parts.verifier = std::make_shared<OidcVerifier>(
       std::move(rules), *std::move(bindings), [raw] { return raw->keys(); }, [raw] { raw->Refresh(); },

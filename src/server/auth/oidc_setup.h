@@ -1,4 +1,4 @@
-// The verifier of an OpenID Connect provider's tokens, from its settings.
+// Creates the verifier of an OpenID Connect provider's tokens from the settings.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace taut::server {
 
-// InvalidArgument names the line of server.oidc.bindings.
+// InvalidArgument names the malformed entry of server.oidc.bindings.
 absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& config);
 
-// Null without an issuer; `login` also without a client_id.
+// All null without an issuer; `login` also without a client_id.
 struct OidcParts {
-  std::unique_ptr<ProviderKeys> keys;  // outlives the others
+  std::unique_ptr<ProviderKeys> keys;  // must outlive the others
   std::shared_ptr<OidcVerifier> verifier;
   std::unique_ptr<LoginService> login;
 };
-// InvalidArgument: what is missing or wrong; NotFound: a file. Does nothing before keys and login are started.
-// `log`, if it is not null, outlives the parts.
+// InvalidArgument names the missing or wrong setting; NotFound a missing file. Nothing runs before keys and
+// login are started. `log` may be null; otherwise it must outlive the parts.
 absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64_t()> now_s, DaemonLog* log);
 
 }  // namespace taut::server

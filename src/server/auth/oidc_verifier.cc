@@ -78,6 +78,7 @@ void OidcVerifier::SetBindings(std::vector<ClaimBinding> bindings) {
   bindings_ = std::move(next);
 }
 
+// Copies the pointer: SetBindings may replace it during the check.
 absl::StatusOr<Caller> OidcVerifier::CallerOf(const VerifiedToken& claims) const {
   std::shared_ptr<const std::vector<ClaimBinding>> bindings;
   {
@@ -95,7 +96,7 @@ absl::StatusOr<Caller> OidcVerifier::CallerOf(const VerifiedToken& claims) const
     return absl::UnauthenticatedError(
         StrCat("no role is bound to what the token has in its claim ", rules_.groups_claim));
   }
-  // So that it is not taken for the name of a token of tautd's own.
+  // The prefix keeps the name apart from the names of tautd's own tokens.
   caller.user = StrCat("oidc:", claims.user);
   caller.authenticated = true;
   caller.valid_until_s = claims.expires_s;

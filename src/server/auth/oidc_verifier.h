@@ -1,4 +1,4 @@
-// Who sends a token of an OpenID Connect provider: its claims, and what they are bound to.
+// Identifies the sender of an OpenID Connect token: verifies its claims and returns the roles bound to them.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,35 @@
 
 namespace taut::server {
 
-// People with this value in TokenRules::groups_claim have the role. Of Role::kGroup: these bindings.
+// Gives a role to people with this value in the claim TokenRules::groups_claim. With Role::kGroup: these
+// bindings.
 struct ClaimBinding {
   std::string value;
   Role role = Role::kNone;
   GroupBindings groups;
 };
-// "platform-team: operator", "shop-leads: owner shop,media". InvalidArgument says what is allowed.
+// Parses "platform-team: operator" or "shop-leads: owner shop,media". InvalidArgument says what is allowed.
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text);
 
-// Thread-safe. A person of several bindings has the highest role of the platform, else all that are of groups.
+// Thread-safe. A person with several bindings gets the highest role of the platform, otherwise all group
+// bindings.
 class OidcVerifier final : public BearerVerifier {
  public:
-  // `keys`: of the provider, null for none just now; `unknown_key`: called for a token of another key.
+  // `keys`: returns the provider's keys, null if there are none now. `unknown_key`: called for a token of an
+  // unknown key.
   OidcVerifier(TokenRules rules, std::vector<ClaimBinding> bindings,
                std::function<std::shared_ptr<const KeySet>()> keys, std::function<void()> unknown_key,
                std::function<int64_t()> now_s);
 
   bool Takes(std::string_view token) const override { return LooksLikeJwt(token); }
   absl::StatusOr<Caller> CallerOf(std::string_view token) const override;
-  // What these claims are bound to now. Unauthenticated: nothing.
+  // Returns the caller with the present bindings of these claims. Unauthenticated if there are none.
   absl::StatusOr<Caller> CallerOf(const VerifiedToken& claims) const;
-  // The claims of an ID token that was asked for with this nonce, for this client. Errors as VerifyToken, and
-  // Unauthenticated without keys.
+  // Returns the claims of an ID token that was requested with this nonce for this client. Errors as of
+  // VerifyToken, and Unauthenticated if there are no keys.
   absl::StatusOr<VerifiedToken> VerifyIdToken(std::string_view token, const std::string& client_id,
                                               std::string nonce) const;
-  // Of every request from now on, also of sessions that began before.
+  // Applies to every request from now on, also in older sessions.
   void SetBindings(std::vector<ClaimBinding> bindings);
 
  private:

@@ -1,5 +1,5 @@
-// Who may do what: one table. docs/operate/security.md, "Roles", is the same table for people, and a test
-// compares both.
+// The table of permissions: which role may do what. docs/operate/security.md, "Roles", has the same table for
+// people; a test compares both.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// What a route needs. Of a caller who is bound to groups it means: of these groups.
+// Permission that a route requires. For a caller bound to groups it holds for these groups only.
 enum class Act : uint8_t {
   kLook,          // the pages, the API's description, what the caller may do
   kSeeJobs,       // usage, limits, decisions, OOM kills, tier acts, events, settings and what-if of jobs
@@ -22,32 +22,33 @@ enum class Act : uint8_t {
   kSetJobs,       // settings of jobs
   kMakeRequests,  // requests for quota, and the end of one's own
   kEndRequests,   // the end of others' requests
-  kSeePlatform,   // machines, metrics, totals over time: what is not of one group
+  kSeePlatform,   // machines, metrics, totals over time: data that belongs to no single group
   kWriteSamples,
-  kRunPlatform,  // what concerns tautd itself: that its clock is right
+  kRunPlatform,  // tautd itself: confirming that its clock is right
 };
 inline constexpr int kNumActs = 12;
 
 // A row of the table.
 struct Permission {
   Act act;
-  std::string_view name;  // "see_jobs": in the API's `may`
-  std::string_view what;  // "see jobs": in the docs, and in sentences
-  std::string_view who;   // names of roles with commas between: "reader, platform, operator, member"
+  std::string_view name;  // "see_jobs": as in the API's field `may`
+  std::string_view what;  // "see jobs": for the docs and sentences
+  std::string_view who;   // role names separated by commas: "reader, platform, operator, member"
 };
 std::span<const Permission> Permissions();
 const Permission& PermissionOf(Act act);
 
-// Whether the role may, of everything. kGroup may nothing of everything but kLook.
+// True if the role may do this for everything. kGroup may only kLook.
 bool May(Role role, Act act);
+// True if the role may do this in its own group.
 bool May(GroupRole role, Act act);
-// Of everything, or of one group at least.
+// True if the caller may do this for everything, or for one group at least.
 bool May(const HttpRequest& caller, Act act);
 
-// "to see money needs one of the roles reader, platform, operator, owner or budget_holder; this is a member
-// of shop"
+// "role operator required (to confirm the clock); this token is of role member of shop". If several roles
+// suffice, the text begins with "role of these required: ".
 std::string RefusalText(const HttpRequest& caller, Act act);
-// "member of shop, owner of media"; "reader".
+// "member of shop, owner of media", or "reader".
 std::string RolesText(const HttpRequest& caller);
 
 }  // namespace taut::server

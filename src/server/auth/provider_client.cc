@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostAnswerBytes = size_t{1} << 20;
 
-// "https://host/a?b" -> "https://host", "/a?b".
+// Splits "https://host/a?b" into "https://host" and "/a?b".
 std::pair<std::string, std::string> Parted(std::string_view url) {
   const size_t host = url.find("://");
   const size_t path = host == std::string_view::npos ? host : url.find('/', host + 3);
@@ -65,6 +65,7 @@ absl::StatusOr<HttpResponse> ProviderClient::Send(std::string_view url, std::str
   request.body = form;
   if (method == "POST") request.content_type = "application/x-www-form-urlencoded";
   request.headers = std::move(headers);
+  // Stop may have come between: it interrupts only a request that it can see.
   if (!SetCurrent(client->get())) {
     (void)SetCurrent(nullptr);
     return absl::CancelledError("stopped");

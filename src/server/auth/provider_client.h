@@ -1,4 +1,4 @@
-// Requests to an OpenID Connect provider, which another thread can end.
+// Requests to an OpenID Connect provider that another thread can cancel.
 #pragma once
 
 #include <mutex>
@@ -11,27 +11,28 @@
 
 namespace taut::server {
 
-// InvalidArgument unless it is https://HOST/..., or http:// on this machine: what comes in plain text over a
-// network could be anyone's. `what` names the address in the error.
+// InvalidArgument unless the address is https://HOST/..., or http:// on this machine: a plain-text response
+// from the network could be forged. `what` names the address in the error.
 absl::Status CheckProviderUrl(std::string_view what, std::string_view url);
 
 // "https://id.example.com:8443/a" -> "id.example.com:8443".
 std::string HostOfUrl(std::string_view url);
 
-// Get and Post from one thread, Stop from any.
+// Get and Post from one thread; Stop from any thread.
 class ProviderClient {
  public:
   // `ca_file`: PEM; "": the system's CAs.
   explicit ProviderClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
 
-  // Any status is an answer, of at most 1 MiB, within 10 s. Errors as HttpClient's; Cancelled after Stop.
+  // Any status is a response; it has at most 1 MiB and arrives within 10 s. Errors as of HttpClient;
+  // Cancelled after Stop.
   absl::StatusOr<HttpResponse> Get(std::string_view url) { return Send(url, "GET", "", {}); }
-  // A form (application/x-www-form-urlencoded).
+  // Sends a form (application/x-www-form-urlencoded).
   absl::StatusOr<HttpResponse> Post(std::string_view url, std::string_view form,
                                     std::vector<HttpHeader> headers) {
     return Send(url, "POST", form, std::move(headers));
   }
-  // Ends the request under way, and every later one.
+  // Cancels the request in progress and all later ones.
   void Stop();
 
  private:
@@ -42,7 +43,7 @@ class ProviderClient {
   const std::string ca_file_;
   std::mutex mutex_;
   bool stopped_ = false;
-  HttpClient* current_ = nullptr;  // a request under way
+  HttpClient* current_ = nullptr;  // request in progress
 };
 
 }  // namespace taut::server

@@ -15,7 +15,7 @@ absl::StatusOr<LoginProvider> LoginProviderOf(JsonNode discovery) {
   out.token = discovery.Text("token_endpoint");
   if (absl::Status s = CheckProviderUrl("authorization_endpoint", out.authorization); !s.ok()) return s;
   if (absl::Status s = CheckProviderUrl("token_endpoint", out.token); !s.ok()) return s;
-  // RFC 8414: client_secret_basic where nothing is said.
+  // RFC 8414: the default is client_secret_basic.
   bool basic = false, post = false;
   discovery["token_endpoint_auth_methods_supported"].ForEachItem([&](JsonNode method) {
     basic = basic || method.text() == "client_secret_basic";
@@ -102,8 +102,9 @@ absl::StatusOr<ProviderKeys::Fetched> ProviderKeys::Fetch() {
 }
 
 void ProviderKeys::Run() {
-  std::optional<std::string> said;  // the first time in any case
+  std::optional<std::string> said;  // absent: report the first result in any case
   std::unique_lock lock(mutex_);
+  // The lock is released during the fetch: requests read keys() meanwhile.
   while (!stopping_) {
     wanted_ = false;
     lock.unlock();
@@ -117,7 +118,7 @@ void ProviderKeys::Run() {
       login_ = fetched->login;
       fetched_ = std::chrono::steady_clock::now();
     }
-    // Tokens with unknown keys cause no more than one fetch in this time.
+    // Tokens with unknown keys cause at most one fetch in this time.
     wake_.wait_for(lock, options_.retry, [this] { return stopping_; });
     if (fetched.ok() && options_.every > options_.retry)
       wake_.wait_for(lock, options_.every - options_.retry, [this] { return stopping_ || wanted_; });

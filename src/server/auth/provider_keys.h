@@ -1,5 +1,5 @@
-// The keys of an OpenID Connect provider, and where it signs people in: fetched by a thread of their own, so that
-// no request waits for them.
+// Keys and sign-in endpoints of an OpenID Connect provider, fetched by a thread, so that no request waits for
+// them.
 #pragma once
 
 #include <chrono>
@@ -24,23 +24,24 @@ class ProviderKeys {
   struct Options {
     std::string issuer;               // https://..., or http:// on loopback
     std::string ca_file;              // PEM; "": the system's CAs
-    std::chrono::seconds every{300};  // between two fetches
+    std::chrono::seconds every{300};  // interval between fetches
     std::chrono::seconds retry{
-        10};  // after one that failed, and the least between two that unknown keys cause
-    std::chrono::seconds keep{24 * 3600};  // without a fetch that succeeds, keys are used for this long
-    bool login = false;                    // its discovery document must say where people sign in
-    std::function<void(const std::string& error)> on_change;  // "": works again; on the thread
+        10};  // delay after a failed fetch, and least time between two that unknown keys cause
+    std::chrono::seconds keep{24 * 3600};  // without a successful fetch, keys are used for this time
+    bool login = false;                    // the discovery document must have the sign-in endpoints
+    std::function<void(const std::string& error)> on_change;  // "": works again; called on the thread
   };
-  // Fetches nothing before Start. InvalidArgument for an issuer that is no such address.
+  // Nothing is fetched before Start. InvalidArgument if the issuer is not such an address.
   static absl::StatusOr<std::unique_ptr<ProviderKeys>> Create(Options options);
   void Start();
   ~ProviderKeys();
 
-  // Null: none were fetched, or they are too old. Never blocks on the network. Thread-safe, as the next.
+  // Null if no keys were fetched or they are too old. Never blocks on the network. Thread-safe, as the
+  // functions below.
   std::shared_ptr<const KeySet> keys() const;
-  // Likewise; null also without Options::login.
+  // Sign-in endpoints; null also without Options::login.
   std::shared_ptr<const LoginProvider> login() const;
-  // A token has a key that is not known: fetches soon.
+  // Requests a fetch soon, because a token has an unknown key.
   void Refresh();
 
  private:

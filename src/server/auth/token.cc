@@ -16,7 +16,7 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostTokenBytes = 12 << 10;  // of a token: a header of a request has at most 16 KiB
+constexpr size_t kMostTokenBytes = 12 << 10;  // a request's header has at most 16 KiB
 constexpr size_t kMostKeys = 64, kMostGroups = 1000, kMostName = 256;
 constexpr size_t kLeastRsaBits = 2048;
 
@@ -29,14 +29,14 @@ struct FreeSignature {
 
 absl::Status Refused(std::string text) { return absl::UnauthenticatedError(std::move(text)); }
 
-// Without padding, as RFC 7515 wants it. cjose ends the process by an assertion if it is given other text, so that
-// nothing goes to it before this.
+// Base64url without padding (RFC 7515). cjose aborts the process on other text, so everything is checked here
+// first.
 bool IsBase64Url(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return !text.empty() && text.size() % 4 != 1 && text.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-// nullopt: not base64url.
+// Returns nullopt if the text is not base64url.
 std::optional<std::string> Decoded(std::string_view text) {
   uint8_t* bytes = nullptr;
   size_t size = 0;
@@ -48,7 +48,7 @@ std::optional<std::string> Decoded(std::string_view text) {
   return out;
 }
 
-// The algorithm that a key is for; "": none of ours.
+// Returns the algorithm of a key; "": not supported.
 std::string_view AlgorithmOf(JsonNode key) {
   const std::string_view type = key.Text("kty");
   const std::string_view ours = type == "RSA"                                ? "RS256"
@@ -68,7 +68,7 @@ bool IsLongEnough(JsonNode key) {
   return (modulus->size() - first) * 8 >= kLeastRsaBits;
 }
 
-// By its own name, or piece by piece.
+// Returns the claim of this name, or else follows the name piece by piece.
 JsonNode ClaimNamed(JsonNode claims, std::string_view name) {
   if (const JsonNode whole = claims[name]; static_cast<bool>(whole)) return whole;
   JsonNode at = claims;
@@ -134,7 +134,7 @@ struct KeySet::Impl {
     std::string algorithm;
   };
   std::map<std::string, Key, std::less<>> by_id;
-  mutable std::mutex mutex;  // cjose does not say that a key may be used by several threads
+  mutable std::mutex mutex;  // cjose does not document that threads may share a key
 };
 
 absl::StatusOr<std::shared_ptr<const KeySet>> KeySet::Parse(std::string_view json) {
@@ -146,7 +146,7 @@ absl::StatusOr<std::shared_ptr<const KeySet>> KeySet::Parse(std::string_view jso
     const std::string id(node.Text("kid"));
     const std::string_view algorithm = AlgorithmOf(node);
     if (id.empty() || algorithm.empty() || !IsLongEnough(node) || impl->by_id.size() >= kMostKeys) return;
-    // Only what a public key has, so that no other field means anything.
+    // Only fields of a public key are passed on, so that no other field has an effect.
     std::string text = StrCat("{\"kty\":\"", node.Text("kty"), "\"");
     for (const std::string_view field : {"n", "e", "crv", "x", "y"}) {
       const std::string_view value = node.Text(field);
@@ -180,7 +180,7 @@ absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& 
   if (!head.has_value() || !tree.Parse(*head).ok() || !tree.root().is_object())
     return Refused("the token has no header");
   const std::string algorithm(tree.root().Text("alg")), id(tree.root().Text("kid"));
-  // The key decides what the signature is, not the token: see RFC 8725, 3.1.
+  // The key determines the algorithm, not the token (RFC 8725, 3.1).
   if (algorithm != "RS256" && algorithm != "ES256")
     return Refused("the token is not signed with RS256 or ES256");
   if (static_cast<bool>(tree.root()["crit"])) return Refused("the token has a critical header");
@@ -198,7 +198,7 @@ absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& 
     const std::unique_ptr<cjose_jws_t, FreeSignature> jws(
         cjose_jws_import(token.data(), token.size(), &error));
     if (jws == nullptr) return Refused("the token cannot be read");
-    // A header with the same field twice may be read differently.
+    // Two parsers may read a header with a repeated field differently: compare what cjose read.
     const char* said = cjose_header_get(cjose_jws_get_protected(jws.get()), CJOSE_HDR_ALG, &error);
     if (said == nullptr || algorithm != said) return Refused("the token's header says two algorithms");
     if (!cjose_jws_verify(jws.get(), key->second.key.get(), &error))
