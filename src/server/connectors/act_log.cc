@@ -21,9 +21,9 @@ constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_roll
 constexpr std::string_view kEvents[] = {
     kLowered, kRolledBack, kOom,  kDisconnected, kConnected,   kNotReady,       kReady,
     kSetting, kStepBack,   kHeld, kHoldEnded,    kBudgetShare, kBudgetForecast, kTierAct};
-// Of one notification; the rest is only counted in it.
+// Bound of events in one notification; further ones are only counted in it.
 constexpr size_t kMaxEvents = 200;
-constexpr double kAgentsEverySeconds = 1;  // who is connected is looked at this often
+constexpr double kAgentsEverySeconds = 1;  // interval between checks of connected agents
 
 std::string_view ActionOf(Target target, DecisionKind kind) {
   if (target.is_replicas()) return kind == DecisionKind::kRelease ? "replicas_released" : "replicas_set";
@@ -45,7 +45,7 @@ void PutOptional(std::string_view key, std::optional<double> value, JsonWriter& 
   }
 }
 
-// The members that all events have.
+// Writes the members that all events have.
 void Begin(std::string_view event, int64_t time_s, std::string_view text, JsonWriter& json) {
   json.BeginObject();
   json.Field("event", event);
@@ -61,7 +61,7 @@ std::string Ended(JsonWriter& json) {
 void LogDecision(const Decision& d, std::string_view job, std::string_view actuator, DaemonLog& log) {
   LogLevel level = LogLevel::kInfo;
   if (RowOf(d.kind).is_warning) level = LogLevel::kWarning;
-  // A dry run applies nothing, and says so, to those who look for it.
+  // A dry run applies nothing: its decisions are logged at debug level.
   const bool is_dry = actuator == kDryRunActuator;
   if (is_dry) level = LogLevel::kDebug;
   const std::string action = StrCat(is_dry ? "dry_run_" : "", ActionOf(d.target, d.kind));
@@ -113,6 +113,7 @@ absl::Status ActLog::Start() {
   return absl::OkStatus();
 }
 
+// Look holds the fleet's lock for the call, so copy the name.
 std::string ActLog::NameOf(JobId id) const {
   std::string name;
   context_.control->Look(id, [&](const brain::LiveJob& job) { name = job.record.name; });
@@ -172,7 +173,7 @@ void ActLog::OnTick(const TickEvents& events) {
 
 void ActLog::AddDecisions(const TickEvents& events, std::vector<std::string>& notices) const {
   for (const Decision& d : events.decisions) {
-    if (RowOf(d.kind).action.empty()) continue;  // nothing is done
+    if (RowOf(d.kind).action.empty()) continue;  // the decision changes nothing
     const std::string job = NameOf(d.job);
     LogDecision(d, job, actuator_, *context_.log);
     const bool lowered =
@@ -321,7 +322,8 @@ void ActLog::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
   std::vector<std::string> notices;
   for (const AgentView& a : agents) {
     const auto known = agents_.emplace(a.name, false).first;
-    const bool was = known->second;  // false for a new one: agents of before a restart are disconnected
+    // false for a new one: after a restart known agents start as disconnected
+    const bool was = known->second;
     known->second = a.connected;
     if (was == a.connected) continue;
     const std::string_view event = a.connected ? kConnected : kDisconnected;
@@ -379,7 +381,7 @@ void ActLog::StoreSeen(const absl::Status& status, int64_t now_s) {
   if (!error.empty()) context_.log->Act(LogLevel::kWarning, kNotReady, {{"error", error}});
   if (error.empty()) context_.log->Act(LogLevel::kInfo, kReady, {});
   const std::string_view event = error.empty() ? kReady : kNotReady;
-  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // another reason is no other event
+  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // another reason is not another event
   JsonWriter json;
   Begin(event, now_s,
         error.empty() ? std::string("the store recovered") : StrCat("the store failed: ", error), json);

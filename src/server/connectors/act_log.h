@@ -1,4 +1,4 @@
-// What the daemon does and sees: a line of its log each, and a notification where one is asked for.
+// Log lines and notifications of the daemon's acts and observations.
 #pragma once
 
 #include <functional>
@@ -18,39 +18,43 @@
 
 namespace taut::server {
 
-// The events of notify.events.
+// Names of all events, as in notify.events.
 std::span<const std::string_view> NotifyEvents();
-// Begins to deliver notifications; null without a URL. InvalidArgument or NotFound: a URL, a file or an event that
-// is none.
+// Starts the delivery of notifications; null without a URL. InvalidArgument or NotFound if the URL, a file or
+// an event is invalid.
 absl::StatusOr<std::unique_ptr<Webhook>> OpenNotify(const NotifyConfig& config);
 
 class ActLog final : public Component {
  public:
   struct Options {
     NotifyConfig config;
-    std::string cell;      // in each notification
-    std::string currency;  // of budgets that name none
-    // Both are called by the loop. All agents there are; null: no agents may come.
+    std::string cell;      // added to each notification
+    std::string currency;  // of budgets without a currency
+    // Returns all known agents; null if agents are not enabled. Both functions are called by the loop.
     std::function<std::vector<AgentView>()> agents;
-    // What is new of budgets, asked every hour.
+    // Returns new notices of budgets; called once an hour.
     std::function<std::vector<BudgetNotice>()> budgets;
   };
-  // `context` outlives it.
+  // `context` must outlive it.
   ActLog(Options options, const DaemonContext& context) : options_(std::move(options)), context_(context) {}
 
   std::string_view name() const override { return "notify"; }
-  // Errors as OpenNotify.
+  // Errors as of OpenNotify.
   absl::Status Start() override;
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
 
  private:
-  // Past events are not notified.
+  // Logs the events and notifies of those that are not historical.
   void OnTick(const TickEvents& events);
-  // Says which agents connected and disconnected since the last call.
+  // Reports agents that connected or disconnected since the last call.
+  // Reports new notices of budgets.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
+  // Reports when the store fails or recovers.
   void BudgetsSeen(std::span<const BudgetNotice> budgets, int64_t now_s);
+  // Returns the job's name; "" if it is unknown.
   void StoreSeen(const absl::Status& status, int64_t now_s);
+  // True if the event is configured in notify.events.
   std::string NameOf(JobId id) const;
   bool Wanted(std::string_view event) const;
   void Deliver(std::vector<std::string> events);
@@ -65,9 +69,10 @@ class ActLog final : public Component {
   const DaemonContext& context_;
   std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
-  std::map<std::string, bool> agents_;  // name, connected
+  std::map<std::string, bool> agents_;  // by name: whether it was connected
   double agents_seen_s_ = 0;
-  // Holds that were logged above debug: a job that rests between its runs begins one each time. kNone: the end.
+  // Holds that were already logged above debug level: a job that rests between its runs starts one each time.
+  // kNone: the end of a hold.
   std::set<std::pair<JobId, brain::HoldCause>> logged_holds_;
   std::string store_error_;
 };

@@ -1,5 +1,5 @@
-// What an external recommender may answer about a job: within its recent usage, its owner's limit, the largest
-// machine and one step. Plain arithmetic.
+// Bounds of an external recommender's answers for a job: its recent usage, its owner's limit, the largest
+// machine and one step. Arithmetic only.
 #pragma once
 
 #include <string>
@@ -11,19 +11,22 @@
 namespace taut::server {
 
 struct ExternalBounds {
-  // A limit at most this many times the highest of what the job uses, has in force, has from its owner, and its
-  // own recommender says; and of tasks, at most this many times those that run or are in force.
+  // Largest step. A limit may be at most this many times the highest of usage, limit in force, owner's limit
+  // and Tautline's own recommendation; a number of tasks, at most this many times the number running or in
+  // force.
   double max_step = 10;
-  // Of the largest machine, by Resource; 0: not known.
+  // Size of the largest machine, by Resource; 0: unknown.
   PerResource<double> machine{};
 };
 
 struct ExternalFault {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
-  std::string text;  // "memory limit 3.3e+12 is above ...": what was answered, and what is allowed; "": none
+  std::string text;  // "memory limit 3.3e+12 is above ...": the answer and the allowed amount; "": none
 };
-// A limit of each task, finite and above 0.
+// Checks the limit of each task. REQUIRES: value is finite and above 0. Returns a fault with text "" if it is
+// allowed. O(tasks).
 ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& job,
+                                 // Checks a number of tasks; always allowed if the job has no replica policy.
                                  const ExternalBounds& bounds);
 ExternalFault CheckExternalTasks(double value, const ExternalJob& job, const ExternalBounds& bounds);
 

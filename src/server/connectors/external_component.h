@@ -1,4 +1,4 @@
-// The owner's service that recommends, as the daemon asks it.
+// The daemon's component for the owner's external recommender.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace taut::server {
 
 class ExternalComponent final : public Component {
  public:
-  // Connects. REQUIRES: an address is configured. Any thread calls `machine` (ExternalBounds). `context`
-  // outlives it.
+  // Connects to the service. REQUIRES: an address is configured. `machine` (see ExternalBounds) is called
+  // from any thread. `context` must outlive it. Errors as of ConnectExternalRecommender.
   static absl::StatusOr<std::unique_ptr<ExternalComponent>> Open(const ExternalRecommenderConfig& config,
                                                                  const std::string& cell,
                                                                  std::function<PerResource<double>()> machine,
@@ -22,7 +22,7 @@ class ExternalComponent final : public Component {
 
   std::string_view name() const override { return "external_recommender"; }
   ExternalRecommender* recommender() { return recommender_.get(); }
-  // Logs when the service begins or ceases to answer, and the first refused answer of each kind and job.
+  // Logs when the service starts or stops answering, and the first rejected answer of each kind and job.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
   void Warn(std::vector<std::string>& warnings) const override;

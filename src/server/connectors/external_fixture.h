@@ -1,4 +1,4 @@
-// For tests: a recommender of the owner's, and what it is asked.
+// An owner's recommender service and the batches sent to it, for tests.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -21,12 +21,12 @@ class RecommenderService final : public recommender_v1::Recommender::Service {
  public:
   using Answer = std::function<grpc::Status(const recommender_v1::RecommendRequest&,
                                             recommender_v1::RecommendResponse*)>;
-  // Before the first call.
+  // Call before the first request.
   void SetAnswer(Answer answer) {
     answer_ = std::move(answer);
     HandOver(this);
   }
-  // Serves on a free port of loopback.
+  // Serves on a free port of the loopback interface.
   std::unique_ptr<grpc::Server> Serve(int* port) {
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), port);

@@ -41,11 +41,11 @@ void PutReplicas(const ExternalReplicas& from, recommender_v1::Replicas& to) {
   to.set_load_of_series(!from.is_of_cpu);
 }
 
-// Its text is "" if it can be.
+// Returns a fault with text "" if all amounts are possible and within the bounds.
 ExternalFault Fault(const recommender_v1::Recommendation& r, const ExternalJob& job,
                     const ExternalBounds& bounds) {
   const auto amount = [](std::string_view what, double value, double most) {
-    if (value > 0 && value <= most) return std::string();  // not NaN
+    if (value > 0 && value <= most) return std::string();  // false for NaN
     return StrCat(what, " is ", value, ": expected above 0 and at most ", most);
   };
   std::string fault;

@@ -1,4 +1,4 @@
-// Requests to an external recommender and its responses, as messages. What comes from it is checked here.
+// Messages to and from an external recommender. Responses are checked here.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@ namespace taut::server {
 
 inline constexpr size_t kMaxExternalReasonBytes = 500;
 
-// `jobs` are of the batch's window.
+// Makes the request for `jobs` in this window.
 taut::recommender::v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
                                                         std::span<const ExternalJob> jobs);
 
 struct ExternalResult {
   std::vector<ExternalAnswer> answers;
   uint64_t invalid = 0;
-  std::vector<RefusedAnswer> refused;  // each of them
-  std::string why;                     // the last invalid one, and what is allowed; "" if there is none
+  std::vector<RefusedAnswer> refused;  // all invalid answers
+  std::string why;                     // the last invalid one and the allowed amount; "" if there is none
 };
-// Of what was asked. An answer is invalid if its job was not asked for or was answered before, or if one of its
-// amounts cannot be or is beyond `bounds`: then none of them counts. Reasons are made printable and cut.
+// Parses the response to a request for `jobs`. An answer is invalid, and none of its amounts is used, if its
+// job was not requested or was answered before, or if an amount is impossible or outside `bounds`. Reasons
+// are cut and made printable. `until`: end of the answers' validity.
 ExternalResult TakeExternalResponse(const taut::recommender::v1::RecommendResponse& response,
                                     std::span<const ExternalJob> jobs, WindowId until,
                                     const ExternalBounds& bounds = {});

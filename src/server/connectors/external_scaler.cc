@@ -40,8 +40,9 @@ absl::Status CheckPart(std::string_view key, std::string_view value) {
                                            "': expected a name without '/'; or give the full name as job"));
 }
 
-// A stream of StreamIsActive. Every Start... and Finish is under the lock, none after Finish. Other threads
-// write or finish only once the initial metadata is sent: before that gRPC has not bound the reactor.
+// A stream of StreamIsActive. Every Start... and Finish is made under the lock, and none after Finish. Other
+// threads write or finish only after the initial metadata was sent: before that gRPC has not bound the
+// reactor.
 class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
   ActiveStream(std::string job, std::function<void(ActiveStream*)> on_done)
@@ -51,9 +52,10 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
 
   const std::string& job() const { return job_; }
-  // Writes it if it is another than was written last.
+  // Writes the state if it differs from the last one written.
   void Show(bool is_active) {
     const std::lock_guard lock(mutex_);
+    // If a write is in progress, the next check of the watch writes the newest state.
     if (!open_ || end_ || writing_ || shown_ == is_active) return;
     shown_ = is_active;
     writing_ = true;
@@ -94,6 +96,7 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
   void OnDone() override {
     TakeOver(this);
+    // Moved out: on_done deletes this object, and its function with it.
     const auto on_done = std::move(on_done_);
     on_done(this);
   }
@@ -104,11 +107,11 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   std::optional<bool> shown_;
   bool open_ = false;
   bool writing_ = false;
-  std::optional<grpc::Status> end_;  // with what it has ended, or will once it is open
+  std::optional<grpc::Status> end_;  // status of the end, or of the end as soon as the stream is open
   keda::IsActiveResponse message_;
 };
 
-// A stream that ends before it began.
+// A stream that is rejected before it begins.
 class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
   explicit NoStream(const grpc::Status& status) {
@@ -140,7 +143,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
     return Reply(context, replicas.status());
   }
 
-  // Also for a job without a number: it may have one later, and KEDA asks for the spec first.
+  // Also for a job without a number: it may get one later, and KEDA requests the spec first.
   grpc::ServerUnaryReactor* GetMetricSpec(grpc::CallbackServerContext* context,
                                           const keda::ScaledObjectRef* ref,
                                           keda::GetMetricSpecResponse* response) override {
@@ -230,7 +233,8 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
                                          : absl::IsFailedPrecondition(status) ? &no_number_
                                                                               : &failed_;
     count->fetch_add(1, std::memory_order_relaxed);
-    // Without certificates everyone may call: what asks for nothing that is here says no more than silence.
+    // Without certificates anyone may call: a failed request does not prove that the caller is KEDA, so its
+    // connection gets no preference.
     if (count != &failed_) know_(context->peer());
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     reactor->Finish(AsGrpc(status));
@@ -242,14 +246,14 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
       const std::lock_guard lock(mutex_);
       streams_.erase(stream);
       delete stream;
-      changed_.notify_all();  // under the lock: the service may be gone after it
+      changed_.notify_all();  // under the lock: the service may be destroyed right after it
     }
   }
 
   void Watch() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
-      // A stream whose job has no number says nothing: KEDA then goes by what it heard last.
+      // A stream whose job has no number sends nothing: KEDA then keeps the last state.
       for (ActiveStream* stream : streams_) {
         const absl::StatusOr<int64_t> replicas = replicas_of_(stream->job());
         if (replicas.ok()) stream->Show(*replicas > 0);
@@ -267,7 +271,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
   const std::chrono::milliseconds period_;
   const ReplicasOf replicas_of_;
   std::atomic<uint64_t> answered_{0}, unknown_job_{0}, no_number_{0}, failed_{0};
-  mutable std::mutex mutex_;  // before that of a stream
+  mutable std::mutex mutex_;  // locked before a stream's mutex
   std::condition_variable changed_;
   std::set<ActiveStream*> streams_;  // each until its OnDone
   bool stopping_ = false;

@@ -1,10 +1,9 @@
-// A gRPC server that KEDA asks for the number of replicas of a job (external scaler, protocol
+// A gRPC server from which KEDA gets the number of replicas of a job (KEDA's external scaler,
 // proto/external_scaler.proto).
 //
-// The one metric is tautline_replicas with target 1, so that the HPA that KEDA makes sets as many replicas as
-// the metric's value. An ordered 0 is the value 0 and not active, which lets KEDA go to zero. A number that is
-// not known is an error and never 0: KEDA then leaves the number of replicas alone, or takes the `fallback` of
-// the ScaledObject.
+// The only metric is tautline_replicas with target 1: KEDA's HPA then sets as many replicas as the metric's
+// value. An ordered 0 is the value 0 and inactive, so that KEDA scales to zero. An unknown number is an error
+// and never 0: KEDA then keeps the number of replicas or uses the `fallback` of the ScaledObject.
 #pragma once
 
 #include <cstdint>
@@ -19,50 +18,51 @@
 
 namespace taut::server {
 
-// What KEDA says of the object that it scales.
+// The object that KEDA scales, as in its request.
 struct ScaledObject {
   std::string name, name_space;
-  std::map<std::string, std::string> metadata;  // of the trigger
+  std::map<std::string, std::string> metadata;  // metadata of the trigger
 };
 
-// The job's name: metadata `job`; without it {cluster/}namespace/kind/name of the metadata, with the kind in
-// lower case (default: deployment) and namespace and name by default the object's own. InvalidArgument naming
-// the key that is empty or has a slash.
+// Returns the job's name: metadata `job`, or else {cluster/}namespace/kind/name of the metadata. The kind is
+// in lower case (default: deployment); namespace and name default to the object's. InvalidArgument names the
+// key that is empty or contains a slash.
 absl::StatusOr<std::string> JobOfScaledObject(const ScaledObject& object);
 
-// The number of tasks ordered for a job, at least 0. NotFound: no such job; FailedPrecondition: there is no
-// number that may be acted on. Both with what to do about it. Called from gRPC's threads, side by side; must
-// not block for long.
+// Returns the number of tasks ordered for a job, at least 0. NotFound: no such job. FailedPrecondition: no
+// number may be acted on now. Both say what to do. Called concurrently on gRPC's threads; must not block for
+// long.
 using ReplicasOf = std::function<absl::StatusOr<int64_t>(const std::string& job)>;
 
 struct ScalerServerOptions {
   std::vector<std::string> listen;         // "127.0.0.1:7072"; port 0: any
   std::string certificate_file, key_file;  // PEM; both: TLS
-  std::string client_ca_file;              // with TLS: clients must have a certificate of this CA
-  int max_connections = 64;                // also at most half of the descriptors that the process may open
-  int max_streams = 1000;                  // of StreamIsActive; above: RESOURCE_EXHAUSTED
-  int stream_period_ms = 1000;             // how often a stream's number is looked at
+  std::string client_ca_file;              // with TLS: clients need a certificate of this CA
+  int max_connections = 64;                // at most also half of the process's file descriptors
+  int max_streams = 1000;                  // open streams of StreamIsActive; above: RESOURCE_EXHAUSTED
+  int stream_period_ms = 1000;             // interval at which a stream's number is checked
 };
 
 struct ScalerServerCounts {
-  uint64_t answered = 0;              // GetMetrics, IsActive and GetMetricSpec with an answer
+  uint64_t answered = 0;              // successful GetMetrics, IsActive and GetMetricSpec
   uint64_t unknown_job = 0;           // NOT_FOUND
   uint64_t no_number = 0;             // FAILED_PRECONDITION
-  uint64_t failed = 0;                // with another error
-  uint64_t streams = 0;               // now
-  uint64_t rejected_connections = 0;  // closed, also to make room for others: above max_connections
+  uint64_t failed = 0;                // other errors
+  uint64_t streams = 0;               // open now
+  uint64_t rejected_connections = 0;  // closed above max_connections, also to make room for others
 };
 
 class ScalerServer {
  public:
-  // Errors: the address is taken, a file cannot be read, an address other than loopback without client CA.
+  // Fails if the address is in use, a file cannot be read, or an address other than loopback has no client
+  // CA.
   static absl::StatusOr<std::unique_ptr<ScalerServer>> Start(const ScalerServerOptions& options,
                                                              ReplicasOf replicas_of);
-  virtual ~ScalerServer() = default;  // Stop()
-  // Of the first address.
+  virtual ~ScalerServer() = default;  // calls Stop()
+  // Port of the first address.
   virtual int port() const = 0;
   virtual ScalerServerCounts counts() const = 0;
-  // Ends all streams; `replicas_of` is not called any more after it.
+  // Ends all streams. `replicas_of` is not called after it.
   virtual void Stop() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Where KEDA asks the daemon for numbers of replicas.
+// The daemon's component that serves numbers of replicas to KEDA.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,12 @@ namespace taut::server {
 
 class ScalerComponent final : public Component {
  public:
-  // `config`: with an address. `context` outlives it.
+  // `config` must have an address. `context` must outlive it.
   ScalerComponent(ExternalScalerConfig config, const DaemonContext& context)
       : config_(std::move(config)), context_(context) {}
 
   std::string_view name() const override { return "external_scaler"; }
-  // Errors as ScalerServer, with the section's name.
+  // Errors as of ScalerServer::Start, with the section's name.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   void Stop() override;

@@ -1,7 +1,7 @@
-// Sends orders to the owner's own HTTP endpoint, one after another, from a thread of its own; repeats what may
-// succeed later, also after a restart, under the same idempotency key.
+// Sends orders to the owner's HTTP endpoint, one after another, from its own thread. Retries failures that
+// may be temporary, also after a restart, under the same idempotency key.
 //
-// Threads: as Actuator; Start once, counts and last_error from any.
+// Threads: as Actuator. Start once; counts and last_error from any thread.
 #pragma once
 
 #include <condition_variable>
@@ -22,9 +22,9 @@
 namespace taut::server {
 
 struct WebhookActuatorCounts {
-  // Requests by their result. no_response: also 429 and 503.
+  // Requests by result. no_response includes 429 and 503.
   uint64_t applied = 0, refused = 0, retry = 0, no_response = 0;
-  uint64_t given_up = 0;  // orders not delivered in time, or for which the queue had no room
+  uint64_t given_up = 0;  // orders not delivered in time, or without room in the queue
   uint64_t waiting = 0;
   double oldest_s = 0;  // seconds since the oldest waiting order arrived
 };
@@ -32,15 +32,15 @@ struct WebhookActuatorCounts {
 class WebhookActuator final : public Actuator {
  public:
   struct Options {
-    std::string jobs;  // a pattern (common/base/pattern.h) of the names of its jobs; "": every job
-    bool sets_limits = true, sets_replicas = true;  // of those
+    std::string jobs;  // pattern (common/base/pattern.h) of the names of its jobs; "": all jobs
+    bool sets_limits = true, sets_replicas = true;  // targets of these jobs
     WebhookQueueOptions queue;
-    // Begins the idempotency keys, unless the state has one: unique, no blanks.
+    // Prefix of the idempotency keys, unless the saved state has one: unique and without blanks.
     std::string instance;
-    // Asked before each request, so that a changed secret needs no restart.
+    // Called before each request, so that a changed secret needs no restart.
     std::function<absl::StatusOr<std::string>()> secret;
-    std::function<int64_t()> unix_s;   // what requests say of their time
-    std::function<double()> steady_s;  // for pauses
+    std::function<int64_t()> unix_s;   // time in requests
+    std::function<double()> steady_s;  // time for delays
   };
   // Nothing is sent before Start.
   WebhookActuator(Options options, std::unique_ptr<HttpPoster> poster)
@@ -50,13 +50,14 @@ class WebhookActuator final : public Actuator {
         instance_(options_.instance) {}
   ~WebhookActuator() override { Stop(); }
 
-  // After LoadState. `is_open`: whether a decision still has no outcome; of the orders of before the restart the
-  // others are not sent again.
+  // Call after LoadState. `is_open` returns true for decisions without an outcome; restored orders of other
+  // decisions are dropped.
   void Start(const std::function<bool(uint64_t decision)>& is_open);
-  // Nothing is sent from now on; waits for the request under way, at most its deadline. Orders are still taken,
-  // and saved.
+  // Stops sending. Waits for the request in progress, at most its deadline. Orders are still accepted and
+  // saved.
   void Stop();
-  // One attempt, if one is due. Start calls it in a loop; tests without Start.
+  // Makes one attempt if one is due; returns false if none is. Start calls it in a loop; tests call it
+  // without Start.
   bool Step();
 
   std::string_view name() const override { return "webhook"; }
@@ -67,7 +68,7 @@ class WebhookActuator final : public Actuator {
   void LoadState(std::string_view state) override;
 
   WebhookActuatorCounts counts() const;
-  // Why the last attempt failed; "" if it did not.
+  // Why the last attempt failed; "" if it succeeded.
   std::string last_error() const;
 
  private:
@@ -75,7 +76,7 @@ class WebhookActuator final : public Actuator {
   absl::StatusOr<HttpResponse> Send(const WebhookQueue::Attempt& attempt);
 
   const Options options_;
-  const std::unique_ptr<HttpPoster> poster_;  // of the thread that calls Step
+  const std::unique_ptr<HttpPoster> poster_;  // used by the thread that calls Step
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   WebhookQueue queue_;

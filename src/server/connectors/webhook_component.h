@@ -1,4 +1,4 @@
-// The daemon's webhook: orders go to the owner's endpoint.
+// The daemon's component for the webhook, which sends orders to the owner's endpoint.
 #pragma once
 
 #include <functional>
@@ -11,40 +11,40 @@
 
 namespace taut::server {
 
-// REQUIRES: config.url is not empty. InvalidArgument or NotFound: a URL, a secret or a CA file that cannot be
-// used, with the key of the setting.
+// REQUIRES: config.url is not empty. InvalidArgument or NotFound, with the setting's key, if the URL, the
+// secret or the CA file cannot be used.
 absl::StatusOr<std::unique_ptr<WebhookActuator>> OpenWebhook(const WebhookConfig& config,
                                                              std::function<double()> steady_s);
-// What is unsafe about its settings; "" for nothing.
+// Returns what is unsafe in the settings; "" if nothing.
 std::string WebhookWarning(const WebhookConfig& config);
 
 class WebhookComponent final : public Component {
  public:
-  // `config`: with a URL. `history` and `context` outlive it.
+  // `config` must have a URL. `history` and `context` must outlive it.
   WebhookComponent(WebhookConfig config, History* history, const DaemonContext& context)
       : config_(std::move(config)), history_(history), context_(context) {}
 
   std::string_view name() const override { return "webhook"; }
-  // Errors as OpenWebhook.
+  // Errors as of OpenWebhook.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
-  // Whether orders for this memory limit go there. After MakeActuator.
+  // True if orders for this job's memory limit go to the webhook. Call after MakeActuator.
   bool ClaimsMemory(const std::string& job) const {
     return actuator_->Claims({.job = job, .target = Resource::kMemory});
   }
-  // The restore has loaded the orders that were waiting, and added the decisions without an outcome.
+  // Starts sending. By now the restore has loaded the waiting orders and the decisions without an outcome.
   absl::Status Start() override;
-  // Logs when requests begin to fail, and when they succeed again.
+  // Logs when requests start to fail and when they succeed again.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
-  // The outcome of its last request is stored with the last pass.
+  // Stops sending before the last pass, which stores the outcome of the last request.
   void Stop() override;
 
  private:
   const WebhookConfig config_;
   History* const history_;
   const DaemonContext& context_;
-  WebhookActuator* actuator_ = nullptr;  // the control plane's
-  std::string error_;                    // that was logged last
+  WebhookActuator* actuator_ = nullptr;  // owned by the control plane
+  std::string error_;                    // the last logged error
 };
 
 }  // namespace taut::server

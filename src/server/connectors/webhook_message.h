@@ -1,4 +1,4 @@
-// The request that carries one order to the owner's endpoint, and what its response means. Values only.
+// The request that carries one order to the owner's endpoint, and the meaning of its response. Plain values.
 // docs/operate/notices.md, "A webhook", is the contract with receivers.
 #pragma once
 
@@ -15,33 +15,33 @@
 
 namespace taut::server {
 
-// The JSON of the body. `sent_s`: Unix time of this attempt.
+// Returns the JSON body. `sent_s`: Unix time of this attempt.
 std::string WebhookBody(const TargetOrder& order, int64_t decided_s, int64_t sent_s);
-// "INSTANCE-DECISION", of some tasks "INSTANCE-DECISION-tN" with their number: the same on each attempt, another
-// one when the same decision is extended to more tasks.
+// Returns "INSTANCE-DECISION", or "INSTANCE-DECISION-tN" for an order of N tasks. It is the same on each
+// attempt, and changes when the decision is extended to more tasks.
 std::string IdempotencyKey(std::string_view instance, const TargetOrder& order);
-// Idempotency-Key, Tautline-Timestamp and Tautline-Signature: "v1=" and the HMAC-SHA256 of the timestamp, a dot
-// and the body.
+// Returns Idempotency-Key, Tautline-Timestamp and Tautline-Signature. The last is "v1=" and the HMAC-SHA256
+// of the timestamp, a dot and the body.
 std::vector<HttpHeader> WebhookHeaders(std::string_view idempotency_key, std::string_view secret,
                                        std::string_view body, int64_t sent_s);
 
-// What one attempt led to.
+// The result of one attempt.
 struct WebhookResult {
   enum class Kind : uint8_t {
     kApplied,
-    kRefused,     // for good: not repeated
+    kRefused,     // permanently: not retried
     kRetry,       // the receiver failed at this order
     kUnavailable  // nothing can be delivered now: no response, 429 or 503
   };
   Kind kind = Kind::kApplied;
-  std::string text;                     // for people: printable, at most some hundred bytes
-  std::optional<double> retry_after_s;  // the receiver's wish
+  std::string text;                     // for people: printable, at most about 300 bytes
+  std::optional<double> retry_after_s;  // delay requested by the receiver
 };
 WebhookResult ResultOf(const absl::StatusOr<HttpResponse>& response);
 
 // ---- stored orders ----
 void SaveOrder(const TargetOrder& order, ByteWriter& out);
-// nullopt: damaged.
+// Returns nullopt if the data is damaged.
 std::optional<TargetOrder> LoadOrder(ByteReader& in);
 
 }  // namespace taut::server
