@@ -8,7 +8,7 @@
 
 namespace taut::server {
 
-// An AgentPage. `enabled`: the daemon listens to agents.
+// Writes an AgentPage. `enabled`: agent connections are configured.
 void PutAgents(const AgentList& agents, bool enabled, JsonWriter& json);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Which jobs a client of OpenCost's API asks for.
+// Filters for jobs in OpenCost's syntax.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,17 @@ namespace taut::server {
 using JobFilter = std::function<bool(const JobRecord&)>;
 
 // Source: OpenCost's API documentation, "Filters".
-// A filter compares cluster, namespace, controllerName, controllerKind or label[NAME] with values in quotes:
+// Parses a filter. It compares cluster, namespace, controllerName, controllerKind or label[NAME] with values
+// in quotes:
 //   namespace:"shop","web"+label[team]!:"data"
-// Operators: ":" equal, "!:" not, "~:" contains, "!~:" does not, "<~:" begins with, "!<~:" does not, "~>:" ends
-// with,
-// "!~>:" does not. Values with commas between them are alternatives ("!": none of them), "+" is and, "|" is or;
-// "+" and
-// "|" do not mix without parentheses. A job has the controller name that its name has, or one part of it.
-// InvalidArgument says at which place the text cannot be read.
+// Operators: ":" equal, "!:" not equal, "~:" contains, "!~:" does not contain, "<~:" begins with, "!<~:" does
+// not begin with, "~>:" ends with, "!~>:" does not end with. Values separated by commas are alternatives
+// (with "!": none of them). "+" is and, "|" is or; to mix them, use parentheses. A job's controller name is
+// that of its name, or one part of it. InvalidArgument gives the position of the error.
 absl::StatusOr<JobFilter> ParseAllocationFilter(std::string_view text);
 
-// The parameters filter, filterClusters, filterNamespaces, filterControllers and filterLabels (with commas) of
-// a request, all of which must hold. An empty function: none is given.
+// Combines the parameters filter, filterClusters, filterNamespaces, filterControllers and filterLabels
+// (comma-separated) of a request; a job must satisfy all. The function is empty if there is none.
 absl::StatusOr<JobFilter> AllocationFilterOf(const HttpRequest& request);
 
 }  // namespace taut::server

@@ -1,4 +1,5 @@
-// The idle capacity of a cell as OpenCost has it: what its machines have less what allocations are charged.
+// Idle capacity of a cell as OpenCost defines it: the capacity of its machines less what allocations are
+// charged.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,18 @@ inline constexpr std::string_view kIdleName = "__idle__";
 
 class IdleCapacity {
  public:
-  // Hours that a span needs beside its own: a span of the open hour has the capacity of the last one that closed.
+  // Time of history needed before a span: the open hour uses the capacity of the last closed hour.
   static constexpr int64_t kBeforeSeconds = 2 * 3600;
-  // `history` by the hour, from kBeforeSeconds before the first span.
+  // `history` is hourly and begins kBeforeSeconds before the first span.
   explicit IdleCapacity(CapacityHistory history) : history_(std::move(history)) {}
 
-  // As the billed amounts of an entry, never below 0: the mean capacity of a span's hours for the time in which
-  // anything was measured, less `allocated`, what all jobs are charged for the span. A resource whose capacity is
-  // not known has 0; nullopt: no resource has a known one.
+  // Returns the idle capacity of a span as billed amounts, never below 0: the mean capacity of its hours for
+  // the measured time, less `allocated`, the charges of all jobs. A resource with unknown capacity has 0;
+  // nullopt if all are unknown. O(hours).
   std::optional<AccountEntry> Of(int64_t start_s, int64_t end_s, const AccountEntry& allocated) const;
 
  private:
-  // Of a unit times hours; nullopt: not known.
+  // Capacity in the resource's unit times hours; nullopt: unknown.
   std::optional<double> CapacityHours(Resource r, int64_t start_s, int64_t end_s) const;
 
   const CapacityHistory history_;

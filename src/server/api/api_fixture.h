@@ -1,4 +1,4 @@
-// For tests of the API: a store that keeps nothing, and the API without a server.
+// A store that stores nothing, and the API without a server. For tests.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Takes everything, remembers nothing.
+// Accepts everything and stores nothing.
 class NoStore : public Store, public EmptyHistory {
  public:
   absl::Status Commit(const PassRecord& pass) override {
@@ -30,7 +30,7 @@ class NoStore : public Store, public EmptyHistory {
   size_t settings = 0;
 };
 
-// All routes over a control plane, which outlives it.
+// All routes over a control plane, which must outlive it.
 class TestApi {
  public:
   explicit TestApi(ControlPlane& control, FleetAccess::Parts fleet = {}, std::function<Timestamp()> now = {},

@@ -1,4 +1,4 @@
-// The lines of the log about what people did and tried through the API.
+// Log lines of changes and refusals through the API.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace taut::server {
 
-// Thread-safe. Every change is a line. Of refusals at most kMost in kSpanSeconds, so that no one can fill the disk
-// with them; the next line says how many were left out.
+// Thread-safe. Every change is one line. Of refusals at most kMost in kSpanSeconds are logged, so that no one
+// can fill the disk; the next line has the number of those left out.
 class AuditLog {
  public:
   static constexpr int kMost = 100;
   static constexpr double kSpanSeconds = 10;
   struct Entry {
-    std::string_view who;   // the token's name; "" for the address
-    std::string roles;      // RolesText
-    std::string_view text;  // of a refusal: the answer's sentence
+    std::string_view who;   // the token's name; "": the address is logged
+    std::string roles;      // as of RolesText
+    std::string_view text;  // for a refusal: the sentence of the response
     int status = 0;
     bool refused() const { return status >= 400; }
   };
 
-  // `log` outlives it. `steady_s`: a clock that never goes back.
+  // `log` must outlive it. `steady_s`: a clock that never goes back.
   AuditLog(DaemonLog& log, double (*steady_s)()) : log_(log), steady_s_(steady_s) {}
-  // Logs a change or a refusal. Questions are no acts; requests without a role are left out, and so are sign-outs,
-  // which are logged by their handler.
+  // Logs the request if it was a change or was refused. Reads are not logged; neither are requests without a
+  // role, and sign-outs, which their handler logs.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
   void Log(const HttpRequest& request, const Entry& entry);
 

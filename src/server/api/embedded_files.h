@@ -1,4 +1,4 @@
-// Files that are built into the program: the API's contract and the dashboard.
+// Files compiled into the program: the API's description and the dashboard.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ struct EmbeddedFile {
   std::string_view path;  // "/index.html"
   std::string_view bytes;
 };
-// "/api/v1/openapi.yaml" first; "/index.html" only if the dashboard was built.
+// "/api/v1/openapi.yaml" first. "/index.html" is present only if the dashboard was built.
 std::span<const EmbeddedFile> EmbeddedFiles();
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// GET /api/v1/events: what happens, as it happens, to each listener what that one may see.
+// GET /api/v1/events: a stream of events, restricted for each listener to what that caller may see.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@ namespace taut::server {
 // Thread-safe.
 class EventStreams {
  public:
-  // `access` outlives it; listens to the ticks of its control plane.
+  // `access` must outlive it. Subscribes to the ticks of its control plane.
   explicit EventStreams(const FleetAccess& access);
 
   void AddRoutes(RouteTable& routes);
-  // Sends what happened to all listeners.
+  // Sends the events to all listeners that may see them.
   void Publish(const TickEvents& events);
-  // Ends all streams: before the server stops.
+  // Ends all streams. Call before the server stops.
   void Close();
 
  private:
-  // Of one caller who is bound to groups, or whose token expires.
+  // A stream of a caller who is bound to groups or whose token expires.
   struct GroupStream {
     std::shared_ptr<EventStream> stream;
     HttpRequest caller;  // without headers and body
@@ -37,11 +37,11 @@ class EventStreams {
   HttpResponse Subscribe(const ApiCall& call);
   HttpResponse SubscribeGroup(const HttpRequest& request);
   void PublishToGroups(const TickEvents& events);
-  // What of `events` is in reach, one after the other.
+  // Calls `send` for each of `events` in reach, one after the other.
   void SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices, SendEvent send) const;
 
   const FleetAccess& access_;
-  EventHub events_;  // of callers who see everything
+  EventHub events_;  // streams of callers who see everything
   std::mutex mutex_;
   std::vector<GroupStream> group_streams_;
 };

@@ -1,4 +1,4 @@
-// The fleet as a caller may see it: jobs in reach, prices, and names for answers.
+// The fleet as a caller may see it: jobs in reach, prices, and names for responses.
 #pragma once
 
 #include <functional>
@@ -25,32 +25,33 @@ class FleetAccess {
     Prices prices = {};
     MachineSize machine = {};
   };
-  // `context`, with its control plane, and `parts` outlive it.
+  // `context`, its control plane, and the objects in `parts` must outlive it.
   explicit FleetAccess(const DaemonContext& context) : FleetAccess(context, Parts()) {}
   FleetAccess(const DaemonContext& context, Parts parts) : context_(context), parts_(std::move(parts)) {}
 
   ControlPlane& control() const { return *context_.control; }
   const Prices& prices() const { return parts_.prices; }
   Timestamp Now() const { return context_.now(); }
-  // Returns the end of the last window; the time now while there is none.
+  // Returns the end of the last closed window; the present time if there is none.
   int64_t NowSeconds() const;
 
+  // Returns the caller's reach for this act, with the present groups.
   Reach ReachOf(const HttpRequest& request, Act act) const;
   std::shared_ptr<const FleetView> ViewOf(const Reach& reach) const {
     return views_.Of(reach, control().view());
   }
   bool Reaches(const Reach& reach, JobId id) const;
-  // Of a job by its name; one that is not known is in reach of those alone who see everything.
+  // As Reaches, by the job's name. An unknown job is in reach only of callers who see everything.
   bool ReachesNamed(const Reach& reach, std::string_view job) const;
-  // As Reaches, kept for the jobs that were asked for.
+  // Returns Reaches as a function that remembers its results: for many rows of few jobs. Not thread-safe.
   std::function<bool(JobId)> ReachedJobs(const Reach& reach) const;
-  // nullopt also for a job that is not in reach: the caller cannot tell them apart.
+  // Returns nullopt also for a job that is not in reach, so that a caller cannot tell the difference.
   std::optional<JobId> FindJob(std::string_view name, const Reach& reach) const;
-  // 404, with names that may have been meant.
+  // Returns 404 with similar names of jobs in reach.
   HttpResponse NoJob(std::string_view name, const Reach& reach) const;
-  // Also of a job that was forgotten.
+  // Returns the job's name, also if the job was forgotten.
   std::string NameOf(JobId id) const;
-  // No prices for a caller who may not see the money of all that `shown` has.
+  // Returns empty prices for a caller who may not see the money of everything in `shown`.
   const Prices& PricesFor(const HttpRequest& request, const Reach& shown) const;
   FleetShown ShownTo(const Reach& reach, const Prices& prices) const {
     return {parts_.machine, prices, control().actuator_name(), reach.all()};
@@ -62,8 +63,8 @@ class FleetAccess {
   mutable GroupViews views_;
 };
 
-// {"error": text} with the status code that an absl::Status stands for.
+// {"error": text} with the HTTP status for an absl::Status.
 HttpResponse ErrorResponse(const absl::Status& status);
-using taut::ErrorResponse;  // of a status code and a text: src/common/net/http.h
+using taut::ErrorResponse;  // for an HTTP status and a text: src/common/net/http.h
 
 }  // namespace taut::server

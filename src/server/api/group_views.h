@@ -1,4 +1,4 @@
-// The fleet as callers see it who are bound to groups: only their own jobs, and sums over these.
+// Views of the fleet for callers bound to groups: only their own jobs, and sums over these.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace taut::server {
 
-// The jobs of `view` that the reach has, and the sums over those that were measured in the last window. What is
-// learnt from the whole fleet (FleetSums::risk) is left out, and so are the counts of the last day. O(jobs).
+// Returns the jobs of `view` in reach, and the sums over those measured in the last window. Figures learned
+// from the whole fleet (FleetSums::risk) and the counts of the last day are left out. O(jobs).
 std::shared_ptr<const FleetView> ViewWithin(const Reach& reach, const FleetView& view);
 
-// Keeps the views of the newest window, so that each is made once. Thread-safe.
+// Caches the views of the newest window, so that each is made once. Thread-safe.
 class GroupViews {
  public:
-  // `view` itself for a reach over everything.
+  // Returns `view` itself for a reach over everything.
   std::shared_ptr<const FleetView> Of(const Reach& reach, const std::shared_ptr<const FleetView>& view);
 
  private:
-  // More callers of different groups than these make theirs anew.
+  // Bound of cached views; further callers' views are made for each request.
   static constexpr size_t kMostKept = 64;
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// The daemon's HTTP server: the API behind it, who may come, and how people sign in.
+// The daemon's component for its HTTP server: the API, access control and sign-in.
 #pragma once
 
 #include <memory>
@@ -15,27 +15,28 @@ namespace taut::server {
 class HttpComponent final : public Component {
  public:
   struct Options {
-    const DaemonConfig& config;  // the running one, which outlives it
+    const DaemonConfig& config;  // the running one, which must outlive the component
     std::string config_path;     // "" for none
     std::string version;
     int64_t started_s = 0;
   };
-  // `context` and what `parts` point at outlive it.
+  // `context` and the objects in `parts` must outlive it.
   HttpComponent(Options options, ApiParts parts, const DaemonContext& context);
   ~HttpComponent() override;
 
   std::string_view name() const override { return "http"; }
-  // What they hold is shown.
+  // After the components that the API shows.
   std::span<const std::string_view> after() const override;
-  // Listens. InvalidArgument or NotFound: a file or a setting of who may come; Unavailable: an address is taken.
+  // Opens the port. InvalidArgument or NotFound if a file or setting of access control is invalid;
+  // Unavailable if an address is in use.
   absl::Status Start() override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Lets requests in flight finish.
+  // Ends event streams, lets requests in progress finish, and stops the server.
   void Stop() override;
-  // The rest is for after Start. Answers as the server does.
+  // Handles a request as the server does. This function and those below may be called only after Start.
   HttpResponse Handle(const HttpRequest& request) { return router_->Handle(request); }
-  // Who may come, as it is in force.
+  // Access control in force.
   const ServerOptions& options() const { return server_options_; }
   uint16_t port() const { return server_->port(); }
   // "http://127.0.0.1:7070/".
@@ -43,7 +44,7 @@ class HttpComponent final : public Component {
 
  private:
   absl::StatusOr<ServerOptions> OpenServer();
-  // `config` with the checks of OpenID Connect, which have no keys.
+  // Returns `config` with the verifiers of OpenID Connect, without which sign-in would be lost.
   ServerConfig WithSignIn(ServerConfig config) const;
   absl::StatusOr<AboutDaemon> About() const;
   absl::Status MakeRouter();
@@ -54,7 +55,7 @@ class HttpComponent final : public Component {
   AuditLog audit_;
   ServerOptions server_options_;
   OidcParts oidc_;
-  std::unique_ptr<ReplicaWatch> replica_watch_;  // without a cluster
+  std::unique_ptr<ReplicaWatch> replica_watch_;  // only without a cluster
   ApiParts api_;
   std::unique_ptr<FleetAccess> access_;
   std::unique_ptr<EventStreams> events_;

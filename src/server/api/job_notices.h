@@ -1,4 +1,4 @@
-// The sentences of GET /api/v1/jobs/JOB about what is unusual or wrong with a job.
+// Sentences of GET /api/v1/jobs/JOB about anything unusual or wrong with a job.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,23 @@
 
 namespace taut::server {
 
-// Facts about a job from outside the fleet.
+// Facts about a job from outside the fleet's state.
 struct JobFacts {
   std::optional<OomSource> oom_source = {};
-  std::optional<bool> knows_starts = {};  // a series says when its tasks start
-  std::string collision = {};             // sources whose series have this job's name; "": one
+  std::optional<bool> knows_starts = {};  // a series has the start times of its tasks
+  std::string collision = {};             // sources whose series have this job's name; "": only one
   std::string cluster = {},
-              without_cluster = {};  // its own, and a known job of the same workload without one; "": none
-  std::string of_pods = {};          // a notice of the cluster; "": none
-  bool has_external = false;         // an external recommender is configured
+              // its own, and that of a known job of the same workload without one; "": none
+      without_cluster = {};
+  std::string of_pods = {};   // a notice about its pods; "": none
+  bool has_external = false;  // an external recommender is configured
 };
 
-// `shown` is of `job`; `window`: the last that has closed.
+// Returns the sentences. `shown` is the view of `job`; `window`: the last closed window.
 std::vector<std::string> JobNotices(const brain::LiveJob& job, const JobView& shown, const JobFacts& facts,
                                     std::optional<WindowId> window);
 
-// Also of an explanation: cpu.startup_window is set, and does nothing.
+// Notice (also in explanations) that cpu.startup_window is set and has no effect.
 inline constexpr std::string_view kNoStartsNotice =
     "No series says when its tasks start, so that cpu.startup_window does nothing: kubernetes, "
     "kube-state-metrics "

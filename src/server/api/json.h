@@ -1,4 +1,4 @@
-// The values of the API as JSON, in the shapes of openapi.yaml.
+// Writes the API's values as JSON, in the shapes of openapi.yaml.
 #pragma once
 
 #include <algorithm>
@@ -19,38 +19,39 @@
 
 namespace taut::server {
 
-// null for a time that is none: INT64_MIN, and what an earlier version stored of a clock that had not begun.
+// Writes null for no time: INT64_MIN, or a value that an older version stored before its clock was set.
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
-// Values that come from 32-bit floats are written with the fewest digits that mean the same float.
+// Writes values that were 32-bit floats with the fewest digits that identify the float.
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
 struct FleetShown {
   MachineSize machine;
   Prices prices;
   std::string_view actuator;
-  bool has_day_counts = true;  // FleetView::ooms_day and changes_day
+  bool has_day_counts = true;  // FleetView::ooms_day and changes_day are known
 };
 void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
-// Exact, as text: up to six decimals.
+// Writes an exact amount as text, with up to six decimals.
 void PutMoney(std::string_view key, brain::Money money, JsonWriter& json);
 struct JobShown {
   const Prices& prices;
-  int64_t grace_s = 0;  // after which windows close
+  int64_t grace_s = 0;  // time after a window's end until it closes
 };
-// The fields of a JobRow, without the braces.
+// Writes the fields of a JobRow without the braces.
 void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json);
-// The fields of a limit before there is enough history for one, without the braces; `first`: INT32_MIN for none.
+// Writes the fields of a provisional limit without the braces; `first`: the job's first window, INT32_MIN for
+// none.
 void PutProvisional(std::optional<double> limit, WindowId first, int64_t grace_s, JsonWriter& json);
-// The field "replicas".
+// Writes the field "replicas".
 void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
-// The fields of JobTotals, without the braces.
+// Writes the fields of JobTotals without the braces.
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
-// The fields of a risk, without the braces: the same for a list, a job and an explanation.
+// Writes the fields of a risk without the braces. Lists, jobs and explanations share it, so that they agree.
 void PutRisk(const LimitRisk& risk, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
-// null where nothing is recommended.
+// Writes null if no number of replicas is recommended.
 void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, JsonWriter& json);
-// The fields of a Decision, without the braces.
+// Writes the fields of a Decision without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
 void PutOom(const OomRecord& oom, std::string_view job, JsonWriter& json);
 void PutTierAct(const TierAct& act, JsonWriter& json);
@@ -60,10 +61,11 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
                 JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
-// Returns the sentence of a provisional limit: the peak it is made from, and when there is enough history for a
-// recommendation.
+// Returns the sentence about a provisional limit: the peak that it is based on, and when there will be enough
+// history for a recommendation.
 std::string ProvisionalSentence(const brain::ProvisionalLimit& early, Resource resource, int64_t grace_s);
-// All that a job's limit rests on, in words. `enforced` false: nothing is applied, the owner's limit holds.
+// Returns all reasons for a job's limit in words. `enforced` false: nothing is applied, and the owner's limit
+// is in force.
 std::string ExplainParagraph(const brain::LiveJob& job, Resource resource, const Reason& reason,
                              bool enforced);
 

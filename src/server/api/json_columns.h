@@ -1,4 +1,4 @@
-// An array of a value of each element.
+// Writes JSON arrays with one value for each element.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace taut::server {
 
-// `get` writes one.
+// `get` writes the value of one element.
 template <typename Values, typename Get>
 void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& json) {
   json.Key(key);

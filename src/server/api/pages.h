@@ -1,4 +1,4 @@
-// The files that are compiled in: the dashboard and the description of the API.
+// The files compiled into the program: the dashboard and the API's description.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace taut::server {
 
-// The dashboard is built in.
+// True if the dashboard was built in.
 bool HasPages();
-// A file, or 404. `pages` false: the dashboard is disabled.
+// Returns a file, or 404. `pages` false: the dashboard is disabled.
 HttpResponse PageFile(std::string_view path, bool pages);
 
 }  // namespace taut::server

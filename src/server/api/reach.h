@@ -1,4 +1,4 @@
-// How far a caller's permission goes: over everything, or over some groups of the quota and what is below them.
+// The extent of a caller's permission: everything, or some groups of the quota and their descendants.
 #pragma once
 
 #include <memory>
@@ -11,22 +11,23 @@
 
 namespace taut::server {
 
-// A value. Without quota a caller who is bound to groups reaches nothing.
+// A value. Without quota, a caller who is bound to groups reaches nothing.
 class Reach {
  public:
-  // `scheme`: null without quota.
+  // Returns the reach of the caller's roles that permit this act. `scheme`: null without quota.
   static Reach Of(const HttpRequest& caller, Act act, std::shared_ptr<const GroupScheme> scheme);
-  // Everything.
+  // Reaches everything.
   Reach() = default;
 
   bool all() const { return all_; }
-  // Without those that are below them; ascending. Empty if all().
+  // The groups, ascending, without their descendants. Empty if all().
   const std::vector<std::string>& groups() const { return groups_; }
-  // Null if all().
+  // Null if all(), or without quota.
   const std::shared_ptr<const GroupScheme>& scheme() const { return scheme_; }
+  // True if the group is one of groups() or below one.
   bool Has(std::string_view group) const;
   bool Has(const JobRecord& job) const { return all_ || (scheme_ != nullptr && Has(scheme_->GroupOf(job))); }
-  // Of the same scheme and groups.
+  // Equal if scheme and groups are the same.
   bool operator==(const Reach&) const = default;
 
  private:

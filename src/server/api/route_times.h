@@ -1,4 +1,4 @@
-// How long requests take, by route: counts in fixed buckets.
+// Durations of requests by route, counted in fixed buckets.
 #pragma once
 
 #include <array>
@@ -12,18 +12,18 @@
 
 namespace taut::server {
 
-// Whether the path of a route is that of the request. A name in braces is any piece: "/api/v1/jobs/{job}".
+// True if the request's path matches the route's. A name in braces matches any piece: "/api/v1/jobs/{job}".
 bool FitsPath(std::string_view path, const HttpRequest& request);
 
-// Thread-safe, without locks. The number of routes is fixed: what clients ask for makes none.
+// Thread-safe and lock-free. The routes are fixed, so requests cannot create new ones.
 class RouteTimes {
  public:
-  // `paths`: those of the routes, once or several times each, which outlive it.
+  // `paths` of the routes may contain duplicates and must outlive the object.
   explicit RouteTimes(const std::vector<std::string_view>& paths);
-  // The first of the paths that fits; "other" if none does.
+  // Returns the first path that matches, or "other". O(routes).
   std::string_view RouteOf(const HttpRequest& request) const { return routes_[IndexOf(request)]; }
   void Note(const HttpRequest& request, double seconds);
-  // tautd_http_request_duration_seconds, of the routes that were asked for.
+  // Writes tautd_http_request_duration_seconds for the routes that had requests.
   void Put(MetricsText& out) const;
 
  private:
@@ -35,8 +35,8 @@ class RouteTimes {
   };
   size_t IndexOf(const HttpRequest& request) const;
 
-  std::vector<std::string_view> routes_;  // each once, behind "other"
-  std::vector<Times> times_;              // of each
+  std::vector<std::string_view> routes_;  // "other" first, then each path once
+  std::vector<Times> times_;              // by index of routes_
 };
 
 }  // namespace taut::server

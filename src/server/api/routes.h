@@ -1,5 +1,5 @@
-// The routes of the API, one function a topic. Pointers outlive the table; null is what the daemon does not have,
-// and its routes say so.
+// The API's routes, one function for each topic. Pointers must outlive the table. Null stands for a part that
+// the daemon does not have; its routes respond with an explanation.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@
 
 namespace taut::server {
 
-// Another cell's dashboard.
+// A link to another cell's dashboard.
 struct CellLink {
   std::string name, url;
 };
 
-// What the status says of the daemon and its surroundings.
+// Facts about the daemon and its surroundings, for the status.
 struct AboutDaemon {
   std::string version;
   std::string store_text;   // for people: "SQLite, /var/lib/tautd/tautd.db"
@@ -39,12 +39,12 @@ struct AboutDaemon {
   int64_t started_s = 0;
   bool pages = true;
   bool has_external = false;  // an external recommender is configured
-  bool takes_tokens = false;  // else no authentication is required
+  bool takes_tokens = false;  // false: no authentication is required
 };
 
-// What the API shows.
+// The objects that the API shows.
 struct ApiParts {
-  // Components, which the list of components sets.
+  // Components, set by the list of components.
   const KubernetesComponent* cluster = nullptr;
   const AgentsComponent* agents = nullptr;
   const BackfillComponent* backfill = nullptr;
@@ -56,26 +56,26 @@ struct ApiParts {
   MachinesComponent* machines = nullptr;
   CapacityComponent* capacity = nullptr;
   DaemonClock* clock = nullptr;               // which an operator may confirm
-  const ComponentList* components = nullptr;  // whose metrics and warnings are shown
-  // What HttpComponent has.
+  const ComponentList* components = nullptr;  // for their metrics and warnings
+  // Set by HttpComponent.
   AboutDaemon about = {};
-  LoginService* login = nullptr;  // people sign in with a provider
+  LoginService* login = nullptr;  // null: no sign-in with a provider
   AuditLog* audit = nullptr;
   EventStreams* events = nullptr;
-  const ReplicaWatch* replica_watch = nullptr;  // without a cluster
+  const ReplicaWatch* replica_watch = nullptr;  // only without a cluster
   double (*steady_s)() = nullptr;
 
   const KubernetesSource* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
 };
 
-// All that the API answers. `access` and `parts` outlive the table.
+// Returns all routes. `access` and the objects in `parts` must outlive the table.
 RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts);
 
 // /healthz and /readyz.
 void AddHealthRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
-// Those of a browser that signs in, which need no role.
+// Routes of a browser that signs in; they require no role.
 void AddLoginRoutes(const ApiParts& parts, RouteTable& routes);
-// What is answered without a role where people sign in: the page, its files, and the way to a session.
+// Returns the paths that need no role where people sign in: the page, its files, and the way to a session.
 std::vector<std::string> OpenPathsWithLogin();
 void AddStatusRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
 void AddWriteRoutes(const FleetAccess& access, RouteTable& routes);
@@ -89,13 +89,13 @@ void AddDecisionRoutes(const FleetAccess& access, RouteTable& routes);
 void AddTierActRoutes(const FleetAccess& access, RouteTable& routes);
 void AddPromiseRoutes(const FleetAccess& access, RouteTable& routes);
 void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes);
-// As OpenCost answers.
+// In the format of OpenCost.
 void AddAllocationRoutes(const FleetAccess& access, const CapacityService* capacity, RouteTable& routes);
 void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, RouteTable& routes);
 void AddBusinessRoutes(const FleetAccess& access, BudgetService* service, RouteTable& routes);
 void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable& routes);
 void AddCapacityRoutes(const FleetAccess& access, const CapacityService* service, RouteTable& routes);
-// The files that are compiled in; other paths of them are answered by the router.
+// The compiled-in files; the router serves their other paths.
 void AddPageRoutes(bool pages, RouteTable& routes);
 void AddMachineRoutes(const MachineService* service, RouteTable& routes);
 
