@@ -1,4 +1,5 @@
-// GET /allocation as OpenCost answers it, so that its clients work: names and units are those of its API.
+// GET /allocation in the format of OpenCost, so that its clients work: names and units are those of
+// OpenCost's API.
 //
 // Source: the OpenCost specification and API documentation.
 #include <algorithm>
@@ -23,9 +24,9 @@ constexpr int kDigits = 10;
 constexpr std::string_view kUnallocated = "__unallocated__";
 constexpr int64_t kMostSteps = 1000;
 
-// What jobs are grouped by; one of `aggregate`, separated by commas.
+// A grouping of jobs: one entry of the comma-separated parameter `aggregate`.
 struct Aggregate {
-  std::string property;  // of "properties", "" for a label
+  std::string property;  // key in the row's "properties"; "" for a label
   std::string by;        // as in CostQuery
 };
 
@@ -51,11 +52,11 @@ absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
   return out;
 }
 
-// `idle_cost`: its part of the cost of idle capacity that the rows share.
+// `idle_cost`: this row's part of the shared cost of idle capacity.
 void PutResource(Resource r, const AccountAmounts& a, double hours, double price, double idle_cost,
                  JsonWriter& json) {
   const bool cpu = r == Resource::kCpu;
-  const double unit = cpu ? 1 : kGiB;  // of a core, and of a GiB in bytes
+  const double unit = cpu ? 1 : kGiB;  // a core, or a GiB in bytes
   const auto put = [&](std::string_view name, double value) {
     json.Key(name);
     json.Number(value, kDigits);
@@ -72,13 +73,13 @@ void PutResource(Resource r, const AccountAmounts& a, double hours, double price
   put(cpu ? "cpuCostAdjustment" : "ramCostAdjustment", 0);
 }
 
-// Usage over what was asked for; 1 where nothing was, but something was used.
+// Returns usage over allocation; 1 if there was usage without an allocation.
 double Efficiency(const AccountAmounts& a) {
   if (a.allocation > 0) return static_cast<double>(a.usage) / static_cast<double>(a.allocation);
   return a.usage > 0 ? 1 : 0;
 }
 
-// "shop/web": of the values of a group.
+// Returns "shop/web", made of a group's values.
 std::string GroupName(const CostGroup& group) {
   std::string name;
   for (const auto& value : group.values)
@@ -90,12 +91,12 @@ struct Span {
   int64_t start_s, end_s;
 };
 
-// Of one name in a set.
+// One row of a set, by name.
 struct Row {
   size_t group = 0;
   AccountEntry sums;
-  double shared = 0;              // its part of the cost of shared namespaces
-  PerResource<double> idle = {};  // and of the cost of idle capacity, by Resource
+  double shared = 0;              // part of the cost of shared namespaces
+  PerResource<double> idle = {};  // part of the cost of idle capacity
 };
 
 double CostOf(Resource r, const AccountEntry& sums, const Prices& prices) {
@@ -106,31 +107,31 @@ double CostOf(const AccountEntry& sums, const Prices& prices) {
   return CostOf(Resource::kCpu, sums, prices) + CostOf(Resource::kMemory, sums, prices);
 }
 
-// What a client asks for.
+// A parsed request.
 struct AllocationQuery {
   TimeSpan window;
   std::vector<Aggregate> aggregates;
   int64_t step_s = 0;
   bool one_set = false;
   CostQuery costs;
-  std::vector<std::string> shared;  // namespaces whose costs the others bear
+  std::vector<std::string> shared;  // namespaces whose costs are shared among the others
   bool shared_evenly = false;
   bool has_idle = false, shares_idle = false;
 };
 
-// What the answer is read from.
+// The data that a response is computed from.
 struct AllocationSource {
   History& history;
   const FleetView& view;
   const Reach& reach;
   const Prices& prices;
   int64_t now_s;
-  const CapacityService* capacity;  // null: there is none
+  const CapacityService* capacity;  // null: capacity is not configured
 
   bool Reaches(const JobRecord& job) const { return reach.all() || reach.Has(job); }
 };
 
-// The length of a set, by `step` or `accumulate`.
+// Returns the length of a set, from `step` or `accumulate`.
 absl::StatusOr<int64_t> StepOf(const HttpRequest& request, int64_t window_s) {
   const std::string accumulate = TextParameter(request, "accumulate"), step = TextParameter(request, "step");
   if (accumulate == "true") return window_s;
@@ -143,7 +144,8 @@ absl::StatusOr<int64_t> StepOf(const HttpRequest& request, int64_t window_s) {
   return step.empty() ? window_s : AllocationDuration("step", step);
 }
 
-// An error where a step or the whole window needs hours of days of which the account keeps only sums.
+// Returns an error if a step or the whole window needs hours of days for which the account keeps only daily
+// sums.
 absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_times, int64_t hours_from_s) {
   if (window.from_s >= hours_from_s) return absl::OkStatus();
   const int64_t length = window.to_s - window.from_s;
@@ -155,7 +157,7 @@ absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_
   const bool begins_a_day = window.from_s % kDaySeconds == 0;
   const bool ends_a_day = window.to_s >= hours_from_s || window.to_s % kDaySeconds == 0;
   if (begins_a_day && ends_a_day) return absl::OkStatus();
-  if (!is_between_times && length >= kDaySeconds) return absl::OkStatus();  // "7d" is of whole days
+  if (!is_between_times && length >= kDaySeconds) return absl::OkStatus();  // "7d" covers whole days
   return absl::InvalidArgumentError(
       StrCat("invalid window: from ", UtcText(window.from_s), " to ", UtcText(window.to_s),
              ", of which the account keeps whole days before ", UtcText(hours_from_s),
@@ -167,7 +169,7 @@ bool IsIn(const std::vector<std::string>& namespaces, const JobRecord& job) {
   return at != job.labels.end() && std::ranges::find(namespaces, at->second) != namespaces.end();
 }
 
-// The part of `shared` that each row bears: by its own cost, or the same.
+// Distributes `shared` over the rows, by their own cost or evenly.
 void Share(double shared, bool evenly, const Prices& prices, std::map<std::string, Row>& rows) {
   double sum = 0;
   for (const auto& [name, row] : rows) sum += CostOf(row.sums, prices);
@@ -178,7 +180,7 @@ void Share(double shared, bool evenly, const Prices& prices, std::map<std::strin
   }
 }
 
-// As OpenCost: each row bears of a resource's idle cost the share that it has of the cost of all jobs.
+// As OpenCost does: each row bears a resource's idle cost in proportion to its share of the cost of all jobs.
 void ShareIdle(const AccountEntry& idle, const AccountEntry& all, const Prices& prices,
                std::map<std::string, Row>& rows) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
@@ -251,7 +253,7 @@ absl::StatusOr<AllocationQuery> QueryOf(const HttpRequest& request, const Alloca
   return query;
 }
 
-// The costs that others bear; nothing if there are none.
+// Returns the costs of shared namespaces; empty if there are none.
 absl::StatusOr<CostReport> ReadShared(const AllocationQuery& query, const AllocationSource& source) {
   if (query.shared.empty()) return CostReport();
   CostQuery costs = query.costs;
@@ -261,10 +263,10 @@ absl::StatusOr<CostReport> ReadShared(const AllocationQuery& query, const Alloca
   return ReadCosts(source.history, source.view, costs);
 }
 
-// Of a set, beside the allocations: what all jobs are charged in it, and the capacity that they leave idle.
+// Beside the allocations of a set: the charges of all jobs, and the capacity that they leave idle.
 struct IdleSource {
-  std::optional<IdleCapacity> capacity;  // nullopt: not asked for
-  std::optional<CostReport> read;        // of all jobs, where the rows are not of all
+  std::optional<IdleCapacity> capacity;  // nullopt: not requested
+  std::optional<CostReport> read;        // costs of all jobs, if the rows do not cover all
   const CostReport* all = nullptr;
 
   const AccountEntry* AllOf(const CostStep& step) const {
@@ -288,21 +290,22 @@ absl::StatusOr<IdleSource> ReadIdle(const AllocationQuery& query, const Allocati
   absl::StatusOr<CostReport> all = ReadCosts(source.history, source.view, costs);
   if (!all.ok()) return all.status();
   idle.read = *std::move(all);
-  idle.all = nullptr;  // once it stays where it is
+  idle.all = nullptr;  // set once the report has its final address
   return idle;
 }
 
-// Writes the sets of an answer.
+// Writes the sets of a response.
 class SetWriter {
  public:
   SetWriter(const AllocationQuery& query, const AllocationSource& source, const CostReport& report,
             const IdleSource& idle, JsonWriter& json)
       : query_(query), source_(source), report_(report), idle_(idle), json_(json) {}
 
-  // `all`: the sums of all jobs; null: not known. `sums_of`: of a group by its number, null where it has none.
+  // `all`: sums of all jobs; null: unknown. `sums_of`: returns the sums of a group by index, null if it has
+  // none.
   template <typename SumsOf>
   void Put(Span span, double to_share, const AccountEntry* all, SumsOf sums_of) {
-    // Groups whose values make one name are one: a set has each name once.
+    // Groups with equal names are merged: each name appears once in a set.
     std::map<std::string, Row> rows;
     for (size_t i = 0; i < report_.groups.size(); ++i) {
       if (const AccountEntry* sums = sums_of(i); sums != nullptr)
@@ -373,7 +376,7 @@ void SetWriter::PutRow(const std::string& name, const CostGroup& group, const Ro
   json.Field("cpuEfficiency", Efficiency(cpu));
   PutResource(Resource::kMemory, memory, hours, prices.per_hour[kMemoryIndex], row.idle[kMemoryIndex], json);
   json.Field("ramEfficiency", Efficiency(memory));
-  // What tautd does not measure has no cost.
+  // Resources that tautd does not measure cost nothing.
   for (const std::string_view none :
        {"gpuCount", "gpuHours", "gpuCost", "gpuCostAdjustment", "networkTransferBytes", "networkReceiveBytes",
         "networkCost", "networkCostAdjustment", "loadBalancerCost", "loadBalancerCostAdjustment", "pvBytes",
@@ -398,7 +401,7 @@ void SetWriter::PutIdle(const AccountEntry& idle, Span span) {
   PutRow(std::string(kIdleName), group, Row{0, idle, 0, {}}, span);
 }
 
-// Whether the idle capacity of a set is known.
+// Writes the sets. Returns whether the idle capacity of a set is known.
 absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {
   const absl::StatusOr<CostReport> report = ReadCosts(source.history, source.view, query.costs);
   if (!report.ok()) return report.status();
@@ -430,7 +433,7 @@ absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSourc
   return sets.knows_idle();
 }
 
-// What an answer leaves out, and why; "" for nothing.
+// Returns what the response leaves out, and why; "" if nothing.
 std::string AllocationWarning(const HttpRequest& request, const AllocationSource& source, bool knows_idle) {
   std::vector<std::string> parts;
   if (!source.prices.known())

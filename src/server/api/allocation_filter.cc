@@ -14,7 +14,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int kMostDepth = 20;  // of parentheses
+constexpr int kMostDepth = 20;  // nesting of parentheses
 
 enum class Comparison : uint8_t { kEqual, kContains, kBegins, kEnds };
 
@@ -36,7 +36,7 @@ enum class Field : uint8_t { kLabel, kControllerName, kControllerKind };
 
 struct Test {
   Field field = Field::kLabel;
-  std::string label;  // of kLabel
+  std::string label;  // for kLabel
   Comparison comparison = Comparison::kEqual;
   bool negate = false;
   std::vector<std::string> values;
@@ -52,7 +52,7 @@ struct Test {
     } else {
       const Workload of = job.workload();
       any = field == Field::kControllerKind ? Any(of.kind) : Any(of.name) || Any(job.name);
-      // A job of a rule of one's own, whose name may say as much.
+      // A job named by a custom rule: any part of its name may be the controller's.
       if (!job.parts.has_parts()) {
         for (const std::string_view part : Split(job.name, '/')) any = any || Any(part);
       }

@@ -18,7 +18,7 @@ std::optional<double> IdleCapacity::CapacityHours(Resource r, int64_t start_s, i
   const auto& usage = lines[static_cast<size_t>(CapacityLine::kUsage)];
   double sum = 0;
   int known = 0;
-  std::optional<double> before;  // of the last hour before the span
+  std::optional<double> before;  // capacity in the last hour before the span
   int64_t measured_s = 0, closed_s = start_s;
   for (size_t i = 0; i < history_.time_s.size(); ++i) {
     const int64_t hour_s = history_.time_s[i];
@@ -35,7 +35,7 @@ std::optional<double> IdleCapacity::CapacityHours(Resource r, int64_t start_s, i
     ++known;
   }
   if (known == 0 && !before.has_value()) return std::nullopt;
-  // The hour that is still open.
+  // The hour that is still open counts as measured.
   if (end_s - closed_s < kBeforeSeconds) measured_s += end_s - closed_s;
   const double mean = known > 0 ? sum / known : *before;
   return mean * static_cast<double>(measured_s) / kHourSeconds;

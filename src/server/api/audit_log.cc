@@ -7,12 +7,12 @@
 
 namespace taut::server {
 
-// Samples and what-if change nothing that a person is asked about.
+// Samples and what-if requests change nothing, so they are not logged.
 void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& response) {
   if (request.role == Role::kNone || request.path == "/logout") return;
   const bool question = request.method == "GET" || request.path == "/api/v1/write" ||
                         (request.segments.size() == 5 && request.segments[4] == "whatif");
-  // A name that is not there, and one of another group, are answered alike, and both are recorded.
+  // 404 for an unknown name and for one of another group are the same response; both are logged.
   const bool refused = response.status == 403 || (request.role == Role::kGroup && response.status == 404 &&
                                                   request.segments.size() > 3);
   if (question && !refused) return;
@@ -20,7 +20,7 @@ void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& respon
 }
 
 void AuditLog::Log(const HttpRequest& request, const Entry& entry) {
-  constexpr size_t kMostBytes = 500;  // of an answer
+  constexpr size_t kMostBytes = 500;  // of a response
   int64_t left_out = 0;
   if (entry.refused()) {
     const double now_s = steady_s_();

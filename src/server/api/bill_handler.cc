@@ -1,4 +1,4 @@
-// What the API says of bills.
+// API handlers for bills.
 #include <algorithm>
 
 #include "absl/time/civil_time.h"
@@ -24,7 +24,7 @@ void PutSums(const brain::BillSums& sums, JsonWriter& json) {
   PutMoney("total", sums.total, json);
 }
 
-// Fits: the sums of the whole bill hold these too.
+// Cannot overflow: these groups are part of the whole bill, whose sums fit.
 brain::BillSums SumOf(std::span<const brain::GroupBill* const> groups) {
   brain::BillSums out;
   for (const brain::GroupBill* group : groups) {
@@ -66,7 +66,7 @@ void PutGroup(const AccountBill& of, const brain::GroupBill& group, const brain:
   json.EndObject();
 }
 
-// The dearest first, then by name.
+// Returns the groups, highest bill first, then by name.
 std::vector<const brain::GroupBill*> Dearest(const AccountBill& of) {
   std::vector<const brain::GroupBill*> out;
   for (const brain::GroupBill& group : of.bill.groups) out.push_back(&group);
@@ -96,10 +96,10 @@ void PutJobs(const AccountBill& of, const brain::GroupBill& group, size_t limit,
   json.EndArray();
 }
 
-// The month that is asked for, and what of it is billed.
+// The requested month, and the part of it that is billed.
 struct BilledMonth {
   WindowId from, to,
-      end;  // to: up to the last window that has closed, for the pool's cost is not the future's
+      end;  // to: end of the last closed window, since the pool's cost of the future is unknown
 };
 
 absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t now_s) {
@@ -117,7 +117,7 @@ absl::StatusOr<BilledMonth> MonthParameter(const HttpRequest& request, int64_t n
   return out;
 }
 
-// Up to where it is of, and the sums of the groups that the caller may see; `all`: of the pool.
+// Writes the billed span and the sums of the groups that the caller may see. `all`: of the whole pool.
 void PutBillHead(const AccountBill& of, std::span<const brain::GroupBill* const> groups,
                  const BilledMonth& month, bool all, JsonWriter& json) {
   json.Field("from", month.from.start_s());
@@ -133,7 +133,7 @@ void PutBillHead(const AccountBill& of, std::span<const brain::GroupBill* const>
   json.Field("number_of_groups", static_cast<int64_t>(groups.size()));
 }
 
-// The charges of every job of the groups; refused above kMostFocusBytes.
+// Returns the charges of every job of the groups. Rejected above kMostFocusBytes.
 HttpResponse FocusResponse(const AccountBill& of, std::span<const brain::GroupBill* const> groups,
                            const brain::PriceSheet& sheet, const BilledMonth& month,
                            brain::FocusFormat format) {
@@ -159,7 +159,7 @@ HttpResponse FocusResponse(const AccountBill& of, std::span<const brain::GroupBi
   return response;
 }
 
-// What was changed of the prices of this month after its bill may have been seen.
+// Writes the changes of this month's prices that were made after its bill may have been seen.
 void PutPriceChanges(std::span<const brain::SeenPriceChange> changes, const BilledMonth& month,
                      JsonWriter& json) {
   json.Key("price_changes");
@@ -199,7 +199,7 @@ HttpResponse GetBills(const ApiCall& call, const FleetAccess& access, const Pric
                   [&call](const JobRecord& job) { return call.reach.Has(job); });
   if (!made.ok()) return ErrorResponse(made.status());
   std::vector<const brain::GroupBill*> groups = Dearest(*made);
-  // The price file may bill the jobs of two groups of the quota as one: that bill is not shown to either.
+  // The price file may bill jobs of two groups of the quota together. Neither group may see such a bill.
   if (!call.reach.all())
     std::erase_if(groups, [&](const brain::GroupBill* g) { return !made->whole[g->group]; });
   const auto found = std::ranges::find_if(

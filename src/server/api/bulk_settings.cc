@@ -1,4 +1,4 @@
-// Settings of many jobs at once.
+// API handlers for settings of many jobs at once.
 #include <algorithm>
 
 #include "common/base/pattern.h"
@@ -10,13 +10,13 @@
 namespace taut::server {
 namespace {
 
-// Of one request: each change is a commit of its own.
+// Bounds of one request: each change is a commit of its own.
 constexpr size_t kMaxJobs = 10'000;
 constexpr size_t kMaxShown = 1000;
 
 struct Change {
   JobId job;
-  std::string name, key, before, after;  // after "": what the rules say
+  std::string name, key, before, after;  // after "": the rules' value
 };
 
 absl::StatusOr<std::vector<brain::KeyValue>> ParseWanted(const std::string& text) {
@@ -40,7 +40,8 @@ absl::StatusOr<std::vector<brain::KeyValue>> ParseWanted(const std::string& text
   return wanted;
 }
 
-// What `wanted` would change of a job. An error if its settings would then not fit together.
+// Adds the changes that `wanted` makes to a job. Returns an error if the job's settings would then be
+// inconsistent.
 absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brain::KeyValue>& wanted,
                      std::vector<Change>& changes) {
   brain::JobPolicy policy = *job.policy;
@@ -67,7 +68,7 @@ absl::Status Compare(const brain::LiveJob& job, JobId id, const std::vector<brai
 absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {
   brain::JobPolicy any;
   for (const auto& [key, value] : wanted) {
-    // Also for a pattern that fits no job, and where a setting is taken back.
+    // Checked even if the pattern matches no job, or a setting is removed.
     const std::string now = brain::JobSettingNow(key, "").first;
     const bool known = std::any_of(brain::JobSettingsTable().begin(), brain::JobSettingsTable().end(),
                                    [&now](const brain::JobSetting& s) { return s.key == now; });
@@ -79,7 +80,7 @@ absl::Status CheckWanted(const std::vector<brain::KeyValue>& wanted) {
 
 absl::Status Commit(std::span<const Change> changes, const std::string& who, ControlPlane& control) {
   size_t done = 0;
-  // All settings of a job or none of them, by one commit.
+  // One commit for each job: all of its settings change, or none.
   for (size_t first = 0; first < changes.size();) {
     size_t last = first;
     std::vector<brain::KeyValue> settings;

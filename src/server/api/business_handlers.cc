@@ -1,4 +1,4 @@
-// What the API says of the money of businesses and groups, and what it enters in their ledger.
+// API handlers for the money of businesses and groups, and for entries in their ledger.
 #include <algorithm>
 
 #include "absl/time/civil_time.h"
@@ -20,7 +20,7 @@ bool HasHolder(const Reach& reach, const brain::BudgetHolder& holder) {
   return reach.all() || reach.Has(holder.is_business() ? ToText(holder) : holder.name);
 }
 
-// The members that businesses and groups share.
+// Writes the members that businesses and groups have in common.
 void PutHolder(const BudgetView& view, const brain::BudgetHolder& holder, const brain::HolderState& state,
                int64_t now_s, JsonWriter& json) {
   const brain::Money budget = state.budget(now_s), spent = brain::SpentOf(view.spent.spent, holder);
@@ -51,7 +51,7 @@ void PutHolder(const BudgetView& view, const brain::BudgetHolder& holder, const 
   json.EndArray();
 }
 
-// A share in force, and what was paid in the period by it and by those before.
+// Writes a share in force, and what was paid in the period by it and by earlier shares.
 void PutShare(std::string_view key, std::string_view name, int64_t share_bp, brain::Money paid,
               JsonWriter& json) {
   json.BeginObject();
@@ -125,7 +125,7 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
     json.EndObject();
   }
   json.EndArray();
-  // Groups that spend and that no budget has.
+  // Groups with spending but without a budget.
   json.Key("without_budget");
   json.BeginArray();
   for (const auto& [group, spending] : view.spent.groups) {
@@ -138,7 +138,8 @@ void PutBusinesses(const BudgetView& view, const Reach& reach, int64_t now_s, Js
   json.EndArray();
 }
 
-// Of holders in reach, with nothing of others but their names. Absent: nothing in it is of the caller.
+// Returns the part of an entry about holders in reach; other holders appear by name only. Absent if none is
+// in reach.
 std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry,
                                         const brain::BudgetAccounts& accounts, const Reach& reach) {
   if (reach.all() || HasHolder(reach, entry.of)) return entry;
@@ -158,7 +159,7 @@ std::optional<brain::BudgetEntry> Shown(const brain::BudgetEntry& entry,
   std::erase_if(out.parts, [&](const brain::BudgetPart& part) { return !HasHolder(reach, part.holder); });
   if (entry.act == brain::BudgetAct::kSplit) {
     if (out.parts.empty()) return std::nullopt;
-    // Of parts in several units the amounts stand in the parts alone.
+    // If the parts have several units, amounts are given in the parts only.
     out.unit = accounts.UnitOf(out.parts[0].holder);
     out.amount = {};
     for (const brain::BudgetPart& part : out.parts)
@@ -180,7 +181,7 @@ void PutLedgerEntry(const brain::BudgetEntry& entry, const brain::BudgetAccounts
   json.EndObject();
 }
 
-// What the act has no use for is not stored, so that it is no part of what a key stands for.
+// Clears the members that this act does not use, so that an idempotency key does not depend on them.
 void ForgetWhatIsNotOf(brain::BudgetEntry& e) {
   if (e.act == brain::BudgetAct::kFreeze || e.act == brain::BudgetAct::kUnfreeze) e.amount = {};
   if (e.act != brain::BudgetAct::kOverride) e.until_s = 0;
@@ -188,7 +189,7 @@ void ForgetWhatIsNotOf(brain::BudgetEntry& e) {
   if (e.act != brain::BudgetAct::kSplit) e.parts.clear();
 }
 
-// As one that is not there.
+// An unreachable holder gives the same error as a missing one.
 absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetAccounts& accounts, const Reach& reach,
                                                  std::string_view text) {
   if (reach.all()) return accounts.Resolve(text);
@@ -206,7 +207,7 @@ absl::StatusOr<brain::BudgetHolder> HolderWithin(const brain::BudgetAccounts& ac
   return absl::NotFoundError(StrCat("no business or group \"", ShortText(text), "\" of yours"));
 }
 
-// "2026-12-01", "2026-12-01T12:00:00Z", or seconds of the Unix epoch.
+// Parses "2026-12-01", "2026-12-01T12:00:00Z", or seconds since the epoch.
 absl::StatusOr<int64_t> UntilOf(JsonNode node) {
   if (const std::optional<int64_t> seconds = node.whole(); seconds.has_value()) return *seconds;
   if (!node.text().has_value())
@@ -232,7 +233,7 @@ absl::StatusOr<brain::Money> AmountOf(JsonNode node) {
   return brain::ParseMoney(*node.text());
 }
 
-// What is asked for, before its holders are found.
+// A parsed request, before its holders are resolved.
 struct AskedOfLedger {
   brain::BudgetEntry entry;
   std::string of, to;
@@ -364,7 +365,7 @@ HttpResponse GetBudgetLedger(const ApiCall& call, BudgetService* service) {
   const std::string text = TextParameter(call.request, "holder");
   if (!text.empty() && !accounts.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
-  // Of one that is gone the entries are still there.
+  // Entries of a removed holder are still in the ledger.
   std::optional<brain::BudgetHolder> only = brain::HolderOf(text);
   if (!text.empty() && (!only.has_value() || !HasHolder(call.reach, *only))) {
     const absl::StatusOr<brain::BudgetHolder> found = HolderWithin(accounts, call.reach, text);
@@ -398,7 +399,7 @@ HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, Bud
   absl::StatusOr<AskedOfLedger> asked = AskedOf(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
   const brain::BudgetAccounts accounts = service->accounts();
-  // Before the definition is entered no business is known, whichever is asked for.
+  // Before the definition is entered no business is known, so every name would be rejected.
   if (!accounts.period().is_open())
     return ErrorResponse(503, "the budget ledger is not open yet: no period has begun; retry");
   brain::BudgetEntry& entry = asked->entry;
@@ -408,7 +409,7 @@ HttpResponse PostBudgetEntry(const ApiCall& call, const FleetAccess& access, Bud
       to = *std::move(found);
       return absl::OkStatus();
     }
-    // One that the caller may see is there.
+    // The caller may see this holder: 403, not 404.
     if (HolderWithin(accounts, access.ReachOf(call.request, Act::kSeeMoney), text).ok())
       return absl::PermissionDeniedError(RefusalText(call.request, Act::kMoveMoney));
     return found.status();

@@ -1,4 +1,4 @@
-// What the API says of the capacity of the cell: its lines over time, what can be sold, and the promises of it.
+// API handlers for the cell's capacity: its lines over time, what can be sold, and the promises of it.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -13,7 +13,7 @@ constexpr int64_t kLineSeconds = 3600;
 constexpr int64_t kMostPoints = 500;
 constexpr int64_t kMostResolution = 30 * kDaySeconds;
 
-// What the hours are cut into without a parameter: whole hours, kMostPoints at most.
+// Returns the resolution without a parameter: whole hours, at most kMostPoints of them.
 int64_t DefaultResolution(const TimeSpan& span) {
   const int64_t hours = (span.to_s - span.from_s + kLineSeconds - 1) / kLineSeconds;
   return std::clamp((hours + kMostPoints - 1) / kMostPoints * kLineSeconds, kLineSeconds, kMostResolution);

@@ -1,4 +1,4 @@
-// What the API says of costs.
+// API handlers for costs.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -51,21 +51,22 @@ void PutCosts(const AccountEntry& sums, const Prices& prices, JsonWriter& json) 
   json.EndObject();
 }
 
-// Of the report's jobs, and of those that are known now.
+// Returns the labels of the report's jobs and of the jobs that are known now.
 std::vector<std::string> LabelsOf(const CostReport& report, const FleetView& view) {
   std::set<std::string> names = report.labels;
   for (std::string& name : LabelNames(view)) names.insert(std::move(name));
   return {names.begin(), names.end()};
 }
 
-// A budget of a group is one of the label that is the group: of another label some of its jobs may be others'.
+// True if the budget is for the label that defines groups. With another label, some of its jobs may belong to
+// other groups.
 bool HasBudget(const Reach& reach, const Budget& budget) {
   if (reach.all()) return true;
   if (reach.scheme() == nullptr || budget.label.empty()) return false;
   return reach.scheme()->group_template() == StrCat("{", budget.label, "}") && reach.Has(budget.value);
 }
 
-// The label to group by where the request names none.
+// Returns the label for grouping if the request names none.
 std::string DefaultLabel(const FleetView& view) {
   const std::vector<std::string> names = LabelNames(view);
   return std::ranges::find(names, "namespace") != names.end() ? "namespace" : std::string(kByJob);
@@ -126,7 +127,7 @@ HttpResponse GetCosts(const ApiCall& call, const FleetAccess& access) {
   const std::string step = TextParameter(call.request, "step");
   if (!step.empty() && step != "day" && step != "hour")
     return ErrorResponse(400, StrCat("invalid step=", step, ": expected day or hour"));
-  // Names of labels are of the caller's jobs, and the account is gone through by all.
+  // Label names come from the caller's jobs, but the account is read for all jobs.
   const std::shared_ptr<const FleetView> view = access.ViewOf(call.reach), whole = access.control().view();
   CostQuery query{.from_s = span->from_s, .to_s = span->to_s, .by = {TextParameter(call.request, "by")}};
   if (!call.reach.all()) query.which = [&call](const JobRecord& job) { return call.reach.Has(job); };

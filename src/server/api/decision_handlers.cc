@@ -1,4 +1,4 @@
-// What the API says of decisions and OOM kills.
+// API handlers for decisions and OOM kills.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// All but the job and the search.
+// Parses all parameters except the job and the search.
 absl::Status ReadDecisionQuery(const HttpRequest& request, DecisionQuery& query) {
   const absl::StatusOr<std::optional<Target>> target = TargetParameter(request);
   if (!target.ok()) return target.status();
@@ -118,7 +118,7 @@ HttpResponse GetOoms(const ApiCall& call, const FleetAccess& access) {
   }
   const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  // Of some groups alone it looks through the newest, as FindDecisions.
+  // For callers bound to groups, search the newest ones, as FindDecisions does.
   constexpr size_t kLookedThrough = 20'000;
   const bool some = !call.reach.all() && !job.has_value();
   auto ooms =

@@ -1,4 +1,4 @@
-// What a job's page and command say of one limit, in sentences.
+// Sentences about one limit, for a job's page and the command line.
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"
@@ -26,7 +26,7 @@ std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason
   };
   std::string out;
   const std::optional<double> recommended = lane.lane.recommended();
-  // The limit of now, and what is decided where that is another one and not what is recommended.
+  // The present limit, and the decided one if it differs from both the present and the recommended one.
   const auto now = [&] {
     if (enforced) return StrCat(said(lane.real_limit()), " now. ");
     const bool same = lane.limit() == lane.owner() || lane.limit() == recommended;

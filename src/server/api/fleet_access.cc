@@ -34,7 +34,7 @@ int HttpStatusOf(absl::StatusCode code) {
   }
 }
 
-// Up to three jobs that `name` may have been meant for: those that contain it, or else the nearest ones.
+// Returns up to three jobs that `name` may stand for: those that contain it, otherwise the nearest ones.
 std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
   constexpr size_t kMost = 3, kMostCompared = 20'000;
   std::vector<std::string> out;
@@ -67,7 +67,7 @@ int64_t FleetAccess::NowSeconds() const {
 std::string FleetAccess::NameOf(JobId id) const {
   const std::shared_ptr<const FleetView> view = control().view();
   if (const JobView* job = view->Find(id); job != nullptr) return job->record->name;
-  // Of a job that was forgotten the store still has the name.
+  // The store keeps the names of forgotten jobs.
   const absl::StatusOr<JobRecord> record = control().history().Job(id);
   return record.ok() ? record->name : StrCat("job ", id.value);
 }
@@ -80,7 +80,7 @@ bool FleetAccess::Reaches(const Reach& reach, JobId id) const {
   if (reach.all()) return true;
   bool has = false;
   if (control().Look(id, [&](const brain::LiveJob& job) { has = reach.Has(job.record); })) return has;
-  // Of a job that was forgotten the store still has the labels.
+  // The store keeps the labels of forgotten jobs.
   const absl::StatusOr<JobRecord> record = control().history().Job(id);
   return record.ok() && reach.Has(*record);
 }

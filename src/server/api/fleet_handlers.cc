@@ -1,4 +1,4 @@
-// What the API says of the fleet: its sums, its jobs as a list and in groups.
+// API handlers for the fleet: its sums, and its jobs as a list and in groups.
 #include <algorithm>
 
 #include "common/base/short_text.h"
@@ -19,7 +19,7 @@ absl::Status ModeParameter(const HttpRequest& request, std::optional<Mode>& mode
       StrCat("invalid mode \"", ShortText(text), "\": expected off, observe, canary or auto"));
 }
 
-// At most `most` points: the last of each group, with what happened in all of it.
+// Returns at most `most` points: the last point of each run, with the events of the whole run.
 std::vector<FleetPoint> Thinned(const std::vector<FleetPoint>& points, size_t most) {
   const size_t group = (points.size() + most - 1) / most;
   std::vector<FleetPoint> out;
@@ -86,7 +86,7 @@ absl::StatusOr<JobsQuery> JobsQueryOf(const HttpRequest& request, const Prices& 
   return query;
 }
 
-// The sums over all jobs that fit, not only those of the page.
+// Writes the sums over all matching jobs, not only those of the page.
 void PutTotalsOf(JobsQuery query, const FleetView& view, const Prices& prices, JsonWriter& json) {
   query.sort.by = SortBy::kTasks;
   query.offset = 0;

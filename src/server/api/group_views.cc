@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-// As LiveFleet sums up the whole fleet.
+// Must sum as LiveFleet does for the whole fleet.
 void AddTo(const JobView& job, FleetPoint& point) {
   bool measured = false;
   for (const Resource r : kResources) {

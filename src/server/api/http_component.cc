@@ -46,7 +46,7 @@ absl::StatusOr<ServerOptions> HttpComponent::OpenServer() {
   if (oidc_.login != nullptr) {
     const std::vector<std::string> open = OpenPathsWithLogin();
     server->open_paths.insert(server->open_paths.end(), open.begin(), open.end());
-    // A proxy may pass on another Host than the one that browsers have in Origin.
+    // A proxy may pass on a Host that differs from the one in the browser's Origin.
     server->names.push_back(oidc_.login->host());
   }
   if (server->default_headers.empty()) server->default_headers = PageSecurityHeaders();
@@ -108,11 +108,11 @@ absl::Status HttpComponent::Start() {
   return absl::OkStatus();
 }
 
-// Bindings come before event streams end, which their clients open again.
+// The order matters: new bindings first, then the end of event streams, because clients reopen these at once.
 absl::Status HttpComponent::TakeAccess(Reloading& reload) {
   const ServerConfig& running = reload.running.server;
   ServerConfig server = WithSignIn(reload.next.server);
-  server.options.listen = running.options.listen;  // a restart would change these
+  server.options.listen = running.options.listen;  // can only change with a restart
   server.oidc = running.oidc;
   server.oidc.bindings = reload.next.server.oidc.bindings;
   absl::StatusOr<ServerOptions> options = OpenServerOptions(server);
@@ -140,7 +140,7 @@ void HttpComponent::OnReload(Reloading& reload) {
   if (const absl::Status s = TakeAccess(reload); !s.ok())
     return reload.Keep(kPart, {"server.tokens", "server.oidc", "server.tls"}, s);
   reload.Take(kPart, {"server.tokens", "server.oidc"});
-  // Only a restart begins or ends TLS.
+  // TLS can only be enabled or disabled by a restart.
   const bool tls_stays = reload.running.server.options.has_tls() == reload.next.server.options.has_tls();
   if (tls_stays) TakeReloadable("server.tls", reload.next, reload.running);
 }

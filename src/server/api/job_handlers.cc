@@ -1,4 +1,4 @@
-// What the API says of one job, and why its limits are what they are.
+// API handlers for one job and the reasons for its limits.
 
 #include "common/base/strings.h"
 #include "common/model/units.h"
@@ -89,7 +89,7 @@ void PutPod(const std::optional<PodTotals>& pod, JsonWriter& json) {
   json.EndObject();
 }
 
-// Writes the prices of a core and of a GiB for a month.
+// Writes the monthly prices of a core and a GiB.
 void PutPrices(const Prices& prices, JsonWriter& json) {
   json.Field("currency", std::string_view(prices.currency));
   json.Key("price_per_month");
@@ -120,7 +120,7 @@ void PutHolds(const brain::LiveJob& job, JsonWriter& json) {
   json.EndArray();
 }
 
-// What its tasks need of memory as agents have probed it.
+// Writes the memory need of its tasks, as agents have probed it.
 void PutMemoryNeeded(const std::string& job, const AgentsComponent* agents, JsonWriter& json) {
   json.Key("memory_needed");
   if (agents == nullptr) return json.Null();

@@ -29,13 +29,13 @@ std::string CollisionNotice(std::string_view sources) {
       "give one of them another name with a mapping rule, or with the job template of its agent.");
 }
 
-// The largest amount of a task that is counted.
+// Returns the largest amount of a task that tautd can count.
 double MostOf(Resource r) {
   const std::span<const double> bounds = (InCores(r) ? Grid::Cpu() : Grid::Memory()).upper_bounds();
   return bounds.back();
 }
 
-// Of a job whose tasks may be larger than what tautd counts: "" for others.
+// Returns the notice for a job whose tasks may be larger than tautd can count; "" for others.
 std::string BoundNotice(const JobView& job, Resource r) {
   const double owner = job.of(r).owner_limit;
   if (!(owner > MostOf(r))) return "";
@@ -45,7 +45,8 @@ std::string BoundNotice(const JobView& job, Resource r) {
       "recommended above it.");
 }
 
-// Of a job whose CPU usage passes what would be recommended on many days, as at starts and in bursts.
+// Returns the notice for a job whose CPU usage exceeds the recommendation on many days, as at starts and in
+// bursts.
 std::string BurstNotice(const JobView& job, const brain::JobPolicy& policy) {
   constexpr int kFewestDays = 5;
   const int days = job.of(Resource::kCpu).days, over = job.of(Resource::kCpu).days_over;
@@ -56,7 +57,7 @@ std::string BurstNotice(const JobView& job, const brain::JobPolicy& policy) {
       "limit; if it comes at other times, a sensitive class or a smaller throttled orders a higher limit.");
 }
 
-// Of a job of a cluster beside which there is one of the same name without it: "" if there is none.
+// Returns the notice for a job of a cluster if a job of the same name without the cluster exists.
 std::string NewClusterNotice(std::string_view cluster, std::string_view before) {
   return StrCat(
       "Its series have the label cluster=", cluster, ", and there is a job ", before,

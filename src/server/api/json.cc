@@ -22,7 +22,7 @@ void PutNumber(std::string_view key, double value, JsonWriter& json) {
   json.Number(value, kJsonDigits);
 }
 
-// A sum over tasks, of 32-bit floats: more digits than these would be noise.
+// A sum of 32-bit floats over tasks: more digits would be noise.
 void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) {
   json.Key(key);
   if (InBytes(r)) {
@@ -32,7 +32,7 @@ void PutTotal(std::string_view key, Resource r, double value, JsonWriter& json) 
   }
 }
 
-// Of jobs whose savings are of requests; null: none is.
+// Writes the sums of jobs whose savings are about requests; null if there are none.
 void PutRequests(Resource r, const RequestSums& sums, JsonWriter& json) {
   json.Key("requests");
   if (sums.jobs == 0) return json.Null();
@@ -47,11 +47,12 @@ void PutRequests(Resource r, const RequestSums& sums, JsonWriter& json) {
 
 void PutFleetAmounts(Resource r, const FleetAmounts& a, const FleetSums& sums, const FleetShown& shown,
                      JsonWriter& json) {
-  const double per_machine = shown.machine.of[IndexOf(r)];  // 0: shares of it are not finite, written as null
+  // 0: the quotients are not finite and are written as null
+  const double per_machine = shown.machine.of[IndexOf(r)];
   json.Key(Name(r));
   json.BeginObject();
   PutTotal("usage", r, a.usage, json);
-  // Sums over no job are no amounts.
+  // A sum over no job is unknown, not 0.
   const bool known = a.jobs_limited > 0;
   const auto put = [&](std::string_view key, double amount) {
     if (known) return PutTotal(key, r, amount, json);
@@ -100,8 +101,8 @@ void PutFleetMoney(const FleetView& view, const Prices& prices, JsonWriter& json
   json.EndObject();
 }
 
-// What a job in mode auto saves or would save in a month, over all tasks; nullopt without a limit of the
-// owner or a recommendation.
+// Returns the monthly saving (in mode auto) or would-be saving of a job over all tasks. nullopt without an
+// owner's limit or a recommendation.
 std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
   std::optional<double> sum;
   for (const Resource r : kResources) {
@@ -111,8 +112,8 @@ std::optional<double> SavingPerMonth(const JobView& job, const Prices& prices) {
   return sum;
 }
 
-// The double with the fewest digits that is the same 32-bit float, if `value` is one and has a fraction;
-// itself otherwise. 0.1f would be written 0.10000000149.
+// Returns the double with the fewest digits that is the same 32-bit float. Returns `value` itself if it is
+// not a float or has no fraction. Without this 0.1f would be written as 0.10000000149.
 double ShortestOf(double value) {
   const auto narrow = static_cast<float>(value);
   if (double{narrow} != value || value == std::trunc(value)) return value;
@@ -123,12 +124,12 @@ double ShortestOf(double value) {
   return out;
 }
 
-// As a float, as views have it: the same value has the same digits everywhere.
+// Rounded to a float, as in views, so that a value has the same digits everywhere.
 std::optional<double> OfFloat(std::optional<double> value) {
   return value.has_value() ? std::optional<double>(static_cast<float>(*value)) : std::nullopt;
 }
 
-// Of 32-bit floats.
+// Writes a difference of 32-bit floats.
 void PutDifference(std::string_view key, std::optional<double> value, JsonWriter& json) {
   json.Key(key);
   if (!value.has_value()) return json.Null();
@@ -149,7 +150,7 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
   PutAmount("applied", Known(a.applied), json);
   PutAmount("would_be", Known(a.would_be), json);
   PutDifference("saving", a.saving(), json);
-  // Beside limits; where the amounts above are requests themselves, they say it.
+  // Only beside limits: if the amounts above are requests already, these are null.
   for (const auto& [key, request] : {std::pair<std::string_view, float>{"owner_request", a.owner_request},
                                      {"request", a.request},
                                      {"would_be_request", a.would_be_request}})
@@ -170,7 +171,8 @@ void PutJobAmounts(const JobView& job, Resource r, int64_t grace_s, JsonWriter& 
 }  // namespace
 
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json) {
-  constexpr int64_t kLast = int64_t{1} << 40;  // some 35,000 years: JSON's numbers hold it, and so do dates
+  // about 35,000 years: within the range of JSON numbers and dates
+  constexpr int64_t kLast = int64_t{1} << 40;
   json.Key(key);
   if (time_s > kLast || time_s < -kLast) {
     json.Null();
@@ -258,7 +260,7 @@ void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json) 
   json.EndObject();
 }
 
-// Null unless the source gives the parts of the workload, as Kubernetes does.
+// Null unless the source provides the workload's parts, as Kubernetes does.
 void PutWorkload(const JobRecord& job, JsonWriter& json) {
   json.Key("workload");
   const Workload workload = job.workload();

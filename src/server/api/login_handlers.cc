@@ -1,4 +1,4 @@
-// Signing in to the pages with an OpenID Connect provider: what a browser sees before it has a session.
+// Sign-in to the pages with an OpenID Connect provider: the responses to a browser without a session.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -20,7 +20,7 @@ constexpr std::string_view kStyle =
     "0;"
     "padding:0 1.25rem}h1{font-size:1.375rem}p{overflow-wrap:anywhere}";
 
-// A page of one paragraph, in plain text.
+// A page with one paragraph of plain text.
 struct PageText {
   std::string_view title, text = {};
   std::string_view refresh = {};  // "SECONDS; url=PATH"; "": the page stays
@@ -55,14 +55,14 @@ HttpResponse Redirect(int status, std::string location) {
   return out;
 }
 
-// The path is that of the host: the prefix of the names (__Host-) wants it.
+// The prefix __Host- requires the path "/".
 std::string Cookie(const LoginService& service, std::string_view name, std::string_view value,
                    std::string_view same_site, int64_t seconds) {
   return StrCat(name, "=", value, "; Path=/; Max-Age=", seconds, "; HttpOnly; SameSite=", same_site,
                 service.is_secure() ? "; Secure" : "");
 }
 
-// A redirect from another site's page brings the cookie of SameSite=Lax along, and no other.
+// SameSite=Lax: the browser sends this cookie with the provider's redirect; it would not send a Strict one.
 std::string LoginCookie(const LoginService& service, std::string_view value, int64_t seconds) {
   return Cookie(service, service.cookie_name(), value, "Lax", seconds);
 }
@@ -71,7 +71,8 @@ std::string SessionCookie(const LoginService& service, std::string_view value, i
   return Cookie(service, service.sessions()->cookie_name(), value, "Strict", seconds);
 }
 
-// Of a request that a proxy of ours passes on, as the proxy says: the last it added, which no browser can choose.
+// Returns the browser's network address. Behind a trusted proxy it is the last address in X-Forwarded-For,
+// which the browser cannot choose.
 std::string NetworkOfBrowser(const LoginService& service, const HttpRequest& request) {
   const std::string* forwarded = request.header("X-Forwarded-For");
   const std::string_view peer = HostWithoutPort(request.peer);
@@ -122,7 +123,7 @@ HttpResponse BeginLogin(LoginService& service) {
   return out;
 }
 
-// The code leaves the address of the browser at once; what it is exchanged for is waited for elsewhere.
+// The redirect removes the code from the browser's address bar; the exchange happens elsewhere.
 HttpResponse LoginCallback(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   const absl::Status taken = service.Callback(CookieOf(request, service.cookie_name()).value_or(""),
                                               request.query, NetworkOfBrowser(service, request));
@@ -152,7 +153,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     case LoginFlow::Stage::kDone:
       break;
   }
-  // The browser's cookie is replaced: what it held would stay open without anyone to end it.
+  // The old session ends, because its cookie is replaced and no one could end it later.
   service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
   if (const absl::StatusOr<Caller> caller = service.sessions()->CallerOf(outcome.session); caller.ok()) {
     HttpRequest person;
@@ -160,8 +161,8 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     person.bindings = caller->bindings;
     if (audit != nullptr) audit->Log(request, {caller->user, RolesText(person), "", 200});
   }
-  // A page of ours, and no redirect: of a chain of redirects that another site began, a browser sends no cookie of
-  // SameSite=Strict.
+  // A page instead of a redirect: in a chain of redirects that another site began, browsers do not send
+  // SameSite=Strict cookies.
   HttpResponse out = SmallPage(200, service.prefix(), signed_in);
   out.headers.push_back({"Set-Cookie", SessionCookie(service, outcome.session, service.session_s())});
   out.headers.push_back({"Set-Cookie", LoginCookie(service, "", 0)});
@@ -171,7 +172,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
 HttpResponse Logout(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   if (request.method != "POST")
     return ErrorResponse(405, "/logout is a POST: it ends the session of the browser");
-  // Without a session it is over already; of a request with a token no session is ended.
+  // Without a session there is nothing to end; a request with a token has none.
   if (request.by_session) {
     service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
     if (audit != nullptr) audit->Log(request, {request.user, RolesText(request), "", 204});
@@ -201,7 +202,7 @@ std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiPar
   if (request.path == "/logout") return Logout(request, service, parts.audit);
   if (get && request.path == "/api/v1/login") return LoginWays(request, parts);
   if (request.role != Role::kNone || !get) return std::nullopt;
-  // The page itself says nothing of the fleet, and is what leads to the provider.
+  // The page reveals nothing about the fleet and leads to the provider.
   if (request.path == "/" && request.parameter("token") != nullptr) {
     HttpResponse out =
         TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n");

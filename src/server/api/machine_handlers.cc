@@ -1,4 +1,4 @@
-// What the API says of the machines of the cell.
+// API handlers for the cell's machines.
 #include "common/base/strings.h"
 #include "server/api/parameters.h"
 #include "server/api/routes.h"
@@ -36,7 +36,7 @@ void PutMachineAmounts(const MachineAmounts& a, JsonWriter& json) {
   json.EndObject();
 }
 
-// The fields of a Machine, without the braces.
+// Writes the fields of a Machine without the braces.
 void PutMachineFields(const MachineView& m, JsonWriter& json) {
   json.Field("name", std::string_view(m.name));
   json.Field("source", std::string_view(m.source));
@@ -119,7 +119,7 @@ void PutTask(const MachineTaskView& task, JsonWriter& json) {
   json.EndObject();
 }
 
-// "": as the sort has it.
+// An empty order means the default order of the sort.
 absl::StatusOr<MachinesQuery> QueryOf(const HttpRequest& request) {
   MachinesQuery query;
   query.search = TextParameter(request, "search");

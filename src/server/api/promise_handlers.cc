@@ -1,4 +1,4 @@
-// What was promised of limits, and what came.
+// API handlers for promises: predicted and observed overruns of limits.
 #include "brain/fleet/risk_json.h"
 #include "common/base/strings.h"
 #include "server/api/parameters.h"

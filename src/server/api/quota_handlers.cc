@@ -1,4 +1,4 @@
-// What the API says of quota and of requests for it.
+// API handlers for quota and quota requests.
 
 #include "common/base/printable.h"
 #include "common/base/short_text.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxTasks = 1'000'000'000;
 
-// Cores and bytes, as everywhere in the API; others in their own unit.
+// Cores and bytes, as everywhere in the API; other resources in their own unit.
 void PutOne(std::string_view resource, int64_t amount, JsonWriter& json) {
   if (resource == brain::kQuotaCpu) {
     json.Number(static_cast<double>(amount) / 1000, 15);
@@ -122,7 +122,7 @@ void PutRequest(const brain::QuotaRequest& r, JsonWriter& json) {
   json.Field("end", Name(r.end));
   json.Field("group", std::string_view(r.asked.group));
   json.Field("tier", std::string_view(r.asked.tier));
-  json.Field("job", std::string_view(Printable(r.job)));  // earlier versions took any text
+  json.Field("job", std::string_view(Printable(r.job)));  // earlier versions accepted any text
   json.Field("tasks", r.asked.tasks);
   PutAmounts("per_task", r.asked.per_task, json);
   json.Field("priority", int64_t{r.asked.priority});
@@ -140,13 +140,13 @@ void PutRequest(const brain::QuotaRequest& r, JsonWriter& json) {
   json.EndObject();
 }
 
-// What is asked for, and the job that it is for.
+// A parsed request and the job that it is for.
 struct Asked {
   brain::AdmissionRequest request;
   std::string job;
 };
 
-// One value of a request by its name, as text; names of resources come as "cpu" or "per_task.cpu".
+// Parses one field of a request from text. Resources are named "cpu" or "per_task.cpu".
 absl::Status TakeField(std::string_view key, const std::string& text, Asked& out) {
   const auto bad = [&](std::string_view what) {
     return absl::InvalidArgumentError(
@@ -215,7 +215,7 @@ absl::StatusOr<Asked> AskedInQuery(const HttpRequest& request) {
   return out;
 }
 
-// Numbers and texts alike: {"cpu": 2, "memory": "4GiB"}; a number of memory is in bytes.
+// Parses {"cpu": 2, "memory": "4GiB"}: numbers or texts. A number for memory is in bytes.
 absl::StatusOr<Asked> AskedInBody(std::string_view body) {
   JsonTree tree;
   if (!tree.Parse(body).ok() || !tree.root().is_object()) {
@@ -241,14 +241,14 @@ absl::StatusOr<Asked> AskedInBody(std::string_view body) {
   return out;
 }
 
-// As an unknown group, without the names of others.
+// Responds as for an unknown group and names only the caller's groups.
 HttpResponse NoGroup(std::string_view group, const Reach& reach) {
   std::string text = StrCat("no group \"", ShortText(group), "\" of yours");
   if (!reach.groups().empty()) StrAppend(&text, ": expected ", Join(reach.groups(), ", "), " or one below");
   return ErrorResponse(404, text);
 }
 
-// NotFound alike for one that is not there and one that is not in reach.
+// NotFound for a missing request and for one out of reach: callers cannot tell the difference.
 absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const Reach& reach,
                                                 const QuotaService& service) {
   const std::optional<int64_t> id = WholeNumber(text);
@@ -258,14 +258,14 @@ absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const R
   return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
 }
 
-// Whether the caller made it, or changed it last: as WhoOf.
+// True if the caller made the request or changed it last; the names are those of WhoOf.
 bool IsOf(const HttpRequest& caller, const brain::QuotaRequest& request) {
   if (caller.user.empty()) return false;
   return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
 }
 
-// The rows, use and requests of groups in reach. Of the cohorts above there are none: with them the use of other
-// groups could be computed.
+// Returns rows, use and requests of groups in reach. Cohorts above are left out: the use of other groups
+// could be computed from them.
 QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaService& service) {
   if (reach.all()) return view;
   std::erase_if(view.rows, [&](const brain::QuotaRowView& row) { return !reach.Has(row.group); });
@@ -379,7 +379,7 @@ HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaSe
   const absl::StatusOr<Asked> asked = AskedInBody(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
   if (!call.reach.Has(asked->request.group)) {
-    // One that the caller may see is there.
+    // The caller may see this group: 403, not 404.
     if (access.ReachOf(call.request, Act::kSeeQuota).Has(asked->request.group))
       return ErrorResponse(403, RefusalText(call.request, Act::kMakeRequests));
     return NoGroup(asked->request.group, call.reach);
@@ -407,7 +407,7 @@ HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, Quota
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
-  // One that the caller may see is there.
+  // Searched in the larger reach of seeing, so that a visible request gives 403 and not 404.
   const absl::StatusOr<brain::QuotaRequest> found =
       FindRequest(call.request.segments[3], access.ReachOf(call.request, Act::kSeeQuota), *service);
   if (!found.ok()) return ErrorResponse(found.status());

@@ -1,4 +1,4 @@
-// What the API says of settings: of jobs in general, and of one job, which people change there.
+// API handlers for settings: defaults and rules, and the settings of one job.
 #include <algorithm>
 #include <utility>
 
@@ -43,7 +43,7 @@ void PutRules(const FleetAccess& access, JsonWriter& json) {
   json.EndArray();
 }
 
-// Those that a job may have, with what a what-if can turn of each.
+// Returns the recommenders that a job may have, with the what-if parameters of each.
 HttpResponse GetRecommenders(const ApiCall& call) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
@@ -79,7 +79,7 @@ HttpResponse GetRecommenders(const ApiCall& call) {
 
 HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const std::string& config_file) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  // Of some groups alone it looks through the newest.
+  // For callers bound to groups, search the newest changes.
   constexpr size_t kLookedThrough = 10'000;
   auto changes =
       access.control().history().Settings(std::nullopt, call.reach.all() ? kMaxChanges : kLookedThrough);
@@ -112,7 +112,7 @@ HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const s
   if (call.reach.all()) {
     PutRules(access, json);
   } else {
-    // Their patterns name other groups' jobs.
+    // The rules' patterns name jobs of other groups.
     json.Key("rules");
     json.BeginArray();
     json.EndArray();
@@ -131,7 +131,7 @@ HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const s
   return JsonResponse(200, json.Take());
 }
 
-// All that is wrong, as one text and by key.
+// Returns all errors, as one text and by key.
 HttpResponse SettingErrors(std::span<const brain::KeyValue> errors) {
   std::string all;
   for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
@@ -151,7 +151,7 @@ HttpResponse SettingErrors(std::span<const brain::KeyValue> errors) {
   return JsonResponse(400, json.Take());
 }
 
-// What GET settings shows, copied under the lock.
+// The data of GET settings, copied under the lock.
 struct SettingsShown {
   std::vector<brain::SettingSource> sources;
   brain::JobPolicy policy, by_rules;

@@ -1,4 +1,4 @@
-// What the API says of the daemon itself: status, health, agents, metrics.
+// API handlers for the daemon itself: status, health, agents, metrics.
 #include "common/base/metrics_text.h"
 #include "common/base/strings.h"
 #include "server/api/agents.h"
@@ -19,7 +19,7 @@ std::string PodsWithoutContainersText(uint64_t pods) {
       "container, or run tautlet on the nodes.");
 }
 
-// Of the status: who asks, and what that one may do in one group at least.
+// Writes the caller and what it may do in at least one group.
 void PutCaller(const HttpRequest& request, JsonWriter& json) {
   json.Key("caller");
   json.BeginObject();
@@ -52,7 +52,7 @@ void PutCaller(const HttpRequest& request, JsonWriter& json) {
   json.EndObject();
 }
 
-// The fields of a status that do not depend on who asks.
+// Writes the fields of the status that do not depend on the caller.
 void PutAbout(const FleetAccess& access, const ApiParts& parts, JsonWriter& json) {
   json.Field("version", std::string_view(parts.about.version));
   json.Field("started", parts.about.started_s);
@@ -70,7 +70,8 @@ void PutAbout(const FleetAccess& access, const ApiParts& parts, JsonWriter& json
   PutTime("first_window_closes", first.has_value() ? first->seconds() : INT64_MIN, json);
 }
 
-// What pages need; nothing of machines, the store and other groups' jobs.
+// The status for callers bound to groups: what the pages need, without machines, store and other groups'
+// jobs.
 HttpResponse GroupStatus(const HttpRequest& request, const FleetAccess& access, const ApiParts& parts) {
   JsonWriter json;
   json.BeginObject();
@@ -104,7 +105,7 @@ HttpResponse GroupStatus(const HttpRequest& request, const FleetAccess& access, 
   return JsonResponse(200, json.Take());
 }
 
-// The cell and its machines, of the status.
+// Writes the cell and its machines.
 void PutCell(const ApiParts& parts, JsonWriter& json) {
   json.Key("cell");
   json.BeginObject();
@@ -272,7 +273,7 @@ HttpResponse Readiness(const FleetAccess& access, const ApiParts& parts) {
   if (!why.empty()) StrAppend(&text, why, "\n");
   const std::optional<BackfillProgress> backfill = ProgressOf(parts.backfill);
   if (!backfill.has_value()) return TextResponse(200, text);
-  // Anybody may ask this: what the other server said is only for those with a token.
+  // This path needs no authentication, so it does not repeat the other server's error.
   const std::string_view state = backfill->running         ? "backfill is running\n"
                                  : backfill->error.empty() ? ""
                                                            : "backfill failed: GET /api/v1/status says why\n";
