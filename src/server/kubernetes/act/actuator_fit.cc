@@ -1,5 +1,5 @@
-// Of KubernetesActuator: what is known of a pod beyond what its watch shows, and how much of an order fits where
-// it is.
+// KubernetesActuator: the state of a pod beyond what the watch shows, and how much of an order fits the pod's
+// namespace.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -15,7 +15,7 @@ void SetAmounts(const ContainerResources& amounts, Resource resource, ContainerS
   if (amounts.limit.has_value()) container.limits.of(resource) = amounts.limit;
 }
 
-// Quotas say what is left beside this pod, which is counted as it is.
+// Adds this pod's amounts to what quotas have left: the quota's use includes the pod.
 void CountPod(const Pod& pod, std::vector<NamespaceRule>& rules) {
   for (NamespaceRule& rule : rules) {
     for (const ContainerState& container : pod.containers) {
@@ -39,6 +39,7 @@ std::optional<Pod> KubernetesActuator::AsSent(const Work& work, const Pod& pod) 
   std::optional<Pod> out;
   std::erase_if(found->second, [&](const Sent& sent) {
     const ContainerState* const container = ResizedContainer(pod, sent.container);
+    // Stop waiting for a patch that never becomes visible, or that is visible now.
     if (container == nullptr || sent.until_s <= options_.steady_s()) return true;
     if (SpecHas(*container, sent.resource, sent.amounts)) return true;
     if (container == own && sent.resource == resource) return false;
@@ -64,7 +65,7 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
   const auto planned = [&](double amount) -> std::optional<Pod> {
     const auto plan = PlanResize(pod, *container, {resource, amount, work.terms.allocation, claims.scaled_by},
                                  std::nullopt);
-    if (!plan.ok()) return std::nullopt;  // what forbids it is said when it is carried out
+    if (!plan.ok()) return std::nullopt;  // the reason is reported when the order is carried out
     Pod next = pod;
     SetAmounts(*plan, resource, next.containers[static_cast<size_t>(container - pod.containers.data())]);
     return next;
@@ -78,11 +79,13 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
       work.terms.allocation.of_request() || !container->limits.of(resource).has_value()
           ? container->requests.of(resource)
           : container->limits.of(resource);
+  // A pod that breaks a rule already cannot be fitted: leave the decision to the API server.
   if (rule.empty() || !now.has_value() || !broken(*now).empty()) return order;
   const double most =
       FittingAmount(resource, *now, *order.value, [&](double amount) { return broken(amount).empty(); });
   if (!broken(most).empty()) return order;
-  // A pod that was never raised gets the API server's words. It takes containers that exceed their pod together.
+  // A pod that was never raised is patched anyway, so that the API server's message is reported. But the API
+  // server accepts containers that together exceed their pod, so that case is handled here.
   const std::optional<Pod> next = planned(*order.value);
   const bool is_refused = !next.has_value() || AbovePod(pod, *next).empty();
   if (is_refused && IsSameAmount(resource, most, *now) && !pod.resized_by_us) return order;

@@ -1,4 +1,4 @@
-// Of KubernetesActuator: the orders that it is given, keeps and has reported, and what holds for new pods.
+// KubernetesActuator: incoming orders, their storage and reports, and the orders for new pods.
 #include <utility>
 
 #include "common/base/strings.h"
@@ -7,7 +7,7 @@
 namespace taut::server {
 namespace {
 
-// The first of several actuators gets what none claims.
+// The first of several actuators receives the orders that none claims.
 OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
   OutcomeUpdate out;
   out.id = order.decision;
@@ -25,7 +25,7 @@ OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
 std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   std::vector<PodOrder> out;
   if (!WhyNot().empty()) return out;
-  // Of which job it is may not be known yet.
+  // For these kinds the pod's job may not be known before the sync.
   const bool may_be_split = pod.owner_kind == "DaemonSet" || pod.owner_kind == "StatefulSet";
   if (may_be_split && !cluster_->synced()) return out;
   const std::string workload = WorkloadKey(cluster_->pods().WorkloadOf(pod));
@@ -38,7 +38,7 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     if (entry == nullptr || !entry->all.has_value() || terms == terms_.end()) continue;
     const WorkloadName& name = entry->workload;
     const std::optional<double> amount = terms->second.Held(*entry->all).value;
-    // In the template it is what a new pod has.
+    // A new pod gets the template's amounts anyway.
     if (!amount.has_value() || terms->second.in_template) continue;
     const ContainerState* container = ResizedContainer(pod, name.container);
     if (container == nullptr) continue;
@@ -83,7 +83,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
         continue;
       }
       if (order.target.is_replicas()) {
-        // One that was carried out holds nothing: the number may be another's since.
+        // An order with a final outcome is not repeated: another program may have changed the number since.
         if (IsFinal(order.known)) continue;
         scales_.insert_or_assign(order.job, ScaleOrder{order, 0, ""});
         has_new_scale_ = true;
@@ -93,6 +93,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
       Index({order.job, order.target});
     }
   }
+  // After the lock is released: the woken thread takes it at once.
   wake_.notify_all();
 }
 

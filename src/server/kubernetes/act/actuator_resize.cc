@@ -1,4 +1,4 @@
-// Of KubernetesActuator: the amounts that one container of a pod is to have, set in place through pods/resize.
+// KubernetesActuator: sets the amounts of one container of a pod in place through pods/resize.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,8 +10,8 @@
 namespace taut::server {
 namespace {
 
-// An API server before 1.33 answers this way (of a pod that is gone it says its name), and 1.33 of a lower
-// memory limit.
+// True for the errors of an API server before 1.33 (for a missing pod it would name the pod), and of 1.33 for
+// a lower memory limit.
 bool HasNoResize(const absl::Status& status) {
   const std::string_view text = Message(status);
   return absl::IsNotFound(status)
@@ -19,7 +19,7 @@ bool HasNoResize(const absl::Status& status) {
              : text.find("memory limits cannot be decreased") != std::string_view::npos;
 }
 
-// What its owner wants, as far as the pod shows it.
+// Returns the owner's amounts as far as the pod shows them.
 std::optional<ContainerState> OwnersOf(const Pod& pod, const ContainerState& container) {
   if (!pod.owners_known || !container.knows_owner()) return std::nullopt;
   ContainerState out = container;
@@ -63,9 +63,10 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
   aim.order = OrderNow(aim, memory);
   const absl::StatusOr<ContainerResources> wanted = Wanted(aim);
   if (!wanted.ok()) return NotPlanned(aim, wanted.status());
+  // Already requested: never patch again, only follow the kubelet.
   if (SpecHas(*container, aim.resource(), *wanted)) return WaitForKubelet(aim, *wanted, memory);
   if (std::string why = WhyNot(); !why.empty()) {
-    memory.Renew();  // what another does meanwhile is its right
+    memory.Renew();  // changes that another tautd makes meanwhile are legitimate
     might_ = false;
     return {PodState::kWaiting, std::move(why)};
   }
@@ -77,7 +78,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforceInPlace(const Work& wor
 }
 
 KubernetesActuator::PodResult KubernetesActuator::LeaveToAnother(const Aim& aim, PodMemory& memory) {
-  memory = PodMemory();  // what it sets is its right
+  memory = PodMemory();  // changes by the other are legitimate
   if (!aim.standing.value.has_value()) return {PodState::kDone, ""};
   return {PodState::kProblem,
           StrCat("pod ", FullName(aim.pod), ": ", aim.claims.set_by, " sets the ", Name(aim.resource()),
@@ -92,21 +93,21 @@ KubernetesActuator::PodResult KubernetesActuator::WaitForKubelet(const Aim& aim,
   if (!refused.has_value()) memory.Renew();
   memory.patched = wanted;
   memory.Note(aim);
-  // What is withdrawn is not there next, and no other has changed it.
+  // A withdrawn amount disappears by our own act: do not take that for another's change.
   memory.confirmed = !refused.has_value();
   return refused.has_value() ? *std::move(refused) : Waiting(aim, wanted);
 }
 
 void KubernetesActuator::NoteAim(const Aim& aim, const ContainerResources& wanted, PodMemory& memory) {
   const bool same_order = memory.IsOf(aim, wanted);
-  // Ours was there, the order is the same, and it is there no more.
+  // Our amounts were visible, the order is unchanged, and the amounts are gone: another program changed them.
   if (memory.confirmed && same_order && memory.hold_until_s == 0) {
     memory.hold_until_s = options_.steady_s() + options_.step_back_s;
     const std::lock_guard lock(mutex_);
     ++counts_.stepped_back;
   }
   if (!same_order) {
-    // The end of a start is no new order: another's change stays.
+    // The end of a start is not a new order, so another's change is still left alone.
     const bool same_standing = memory.startup != nullptr && memory.standing == aim.standing.value &&
                                memory.allocation == aim.work.terms.allocation;
     const double hold_until_s = same_standing ? memory.hold_until_s : 0;
@@ -124,6 +125,8 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WaitToPatch(con
     Again(aim.work.key, until_s);
     return result;
   };
+  // Order of the checks: another's change first, then the kubelet's refusals, the start-up grace, and the
+  // retry delay.
   if (now_s < memory.hold_until_s) {
     return wait(memory.hold_until_s,
                 {PodState::kProblem,
@@ -152,7 +155,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WaitToPatch(con
 KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Aim& aim, const absl::Status& why) {
   Again(aim.work.key, RetryAt(why));
   PodResult out{MayPass(why) ? PodState::kWaiting : PodState::kProblem, std::string(Message(why)), {}};
-  // Its node alone is too small.
+  // Only its own node is too small: on another node the pod would fit.
   if (aim.order.value.has_value() && absl::IsFailedPrecondition(why) &&
       PlanResize(aim.pod, aim.container, AmountOf(aim), cluster_->nodes().LargestFor(aim.pod).amounts).ok()) {
     out.evict_after_s = EvictAfter(false);
@@ -163,7 +166,8 @@ KubernetesActuator::PodResult KubernetesActuator::NotPlanned(const Aim& aim, con
 absl::StatusOr<ContainerResources> KubernetesActuator::Wanted(const Aim& aim) {
   if (!aim.order.value.has_value()) return OwnersAmounts(aim);
   const OrderedAmount amount = AmountOf(aim);
-  // What is asked for and not yet seen counts: planned again from the old request, it is the same.
+  // Requested amounts that are not visible yet count too: from the old request the plan would be the same
+  // patch.
   absl::StatusOr<ContainerResources> here =
       PlanResize(aim.pod, aim.container, amount, cluster_->nodes().Allocatable(aim.pod.node));
   if (here.ok()) return here;
@@ -176,7 +180,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::OwnersAmounts(const Aim& 
   const Resource resource = aim.resource();
   const Pod& pod = aim.pod;
   const ContainerState& container = aim.container;
-  // A pod that was never resized has what its owner wants.
+  // A pod that was never resized has its owner's amounts.
   if (!pod.resized_by_us) {
     return ContainerResources{container.requests.of(resource), container.limits.of(resource)};
   }
@@ -186,7 +190,7 @@ absl::StatusOr<ContainerResources> KubernetesActuator::OwnersAmounts(const Aim& 
   if (it == templates_.end()) {
     absl::StatusOr<std::vector<ContainerState>> containers = writer_->Template(aim.work.workload);
     if (!containers.ok()) {
-      // A kind of a custom resource, or no controller at all.
+      // The owner is a custom resource, or the pod has no controller.
       const std::optional<ContainerState> owners =
           absl::IsInvalidArgument(containers.status()) ? OwnersOf(pod, container) : std::nullopt;
       if (owners.has_value()) return PlanRelease(pod, container, resource, *owners);
@@ -229,7 +233,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Aim& aim,
         evict_after_s};
   };
   const bool runs =
-      RunsWith(aim.container, aim.resource(), wanted);  // then another resource of the pod is waited for
+      RunsWith(aim.container, aim.resource(), wanted);  // if so, another resource of the pod is waited for
   switch (pod.resize) {
     case ResizeState::kDeferred:
       return with(PodState::kWaiting, "deferred by the kubelet", runs ? std::nullopt : EvictAfter(true));
@@ -246,7 +250,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Aim& aim,
   return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};
 }
 
-// Of an error of the request that was made last.
+// Returns when to retry after this error of the last request.
 double KubernetesActuator::RetryAt(const absl::Status& status) const {
   return options_.steady_s() +
          (MayPass(status) ? std::max(options_.retry_s, writer_->retry_after_s()) : options_.refused_retry_s);
@@ -266,13 +270,14 @@ KubernetesActuator::PodResult KubernetesActuator::Patch(const Aim& aim, const Co
   memory.patched = wanted;
   memory.problem.clear();
   memory.cannot_resize = HasNoResize(status);
-  // A refusal of a lower memory limit says nothing of CPU.
+  // A rejected lower memory limit says nothing about CPU.
   if (status.ok() || (memory.cannot_resize && absl::IsNotFound(status))) {
     const std::lock_guard lock(mutex_);
     resizes_ = status.ok();
   }
   if (status.ok()) {
-    // Once it is seen, the pod changes and is looked at again; a patch that is never seen is sent again.
+    // When the patch is visible, the pod changes and is checked again. A patch that never becomes visible is
+    // repeated.
     memory.retry_at_s = now_s + options_.unseen_s;
     sent_[pod.uid].push_back({container.name, resource, wanted, memory.retry_at_s});
     return {PodState::kWaiting, StrCat("pod ", FullName(pod), ": the kubelet has not taken it yet")};

@@ -1,6 +1,6 @@
-// A lower memory limit that the kubelet refuses, because usage, which counts the page cache there, is above it.
-// Until it is withdrawn the kubelet carries out no resize of the pod, neither of its CPU nor of its other
-// containers.
+// KubernetesActuator: a lower memory limit that the kubelet refuses because usage, here with the page cache,
+// is above it. Until the limit is withdrawn, the kubelet carries out no other resize of the pod, neither of
+// its CPU nor of its other containers.
 //
 // Source: Kubernetes 1.35, pkg/kubelet/kuberuntime, validatePodResizeAction.
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-// Of this container, or of the limit of the whole pod.
+// True if the message is about this container, or about the limit of the whole pod.
 bool RefusesShrink(const Pod& pod, const ContainerState& container) {
   const std::string_view text = pod.resize_message;
   if (pod.resize != ResizeState::kError) return false;
@@ -35,7 +35,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
     return std::nullopt;
   }
   const double now_s = options_.steady_s();
-  if (now_s < memory.withdraw_at_s) {  // the last request to withdraw it failed, or is not seen yet
+  if (now_s < memory.withdraw_at_s) {  // the last withdrawal failed, or is not visible yet
     Again(aim.work.key, memory.withdraw_at_s);
     return memory.problem.empty() ? ShrinkWaits(pod) : PodResult{PodState::kProblem, memory.problem, {}};
   }

@@ -1,4 +1,5 @@
-// The CPU limit of containers in their first minutes: given at creation or in place, and taken back in place.
+// KubernetesActuator: the CPU limit of containers in their first minutes, set at creation or in place and
+// removed in place.
 #include <algorithm>
 #include <cmath>
 
@@ -8,11 +9,12 @@
 namespace taut::server {
 namespace {
 
-// The clocks of nodes and of this machine are no further apart; a start that lies later is of a wrong clock.
+// Largest difference between the clocks of nodes and of this machine. A start further in the future is of a
+// wrong clock.
 constexpr int64_t kClocksApartSeconds = 120;
-// Pods that no node has room for wait for no longer because of their start-up limit.
+// Longest time for which a pod that fits on no node keeps its start-up limit.
 constexpr double kUnscheduledSeconds = 60;
-// Windows that end within this time of each other are looked at once: 10,000 pods may have started together.
+// Windows that end within this time of each other are handled together: 10,000 pods may have started at once.
 constexpr double kTogetherSeconds = 5;
 
 }  // namespace
@@ -22,9 +24,9 @@ std::optional<double> KubernetesActuator::StartupEnd(const PodTerms& terms, cons
                                                      Startup& startup) const {
   const double now_s = options_.steady_s();
   const auto window_s = static_cast<double>(terms.startup_window_s);
-  if (container.running && container.started_s == 0) return std::nullopt;  // not known
+  if (container.running && container.started_s == 0) return std::nullopt;  // the start time is unknown
   if (!container.running) {
-    // It is about to start, for the first time or again: what it has stays for a while.
+    // The container is about to start or restart: it keeps its amounts for a while.
     if (startup.seen_s == 0) startup.seen_s = now_s;
     const double end_s = startup.seen_s + (pod.node.empty() ? kUnscheduledSeconds : window_s);
     return now_s < end_s ? std::optional(end_s) : std::nullopt;
@@ -36,7 +38,7 @@ std::optional<double> KubernetesActuator::StartupEnd(const PodTerms& terms, cons
         startup.started_s != 0 && started_s - startup.started_s < 2 * terms.startup_window_s;
     const Startup before = startup;
     startup = {.started_s = started_s, .in_row = ended_early ? before.in_row + 1 : 0};
-    if (before.started_s == 0) {  // what it was given before it started is for this start
+    if (before.started_s == 0) {  // the amount given before the start belongs to this start
       startup.cores = before.cores;
       startup.refused = before.refused;
     }
@@ -63,7 +65,7 @@ StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
   if (!startup.is_young || startup.given_up()) return order;
   StandingOrder out = order;
   if (!startup.cores.has_value()) {
-    // A node may have room for a pod that has less alone.
+    // With less, the pod may fit on a node: do not raise it while it waits for one.
     const bool waits_for_a_node = pod.node.empty() && !pod.admitted_by_us;
     Aim of_start = aim;
     of_start.order.value = out.value = StartupCores(terms, *order.value);
@@ -72,7 +74,7 @@ StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
     const std::lock_guard lock(mutex_);
     ++counts_.startups;
   }
-  // It keeps what it was given: each change is one more of the pod. A higher order holds.
+  // It keeps the given amount, as each change would be one more resize. A higher order applies.
   out.value = std::max(*startup.cores, *order.value);
   Again(aim.work.key, std::ceil(*end_s / kTogetherSeconds) * kTogetherSeconds);
   return out;
@@ -81,7 +83,7 @@ StandingOrder KubernetesActuator::OrderNow(const Aim& aim, PodMemory& memory) {
 void KubernetesActuator::JudgeStartup(const Work& work, const Pod& pod, PodMemory& memory,
                                       PodResult& result) {
   result.evict_after_s.reset();
-  // What the kubelet says is of the whole pod, perhaps of another resource or container.
+  // The kubelet's message is about the whole pod, perhaps about another resource or container.
   const ContainerState* const container = ResizedContainer(pod, work.workload.container);
   if (container != nullptr && memory.confirmed && RunsWith(*container, Resource::kCpu, memory.patched))
     return;

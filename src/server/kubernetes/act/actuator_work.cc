@@ -1,5 +1,5 @@
-// What of the orders is due, and in which order: raises first, as a job that has too little waits for them;
-// lower limits can wait. A raise that comes while lower limits are set goes before the rest of them.
+// KubernetesActuator: the orders that are due, and their sequence. Raises are first, as a job with too little
+// waits for them; cuts can wait. A raise that arrives during cuts is done before the remaining ones.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -17,7 +17,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
   for (const std::string& workload : changed) {
     if (const auto it = by_workload_.find(workload); it != by_workload_.end())
       due_.insert(it->second.begin(), it->second.end());
-    // What another manager claims is of all groups.
+    // Claims of another manager concern all groups of a workload.
     const std::string groups = StrCat(workload, std::string(1, kGroupMark));
     for (auto it = by_workload_.lower_bound(groups);
          it != by_workload_.end() && it->first.starts_with(groups); ++it)
@@ -28,6 +28,7 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
     if (is_due) due_.insert(it->first);
     it = is_due ? again_.erase(it) : std::next(it);
   }
+  // Cleared before due_ is taken, under the same lock: an order that arrives later sets it again.
   has_new_orders_ = false;
   std::vector<Work> out;
   for (const StandingOrders::Key& key : std::exchange(due_, {})) {
@@ -44,7 +45,7 @@ void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
   if (!is_new) it->second = std::min(it->second, at_s);
 }
 
-// Some pod of it has less than is ordered for it.
+// True if a pod has less than is ordered for it.
 bool KubernetesActuator::Raises(const Work& work) const {
   const Resource resource = work.key.second.resource();
   return std::ranges::any_of(cluster_->pods().Of(work.workload), [&](const PodPtr& pod) {
@@ -60,7 +61,7 @@ void KubernetesActuator::SortIn(std::vector<Work> taken, WorkQueues& queues) con
   for (Work& work : taken) {
     const StandingOrders::Key key = work.key;
     const bool raises = Raises(work);
-    // What was taken before of the same is of an older order.
+    // Earlier work for this key is of an older order.
     queues.raises.erase(key);
     queues.others.erase(key);
     (raises ? queues.raises : queues.others).emplace(key, std::move(work));

@@ -33,7 +33,7 @@ bool MayPass(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kUnauthenticated:  // a token that ended, a credential plugin that failed
+    case absl::StatusCode::kUnauthenticated:  // an expired token, or a credential plugin that failed
       return true;
     default:
       return false;
@@ -106,7 +106,7 @@ absl::Status ApiWriter::ApplyTemplate(const WorkloadName& workload, std::string_
       .status();
 }
 
-// Listed, since who watches namespaces may list them, but not get one.
+// Lists with a selector: the right to watch namespaces comes with the right to list them, not to get one.
 absl::Status ApiWriter::CheckReviewed(const Pod& pod) {
   const absl::StatusOr<std::string> configuration = client_->Get(StrCat(
       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/", PercentEncode(webhook_)));
@@ -129,6 +129,7 @@ absl::Status ApiWriter::Evict(const Pod& pod) {
   body.EndObject();
   body.Key("deleteOptions");
   body.BeginObject();
+  // The UID makes the eviction fail if another pod has the name now.
   body.Key("preconditions");
   body.BeginObject();
   body.Field("uid", pod.uid);

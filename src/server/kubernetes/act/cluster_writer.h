@@ -1,4 +1,4 @@
-// What Tautline changes in a cluster: the interface, and its implementation over the API server.
+// Changes that Tautline makes in a cluster: the interface, and its implementation over the API server.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,35 @@
 
 namespace taut::server {
 
-// One object, one thread. Errors as ApiStatus: Unavailable, DeadlineExceeded, Aborted and ResourceExhausted may
-// succeed later.
+// Not thread-safe. Errors as of ApiStatus: after Unavailable, DeadlineExceeded, Aborted and ResourceExhausted
+// a retry may succeed.
 class ClusterWriter {
  public:
   virtual ~ClusterWriter() = default;
-  // `patch`: a strategic merge patch of pods/resize.
+  // `patch`: a strategic merge patch for pods/resize.
   virtual absl::Status ResizePod(const Pod& pod, std::string_view patch) = 0;
-  // Through the subresource scale, of any kind that has one (server/kubernetes/watch/scale_finder.h).
+  // Sets the subresource scale, of any kind that has one (server/kubernetes/watch/scale_finder.h).
   virtual absl::Status Scale(const WorkloadName& workload, int64_t replicas) = 0;
-  // The containers of the workload's template, as its owner wants them. InvalidArgument: its kind has none that
-  // is known.
+  // Returns the containers of the workload's template with their owner's amounts. InvalidArgument if the kind
+  // has no known template.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
-  // The workload as the API server has it, JSON. InvalidArgument: as Template.
+  // Returns the workload's object as JSON. InvalidArgument as for Template.
   virtual absl::StatusOr<std::string> Workload(const WorkloadName& workload) = 0;
-  // `body`: for a server-side apply by kFieldManager, which takes its fields from managers that do not apply, too.
+  // `body`: for a server-side apply by kFieldManager. It also takes over its fields from managers that do not
+  // apply.
   virtual absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) = 0;
-  // OK: the mutating webhook reviews new pods with the labels of this one in its namespace. FailedPrecondition:
-  // why it does not.
+  // OK if the mutating webhook reviews new pods with this pod's labels in its namespace; FailedPrecondition
+  // with the reason if not.
   virtual absl::Status CheckReviewed(const Pod& pod) = 0;
-  // Of this pod and no other of the same name. ResourceExhausted: a PodDisruptionBudget forbids it now.
+  // Evicts this pod and no other of the same name. ResourceExhausted if a PodDisruptionBudget forbids it now.
   virtual absl::Status Evict(const Pod& pod) = 0;
-  // How long the server asked to wait before the next request (429, 503), in its last answer; 0: it did not.
+  // Seconds that the server's last response requested to wait before the next request (429, 503); 0: none.
   virtual double retry_after_s() const = 0;
 };
 
 class ApiWriter final : public ClusterWriter {
  public:
-  // `webhook`: the MutatingWebhookConfiguration of CheckReviewed.
+  // `webhook`: name of the MutatingWebhookConfiguration for CheckReviewed.
   explicit ApiWriter(std::unique_ptr<ApiClient> client, std::string webhook = "");
   ApiWriter(const ApiWriter&) = delete;
   ApiWriter& operator=(const ApiWriter&) = delete;
@@ -56,11 +57,11 @@ class ApiWriter final : public ClusterWriter {
   absl::Status CheckReviewed(const Pod& pod) override;
   absl::Status Evict(const Pod& pod) override;
   double retry_after_s() const override { return client_->retry_after_s(); }
-  // From any thread: requests under way and later ones fail.
+  // Thread-safe: the request in progress and all later ones fail.
   void Interrupt() { client_->Interrupt(); }
 
  private:
-  // InvalidArgument: the kind has no scale.
+  // InvalidArgument if the kind has no scale.
   absl::StatusOr<std::string> ScaledPath(const WorkloadName& workload);
 
   std::unique_ptr<ApiClient> client_;
@@ -68,12 +69,12 @@ class ApiWriter final : public ClusterWriter {
   ScaleFinder scales_;
 };
 
-// Whether a request may succeed later without anybody doing anything.
+// True if a retry may succeed without anyone's action.
 bool MayPass(const absl::Status& status);
 
-// "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument: a kind without a pod template.
+// Returns "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument for a kind without a pod template.
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
-// Of a list that has this workload alone, or nothing.
+// Returns the path of a list that contains only this workload, or nothing.
 absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload);
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// Which decisions are Events now: one that is only shown when it is made, another when its outcome is known, and
-// each outcome once. Values only: no I/O, clock or lock.
+// Selects the decisions to write as Events: one that is only shown when it is made, others when their outcome
+// is known, and each outcome once. Values only: no I/O, clock or lock.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace taut::server {
 
 class DecisionEvents {
  public:
-  // That of a decision that was stored just now.
+  // Call when a decision was stored. Returns it if it has its final outcome already.
   std::optional<Decision> Note(const Decision& decision);
-  // The decision with this outcome. nullopt: it is said already, is no end, or is of a decision that is not
-  // remembered, as of one from before a restart.
+  // Call for an outcome. Returns the decision with it. nullopt if it was returned before, is not final, or
+  // belongs to a decision that is not remembered, as after a restart (the last 10,000 are).
   std::optional<Decision> Note(const OutcomeUpdate& outcome);
 
  private:
   static constexpr size_t kRemembered = 10'000;
-  std::map<uint64_t, Decision> decisions_;  // with the outcome that was said last
+  std::map<uint64_t, Decision> decisions_;  // with the last returned outcome
 };
 
 }  // namespace taut::server

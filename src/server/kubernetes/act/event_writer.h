@@ -1,4 +1,4 @@
-// What Tautline does with a workload as Events of the cluster (core/v1), which `kubectl describe` shows.
+// Events of the cluster (core/v1) about Tautline's acts on workloads, as `kubectl describe` shows them.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace taut::server {
 
-// What an Event needs to name a workload.
+// The fields with which an Event refers to a workload.
 struct WorkloadIdentity {
   std::string api_version, kind, uid;
 };
 
-// Of the workloads whose metadata is watched. Thread-safe.
+// Identities of the workloads whose metadata is watched. Thread-safe.
 class WorkloadDirectory {
  public:
-  // `kind`: "Deployment".
+  // Replaces all workloads of a kind, such as "Deployment".
   void Replace(const std::string& kind, const std::string& api_version,
                const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const std::string& api_version, const OwnedObject& object);
@@ -42,23 +42,23 @@ struct WorkloadEvent {
   std::string message;
   bool is_warning = false;
 };
-// The event that a decision is for people.
+// Returns the Event for a decision.
 WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
-// That a pod was evicted, since `why`.
+// Returns the Event that a pod was evicted because of `why`.
 WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
-// That the kernel holds a pod to less than its limits, as `text` says.
+// Returns the Event that the kernel limits a pod below its limits, as `text` describes.
 WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
-// That a label or annotation of the workload is not used.
+// Returns the Event that a label or annotation of the workload is not used.
 WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence);
-// The Event object, as JSON. `time`: RFC 3339.
+// Returns the Event object as JSON. `time`: RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 
-// Events wait in a queue and are written at a bounded rate; those beyond the queue are dropped, the newest first,
-// and so are those that the server refuses. Add and counts from any thread; Step from one.
+// Writes Events from a queue at a bounded rate. Events that do not fit in the queue are dropped, and so are
+// those that the server rejects. Add and counts from any thread; Step from one thread.
 class EventWriter {
  public:
   struct Options {
-    // Posts the body to the collection.
+    // Posts `body` to the collection.
     std::function<absl::Status(const std::string& collection, const std::string& body)> send;
     std::function<std::string()> time;
     std::function<double()> steady_s;
@@ -68,16 +68,16 @@ class EventWriter {
   EventWriter(Options options, const WorkloadDirectory* directory)
       : options_(std::move(options)), directory_(directory) {}
 
-  // Of a workload that is not in the directory: dropped.
+  // Queues an Event. It is dropped later if its workload is not in the directory.
   void Add(WorkloadEvent event);
-  // Writes what the rate allows, until `stopping` says so.
+  // Writes as many Events as the rate allows, until `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
     uint64_t written = 0, failed = 0, dropped = 0;
   };
   Counts counts() const;
-  std::string last_error() const;  // "": the last one was written
+  std::string last_error() const;  // "": the last write succeeded
 
  private:
   std::optional<WorkloadEvent> Next();
@@ -88,7 +88,7 @@ class EventWriter {
   std::deque<WorkloadEvent> waiting_;
   Counts counts_;
   std::string last_error_;
-  // Of the thread of Step.
+  // Used by the thread of Step.
   double tokens_ = 0, filled_at_s_ = -1;
 };
 

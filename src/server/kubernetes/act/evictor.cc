@@ -18,7 +18,7 @@ constexpr size_t kFewestReady = 2;
 
 std::string PodText(const Pod& pod) { return StrCat("pod ", FullName(pod)); }
 
-// "": its controller makes another one that may do the same elsewhere.
+// Returns "" if the pod's controller creates a replacement that can do the same elsewhere.
 std::string WhyNever(const Pod& pod) {
   if (pod.is_static) return "it is a static pod";
   if (pod.owner_kind.empty()) return "it has no controller that would replace it";
@@ -28,7 +28,7 @@ std::string WhyNever(const Pod& pod) {
   return "";
 }
 
-// Of a message such as "The disruption budget web needs 2 healthy pods and has 2 currently".
+// Returns the name in a message such as "The disruption budget web needs 2 healthy pods and has 2 currently".
 std::string_view BudgetIn(std::string_view message) {
   constexpr std::string_view kBefore = "disruption budget ";
   const size_t at = message.find(kBefore);
@@ -37,7 +37,7 @@ std::string_view BudgetIn(std::string_view message) {
   return rest.substr(0, rest.find(' '));
 }
 
-// The others serve, and enough of them.
+// Returns a result with a text if the other pods do not serve, or are too few.
 Evictor::Result WhyNotNow(const std::vector<PodPtr>& pods, const Pod& pod) {
   size_t ready = 0, alive = 0;
   const Pod* missing = nullptr;
@@ -73,6 +73,8 @@ Evictor::Result Evictor::LookForReplacement(State& state, const std::vector<PodP
   const double until_s = state.evicted_at_s + options_.replaced_s;
   if (next == nullptr && now_s < until_s)
     return {Did::kWaits, StrCat("evicted once the pod that replaces ", state.evicted, " is ready"), until_s};
+  // No replacement in time, or a good one: the next pod may be evicted. A replacement without the set amounts
+  // stops all evictions of the workload, since they would not help.
   const std::string evicted = std::exchange(state.evicted, "");
   if (next == nullptr || given) return {Did::kEvicted, "", 0};
   state.last = {Did::kNothing,
@@ -118,6 +120,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
       return state.last;
     }
   }
+  // Cheap checks of the watch first; then those that need requests.
   if (Result result = WhyNotNow(pods, pod); !result.text.empty()) return result;
   if (const std::string why = why_not(); !why.empty())
     return {Did::kNothing, StrCat("not evicted: ", why), 0};
@@ -135,6 +138,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
     out.was_asked = true;
     return out;
   }
+  // From here on only the replacement's state decides: UIDs, as a StatefulSet reuses names.
   state = {};
   state.evicted = PodText(pod);
   state.evicted_uid = pod.uid;

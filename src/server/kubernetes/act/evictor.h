@@ -1,7 +1,7 @@
-// Evicts pods whose limit cannot be set in place, so that the pods that replace them start with it: of each
-// workload one after the other, and only where others serve meanwhile.
+// Evicts pods whose limit cannot be set in place, so that their replacements start with it: one pod of a
+// workload at a time, and only while others serve.
 //
-// Source: Kubernetes, "API-initiated Eviction" (policy/v1), which PodDisruptionBudgets may refuse.
+// Source: Kubernetes, "API-initiated Eviction" (policy/v1), which PodDisruptionBudgets can refuse.
 #pragma once
 
 #include <cstdint>
@@ -16,40 +16,41 @@
 
 namespace taut::server {
 
-// One object, one thread.
+// Not thread-safe.
 class Evictor {
  public:
   struct Options {
-    double replaced_s = 600;                        // the pod that replaces one is there by then
+    double replaced_s = 600;                        // the replacement must exist after this time
     double first_retry_s = 10, most_retry_s = 600;  // after a refusal; doubled each time
-    double refused_retry_s = 600;                   // where something has to be done first
-    double not_given_s = 86'400;  // nothing more of a workload whose new pod did not start with its limit
+    double refused_retry_s = 600;                   // after a refusal that needs someone's action
+    double not_given_s = 86'400;  // pause for a workload whose new pod did not start with its limit
   };
   enum class Did : uint8_t { kNothing, kWaits, kRefused, kFailed, kEvicted };
   struct Result {
     Did did = Did::kNothing;
-    std::string text;        // what was done or why not, for people
-    double again_at_s = 0;   // at the latest; 0: once a pod of the workload changes
-    bool was_asked = false;  // the API server, in this call
+    std::string text;        // what was done or why nothing was, for people
+    double again_at_s = 0;   // latest time of the next call; 0: when a pod of the workload changes
+    bool was_asked = false;  // this call sent a request to the API server
   };
-  // Both must outlive it.
+  // Both pointers must outlive it.
   Evictor(Options options, const Cluster* cluster, ClusterWriter* writer)
       : options_(options), cluster_(cluster), writer_(writer) {}
 
-  // `why_not`: why the pod that replaces it would not start with what is set; "": it would.
+  // Evicts the pod if possible. `why_not` returns why its replacement would not start with the set amounts;
+  // "": it would. O(pods of the workload), and at most one eviction request.
   Result Evict(const WorkloadName& workload, const Pod& pod, absl::FunctionRef<std::string()> why_not,
                double now_s);
 
  private:
-  // Of a workload of which a pod was evicted, or was to be.
+  // State of a workload with an eviction, made or attempted.
   struct State {
-    std::string evicted, evicted_uid;  // until it is replaced; "": none
-    std::set<std::string> before;      // UIDs of the pods when it was
+    std::string evicted, evicted_uid;  // the evicted pod until it is replaced; "": none
+    std::set<std::string> before;      // UIDs of the pods at the eviction
     double evicted_at_s = 0;
-    int refusals = 0;  // in a row
-    Result last;       // that holds until its again_at_s
+    int refusals = 0;  // consecutive
+    Result last;       // valid until its again_at_s
   };
-  // Did::kEvicted: it is replaced, and the next one may be looked at.
+  // kEvicted: the replacement is running; continue with the next pod.
   Result LookForReplacement(State& state, const std::vector<PodPtr>& pods, const Pod& pod, double now_s);
   Result Refused(State& state, const Pod& pod, const absl::Status& status, double now_s) const;
 

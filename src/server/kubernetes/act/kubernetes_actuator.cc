@@ -9,9 +9,9 @@ namespace taut::server {
 namespace {
 
 constexpr double kForgetEverySeconds = 3600;
-constexpr std::chrono::milliseconds kLook{100};  // the cluster's changes are looked at this often
+constexpr std::chrono::milliseconds kLook{100};  // interval between checks of the cluster's changes
 
-// The owner's amounts are ordered, for all pods.
+// True if the owner's amounts are ordered for all pods.
 bool IsReleased(const StandingOrders::Entry& entry) {
   return entry.all.has_value() && !entry.all->value.has_value() && entry.some.empty();
 }
@@ -53,7 +53,7 @@ void KubernetesActuator::Run() {
 }
 
 void KubernetesActuator::Step() {
-  if (!cluster_->synced()) return;  // what is missing then is not gone
+  if (!cluster_->synced()) return;  // a pod that is missing before the sync is not gone
   templates_.clear();
   std::erase_if(rolled_,
                 [now_s = options_.steady_s()](const auto& one) { return one.second.until_s <= now_s; });
@@ -69,7 +69,7 @@ void KubernetesActuator::Step() {
   WorkQueues queues;
   SortIn(TakeWork(), queues);
   while (std::optional<Work> work = queues.Next()) {
-    // Not under the lock: another part answers.
+    // Without the lock: the terms come from another component, which has its own.
     const std::optional<PodTerms> terms = TermsOf(work->key);
     if (!terms.has_value()) {
       Again(work->key, options_.steady_s() + options_.terms_s);
@@ -93,7 +93,7 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
-// An order that is set before they are known could move the replicas of an autoscaler.
+// Also waits for the list of autoscalers: an order that is set before could move their replicas.
 std::string KubernetesActuator::WhyNot() const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();
@@ -104,7 +104,7 @@ std::string KubernetesActuator::WhyNot() const {
 void KubernetesActuator::NoteWhetherItMay() {
   const bool may = WhyNot().empty();
   if (may && !might_) {
-    memory_.clear();  // of before: another may have changed it by right
+    memory_.clear();  // state from before: another tautd may have changed the pods legitimately
     rolled_.clear();
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
@@ -119,7 +119,7 @@ void KubernetesActuator::NoteTerms() {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) keys.push_back(key);
   }
-  // Not under the lock: another part answers. A job that is not known keeps what it had.
+  // Without the lock: the terms come from another component. An unknown job keeps its last terms.
   std::map<StandingOrders::Key, PodTerms> now;
   for (const StandingOrders::Key& key : keys) {
     if (const std::optional<PodTerms> terms = TermsOf(key); terms.has_value()) now.emplace(key, *terms);
@@ -175,6 +175,7 @@ void KubernetesActuator::Forget() {
 }
 
 void KubernetesActuator::Enforce(const Work& work) {
+  // Only pods that still exist keep their memory.
   std::map<std::string, PodMemory> before;
   before.swap(memory_[work.key]);
   std::map<std::string, PodMemory>& memory = memory_[work.key];
@@ -201,7 +202,7 @@ void KubernetesActuator::Enforce(const Work& work) {
     if (!result.text.empty() && tally.text.empty()) tally.text = result.text;
   }
   if (memory.empty()) memory_.erase(work.key);
-  // What the job's mode takes back says nothing of the decision, which a release follows.
+  // If the job's mode withdraws an order, that says nothing about its decision; a release follows.
   if (work.terms.applies() || IsReleased(work.entry)) ReportAll(work, tallies);
 }
 
@@ -223,6 +224,7 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   }
   memory.blocked_since_s.reset();
   if (!result.evict_after_s.has_value() || !order.value.has_value()) return result;
+  // Counted from here: the pod may be evicted once it has been blocked for evict_after_s.
   memory.blocked_since_s = since_s.value_or(options_.steady_s());
   return EvictIfDue(work, pod, std::move(result), *memory.blocked_since_s);
 }
@@ -280,7 +282,7 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
     }
     return;
   }
-  // The owner's limits are back, and pods that are created later have them from their template.
+  // The owner's limits are restored, and later pods get them from their template: the order is done.
   const bool released =
       IsReleased(*now) && work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
   if (all_done && released) {

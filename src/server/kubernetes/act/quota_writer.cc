@@ -80,14 +80,14 @@ void QuotaWriter::Pause() {
   entries_.clear();
 }
 
-// False: not known yet.
+// Returns false if the existing ResourceQuotas are not known yet.
 bool QuotaWriter::AskExisting() {
   if (asked_) return true;
   const double now_s = options_.steady_s();
   if (now_s < ask_again_s_) return false;
   const absl::StatusOr<std::vector<std::string>> found = options_.existing();
   if (found.ok()) {
-    // What they say is not looked at: each is written once.
+    // Do not compare with existing content: write each quota once.
     for (const std::string& name : *found) entries_[name].written = "?";
     return asked_ = true;
   }
@@ -129,7 +129,7 @@ void QuotaWriter::Write(const NamespaceQuota& quota, Entry& entry) {
     entry.due_s = now_s + options_.again_s;
     ++counts_.written;
     last_error_.clear();
-  } else if (absl::IsNotFound(status)) {  // a group that is no namespace
+  } else if (absl::IsNotFound(status)) {  // the group is not a namespace
     entry.written.clear();
     entry.not_before_s = now_s + options_.absent_s;
   } else {

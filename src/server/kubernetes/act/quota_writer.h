@@ -1,4 +1,4 @@
-// Keeps a ResourceQuota in each namespace that has quota, so that the API server refuses pods beyond it.
+// Keeps a ResourceQuota in each namespace with quota, so that the API server rejects pods beyond it.
 //
 // Source: Kubernetes, "Resource Quotas" (requests.cpu, requests.memory) and "Server-Side Apply".
 #pragma once
@@ -18,39 +18,39 @@
 
 namespace taut::server {
 
-// What the pods of a namespace may request in all: cores and bytes; absent: not limited.
+// Upper bounds on what all pods of a namespace may request: cores and bytes; absent: unlimited.
 struct NamespaceQuota {
   std::string namespace_name;
   std::optional<double> cpu, memory;
 };
 
-// What pods of the namespaces that are groups may request in all, in the default tier: what is in use of it
-// and what is available. nullopt: not known, no window has closed yet.
+// Returns the bounds for the namespaces that are groups, in the default tier: the quota in use plus what is
+// available. nullopt before the first window has closed.
 std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view);
 
-// Step from one thread; counts and last_error from any.
+// Step from one thread; counts and last_error from any thread.
 class QuotaWriter {
  public:
   struct Options {
-    std::string name = "tautline";  // of the ResourceQuota
-    // Server-side apply of `body` at this path.
+    std::string name = "tautline";  // name of the ResourceQuota
+    // Sends `body` to this path as a server-side apply.
     std::function<absl::Status(const std::string& path, const std::string& body)> apply;
-    // Namespaces that have a ResourceQuota of Tautline's, as from before a restart.
+    // Returns the namespaces with a ResourceQuota of Tautline, as from before a restart.
     std::function<absl::StatusOr<std::vector<std::string>>()> existing;
     std::function<double()> steady_s;
-    double again_s =
-        600;  // what has not changed is written again after this time, should another have changed it
+    // An unchanged quota is written again after this time, in case another program changed it.
+    double again_s = 600;
     double retry_s = 30;    // after a failure
-    double absent_s = 300;  // where there is no such namespace
+    double absent_s = 300;  // delay if the namespace does not exist
   };
   explicit QuotaWriter(Options options) : options_(std::move(options)) {}
 
-  // Writes what is due, one after the other, until `stopping` says so. A namespace that was written and is no
-  // longer in `wanted` gets a ResourceQuota without limits. A group that is no namespace is looked for again
-  // later, which is no failure. The first Step, and that after Pause, first asks which namespaces have one.
+  // Writes what is due, one after the other, until `stopping` returns true. A namespace that was written and
+  // is no longer in `wanted` gets a ResourceQuota without limits. A group that is not a namespace is retried
+  // later, without an error. The first Step, and the first after Pause, lists the existing ResourceQuotas.
   void Step(const std::vector<NamespaceQuota>& wanted, const std::function<bool()>& stopping);
 
-  // Another may write from here on: what is known of the cluster is not relied on later.
+  // Call when another tautd may write from now on: what is known of the cluster is forgotten.
   void Pause();
 
   struct Counts {
@@ -62,24 +62,25 @@ class QuotaWriter {
 
   static std::string PathOf(const std::string& namespace_name, const std::string& name);
   static std::string BodyOf(const NamespaceQuota& quota, const std::string& name);
-  // Of a list of ResourceQuotas of Tautline's, and their namespaces. DataLoss for what is no list.
+  // Path of the list of Tautline's ResourceQuotas, and the namespaces in it. DataLoss if the text is not a
+  // list.
   static std::string ListPath();
   static absl::StatusOr<std::vector<std::string>> NamespacesOf(std::string_view list);
 
  private:
   struct Entry {
     std::string written;  // "": nothing yet
-    double due_s = 0;     // at the latest, if it is the same
+    double due_s = 0;     // latest time of the next write, if nothing changes
     double not_before_s = 0;
   };
   void Write(const NamespaceQuota& quota, Entry& entry);
   bool AskExisting();
 
   const Options options_;
-  std::map<std::string, Entry> entries_;  // by namespace; of Step, as are these
+  std::map<std::string, Entry> entries_;  // by namespace; used by Step, as are the next two
   bool asked_ = false;
   double ask_again_s_ = 0;
-  mutable std::mutex mutex_;  // over what follows
+  mutable std::mutex mutex_;  // guards the members below
   Counts counts_;
   std::string last_error_;
 };

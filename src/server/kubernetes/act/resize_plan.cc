@@ -32,7 +32,7 @@ bool IsEqual(const ContainerState& container, Resource resource) {
   return request.has_value() && limit.has_value() && IsSameAmount(resource, *request, *limit);
 }
 
-// Of every container, but for this resource of this one.
+// True if request equals limit everywhere, except for this resource of this container.
 bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   for (const ContainerState& container : pod.containers) {
     for (const Resource r : kPodResources) {
@@ -42,7 +42,7 @@ bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   return true;
 }
 
-// Why the container has no place for an amount of the resource; OK: it has one.
+// Returns why the container has no place for an amount of the resource; OK if it has one.
 absl::Status CheckPlace(const Pod& pod, const ContainerState& container, Resource resource,
                         const AllocationPlace& place) {
   if (place.now.limit.has_value() || place.now.request.has_value()) return absl::OkStatus();
@@ -72,7 +72,7 @@ absl::Status Check(const Pod& pod, const ContainerState& container, const Ordere
   }
   const bool restarts =
       resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory;
-  if (restarts && !container.crash_loops) {  // where nothing runs, nothing is restarted
+  if (restarts && !container.crash_loops) {  // without a running container nothing is restarted
     return Refuse(pod, container,
                   StrCat("its resizePolicy for ", Name(resource),
                          " is RestartContainer; expected NotRequired, the default"));
@@ -143,7 +143,7 @@ double FittingAmount(Resource resource, double now, double wanted,
     const double middle = (fits + not_fits) / 2;
     (is_allowed(middle) ? fits : not_fits) = middle;
   }
-  // The API keeps whole bytes and millicores, and rounds up.
+  // The API stores whole bytes and millicores, and rounds up.
   const double whole = RoundedAmount(resource, not_fits);
   return is_allowed(whole) ? whole : RoundedAmount(resource, fits);
 }
@@ -157,7 +157,7 @@ absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerSt
                   StrCat("its template has no ", Name(resource),
                          " limit, and one that a pod has cannot be removed; a new pod has none"));
   }
-  // What admission sets for a container that names a limit only.
+  // Admission does the same for a container that has only a limit.
   if (!out.request.has_value()) out.request = out.limit;
   return out;
 }
@@ -184,7 +184,7 @@ bool Lowers(const ContainerState& container, Resource resource, const ContainerR
   const auto below = [](const std::optional<double>& to, const std::optional<double>& from) {
     return to.has_value() && (!from.has_value() || *to < *from);
   };
-  // A request where there was none is no less than before.
+  // A request that is added lowers nothing.
   const std::optional<double> request = is_cpu ? container.requests.cpu : container.requests.memory;
   return below(wanted.limit, is_cpu ? container.limits.cpu : container.limits.memory) ||
          (request.has_value() && below(wanted.request, request));

@@ -1,5 +1,5 @@
-// The limits that are ordered for the jobs of a cluster, pod by pod, for as long as they hold: pods that are
-// created later get them too. Values only: no I/O, clock or lock.
+// The limits in force for the jobs of a cluster, pod by pod: they also apply to pods that are created later.
+// Values only: no I/O, clock or lock.
 #pragma once
 
 #include <cstdint>
@@ -19,46 +19,48 @@ namespace taut::server {
 
 struct StandingOrder {
   uint64_t decision = 0;
-  std::optional<double> value;  // cores or bytes of each pod; absent: the owner's again
+  std::optional<double> value;  // cores or bytes of each pod; absent: the owner's amounts
 };
 
 class StandingOrders {
  public:
   using Key = std::pair<std::string, Target>;
   struct Entry {
-    WorkloadName workload;                      // of the job
-    std::optional<StandingOrder> all;           // of the pods that `some` does not name
-    std::map<std::string, StandingOrder> some;  // by the pod's name: a trial
-    // Unix time since when the job has no pod; 0: it has.
+    WorkloadName workload;                      // the job's
+    std::optional<StandingOrder> all;           // for the pods that `some` does not name
+    std::map<std::string, StandingOrder> some;  // by pod name: a trial
+    // Unix time since which the job has no pods; 0: it has some.
     int64_t without_pods_s = 0;
-    // What was last reported of each decision here.
+    // The last reported outcome of each decision here.
     std::map<uint64_t, std::pair<Outcome, std::string>> reported;
 
-    // nullptr: nothing is ordered for it.
+    // Returns the order for this pod; nullptr if there is none.
     const StandingOrder* Of(const std::string& pod) const;
   };
 
-  // An order for all pods ends a trial. What it replaces, and has not been applied or failed, is superseded.
+  // Adds an order; one for all pods ends a trial. Orders that it replaces are superseded, unless they were
+  // applied or failed.
   void Take(const TargetOrder& order, const WorkloadName& workload, int64_t now_s,
             std::vector<OutcomeUpdate>& outcomes);
-  // The owner's amounts for what nothing is ordered for; no decision says so. False: something is.
+  // Orders the owner's amounts, without a decision, if nothing is ordered. Returns false if something is.
   bool Adopt(const Key& key, const WorkloadName& workload);
-  // An outcome of a decision of this entry, if it has changed.
+  // Adds an outcome of one of the entry's decisions, if it changed.
   void Report(const Key& key, uint64_t decision, Outcome outcome, std::string text, int64_t now_s,
               std::vector<OutcomeUpdate>& outcomes);
 
   const std::map<Key, Entry>& entries() const { return entries_; }
   const Entry* Find(const Key& key) const;
   void NotePods(const Key& key, bool has_pods, int64_t now_s);
-  // The orders of jobs without pods since before this time.
+  // Returns the jobs without pods since before this time.
   std::vector<Key> WithoutPodsSince(int64_t time_s) const;
-  // Nothing is ordered any more; the next change of the entry's pods changes nothing.
+  // Deletes the entry, so that later changes of its pods have no effect.
   void Erase(const Key& key) { entries_.erase(key); }
 
   void Save(ByteWriter& out) const;
-  // The workload of a job, of which an older version saved the name alone; nullopt: it is none of this cluster.
+  // Returns the workload of a job for which an older version saved the name alone; nullopt if it is not of
+  // this cluster.
   using OfOldName = absl::FunctionRef<std::optional<WorkloadName>(std::string_view job)>;
-  // Replaces the entries. False: damaged, and there are none then.
+  // Replaces all entries. Returns false, with none left, if the data is damaged.
   bool Load(ByteReader& in, OfOldName workload_of);
 
  private:

@@ -1,4 +1,5 @@
-// The annotation tautline.dev/status of a workload: what is recommended for its containers and why, in one line.
+// The annotation tautline.dev/status of a workload: the recommendations for its containers and their reasons,
+// in one line.
 //
 //   app auto: cpu request 125m limit 250m set (...), memory request 48Mi limit 96Mi waits (...); log observe: ...
 //
@@ -21,8 +22,8 @@ inline constexpr size_t kMaxStatusBytes = 400;
 inline constexpr size_t kMaxStatusReasonBytes = 60;
 
 struct ResourceStatus {
-  ContainerResources amounts = {};  // recommended; both absent: nothing yet
-  std::string_view state = {};      // "set", "waits"; "": it is only recommended
+  ContainerResources amounts = {};  // recommended; both absent: none yet
+  std::string_view state = {};      // "set", "waits"; "": only recommended
   std::string reason = {};          // for people; "": none
 };
 
@@ -35,19 +36,19 @@ struct ContainerStatus {
   ResourceStatus& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
 };
 
-// How far the recommendation of a job is carried out in its mode: "set" where what was ordered is within a tenth of it,
-// else "waits", "on trial", or "dry run" where nothing is applied. "" where the mode only shows it.
+// Returns how far a job's recommendation is carried out: "set" if the order is within a tenth of it,
+// otherwise "waits", "on trial", or "dry run" if nothing is applied. "" if the mode only shows it.
 std::string_view StateOf(const JobView& job, Resource r, bool on_trial);
 
-// At most kMaxStatusBytes: without the reasons if they do not fit, and without the last containers, whose number
-// stands at the end. Memory in whole Mi, rounded up. "" for no container.
+// Returns at most kMaxStatusBytes. If the text is too long, it leaves out reasons, then the last containers,
+// and ends with their number. Memory is in whole Mi, rounded up. "" for no containers.
 std::string StatusText(std::span<const ContainerStatus> containers);
 
-// Whether two such texts differ in no amount by more than a tenth of the larger one, nor in anything else but
-// reasons. Any text is allowed.
+// True if no amount differs by more than a tenth of the larger one, and nothing else differs except reasons.
+// Accepts any text.
 bool SaysTheSame(std::string_view a, std::string_view b);
 
-// The first sentence up to a comma, cut to kMaxStatusReasonBytes at a whole character. O(bytes).
+// Returns the first sentence up to a comma, cut to kMaxStatusReasonBytes between characters. O(bytes).
 std::string ShortReason(std::string_view sentences);
 
 }  // namespace taut::server

@@ -15,7 +15,7 @@ std::pair<std::string, std::string> PlaceOfRight(const WorkloadName& workload) {
   return {workload.kind, workload.namespace_name};
 }
 
-// Another object has the name now. The API server answers so to a patch whose UID is not that of the object.
+// True if another object has the name now: the API server responds like this to a patch with the old UID.
 bool IsReplaced(const absl::Status& status) {
   return absl::IsAborted(status) ||
          (absl::IsInvalidArgument(status) && Message(status).find("metadata.uid") != std::string_view::npos);
@@ -133,7 +133,7 @@ void StatusWriter::Step(const std::function<bool()>& stopping) {
   {
     const double now_s = options_.steady_s();
     const std::lock_guard lock(mutex_);
-    // A namespace in which nothing is to be written any more: its right is not asked for again.
+    // Nothing was to be written in this namespace for long: its right may be checked again.
     std::erase_if(forbidden_until_s_,
                   [&](const auto& item) { return now_s > item.second + options_.refused_s; });
     ForgetErrorsOfRights();
@@ -183,19 +183,19 @@ void StatusWriter::Write(const Key& key, const Entry& entry, const std::optional
 void StatusWriter::NoteFailure(const Key& key, const Entry& entry, const absl::Status& status) {
   const double now_s = options_.steady_s();
   const bool may_pass = MayPass(status);
-  // What asks for patience does so for all workloads.
+  // A temporary failure or a request to wait concerns all workloads.
   if (may_pass && !absl::IsAborted(status))
     paused_until_s_ = now_s + std::max(options_.retry_s, options_.retry_after_s());
   const std::lock_guard lock(mutex_);
   const auto it = entries_.find(key);
   if (it != entries_.end() && it->second.uid == entry.uid)
     it->second.look_at_s = now_s + (may_pass ? options_.retry_s : options_.refused_s);
-  // It is gone, or another has its name: the watch says so soon, and what it brings is looked at anew.
+  // The object is gone or replaced: the watch reports it soon, and a new object is checked anew.
   if (absl::IsNotFound(status) || IsReplaced(status)) return;
   ++counts_.failed;
   if (absl::IsPermissionDenied(status)) {
     forbidden_until_s_[PlaceOfRight(entry.workload)] = now_s + options_.refused_s;
-    // The first one stands for all of the right: one sentence in the log, not one of each namespace.
+    // The first refusal stands for the whole right: one sentence in the log, not one for each namespace.
     const std::string right = RightFor(entry.workload.kind);
     if (!forbidden_errors_.contains(right)) {
       forbidden_errors_[right] =

@@ -1,4 +1,4 @@
-// Keeps the annotation tautline.dev/status of workloads.
+// Keeps the annotation tautline.dev/status on workloads.
 #pragma once
 
 #include <cstdint>
@@ -18,63 +18,62 @@
 
 namespace taut::server {
 
-// It owns the annotation and nothing else: apart from kFieldManager, whose server-side apply would take back what
-// that one does not name.
+// Field manager of the annotation alone. It differs from kFieldManager, whose server-side apply would remove
+// fields that it does not name.
 inline constexpr std::string_view kStatusFieldManager = "tautline-status";
 
-// Replace, ReplaceCustom, Put, Remove, counts and last_error from any thread; Step from one.
+// Replace, ReplaceCustom, Put, Remove, counts and last_error from any thread; Step from one thread.
 class StatusWriter {
  public:
   struct Options {
-    // Of a workload, without its container; no entry: nothing is recommended for it, and it has no annotation.
-    // nullopt: not known now, and it keeps the one that it has. `reasons`: whether they are asked for, too.
+    // Returns the status of a workload (its container is empty). Empty: nothing is recommended, and the
+    // annotation is removed. nullopt: unknown now, and the annotation stays. `reasons`: with reasons.
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
     // Sends a merge patch to this path.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
-    std::function<double()> retry_after_s;  // as ClusterWriter
+    std::function<double()> retry_after_s;  // as of ClusterWriter
     std::function<double()> steady_s;
-    double look_s = 20;      // between two looks at a workload
-    double settle_s = 10;    // from when it is first seen to the first look
-    double again_s = 600;    // between two writes to a workload, but that of taking it away
-    double retry_s = 30;     // after a failure that may pass
-    double refused_s = 600;  // after one that may not; of a missing right, for its kind and namespace
-    double per_second = 5, burst = 10;  // writes to the API server
+    double look_s = 20;      // between two checks of a workload
+    double settle_s = 10;    // from its first sight to the first check
+    double again_s = 600;    // between two writes to a workload, except removals
+    double retry_s = 30;     // after a temporary failure
+    double refused_s = 600;  // after other failures; of a missing right, for its kind and namespace
+    double per_second = 5, burst = 10;  // rate of writes to the API server
   };
   explicit StatusWriter(Options options) : options_(std::move(options)) {}
 
-  // `kind`: "Deployment".
+  // Replaces all workloads of a kind, such as "Deployment".
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
-  // The same of custom resources that own pods (custom_owners.h).
+  // As above, for custom resources that own pods (custom_owners.h).
   void ReplaceCustom(const FoundKind& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
   void Remove(const std::string& kind, const OwnedObject& object);
 
-  // Writes what is due, one after the other, until `stopping` says so: an annotation that says something else than
-  // the object's own (SaysTheSame), and null where nothing is recommended. O(workloads that are due).
+  // Writes what is due, one after the other, until `stopping` returns true: annotations that differ from the
+  // object's (SaysTheSame), and removals where nothing is recommended. O(workloads that are due).
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
-  // "": the last write succeeded, and no right is missing. Of missing rights a sentence for all kinds of
-  // Kubernetes
-  // itself, and one for each custom kind, with the way out.
+  // "": the last write succeeded and no right is missing. For missing rights, one sentence for all built-in
+  // kinds of Kubernetes and one for each custom kind, with the remedy.
   std::string last_error() const;
 
-  // The body of a merge patch of the object of this UID. nullopt: without the annotation.
+  // Returns a merge patch for the object with this UID; nullopt: removes the annotation.
   static std::string PatchOf(const std::string& uid, const std::optional<std::string>& text);
 
  private:
   struct Entry {
     WorkloadName workload;
     std::string uid;
-    std::optional<std::string> text;  // as the object has it
-    double look_at_s = 0;             // not before
-    double write_at_s = 0;            // likewise, but for taking it away
+    std::optional<std::string> text;  // as in the object
+    double look_at_s = 0;             // time of the next check
+    double write_at_s = 0;            // time before which nothing but a removal is written
   };
   using Key = std::string;  // as WorkloadKey
-  // Whether it is one to look at now; then the next look is put off.
+  // Returns the workload if its check is due, and schedules the next one.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
   void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_
   void Look(const Key& key, const Entry& entry);
@@ -82,20 +81,20 @@ class StatusWriter {
   void NoteFailure(const Key& key, const Entry& entry, const absl::Status& status);
   bool HasToken(double now_s);
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload) const;
-  // All REQUIRE mutex_. A right: "" for all kinds of Kubernetes itself, which one file gives, or a custom kind.
+  // All require mutex_. A right: "" for all built-in kinds, which one manifest grants, or a custom kind.
   std::string RightFor(const std::string& kind) const;
   std::string WayOut(const std::string& right) const;
-  void ForgetErrorsOfRights();  // of those that are not refused anywhere any more
+  void ForgetErrorsOfRights();  // errors of rights that are refused nowhere any more
 
   const Options options_;
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
-  std::map<std::string, FoundKind> custom_;  // by the kind, as in names of jobs
+  std::map<std::string, FoundKind> custom_;                                  // by kind, as in job names
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // by kind and namespace
-  std::map<std::string, std::string> forbidden_errors_;                      // by right, of the first refusal
+  std::map<std::string, std::string> forbidden_errors_;  // by right: error of the first refusal
   std::string last_error_;
   Counts counts_;
-  // Of the thread of Step.
+  // Used by the thread of Step.
   double tokens_ = 0, filled_at_s_ = -1, paused_until_s_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace taut::server {
 namespace {
 
-constexpr double kRaiseShareOfPeriod = 1.0 / 6;  // as the gate of decisions (brain/rollout/gate.h)
+constexpr double kRaiseShareOfPeriod = 1.0 / 6;  // as in the gate of decisions (brain/rollout/gate.h)
 
 bool SameOrNone(Resource resource, const std::optional<double>& a, const std::optional<double>& b) {
   return a.has_value() == b.has_value() && (!a.has_value() || IsSameAmount(resource, *a, *b));
@@ -22,15 +22,15 @@ bool IsBelow(const std::optional<double>& a, const std::optional<double>& b) {
 
 }  // namespace
 
-// A template on its way from what it is to what it becomes.
+// The present and the planned state of a template.
 struct TemplateSetter::Plan {
   WorkloadName workload;
   WorkloadTemplate now;
-  Pod before, after;                     // a pod of it, for the rules that hold for pods
-  std::vector<TemplateAmounts> amounts;  // of the apply
-  // By container and resource: the amounts are decided.
+  Pod before, after;                     // a pod made from it, to check rules for pods
+  std::vector<TemplateAmounts> amounts;  // for the apply
+  // By container and resource: whether the amounts are decided.
   std::vector<PerResource<bool>> decided;
-  bool has_orders = false;  // something is ordered, or stays as it was ordered before
+  bool has_orders = false;  // an amount is ordered now, or keeps an earlier order
   double period_s = 0;
 
   explicit Plan(WorkloadName name, WorkloadTemplate in)
@@ -42,7 +42,7 @@ struct TemplateSetter::Plan {
     before.name = StrCat(workload.name, " (its template)");
     before.containers = now.containers;
     for (ContainerState& c : before.containers) {
-      c.restarts_for_cpu = c.restarts_for_memory = false;  // its pods are new ones
+      c.restarts_for_cpu = c.restarts_for_memory = false;  // the template's pods are new ones
       for (const Resource r : kPodResources) {
         if (!c.requests.of(r).has_value()) c.requests.of(r) = c.limits.of(r);  // as in a pod
         if (!c.owner_requests.of(r).has_value()) c.owner_requests.of(r) = c.owner_limits.of(r);
@@ -60,17 +60,17 @@ struct TemplateSetter::Plan {
     if (request.has_value()) c.requests.of(r) = request;
     if (limit.has_value()) c.limits.of(r) = limit;
   }
-  // Of these, where the fields are ours.
+  // Takes these amounts for the fields that are ours.
   void TakeOurs(size_t i, Resource r, const Amounts& requests, const Amounts& limits) {
     const auto ours = [](bool is, const std::optional<double>& a) { return is ? a : std::nullopt; };
     Take(i, r, ours(fields(i, r).request.ours, requests.of(r)), ours(fields(i, r).limit.ours, limits.of(r)));
   }
-  // As they are.
+  // Keeps the present amounts.
   void Keep(size_t i, Resource r) { TakeOurs(i, r, now.containers[i].requests, now.containers[i].limits); }
   void Release(size_t i, Resource r) {
     TakeOurs(i, r, now.containers[i].owner_requests, now.containers[i].owner_limits);
   }
-  // What the apply changes of the template; `lowers`: one of them is lowered.
+  // True if the apply changes the template; sets `lowers` if an amount is lowered.
   bool Changes(bool& lowers) const {
     bool changes = now.noted && !has_orders;
     for (size_t i = 0; i < amounts.size(); ++i) {
@@ -103,7 +103,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
   if (!wish.amount.has_value()) return plan.Release(i, r);
   plan.has_orders = true;
   plan.period_s = std::max(plan.period_s, wish.change_period_s);
-  plan.Keep(i, r);  // unless what follows lets it change
+  plan.Keep(i, r);  // unless it may change, below
   if (!wish.set_by.empty()) {
     return fail(
         StrCat(wish.set_by, " sets the ", Name(r), " of container ", container->name,
@@ -130,7 +130,7 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
       PlanResize(plan.after, *container, {r, *wish.amount, wish.allocation, wish.scaled_by}, largest_node);
   if (!wanted.ok()) return fail(std::string(Message(wanted.status())));
   const Pod after = plan.after;
-  // A request that stays is the owner's again where it was ours.
+  // A request that must stay and was ours becomes the owner's again.
   if (!wanted->request.has_value() && fields.request.ours)
     wanted->request = plan.now.containers[i].owner_requests.of(r);
   plan.Take(i, r, wanted->request, wanted->limit);
@@ -140,12 +140,13 @@ void TemplateSetter::PlanWish(const TemplateWish& wish, Plan& plan, Result& resu
     if (!why.empty()) why = StrCat("pods of the template would not be created: ", why);
   }
   if (why.empty()) return;
+  // Undo: the other wishes are planned on top of this pod.
   plan.after = after;
   plan.Keep(i, r);
   fail(std::move(why));
 }
 
-// What is not ordered stays as it is: another tautd may have set it.
+// Amounts without an order stay: another tautd may have set them.
 void TemplateSetter::KeepRest(Plan& plan) const {
   for (size_t i = 0; i < plan.decided.size(); ++i) {
     const ContainerState& c = plan.now.containers[i];
@@ -159,7 +160,7 @@ void TemplateSetter::KeepRest(Plan& plan) const {
   }
 }
 
-// "": the template may be changed now.
+// Returns "" if the template may be changed now.
 std::string TemplateSetter::WhyNotNow(const Plan& plan, Results& results) const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   bool lowers = false;
@@ -170,7 +171,7 @@ std::string TemplateSetter::WhyNotNow(const Plan& plan, Results& results) const 
   }
   const double period_s = plan.period_s * (lowers ? 1 : kRaiseShareOfPeriod);
   const double left_s = static_cast<double>(plan.now.set_s - options_.unix_s()) + period_s;
-  // Without a period the API server's clock may be ahead.
+  // The API server's clock may be ahead, so no period means no wait.
   if (plan.now.set_s == 0 || period_s <= 0 || left_s <= 0) return "";
   results.again_in_s = left_s;
   return StrCat("the template was set ", FormatDuration(options_.unix_s() - plan.now.set_s),

@@ -1,8 +1,8 @@
-// Sets limits in the pod template of a workload, which rolls out: for all containers and resources at once, not
-// during a rollout, and not more often than the jobs' change_period.
+// Sets limits in the pod template of a workload, which rolls out: for all containers and resources at once,
+// never during a rollout, and not more often than the jobs' change_period.
 //
-// Source: Kubernetes, "Server-Side Apply": what another manager applies is left to it; what others have updated is
-// taken over once, and left alone for a while if they change it again.
+// Source: Kubernetes, "Server-Side Apply". Fields that another manager applies are left to it. Fields that
+// others updated are taken over once, and left alone for a while if they are changed again.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,29 @@
 
 namespace taut::server {
 
-// What holds for a container of a workload.
+// The wanted amount of one container and resource.
 struct TemplateWish {
-  std::string container;  // "": the only one
+  std::string container;  // "": the only container
   Resource resource = Resource::kCpu;
-  std::optional<double> amount;  // cores or bytes; absent: the owner's again
+  std::optional<double> amount;  // cores or bytes; absent: the owner's amount
   Allocation allocation;
   double change_period_s = 3600;
-  std::string set_by = {}, scaled_by = {};  // FieldClaims
+  std::string set_by = {}, scaled_by = {};  // as in FieldClaims
 };
 
-// One object, one thread.
+// Not thread-safe.
 class TemplateSetter {
  public:
   struct Options {
     std::function<int64_t()> unix_s;
-    double step_back_s = 3600;  // after another has changed what was set
-    double poll_s = 5;          // from one look at a rollout to the next
+    double step_back_s = 3600;  // after another manager changed what was set
+    double poll_s = 5;          // interval between checks of a rollout
     double refused_retry_s = 600;
-    // LimitRanges and ResourceQuotas of a namespace; none: not known.
+    // LimitRanges and ResourceQuotas of a namespace; none: unknown.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
-    std::function<Amounts(const WorkloadName& workload)> largest_node;  // of those that its pods may run on
-    std::function<std::string()> why_not;  // "" if the cluster may be changed now
+    // of the nodes on which its pods may run
+    std::function<Amounts(const WorkloadName& workload)> largest_node;
+    std::function<std::string()> why_not;  // returns "" if the cluster may be changed now
   };
   enum class Did : uint8_t { kDone, kWaits, kFailed };
   struct Result {
@@ -48,17 +49,17 @@ class TemplateSetter {
     std::string text;  // why it is not done
   };
   struct Results {
-    std::vector<Result> of;     // by wish
-    double again_in_s = 0;      // 0: once the workload's pods or orders change
-    bool was_set = false;       // the API server took a patch, in this call
-    absl::Status refused;       // it did not take it, or the workload could not be read
-    bool stepped_back = false;  // another has changed what was set
+    std::vector<Result> of;     // one for each wish
+    double again_in_s = 0;      // 0: when the workload's pods or orders change
+    bool was_set = false;       // the API server accepted a patch in this call
+    absl::Status refused;       // the patch was rejected, or the workload could not be read
+    bool stepped_back = false;  // another manager changed what was set
   };
   // `writer` must outlive it.
   TemplateSetter(Options options, ClusterWriter* writer) : options_(std::move(options)), writer_(writer) {}
 
-  // Looks at the workload, and sets in its template what is due. `wishes`: all that hold for it, at most one for
-  // a container's resource; what they do not name stays. One GET and at most one PATCH.
+  // Checks the workload and sets what is due in its template. `wishes`: all that apply to it, at most one for
+  // each container and resource; amounts that they do not name stay. One GET and at most one PATCH.
   Results Set(const WorkloadName& workload, const std::vector<TemplateWish>& wishes);
 
  private:

@@ -1,4 +1,4 @@
-// Keeps the status of the VerticalPodAutoscalers that name Tautline as their recommender.
+// Writes the status of VerticalPodAutoscalers that name Tautline as their recommender.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@
 
 namespace taut::server {
 
-// Put, Remove, Replace and counts from any thread; Step from one.
+// Put, Remove, Replace, counts and last_error from any thread; Step from one thread.
 class VpaWriter {
  public:
   struct Options {
     std::string recommender = "tautline";  // spec.recommenders[0].name
-    // Recommended for each task of the container's job; absent: nothing, or no such job.
+    // Returns the recommendation for each task of the container's job; absent: none, or no such job.
     std::function<Amounts(const WorkloadName& container, bool requests_only)> advice;
-    // Who scales by a request, which then stays; must outlive it. Nothing is written before its
-    // HorizontalPodAutoscalers are listed. nullptr: no one.
+    // Finds who scales by a request, which then stays; must outlive it. Nothing is written before the
+    // HorizontalPodAutoscalers are listed. nullptr: no one scales.
     const FieldOwners* owners = nullptr;
     // Sends a merge patch to this path.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<std::string()> time;  // RFC 3339
     std::function<double()> steady_s;
-    double again_s =
-        600;  // an unchanged status is written again after this time, should another have changed it
+    // An unchanged status is written again after this time, in case another program changed it.
+    double again_s = 600;
     double retry_s = 30;  // after a failure
   };
   // `cluster` must outlive it.
@@ -43,11 +43,11 @@ class VpaWriter {
   void Put(Vpa vpa);
   void Remove(const Vpa& vpa);
 
-  // Writes what is due, one after the other, until `stopping` says so.
+  // Writes what is due, one after the other, until `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
-    uint64_t vpas = 0;  // that name Tautline
+    uint64_t vpas = 0;  // naming Tautline
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
@@ -57,13 +57,13 @@ class VpaWriter {
   struct Entry {
     Vpa vpa;
     std::string written;  // without its time; "": nothing yet
-    double due_s = 0;     // at the latest, if it is the same
+    double due_s = 0;     // latest time of the next write, if nothing changes
     double not_before_s = 0;
   };
   static std::string KeyOf(const Vpa& vpa) { return vpa.namespace_name + "/" + vpa.name; }
   void PutLocked(Vpa vpa);  // REQUIRES: mutex_
   VpaAdvice AdviceOf(const Vpa& vpa) const;
-  // Without the target of a request that stays.
+  // Removes the target of a request that another scaler relies on.
   void LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice, VpaAdvice& out) const;
   void Write(const std::string& key, Entry entry);
 
