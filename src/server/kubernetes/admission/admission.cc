@@ -12,7 +12,7 @@
 namespace taut::server {
 namespace {
 
-// "add" also replaces a member that is there.
+// JSON Patch's "add" also replaces an existing member.
 void Add(std::string& patch, std::string_view path, std::string_view value) {
   StrAppend(&patch, patch.empty() ? "" : ",", R"({"op":"add","path":")", path, R"(","value":)", value, "}");
 }
@@ -27,6 +27,7 @@ void AddAmount(std::string& patch, const ContainerState& container, std::string_
                Resource resource, const std::optional<double>& wanted) {
   if (!wanted.has_value() || amounts.of(resource) == wanted) return;
   const std::string quantity = StrCat("\"", Quantity(resource, *wanted), "\"");
+  // The patch must create the map before it can add a key to it.
   const bool is_new = !amounts.cpu.has_value() && !amounts.memory.has_value();
   amounts.of(resource) = wanted;
   if (is_new) {
@@ -53,14 +54,14 @@ std::string Answer(const std::string& uid, const std::string& patch) {
   return ReviewAnswer(uid, true, with);
 }
 
-// What a pod must fit in after its orders, but for what it exceeded `before` them.
+// The bounds that a pod must keep with its orders, unless it exceeded them `before`.
 struct PodRoom {
   const Pod& before;
   const Amounts& largest_node;
   std::span<const NamespaceRule> rules;
 };
 
-// Carries an order out on a pod that becomes `pod` by `patch`, or leaves both as they are and says why.
+// Applies an order to `pod` and `patch`. On an error both are unchanged.
 absl::Status GiveAmount(const PodOrder& order, double amount, const PodRoom& room, Pod& pod,
                         std::string& patch) {
   Pod next = pod;
@@ -89,7 +90,8 @@ absl::Status Give(const PodOrder& order, const PodRoom& room, Pod& pod, std::str
   return GiveAmount(order, order.amount, room, pod, patch);
 }
 
-// What fits of an order that exceeds what the containers of a pod share (spec.resources): it is not resized later.
+// Applies as much of an order as fits if it exceeds what the pod's containers share (spec.resources): such a
+// pod is not resized later.
 void GiveWhatFits(const PodOrder& order, const PodRoom& room, Pod& pod, std::string& patch) {
   if (pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return;
   const ContainerState* const container = ResizedContainer(pod, order.container);
@@ -130,7 +132,7 @@ std::string OwnersText(const std::vector<ContainerState>& containers, bool was_n
 
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules) {
-  Pod pod = review.pod;  // as it becomes
+  Pod pod = review.pod;  // as changed by the orders
   std::string patch;
   const PodRoom room{review.pod, largest_node, rules};
   for (const PodOrder& order : orders) {
@@ -143,7 +145,7 @@ PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
 std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource resource,
                         std::span<const PodOrder> orders, const Amounts& largest_node,
                         std::span<const NamespaceRule> rules) {
-  Pod before = pod;  // as the template has it
+  Pod before = pod;  // as in the template
   for (ContainerState& c : before.containers) {
     if (!c.knows_owner()) continue;
     c.requests = c.owner_requests;
@@ -152,6 +154,7 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
   Pod next = before;
   std::string patch;
   std::string out = "nothing is set for all pods of its workload";
+  // All orders, since each leaves less room for the next, as in AdmitPod.
   for (const PodOrder& order : orders) {
     const absl::Status given = Give(order, {before, largest_node, rules}, next, patch);
     if (order.container == container && order.resource == resource)

@@ -14,10 +14,11 @@
 namespace taut::server {
 namespace {
 
-// A pod that is being deleted makes room at once: its controller may have made another already.
+// A pod that is being deleted makes room at once: its controller may already have created another.
 bool IsLive(const Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
 
-// Of a millicore or a byte, rounded up, but for what a double adds to 1.1 cores. 2^50 is more than a cluster has.
+// Converts to whole millicores or bytes, rounding up; ignores floating-point noise. 2^50 is more than a
+// cluster has.
 int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
   const double amount = requested.value_or(0) * per_one;
   if (!(amount > 0)) return 0;
@@ -37,7 +38,7 @@ absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> PodQuotaReviewer::Make(Options
 }
 
 absl::Status PodQuotaReviewer::Step() {
-  // The versions first: a change in between is seen with the next step.
+  // Versions are read first: a change during the step is then found by the next one.
   const QuotaService::Versions versions = options_.service->versions();
   if (versions.quota != seen_.quota) {
     auto [spec, rules] = options_.service->quota();
@@ -70,7 +71,7 @@ LiveTask PodQuotaReviewer::TaskOf(const Pod& pod) const {
   for (const ContainerState& container : pod.containers) {
     out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
-  // The scheduler counts it, whichever container it is of: the last is an application's.
+  // The scheduler counts this amount for no particular container. The last one is an application's.
   const Amounts beyond = RequestsBeyondContainers(pod);
   if (beyond != Amounts() && !pod.containers.empty())
     out.parts.push_back({naming.JobOf(workload, pod.containers.back().name), VectorOf(beyond)});
@@ -106,8 +107,8 @@ void PodQuotaReviewer::Remove(const Pod& pod) {
   DropTask(pod);
 }
 
-// A Deployment's pods are of one workload over its ReplicaSets, so that a rollout goes on. Each run of a CronJob,
-// and each Job, is one of its own, as is a pod without a controller, which nothing recreates.
+// The pods of a Deployment are one workload over its ReplicaSets, so that a rollout continues. A run of a
+// CronJob, a Job, and a pod without a controller are workloads of their own, as nothing recreates them.
 RunningWork::Task PodQuotaReviewer::WorkOf(const Pod& pod) const {
   if (pod.owner_kind == "ReplicaSet")
     return {FullName(pod), StrCat("workload ", WorkloadKey(options_.cluster->pods().WorkloadOf(pod)))};
@@ -116,13 +117,13 @@ RunningWork::Task PodQuotaReviewer::WorkOf(const Pod& pod) const {
 }
 
 std::vector<std::string> PodQuotaReviewer::WhyHeld(const Pod& pod, const LiveTask& task) {
-  // A pod of a file of its node runs whether the API server has it or not.
+  // A static pod runs whether the API server accepts it or not.
   if (!holds_groups() || pod.is_static) return {};
   const std::string group = live_.GroupOf(task);
   std::string why = group.empty() ? "" : options_.why_held(group);
   if (why.empty()) return {};
   const bool all = options_.held == HeldPods::kAll;
-  // Before the pods are listed it is not known what runs.
+  // Unknown before the pods are listed, and then the pod is allowed.
   if (!all && running_.Ask(WorkOf(pod).work) != RunningWork::Answer::kIsNew) return {};
   return {StrCat("group \"", group, "\" may start ", all ? "no pod" : "nothing new",
                  " while its budget is spent or frozen (when_spent: refuse)."),
@@ -137,7 +138,7 @@ std::string PodQuotaReviewer::Answer(const PodReview& review) {
   if (options_.is_watched(review.pod)) {
     const LiveTask task = TaskOf(review.pod);
     held = WhyHeld(review.pod, task);
-    // One that is refused for its budget takes no room of the quota.
+    // A pod that is refused for its budget takes no quota.
     if (held.empty() || !options_.refuse) answer = live_.Ask(task, review.dry_run);
   }
   if (!held.empty()) {

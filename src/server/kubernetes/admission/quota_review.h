@@ -1,4 +1,4 @@
-// Answers of the API server's validating webhook that holds new pods to quota. No I/O.
+// Responses of the validating webhook that checks new pods against quota. No I/O.
 //
 // Source: Kubernetes, "Dynamic Admission Control" (admission.k8s.io/v1).
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace taut::server {
 
-// The name of the webhook in its ValidatingWebhookConfiguration.
+// Name of the webhook in its ValidatingWebhookConfiguration.
 inline constexpr std::string_view kQuotaWebhook = "quota.tautline.dev";
 
-// An AdmissionReview that answers the one of this UID. Sentences are why the pod has no room: not `allowed`, the
-// message of the refusal; `allowed`, warnings, each cut to 256 bytes and all to 4,096, which is what the API
-// server passes on.
+// Returns the AdmissionReview that responds to the one with this UID. The sentences say why the pod has no
+// room. If it is not `allowed`, they are the message; otherwise warnings, cut to 256 bytes each and 4,096 in
+// all, as the API server requires.
 std::string QuotaAnswer(std::string_view uid, bool allowed, std::span<const std::string> sentences);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Which new pods the API server's mutating webhook is asked about. No I/O.
+// Which new pods the API server sends to the mutating webhook. No I/O.
 //
 // Source: Kubernetes, "Dynamic Admission Control": a webhook's namespaceSelector and objectSelector.
 #pragma once
@@ -12,12 +12,13 @@
 
 namespace taut::server {
 
-// The name of Tautline's webhook in its MutatingWebhookConfiguration.
+// Name of Tautline's webhook in its MutatingWebhookConfiguration.
 inline constexpr std::string_view kPodWebhook = "pods.tautline.dev";
 
-// OK: it is asked about a new pod with these labels. `configuration`: the MutatingWebhookConfiguration;
-// `namespaces`: a NamespaceList that begins with the pod's. FailedPrecondition: why it is not, for people;
-// DataLoss: not JSON. Of what depends on the request (matchConditions) nothing is known: it is not, then.
+// OK if the webhook reviews a new pod with these labels. `configuration`: the MutatingWebhookConfiguration;
+// `namespaces`: a NamespaceList that begins with the pod's namespace. FailedPrecondition with the reason if
+// not; DataLoss if a text is not JSON. Conditions on requests (matchConditions) cannot be checked here and
+// count as no.
 absl::Status CheckWebhookScope(std::string_view configuration, std::string_view namespaces,
                                const std::vector<std::pair<std::string, std::string>>& pod_labels);
 

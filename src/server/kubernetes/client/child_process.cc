@@ -21,12 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often the process's end and `stopping` are looked at.
+// Interval between checks of the process's end and of `stopping`.
 constexpr std::chrono::milliseconds kPollPause{50};
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kFirstInherited = STDERR_FILENO + 1;
 
-// The end of a pipe that we read.
+// The reading end of a pipe.
 class ReadEnd {
  public:
   ReadEnd() = default;
@@ -34,16 +34,16 @@ class ReadEnd {
   ReadEnd(const ReadEnd&) = delete;
   ReadEnd& operator=(const ReadEnd&) = delete;
 
-  // The end to write, which the caller closes; -1: errno.
+  // Returns the writing end, which the caller must close; -1 with errno.
   int Open() {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
     fd_ = ends[0];
-    (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // of this end alone
+    (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // this end only
     return ends[1];
   }
   int fd() const { return fd_; }  // -1: closed, at its end
-  // All there is now, up to `max` bytes at once.
+  // Reads all present data, up to about `max` bytes.
   void ReadInto(std::string& out, size_t max) {
     std::array<char, 16384> piece{};
     for (size_t sum = 0; fd_ >= 0 && sum < max;) {
@@ -72,7 +72,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// posix_spawn's settings, which have to be freed.
+// Settings of posix_spawn, which have to be destroyed.
 struct SpawnSettings {
   SpawnSettings() {
     posix_spawn_file_actions_init(&files);
@@ -111,7 +111,7 @@ class Child {
     posix_spawn_file_actions_addclosefrom_np(&settings.files, kFirstInherited);
     std::vector<std::string> all = {command.path};
     all.insert(all.end(), command.arguments.begin(), command.arguments.end());
-    int error = errno;  // of a pipe
+    int error = errno;  // of a failed pipe
     if (output >= 0 && errors >= 0) {
       error = posix_spawn(&pid_, command.path.c_str(), &settings.files, &settings.attributes,
                           Pointers(all).data(), Pointers(command.environment).data());
@@ -126,7 +126,8 @@ class Child {
   absl::Status Follow(const ChildCommand& command, const std::atomic<bool>& stopping, ChildOutput& out) {
     const Clock::time_point deadline = Clock::now() + command.timeout;
     while (true) {
-      // Before the pipes are read: nothing is written to them after that by the program itself.
+      // Checked before the pipes are read: after its end the program writes nothing more, so the last read is
+      // complete.
       const bool ended = HasEnded();
       output_.ReadInto(out.output, command.max_output_bytes + 1);
       errors_.ReadInto(out.errors, command.max_output_bytes);
@@ -151,6 +152,7 @@ class Child {
   static constexpr pid_t kNone = -1;
 
   bool HasEnded() const {
+    // WNOWAIT leaves the process unreaped, so that its group id cannot be reused before Kill.
     siginfo_t info{};
     return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            info.si_pid != 0;
@@ -168,7 +170,7 @@ class Child {
     if (WEXITSTATUS(status) == 0) return absl::OkStatus();
     return absl::FailedPreconditionError(StrCat("it ended with exit code ", WEXITSTATUS(status)));
   }
-  // Not yet reaped: the group's number cannot be that of others.
+  // Not reaped yet, so the group id cannot belong to another group.
   void Kill() {
     if (pid_ == kNone) return;
     (void)kill(-pid_, SIGKILL);

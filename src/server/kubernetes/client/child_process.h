@@ -1,4 +1,4 @@
-// Runs a program and reads what it prints, without a shell.
+// Runs a program without a shell and reads its output.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 namespace taut::server {
 
 struct ChildCommand {
-  std::string path;                      // of the program; PATH is not searched
+  std::string path;                      // path of the program; PATH is not searched
   std::vector<std::string> arguments;    // without the program's name
-  std::vector<std::string> environment;  // "NAME=VALUE", all of it
+  std::vector<std::string> environment;  // "NAME=VALUE", complete
   size_t max_output_bytes = size_t{1} << 20;
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
 };
@@ -24,11 +24,11 @@ struct ChildOutput {
   std::string errors;  // the last part of standard error, printable
 };
 
-// Runs the program to its end: standard input is empty, no other descriptor is inherited, no signal is blocked or
-// ignored, and it leads a process group of its own. What it leaves running may go on. Errors end with the last
-// part of standard error, never with output: NotFound (it cannot be started), FailedPrecondition (another exit
-// code than 0, or a signal), ResourceExhausted (more output) and DeadlineExceeded (timeout), which kill the group,
-// as does Cancelled, soon after `stopping` is set.
+// Runs the program to its end. Standard input is empty, no other descriptor is inherited, no signal is
+// blocked or ignored, and it leads its own process group. Processes that it leaves behind may continue.
+// Errors end with the last part of standard error, never with output: NotFound (cannot be started),
+// FailedPrecondition (an exit code other than 0, or a signal), ResourceExhausted (too much output),
+// DeadlineExceeded (timeout) and Cancelled, soon after `stopping` is set. The last three kill the group.
 absl::StatusOr<ChildOutput> RunChild(const ChildCommand& command, const std::atomic<bool>& stopping);
 
 }  // namespace taut::server

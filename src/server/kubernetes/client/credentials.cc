@@ -41,6 +41,7 @@ absl::StatusOr<CredentialPtr> Credentials::Get(std::chrono::milliseconds timeout
     is_wanted_ = true;
     wake_.notify_all();
   }
+  // Clients continue with the present credential while a new one is obtained.
   if (is_usable) return newest_;
   while (is_wanted_) {
     if (stopped) return absl::UnavailableError("the client was stopped");
@@ -62,6 +63,7 @@ void Credentials::Run() {
   while (true) {
     wake_.wait(lock, [this] { return stopping_ || is_wanted_; });
     if (stopping_) return;
+    // Without the lock: the plugin may take a minute, and clients go on.
     lock.unlock();
     absl::StatusOr<Credential> got = fetch_(stopping_);
     const Timestamp now = now_();

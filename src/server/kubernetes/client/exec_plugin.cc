@@ -40,8 +40,8 @@ bool IsProgram(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// "" if there is none. A folder of PATH that is not absolute depends on where this process was started: not looked
-// in.
+// Returns the program's path, "" if there is none. Relative folders in PATH are skipped: they depend on where
+// this process was started.
 std::string FindProgram(const std::string& command, std::string_view search) {
   if (command.find('/') != std::string::npos) return IsProgram(command) ? command : "";
   for (const std::string_view folder : Split(search, ':')) {
@@ -52,7 +52,7 @@ std::string FindProgram(const std::string& command, std::string_view search) {
   return "";
 }
 
-// What a field is, to be quoted in an error.
+// Describes a field's value for an error.
 std::string Found(JsonNode node) {
   if (!node) return "none";
   const auto text = node.text();
@@ -62,12 +62,12 @@ std::string Found(JsonNode node) {
 
 absl::Status Wrong(std::string_view what) { return absl::InvalidArgumentError(StrCat("its output ", what)); }
 
-// A header has it: a line's end would begin another one.
+// True for text that is safe in a header: a line end would begin another header.
 bool IsToken(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// An absent field and null: "".
+// Returns "" for an absent field and for null.
 absl::StatusOr<std::string> StatusText(JsonNode status, std::string_view name) {
   const JsonNode field = status[name];
   if (!field || field.is_null()) return std::string();

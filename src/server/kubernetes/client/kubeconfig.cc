@@ -13,7 +13,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{4} << 20;
-// Of a cluster: what its plugin is to be told beside the server and its CA.
+// A cluster's extension with more data for its plugin, which is not supported.
 constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 
 std::string ReadAll(std::istream& in) {
@@ -35,7 +35,7 @@ class Reader {
     ClusterAccess out;
     if (absl::Status s = TakeCluster(*cluster, out); !s.ok()) return s;
     const std::string user = Text((*context)["user"]);
-    if (user.empty()) return out;  // a server may let everybody in
+    if (user.empty()) return out;  // a server may allow anonymous access
     absl::StatusOr<YAML::Node> found = Named(root, "users", "user", user);
     if (!found.ok()) return found.status();
     if (absl::Status s = TakeUser(*found, out); !s.ok()) return s;
@@ -56,7 +56,7 @@ class Reader {
     return node && node.IsSequence() ? node : YAML::Node(YAML::NodeType::Sequence);
   }
 
-  // root[list] is a list of {name: ..., [key]: {...}}.
+  // Returns root[list][i][key] of the entry with this name.
   absl::StatusOr<YAML::Node> Named(const YAML::Node& root, const char* list, const char* key,
                                    const std::string& wanted) const {
     const YAML::Node all = root[list];
@@ -134,7 +134,7 @@ class Reader {
     return TakeEnvironment(exec["env"], out);
   }
 
-  // tautd has no terminal.
+  // Modes that need a terminal are rejected: tautd has none.
   absl::Status CheckMode(const YAML::Node& exec) const {
     const std::string mode = Text(exec["interactiveMode"]);
     if (mode == "Never" || mode == "IfAvailable") return absl::OkStatus();
@@ -169,13 +169,13 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // A program's arguments and environment end at a zero byte.
+  // Arguments and environment variables end at a zero byte.
   absl::Status CheckText(const YAML::Node& node) const {
     if (Text(node).find('\0') == std::string::npos) return absl::OkStatus();
     return Bad(node, "exec: a text has a zero byte");
   }
 
-  // KEY-data in base64, which counts, or KEY as a file's name.
+  // Reads KEY-data (base64), which takes precedence, and KEY as a file name.
   absl::Status TakeFileOrData(const YAML::Node& node, const std::string& key, std::string& file,
                               std::string& pem) const {
     file = Path(Text(node[key]));
@@ -187,7 +187,7 @@ class Reader {
 
   std::string Path(const std::string& text) const {
     if (text.empty()) return "";
-    return (std::filesystem::path(folder_) / text).string();  // an absolute text stays as it is
+    return (std::filesystem::path(folder_) / text).string();  // an absolute path stays
   }
 
   const std::string name_, folder_;
@@ -209,7 +209,7 @@ absl::StatusOr<ClusterAccess> ParseKubeconfig(std::string_view yaml, std::string
 absl::StatusOr<ClusterAccess> ReadKubeconfig(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError(StrCat("cannot read the kubeconfig ", path));
-  // Absolute, as a plugin's command must be.
+  // An absolute path, as a plugin's command needs one.
   std::error_code ignored;
   const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
   return ParseKubeconfig(ReadAll(file), path, whole.parent_path().string());

@@ -1,5 +1,5 @@
-// Which of several tautds may change a cluster: the holder of a Lease (coordination.k8s.io/v1), which it renews as
-// the components of Kubernetes do (client-go, tools/leaderelection).
+// Decides which of several tautds may change a cluster: the holder of a Lease (coordination.k8s.io/v1),
+// renewed as in Kubernetes's own components (client-go, tools/leaderelection).
 #pragma once
 
 #include <atomic>
@@ -20,21 +20,21 @@ namespace taut::server {
 struct LeaseRecord {
   std::string version;      // resourceVersion
   std::string holder;       // "": none
-  std::string renewed;      // as its holder wrote it; only compared
-  double duration_s = 0;    // how long it holds without being renewed
-  int64_t transitions = 0;  // how often the holder has changed
+  std::string renewed;      // as its holder wrote it; only compared for equality
+  double duration_s = 0;    // validity without a renewal
+  int64_t transitions = 0;  // number of changes of the holder
 };
-// DataLoss: not the JSON of a Lease.
+// DataLoss if the text is not the JSON of a Lease.
 absl::StatusOr<LeaseRecord> ParseLease(std::string_view json);
 
-// One Lease. Errors as ApiStatus: NotFound, Aborted if another has changed or created it meanwhile.
+// One Lease. Errors as of ApiStatus: NotFound, and Aborted if another tautd changed or created it meanwhile.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
   virtual absl::StatusOr<LeaseRecord> Read() = 0;
   // `time`: RFC 3339 with microseconds.
   virtual absl::Status Create(const LeaseRecord& record, const std::string& time) = 0;
-  // Only if its version is still that of the record. `is_taken`: the holder is a new one.
+  // Succeeds only if the stored version is still the record's. `is_taken`: the holder is new.
   virtual absl::Status Write(const LeaseRecord& record, const std::string& time, bool is_taken) = 0;
 };
 
@@ -51,27 +51,27 @@ class ApiLeaseStore final : public LeaseStore {
   const std::string namespace_, name_;
 };
 
-// Clocks of different machines are not compared: a Lease has expired once it has not changed for its duration,
-// by the steady clock of who wants it.
+// Clocks of different machines are never compared: a Lease has expired once it has not changed for its
+// duration, by the steady clock of the tautd that observes it.
 class LeaseKeeper {
  public:
   struct Options {
-    std::string identity;               // of no other tautd
-    std::function<double()> steady_s;   // one that goes on while the machine is suspended
+    std::string identity;               // unique among tautds
+    std::function<double()> steady_s;   // must advance while the machine is suspended
     std::function<std::string()> time;  // for people: RFC 3339 with microseconds
     double duration_s = 15;
-    double renew_deadline_s = 10;  // it is not held for longer than this after a renewal was begun
+    double renew_deadline_s = 10;  // longest time of holding it after the start of the last renewal
   };
   LeaseKeeper(Options options, std::unique_ptr<LeaseStore> store)
       : options_(std::move(options)), store_(std::move(store)) {}
 
-  // Renews it, or takes it if it has no holder. Every two seconds or so, from one thread. An error changes
-  // nothing: a Lease that cannot be renewed is held until its deadline.
+  // Renews the Lease, or takes it if it has no holder or has expired. Call every two seconds or so, from one
+  // thread. An error changes nothing: a Lease that cannot be renewed is held until its deadline.
   absl::Status Step();
-  // Lets another have it at once; after the last change, from the thread of Step or after it has ended.
+  // Releases the Lease at once. Call after the last change, from the thread of Step or after its end.
   void Release();
 
-  // From any thread.
+  // Thread-safe.
   bool held() const { return options_.steady_s() < held_until_s_.load(); }
   std::string holder() const;  // as last read; "": none, or not read yet
 
@@ -82,7 +82,7 @@ class LeaseKeeper {
   const Options options_;
   const std::unique_ptr<LeaseStore> store_;
   std::atomic<double> held_until_s_ = -1;
-  // Of the thread of Step.
+  // Used by the thread of Step.
   LeaseRecord seen_;
   double seen_at_s_ = 0;
   mutable std::mutex mutex_;

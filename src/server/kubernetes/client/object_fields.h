@@ -1,4 +1,4 @@
-// Fields that several kinds of objects of a cluster have.
+// Fields that several kinds of Kubernetes objects have.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,17 @@
 
 namespace taut::server {
 
-// Its controller; both stay as they are if there is none. Anybody may write the field, with any text: what
-// cannot be a name in Kubernetes owns nothing.
+// Reads the controller; both stay unchanged if there is none. Users may write the field with any text: an
+// impossible Kubernetes name is ignored.
 void ReadOwner(JsonNode metadata, std::string& kind, std::string& name);
-// The program that a label or annotation names (kProgramName); "": nothing that can be part of a job's name.
+// Returns the program that a label or annotation names (kProgramName); "" if it cannot be part of a job's
+// name.
 std::string NamedProgram(JsonNode metadata);
-// "import" of a generateName "import-", to which the API server adds five letters for each run.
+// Returns "import" for a generateName "import-", to which the API server adds five characters for each run.
 std::string GeneratedFrom(JsonNode metadata);
-// A quantity, in cores or bytes; absent: it is not there, or none.
+// Returns a quantity in cores or bytes; absent if it is missing or invalid.
 std::optional<double> ReadAmount(JsonNode at, std::string_view key);
-// The amounts of `resources` under `key`, such as "requests".
+// Returns the amounts of `resources` under `key`, such as "requests".
 Amounts ReadAmounts(JsonNode resources, std::string_view key);
 
 }  // namespace taut::server

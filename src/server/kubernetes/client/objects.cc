@@ -64,7 +64,7 @@ bool Read(JsonNode at, Vpa& vpa) {
   return true;
 }
 
-// Metrics of type Resource and ContainerResource whose target is a utilization.
+// Reads metrics of type Resource and ContainerResource whose target is a utilization.
 void ReadMetric(JsonNode metric, std::vector<UtilizationMetric>& out) {
   for (const char* key : {"resource", "containerResource"}) {
     const JsonNode of = metric[key];
@@ -90,7 +90,7 @@ bool Read(JsonNode at, Hpa& hpa) {
   return true;
 }
 
-// The annotation by which KEDA stops scaling. One that is no boolean pauses, too (KEDA,
+// Returns the annotation by which KEDA stops scaling. A value that is not a boolean pauses too (KEDA,
 // apis/keda/v1alpha1/scaledobject_types.go).
 std::string PausedBy(JsonNode annotations) {
   constexpr std::string_view kPaused = "autoscaling.keda.sh/paused";
@@ -117,7 +117,7 @@ bool Read(JsonNode at, KedaScaledObject& object) {
   return true;
 }
 
-// What is left of a ResourceQuota's first of these names, of which either may be used.
+// Returns what a ResourceQuota has left; a resource may be named in either way.
 std::optional<double> LeftOf(JsonNode status, std::string_view name, std::string_view other) {
   const JsonNode hard = status["hard"], used = status["used"];
   std::optional<double> left;
@@ -171,7 +171,7 @@ absl::Status ObjectParser::ParseList(std::string_view body, ListMeta& meta,
                                      absl::FunctionRef<void(Object&&)> fn) {
   if (absl::Status s = impl_->Load(body); !s.ok()) return s;
   const JsonNode root = impl_->tree.root(), metadata = root["metadata"], items = root["items"];
-  // A list of nothing may have null for its items, or none.
+  // An empty list may have null for its items, or none.
   const bool is_empty = !items || items.is_null();
   if (!metadata || !root.Text("kind").ends_with("List") || (!is_empty && !items.is_array()))
     return absl::DataLossError("the API server's answer is not a list");

@@ -1,4 +1,4 @@
-// What Tautline keeps of the objects of a cluster: pods (pod.h), their owners, nodes, autoscalers and rules.
+// Tautline's view of Kubernetes objects: pods (pod.h), their owners, nodes, autoscalers and rules.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace taut::server {
 
-// What Tautline recommends for a workload, in one line (status_text.h); it writes it itself, and it is no setting.
+// The recommendation for a workload in one line (status_text.h). Tautline writes it; it is not a setting.
 inline constexpr std::string_view kStatusAnnotation = "tautline.dev/status";
 
-// A ReplicaSet, Job, Deployment or Namespace: what is read of their metadata.
+// Metadata of a ReplicaSet, Job, Deployment or Namespace.
 struct OwnedObject {
   std::string namespace_name, name;
   std::string owner_kind, owner_name;  // its controller; "": none
   std::string uid = {};
   std::vector<std::pair<std::string, std::string>> steering =
-      {};                    // annotations that are settings, and labels that opt out (steering.h)
-  std::string program = {};  // its label or annotation kProgramName, else its generateName; "": it names none
-  std::optional<std::string> status = {};  // its annotation kStatusAnnotation; absent: it has none
-  std::string split = {};                  // its annotation kSplitAnnotation (workload_split.h)
-  // Labels and annotations that would be settings and are not used, a sentence each.
+      {};                                  // annotations with settings, and labels that opt out (steering.h)
+  std::string program = {};                // label or annotation kProgramName, else generateName; "": none
+  std::optional<std::string> status = {};  // annotation kStatusAnnotation; absent: none
+  std::string split = {};                  // annotation kSplitAnnotation (workload_split.h)
+  // Sentences about labels and annotations that look like settings and are not used.
   std::vector<std::string> refused = {};
 };
 
@@ -46,86 +46,87 @@ struct Node {
   std::vector<NodeTaint> taints = {};  // NoSchedule and NoExecute, without the cluster's own (node_filter.h)
 };
 
-// Of a LimitRange; absent: not bounded.
+// Bounds of a LimitRange; absent: unbounded.
 struct AmountRange {
   Amounts min = {}, max = {}, max_limit_request_ratio = {};
 };
 
-// What a namespace allows of its pods: a LimitRange or a ResourceQuota.
+// A namespace's rule for its pods: a LimitRange or a ResourceQuota.
 struct NamespaceRule {
   std::string namespace_name = {}, name = {};
-  AmountRange container = {}, pod = {};          // of a LimitRange
-  Amounts requests_left = {}, limits_left = {};  // of a ResourceQuota: what it allows less what is used
+  AmountRange container = {}, pod = {};          // for a LimitRange
+  Amounts requests_left = {}, limits_left = {};  // for a ResourceQuota: its amounts less their use
 };
 
-// What a VerticalPodAutoscaler says of a container, "*" for every other one.
+// The policy of a VerticalPodAutoscaler for a container, "*" for all others.
 struct VpaContainerPolicy {
   std::string container = "*";
   bool is_off = false;
   bool controls_cpu = true, controls_memory = true;
-  bool requests_only = false;  // controlledValues: limits stay as they are
+  bool requests_only = false;  // controlledValues: limits stay
   Amounts min_allowed, max_allowed;
   bool operator==(const VpaContainerPolicy&) const = default;
 };
 
 struct Vpa {
   std::string namespace_name, name;
-  std::string recommender;  // the first that it names; "": the default one
+  std::string recommender;  // the first one named; "": the default
   std::string target_kind, target_name;
-  std::string update_mode = {};  // "Off": it changes no pod; "": not set, and it does
+  std::string update_mode = {};  // "Off": it changes no pods; "": not set, and it does
   std::vector<VpaContainerPolicy> policies;
   bool operator==(const Vpa&) const = default;
 };
 
-// What a HorizontalPodAutoscaler scales by: the use of a resource as a share of its requests.
+// Metric of a HorizontalPodAutoscaler: the use of a resource as a share of its requests.
 struct UtilizationMetric {
   Resource resource = Resource::kCpu;
-  std::string container = {};  // "": of all containers of a pod
+  std::string container = {};  // "": all containers of a pod
   bool operator==(const UtilizationMetric&) const = default;
 };
 
 struct Hpa {
   std::string namespace_name = {}, name = {};
   std::string target_kind = {}, target_name = {};
-  std::vector<UtilizationMetric> metrics = {};  // of its metrics, those that are utilizations
+  std::vector<UtilizationMetric> metrics = {};  // utilization metrics only
   bool operator==(const Hpa&) const = default;
 };
 
-// A ScaledObject of KEDA, which sets the replicas of its target through an HPA that it makes, and deletes while it
-// is paused.
+// A ScaledObject of KEDA. It sets the replicas of its target through an HPA, which KEDA creates, and deletes
+// while the object is paused.
 struct KedaScaledObject {
   std::string namespace_name = {}, name = {};
   std::string target_kind = {}, target_name = {};
-  std::string paused_by =
-      {};  // the annotation, "autoscaling.keda.sh/paused-replicas: 3"; "": it is not paused
+  // The annotation, "autoscaling.keda.sh/paused-replicas: 3"; "": not paused.
+  std::string paused_by = {};
   bool operator==(const KedaScaledObject&) const = default;
 };
 
-// Of a list. `resource_version`: where a watch goes on; `next`: for the rest of the list, "" if there is none.
+// Metadata of a list. `resource_version`: start of a watch; `next`: token for the rest of the list, "" if
+// complete.
 struct ListMeta {
   std::string resource_version, next;
 };
 
-// One event of a watch.
+// Metadata of a watch event.
 enum class WatchEvent : uint8_t { kPut, kDeleted, kBookmark, kError };
 struct WatchMeta {
   WatchEvent event = WatchEvent::kError;
   std::string resource_version;
-  int error_code = 0;  // of kError: 410 if the version is too old
+  int error_code = 0;  // for kError: 410 if the version is too old
   std::string error;
 };
 
-// One object, one thread; keeps its buffers. Parse functions return DataLoss for what is not JSON or no such
-// object; fields that are missing stay as they are, since servers leave out what is empty. O(bytes).
+// Not thread-safe; reuses its buffers. Parse functions return DataLoss for text that is not JSON or not such
+// an object. Missing fields stay unchanged, since servers leave out empty ones. O(bytes).
 class ObjectParser {
  public:
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item; `Object` is Pod, OwnedObject, Node, Vpa, Hpa, KedaScaledObject or NamespaceRule.
+  // Calls fn for each item. `Object` is Pod, OwnedObject, Node, Vpa, Hpa, KedaScaledObject or NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
-  // A line of a watch. `object` is set for kPut and kDeleted.
+  // Parses a line of a watch. `object` is set for kPut and kDeleted.
   template <typename Object>
   absl::Status ParseWatch(std::string_view line, WatchMeta& meta, Object& object);
 

@@ -16,7 +16,7 @@
 namespace taut::server {
 namespace {
 
-// Tekton's TaskRuns have names of their PipelineRuns in them, which are generated.
+// Names of Tekton's TaskRuns contain generated names of PipelineRuns, so use the labels.
 std::string TektonTask(JsonNode labels) {
   const std::string_view pipeline = labels.Text("tekton.dev/pipeline"),
                          task = labels.Text("tekton.dev/pipelineTask");
@@ -44,7 +44,7 @@ ContainerState ReadContainer(JsonNode spec) {
   return out;
 }
 
-// Of "2026-02-03T04:05:06Z"; 0 for anything else.
+// Parses "2026-02-03T04:05:06Z"; 0 for other text.
 int64_t UnixSeconds(std::string_view text) {
   absl::Time time;
   std::string error;
@@ -65,7 +65,7 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     container.running = static_cast<bool>(running);
     container.crash_loops = status["state"]["waiting"].Text("reason") == "CrashLoopBackOff";
     if (container.running) container.started_s = UnixSeconds(running.Text("startedAt"));
-    // What has ended and waits to be started again says so in the state that it is in.
+    // A container that waits for its restart has its end in `state`, one that runs in `lastState`.
     for (const char* key : {"lastState", "state"}) {
       const JsonNode ended = status[key]["terminated"];
       if (!ended) continue;
@@ -75,7 +75,7 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
   }
 }
 
-// Of a container whose usage is not the workload's.
+// Reads the last OOM kill of a container whose usage does not count for the workload.
 void ReadLeftOutKill(JsonNode status, Pod& pod) {
   const std::string_view name = status.Text("name");
   if (std::ranges::find(pod.left_out, name) == pod.left_out.end()) return;
@@ -100,7 +100,7 @@ void ReadCondition(JsonNode condition, Pod& pod) {
   }
 }
 
-// "Pod resources updated by NAME: container 0: cpu request, memory request", of which nothing may be left.
+// True for "Pod resources updated by NAME: container 0: cpu request, memory request"; the list may be empty.
 bool IsChangedByVpa(std::string_view updates) {
   const std::string_view what = updates.substr(std::min(updates.find(':'), updates.size()));
   return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
@@ -144,7 +144,7 @@ void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   });
 }
 
-// Resources of the pod as a whole are those of its only container, where this one has none of its own.
+// Resources of the whole pod are those of its only container, if that has none of its own.
 void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   const JsonNode resources = spec["resources"];
   if (!resources || containers.size() != 1) return;
@@ -158,13 +158,13 @@ void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   }
 }
 
-// A kubelet that does not resize pods as a whole does not report what they run with: what is asked for.
+// A kubelet that cannot resize whole pods does not report what they run with: use the requested amounts.
 void ReadActualOfPod(JsonNode status, std::vector<ContainerState>& containers) {
   const JsonNode resources = status["resources"];
   for (ContainerState& c : containers) {
     for (const Resource r : kPodResources) {
       if (!c.of_pod(r)) continue;
-      // The requests of `resources` stay those of before a resize: Kubernetes 1.35.
+      // In Kubernetes 1.35 the requests in `resources` stay those from before a resize.
       const std::optional<double> allocated = ReadAmount(status["allocatedResources"], Name(r));
       c.actual_requests.of(r) = !resources              ? c.requests.of(r)
                                 : allocated.has_value() ? allocated
@@ -198,7 +198,8 @@ void ReadPodRequests(JsonNode pod_spec, Pod& pod) {
   });
 }
 
-// What was noted of the containers when the webhook changed the pod, or Tautline its template. False: nothing.
+// Reads the amounts that were noted when the webhook changed the pod, or Tautline its template. Returns false
+// if there are none.
 bool ReadOwnersAmounts(JsonNode metadata, std::vector<ContainerState>& containers) {
   const std::string_view text = metadata["annotations"].Text(kOwnersAnnotation);
   if (text.empty()) return false;

@@ -1,4 +1,4 @@
-// A pod as the API server writes it.
+// Parses a pod's JSON.
 #pragma once
 
 #include "common/json/json_tree.h"
@@ -6,7 +6,7 @@
 
 namespace taut::server {
 
-// False: it has no metadata. Fields that are missing stay as they are.
+// Returns false if it has no metadata. Missing fields stay unchanged.
 bool ReadPod(JsonNode at, Pod& pod);
 
 }  // namespace taut::server

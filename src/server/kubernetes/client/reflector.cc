@@ -9,8 +9,8 @@
 namespace taut::server {
 namespace {
 
-// Says nothing of the version: the watch may go on from it. A server that goes away cuts its answer short
-// (DataLoss), and one that has just come back may not know yet what this user may do.
+// True for errors after which the watch may continue from its version. A server that goes down cuts its
+// response (DataLoss), and one that just started may not know this user's rights yet.
 bool LeavesVersion(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
@@ -63,6 +63,7 @@ absl::Status Reflector<Object>::List() {
         parser_.ParseList<Object>(*body, meta, [&all](Object&& object) { all.push_back(std::move(object)); });
     if (!parsed.ok()) return parsed;
   } while (!meta.next.empty() && !stopping_);
+  // A partial list must not replace all objects: missing ones would look deleted.
   if (stopping_) return absl::CancelledError();
   version_ = meta.resource_version;
   NoteWorks();
@@ -96,6 +97,7 @@ absl::Status Reflector<Object>::Watch() {
         if (!failure.ok()) return false;
         heard_ = true;
         NoteWorks();
+        // Stored only after the event was parsed: a version must never skip an event.
         if (!meta.resource_version.empty()) version_ = meta.resource_version;
         Take(meta.event, std::move(object));
         return !stopping_.load();
@@ -118,12 +120,12 @@ void Reflector<Object>::Run() {
     absl::Status status = version_.empty() ? List() : absl::OkStatus();
     if (status.ok()) {
       status = Watch();
-      // One that worked for a while ends in peace, or is begun again at once, once.
+      // A watch that worked for a while is restarted at once.
       if (heard_ || status.ok() || absl::IsOutOfRange(status)) pause = options_.first_retry;
     }
     if (stopping_) return;
     if (status.ok()) {
-      if (!heard_) wait_(options_.first_retry);  // a server that ends watches at once
+      if (!heard_) wait_(options_.first_retry);  // protects from a server that ends watches at once
       continue;
     }
     if (absl::IsNotFound(status) && options_.absent_retry.count() > 0) {
@@ -133,7 +135,7 @@ void Reflector<Object>::Run() {
     failed_ = true;
     absent_ = false;
     note_(status);
-    // No earlier than the server asks.
+    // Not earlier than the server requested.
     const std::chrono::milliseconds asked(1000 * client_->retry_after_s());
     wait_(asked.count() > 0 ? std::max(Drawn(pause), asked + Drawn(options_.first_retry)) : Drawn(pause));
     pause = std::min(pause * 2, options_.last_retry);

@@ -1,4 +1,4 @@
-// Keeps up with all objects of one kind: lists them, then watches their changes, for as long as it runs.
+// Follows all objects of one kind: lists them, then watches their changes, as long as it runs.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,19 @@ namespace taut::server {
 struct ReflectorOptions {
   std::string path;                       // "/api/v1/pods"
   std::string list_accept, watch_accept;  // media types; "": JSON
-  int page = 500;                         // objects of one answer
-  // How long the server keeps one watch, which it ends with a bookmark: one that is drawn up to a quarter shorter.
+  int page = 500;                         // objects in one response
+  // Duration of one watch, which the server ends with a bookmark; up to a quarter shorter at random.
   std::chrono::seconds watch{20};
-  // A watch without a word for longer is dead: a connection may be cut without either side being told.
+  // A watch without data for longer is dead: a connection may break without either side noticing.
   std::chrono::milliseconds silence{27'000};
   std::chrono::milliseconds first_retry{500}, last_retry{30'000};
-  // The kind may be one that the server does not know (404): there are none of it then, and it is asked for again
-  // at this interval. 0: a failure as another.
+  // If above 0, the server may not know the kind (404): then there are no objects, and the list is repeated
+  // at this interval. 0: a 404 is a failure like others.
   std::chrono::milliseconds absent_retry{0};
-  uint64_t seed = 0;  // of the pauses after failures
+  uint64_t seed = 0;  // of the random delays
 };
 
-// What is passed on; called from the thread that runs the reflector.
+// Receives objects and changes; called on the thread that runs the reflector.
 template <typename Object>
 struct ReflectorSink {
   std::function<void(std::vector<Object>)> replace;
@@ -40,14 +40,14 @@ struct ReflectorSink {
 
 // `Object` is one of ObjectParser's: Pod, OwnedObject, Node, Vpa, Hpa or NamespaceRule.
 //
-// A watch that ends or breaks goes on from its last version: an API server that restarts costs no list. Only a
-// version that is too old (410) does, or an error of another kind. Pauses after failures double and are drawn from
-// half to one and a half of that, so that the watches of many clients do not come back at the same moment.
+// A watch that ends or breaks continues from its last version, so that a restart of the API server costs no
+// list. Only a version that is too old (410) or another kind of error causes a list. Delays after failures
+// double, and vary at random from half to one and a half, so that many clients do not return at once.
 template <typename Object>
 class Reflector {
  public:
-  // `wait` sleeps for that time, or less if the reflector is to stop. `note` receives each failure, NotFound of a
-  // kind that may be absent once, and OK when the watch works again.
+  // `wait` sleeps for the given time, or less if the reflector is to stop. `note` receives each failure
+  // (NotFound of an absent kind only once), and OK when the watch works again.
   Reflector(ReflectorOptions options, std::unique_ptr<ApiClient> client, ReflectorSink<Object> sink,
             std::function<void(std::chrono::milliseconds)> wait,
             std::function<void(const absl::Status&)> note)
@@ -58,9 +58,9 @@ class Reflector {
         note_(std::move(note)),
         rng_(options_.seed) {}
 
-  // Until Stop.
+  // Runs until Stop.
   void Run();
-  // From any thread.
+  // Thread-safe.
   void Stop() {
     stopping_ = true;
     client_->Interrupt();
@@ -83,10 +83,10 @@ class Reflector {
   const std::function<void(const absl::Status&)> note_;
   ObjectParser parser_;
   Rng rng_;
-  std::string version_;  // the watch goes on after it; "": list first
-  bool heard_ = false;   // the watch at hand has said something
-  bool failed_ = false;  // the last thing noted was a failure
-  bool absent_ = false;  // and it was that the kind is not known
+  std::string version_;  // the watch continues after it; "": list first
+  bool heard_ = false;   // the present watch has sent data
+  bool failed_ = false;  // the last status noted was a failure
+  bool absent_ = false;  // that failure was that the kind is unknown
   std::atomic<bool> stopping_ = false;
   std::atomic<uint64_t> lists_ = 0;
 };

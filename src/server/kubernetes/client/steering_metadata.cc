@@ -10,15 +10,15 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kMostRefused = 8;   // sentences for one object
-constexpr size_t kMostOptOuts = 64;  // of containers of one pod
+constexpr size_t kMostOptOuts = 64;  // of one pod's containers
 
-// "tautline.dev/mode" and "app.tautline.dev/mode".
+// True for "tautline.dev/mode" and "app.tautline.dev/mode".
 bool IsSteering(std::string_view annotation) {
   const size_t at = annotation.find(kSettingLabel);
   return at == 0 || (at != std::string_view::npos && annotation[at - 1] == '.');
 }
 
-// Settings are read from the workload, but a mode that opts out holds wherever it stands.
+// Settings are read from the workload, but a mode that opts out counts wherever it is.
 void ReadPodSteering(std::string_view what, std::string_view key, std::string_view value, Pod& pod) {
   if (!IsSteering(key) || key == kProgramName || key == kOwnersAnnotation) return;
   const bool fits = key == kModeLabel || pod.opt_outs.size() < kMostOptOuts;
@@ -29,7 +29,7 @@ void ReadPodSteering(std::string_view what, std::string_view key, std::string_vi
              kModeLabel, " with off or observe counts there; settings are annotations of the workload"));
 }
 
-// Of the steering of one object: keys and values, in bytes. A setting has some tens of them.
+// Bound of one object's settings: keys and values, in bytes. There are a few dozen settings.
 constexpr size_t kMostSteering = 16 << 10;
 
 void ReadSteering(std::string_view key, std::string_view value, size_t& bytes, OwnedObject& object) {
@@ -42,7 +42,7 @@ void ReadSteering(std::string_view key, std::string_view value, size_t& bytes, O
   }
 }
 
-// Labels of the same names: only those that opt out.
+// Labels with setting names: only those that opt out are used.
 void ReadSteeringLabel(std::string_view key, std::string_view value, OwnedObject& object) {
   if (!IsSteering(key) || key == kProgramName) return;
   if (key.ends_with(kModeLabel) && IsOptOut(value)) return TakeSaferMode(key, value, object.steering);

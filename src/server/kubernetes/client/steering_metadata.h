@@ -1,4 +1,4 @@
-// What metadata of objects says of settings: labels and annotations tautline.dev/KEY and
+// Settings in the metadata of objects: labels and annotations tautline.dev/KEY and
 // CONTAINER.tautline.dev/KEY.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace taut::server {
 
-// Of a workload or namespace: its settings, its status and split, and what is not used. Bounded.
+// Reads a workload's or namespace's settings, status and split, and what is not used. Bounded in size.
 void ReadSteeringMetadata(JsonNode metadata, OwnedObject& object);
-// Of a pod: what opts out, and what is not used.
+// Reads a pod's opt-outs, and what is not used.
 void ReadSteeringMetadata(JsonNode metadata, Pod& pod);
 
 }  // namespace taut::server

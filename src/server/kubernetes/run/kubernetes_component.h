@@ -1,4 +1,4 @@
-// The daemon's cluster: KubernetesSource with what other components of the daemon have for it.
+// The daemon's component for a cluster: KubernetesSource, connected with other components.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,19 @@ namespace taut::server {
 
 class KubernetesComponent final : public Component {
  public:
-  // Null are those that the daemon does not have. They outlive it.
+  // Null for parts that the daemon does not have. They must outlive the component.
   struct Parts {
     QuotaComponent* quota = nullptr;
     const BudgetComponent* budgets = nullptr;
   };
-  // InvalidArgument: the configuration asks for a cluster and names none. Other errors as OpenClusterAccess and
-  // KubernetesSource::Create. Null: no cluster is configured. `context` outlives it.
+  // InvalidArgument if the configuration requires a cluster and names none. Other errors as of
+  // OpenClusterAccess and KubernetesSource::Create. Null if no cluster is configured. `context` must outlive
+  // it.
   static absl::StatusOr<std::unique_ptr<KubernetesComponent>> Open(const DaemonConfig& config, Parts parts,
                                                                    const DaemonContext& context);
 
   std::string_view name() const override { return "kubernetes"; }
-  // New pods are held to what they say.
+  // After the components that new pods are checked against.
   std::span<const std::string_view> after() const override;
   // Null unless limits are set in the cluster.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
@@ -36,14 +37,14 @@ class KubernetesComponent final : public Component {
   void Stop() override;
   KubernetesSource& cluster() { return *run_; }
   const KubernetesSource& cluster() const { return *run_; }
-  // With what the actuator did.
+  // Includes the actuator's figures.
   KubernetesFacts facts() const;
 
  private:
-  // What the configuration says beyond KubernetesConfig.
+  // Settings from other sections than KubernetesConfig.
   struct Options {
     bool sets_limits = false;
-    bool resource_quotas = false;  // the quota's groups are written as ResourceQuota objects
+    bool resource_quotas = false;  // write the quota's groups as ResourceQuota objects
     int64_t forget_jobs_s = 0;
     std::vector<std::string> job_labels;
   };
@@ -55,7 +56,7 @@ class KubernetesComponent final : public Component {
   const Parts parts_;
   const DaemonContext& context_;
   std::unique_ptr<KubernetesSource> run_;
-  KubernetesActuator* actuator_ = nullptr;  // the control plane's
+  KubernetesActuator* actuator_ = nullptr;  // owned by the control plane
 };
 
 }  // namespace taut::server

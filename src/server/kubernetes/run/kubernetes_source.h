@@ -1,4 +1,4 @@
-// tautd in a cluster: watches its pods, reads its kubelets, and reports their workloads to the control plane.
+// tautd in a cluster: watches its pods, reads its kubelets, and reports workloads to the control plane.
 #pragma once
 
 #include <atomic>
@@ -48,12 +48,12 @@
 
 namespace taut::server {
 
-// The cluster that the settings name. Errors name the setting.
+// Returns the access to the configured cluster. Errors name the setting.
 absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 
 class KubernetesSource final : public JobSettingsSource {
  public:
-  // Objects whose annotations are settings, and of which there are Events.
+  // Kinds of objects whose annotations are settings and that get Events.
   struct WatchedKind {
     const char *kind, *api_version, *path;
   };
@@ -62,47 +62,50 @@ class KubernetesSource final : public JobSettingsSource {
     ClusterAccess access;
     ClusterNaming naming;
     std::function<Timestamp()> now;
-    // The time of series of pods: `now`, or, where samples set the time, that of the newest sample.
+    // Time of pods' series: `now`, or the time of the newest sample if samples set the time.
     std::function<Timestamp()> sample_time;
-    std::string state_dir;     // where the webhook keeps its certificate
-    DaemonLog* log = nullptr;  // outlives the run
+    std::string state_dir;     // directory of the webhook's certificate
+    DaemonLog* log = nullptr;  // must outlive the source
   };
   static absl::StatusOr<std::unique_ptr<KubernetesSource>> Create(Options options);
   ~KubernetesSource() override { Stop(); }
 
-  // Sets limits and replicas; of the same cluster, which outlives it. Before Start. `forget_s`: as
+  // Returns the actuator for this cluster, which must outlive it. Call before Start. `forget_s`: as in
   // KubernetesActuator::Options.
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
                                                                    int64_t forget_s);
-  // Keeps ResourceQuotas of these; nullopt: not known now, nothing is written. Before Start.
+  // Keeps ResourceQuotas of the namespaces that `quotas` returns; nullopt: unknown now, and nothing is
+  // written. Call before Start.
   absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
-  // Holds new pods to the quota of `service`, which outlives it, with kubernetes.admission.quota, and to what
-  // `why_held` says of their group (PodQuotaReviewer::Options). Before Start.
+  // Checks new pods against the quota of `service`, which must outlive this, if kubernetes.admission.quota is
+  // set, and against `why_held` of their group (PodQuotaReviewer::Options). Call before Start.
   absl::Status HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
                            std::function<std::string(std::string_view group)> why_held);
-  // `control` must outlive Stop.
+  // Starts watches and threads. `control` must outlive Stop.
   absl::Status Start(ControlPlane* control);
   void Stop();
-  // Lets another tautd change the cluster at once. After Stop and that of the actuator.
+  // Lets another tautd change the cluster at once. Call after Stop and after the actuator's Stop.
   void ReleaseLease();
-  // nullopt: the job is not one of a container of pods that are there now.
+  // Returns nullopt if the job is not a container of pods that exist now.
   std::optional<TemplateContainer> ContainerOf(const Workload& job) const;
-  // Of a pod with the job's container; nullopt: there is none now, or jobs are whole pods.
+  // Returns the totals of a pod with the job's container; nullopt if there is none now, or jobs are whole
+  // pods.
   std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
-  // What people should know of the job's pods: runs of different images in one job, and a
-  // paused ScaledObject that holds its number. "": nothing.
+  // Returns a notice about the job's pods: runs of different images in one job, or a paused ScaledObject that
+  // fixes its number. "": nothing.
   std::string NoticeOf(const Workload& job) const;
-  // As Cluster.
+  // As in Cluster.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
     return cluster_.TaskOfContainer(id);
   }
   bool synced() const { return cluster_.synced(); }
-  // After Start. Until the first lists are read, and a new workload itself is seen, the answer is unknown.
+  // Call after Start. Until the first lists are read, and until a new workload itself is seen, the answer is
+  // unknown.
   JobAnswer SettingsOf(const JobQuestion& question) override;
   bool RequestStays(const Workload& job, Resource r) const override;
-  // The list for which decisions wait, for people. "": none.
+  // Names the list for which decisions wait, for people. "": none.
   std::string WhyUndecided() const;
-  // Without what the actuator did.
+  // Does not include the actuator's figures.
   KubernetesFacts facts() const;
   // Nodes and their pods.
   const PlacementSource& placement() const { return placement_; }
@@ -132,8 +135,8 @@ class KubernetesSource final : public JobSettingsSource {
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes);
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
-  std::string WhyNotChange() const;  // "": it may change the cluster
-  // kubernetes_settings.cc
+  std::string WhyNotChange() const;  // returns "" if the cluster may be changed
+  // ---- kubernetes_settings.cc ----
   static std::span<const WatchedKind> WatchedKinds();
   Allocation AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
                             Resource resource) const;
@@ -142,7 +145,7 @@ class KubernetesSource final : public JobSettingsSource {
   std::string AwaitedLists() const;
   void SayWhatIsAwaited();
   void SayWhatIsRefused();
-  // Those of the cluster; notes what of them is not used, for SayWhatIsRefused.
+  // Returns the changed pods of the cluster, and notes unused settings for SayWhatIsRefused.
   std::vector<PodPtr> TakeChangedPods();
   bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
   void Wait(std::chrono::milliseconds pause);
@@ -173,42 +176,42 @@ class KubernetesSource final : public JobSettingsSource {
   const NodePlacement placement_{&cluster_};
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
-  FieldOwners field_owners_;  // its VPAs are known where there is an actuator or kubernetes.vpa
+  FieldOwners field_owners_;  // VPAs are known with an actuator or kubernetes.vpa
   Steering steering_;
-  uint64_t steered_ = 0;        // SteeringVersion() that was passed on last
-  std::string awaited_;         // AwaitedLists() as last logged
-  size_t groups_left_out_ = 0;  // as last logged
+  uint64_t steered_ = 0;        // the last SteeringVersion() passed on
+  std::string awaited_;         // the last AwaitedLists() logged
+  size_t groups_left_out_ = 0;  // the last number logged
   ControlPlane* control_ = nullptr;
   std::unique_ptr<LiveWorkloadIntake> intake_;       // of control_
   KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
   std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
   std::unique_ptr<UsageReader> usage_;               // if usage is read
   std::unique_ptr<WorkloadAdvice> advice_;           // of control_
-  std::unique_ptr<ApiClient> owners_client_;         // of the thread that reads templates
+  std::unique_ptr<ApiClient> owners_client_;         // used by the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
-  std::unique_ptr<ApiClient> custom_client_;           // of the thread that reads custom resources
-  std::unique_ptr<CustomOwnersReader> custom_owners_;  // if anything needs workloads' metadata
-  std::unique_ptr<ApiClient> vpa_client_;              // of the thread that writes their status
-  std::unique_ptr<VpaWriter> vpas_;                    // if it is asked for
-  std::unique_ptr<ApiClient> quota_client_;            // of the thread that writes ResourceQuotas
-  std::unique_ptr<QuotaWriter> quotas_;                // if it is asked for
+  std::unique_ptr<ApiClient> custom_client_;           // used by the thread that reads custom resources
+  std::unique_ptr<CustomOwnersReader> custom_owners_;  // if workloads' metadata is needed
+  std::unique_ptr<ApiClient> vpa_client_;              // used by the thread that writes VPA status
+  std::unique_ptr<VpaWriter> vpas_;                    // if enabled
+  std::unique_ptr<ApiClient> quota_client_;            // used by the thread that writes ResourceQuotas
+  std::unique_ptr<QuotaWriter> quotas_;                // if enabled
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
   std::unique_ptr<LeaseKeeper> lease_;  // if one is configured
   ReplicaSpread replica_spread_;
-  std::unique_ptr<ApiClient> event_client_;       // of the thread that writes Events
-  DecisionEvents decision_events_;                // of the thread that ticks
-  std::unique_ptr<EventWriter> events_;           // if they are asked for
-  std::unique_ptr<ApiClient> status_client_;      // of the thread that writes annotations of workloads
-  std::unique_ptr<StatusWriter> status_;          // if they are asked for
-  std::unique_ptr<PodWebhookServer> admission_;   // if it is asked for
-  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // likewise
+  std::unique_ptr<ApiClient> event_client_;       // used by the thread that writes Events
+  DecisionEvents decision_events_;                // used by the thread that ticks
+  std::unique_ptr<EventWriter> events_;           // if enabled
+  std::unique_ptr<ApiClient> status_client_;      // used by the thread that writes workloads' annotations
+  std::unique_ptr<StatusWriter> status_;          // if enabled
+  std::unique_ptr<PodWebhookServer> admission_;   // if enabled
+  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // if enabled
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   std::vector<std::function<uint64_t()>> lists_;
-  std::atomic<bool> passed_on_ = false;  // all pods were passed on once
+  std::atomic<bool> passed_on_ = false;  // true once all pods were passed on
   KernelLimits kernel_limits_;
   WatchLog watch_log_;
   std::atomic<uint64_t> watch_failures_ = 0;

@@ -1,4 +1,4 @@
-// Reads the usage of a cluster's containers: from the kubelet of each node, or from the metrics API.
+// Reads the usage of a cluster's containers from the kubelet of each node, or from the metrics API.
 #pragma once
 
 #include <atomic>
@@ -18,18 +18,18 @@
 
 namespace taut::server {
 
-// Read from one thread, the rest from any.
+// Read from one thread; all others from any thread.
 class UsageReader {
  public:
   struct Options {
     KubeletUsage usage = KubeletUsage::kCadvisor;
-    std::string namespaces;          // a pattern; "": every one
-    std::function<Timestamp()> now;  // the time of samples without one
+    std::string namespaces;          // a pattern; "": all
+    std::function<Timestamp()> now;  // time of samples without one
     std::function<double()> steady_s;
     DaemonLog* log = nullptr;
   };
-  // `clients`: one for each request at a time, at least one. The log, `cluster` and `kernel_limits` outlive the
-  // reader.
+  // `clients`: one for each concurrent request, at least one. The log, `cluster` and `kernel_limits` must
+  // outlive the reader.
   UsageReader(Options options, const Cluster& cluster, KernelLimits& kernel_limits,
               std::vector<std::unique_ptr<ApiClient>> clients)
       : options_(std::move(options)),
@@ -37,13 +37,13 @@ class UsageReader {
         kernel_limits_(kernel_limits),
         clients_(std::move(clients)) {}
 
-  // Reads the usage of all pods once. Logs when the number of nodes that fail, or the first error, changes.
+  // Reads the usage of all pods once. Logs when the number of failing nodes, or the first error, changes.
   void Read(WorkloadIntake& to);
-  // Ends requests under way, and logs no error from now on.
+  // Ends requests in progress; later errors are not logged.
   void Interrupt();
 
   struct Counts {
-    uint64_t read = 0, failed = 0;  // of nodes
+    uint64_t read = 0, failed = 0;  // readings of nodes
     double last_s = 0;              // duration of the last Read
   };
   Counts counts() const { return {read_, failed_, last_s_}; }
@@ -61,7 +61,7 @@ class UsageReader {
   std::atomic<bool> stopping_ = false;
   std::atomic<uint64_t> read_ = 0, failed_ = 0;
   std::atomic<double> last_s_ = 0;
-  std::string error_;  // the last one that was logged
+  std::string error_;  // the last error logged
 };
 
 }  // namespace taut::server

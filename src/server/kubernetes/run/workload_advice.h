@@ -1,5 +1,5 @@
-// The recommendations of the control plane for the workloads of a cluster: for all containers of a workload, as
-// the annotation tautline.dev/status shows them, for a VPA, and the totals of a pod.
+// The control plane's recommendations for a cluster's workloads: for the annotation tautline.dev/status, for
+// VPAs, and as totals of a pod.
 #pragma once
 
 #include <optional>
@@ -14,26 +14,27 @@
 
 namespace taut::server {
 
-// How the job's recommendation becomes a request and a limit; the default if the job is not known.
+// Returns how the job's recommendation becomes request and limit; the default if the job is unknown.
 Allocation AllocationOf(const ControlPlane& control, JobId job, Resource resource);
 
 // Thread-safe.
 class WorkloadAdvice {
  public:
-  // `namespaces`: the pattern of those that tautd watches; "": every one. All of these outlive it.
+  // `namespaces`: pattern of the watched namespaces; "": all. All arguments must outlive it.
   WorkloadAdvice(const Cluster& cluster, const FieldOwners& owners, const ControlPlane& control,
                  std::string namespaces)
       : cluster_(cluster), owners_(owners), control_(control), namespaces_(std::move(namespaces)) {}
 
-  // As StatusWriter::Options::of. Containers whose job is off are left out.
+  // As StatusWriter::Options::of. Containers whose job is in mode off are left out.
   std::optional<std::vector<ContainerStatus>> StatusOf(const WorkloadName& workload, bool reasons) const;
-  // Of a pod with the job's container; nullopt: there is none now, or jobs are whole pods.
+  // Returns the totals of a pod with the job's container; nullopt if there is none now, or jobs are whole
+  // pods.
   std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
-  // The requests for a container as a VPA has them. Absent: nothing is recommended.
+  // Returns the requests for a container in a VPA. Absent: nothing is recommended.
   Amounts RequestsOf(const WorkloadName& container, bool requests_only) const;
 
  private:
-  // One for each container and group that the workload has now.
+  // Returns one name for each present container and group of the workload.
   std::vector<WorkloadName> JobsOf(const WorkloadName& workload) const;
   ContainerStatus StatusOfJob(const JobView& job, const WorkloadName& workload, bool reasons) const;
   ContainerResources RecommendedAmounts(const std::vector<PodPtr>& pods, const WorkloadName& workload,
