@@ -1,4 +1,4 @@
-// A cluster as last seen through its API server: nodes, owners, pods, and the jobs that its pods are tasks of.
+// The nodes, owners and pods of a cluster as its API server last reported them, and the job of each pod.
 #pragma once
 
 #include <atomic>
@@ -17,11 +17,12 @@
 
 namespace taut::server {
 
-// Holds the parts of a cluster, each with its own lock, and passes on to the pods what changed in the others.
-// Thread-safe.
+// Holds the parts of a cluster, each with its own lock, and passes changes of nodes, owners and splits on to
+// the pods. Thread-safe.
 class Cluster {
  public:
-  // `node_group_label`: the label of nodes by whose value DaemonSets are split (workload_split.h). "": none.
+  // `node_group_label`: the label of nodes by whose value DaemonSets are split (workload_split.h); "" if they
+  // are not split.
   explicit Cluster(ClusterNaming naming, const std::string& node_group_label = "");
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -38,13 +39,14 @@ class Cluster {
   PodChanges& changes() { return changes_; }
   const ContainerIndex& containers() const { return containers_; }
 
-  // True once pods were listed, and the lists on which their groups depend: before, a pod would be taken for one
-  // of another job.
+  // Returns true once the pods and every list that decides their groups have arrived. Before that, a pod of a
+  // split workload would count as a task of the wrong job.
   bool synced() const;
-  // Groups depend on no list any more.
+  // Makes synced() wait for the pods alone, for a cluster in which tautd may not list what decides the
+  // groups.
   void AwaitNothing() { awaits_groups_ = false; }
-  // Job and task of the container of this ID. nullopt: no pod has such a container, or the job is of whole pods
-  // and the pod has several containers.
+  // Returns the job and the task of the container with this ID (ContainerState::id). nullopt if no pod has
+  // such a container, or if the job is of whole pods and the pod has several containers.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
 
  private:

@@ -1,4 +1,4 @@
-// The ReplicaSets and Jobs of a cluster, and the top owner that pods have through them.
+// The ReplicaSets and Jobs of a cluster, and the top owner that each pod has through them.
 #pragma once
 
 #include <functional>
@@ -14,38 +14,41 @@
 
 namespace taut::server {
 
-// The key of an object: "shop/Pod/web-1".
+// Returns the key of an object, for example "shop/Pod/web-1".
 std::string ObjectKey(std::string_view kind, std::string_view namespace_name, std::string_view name);
-// The name of the pod's controller, with the pod's group where its workload is split ("fluentd@large").
+// Returns the name of the pod's controller, with the pod's group if its workload is split ("fluentd@large").
 std::string OwnerOf(const Pod& pod);
-// An owner as OwnerTable reads it; one without a kind is none.
+// Returns an owner in the form that OwnerTable reads; an empty kind means that there is no owner.
 std::string OwnerText(const std::string& kind, const std::string& name);
 
-// Thread-safe.
+// Finds the top owner of each pod. Thread-safe.
 class ClusterOwners {
  public:
-  // `moved` hears the keys of pods whose top owner may be another one now. It may call this object.
+  // `moved` is called without the lock, with the ObjectKeys of pods whose top owner may have changed. It may
+  // call this object.
   explicit ClusterOwners(std::function<void(const std::vector<std::string>& pods)> moved)
       : moved_(std::move(moved)) {}
 
   // ---- called by watches; `kind`: "ReplicaSet", "Job" ----
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
-  // Its pods keep their owner: they end soon, or find no other.
+  // Removes an object. Its pods keep the top owner that they have, for they end soon or find another
+  // controller.
   void Remove(const std::string& kind, const OwnedObject& object);
   void ForEach(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
 
   // ---- pods, by their ObjectKey ----
   void LearnPod(const std::string& key, const Pod& pod);
   void ForgetPod(const std::string& key);
-  // The top owner of a pod that was learnt.
+  // Returns the top owner of a pod that LearnPod has stored.
   TopOwner OfPod(const Pod& pod) const;
-  // The top owner of a pod that was not learnt yet.
+  // Returns the top owner that a pod without LearnPod will have.
   TopOwner OfNewPod(const Pod& pod) const;
+  // Returns the top owner of pods with this controller.
   TopOwner Of(const std::string& namespace_name, const std::string& kind, const std::string& name) const;
 
  private:
-  // Both require mutex_.
+  // These two require mutex_.
   std::vector<std::string> Learn(const std::string& kind, const OwnedObject& object);
   void Forget(const std::string& key);
 

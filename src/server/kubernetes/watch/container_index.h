@@ -1,4 +1,5 @@
-// The containers of a cluster's pods: the pod of each ID, and the containers whose usage does not count.
+// The containers of a cluster's pods: the pod of each container ID, and the containers whose usage does not
+// count.
 #pragma once
 
 #include <mutex>
@@ -12,14 +13,16 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// An index by container ID and by container name. Thread-safe.
 class ContainerIndex {
  public:
-  // Replaces the containers of one pod, whose key is `pod`. nullptr: the pod was not there, or is gone.
+  // Replaces the containers of one pod, whose ObjectKey is `pod`. nullptr as `before` or `now`: the pod did
+  // not exist before, or no longer exists.
   void Replace(const std::string& pod, const Pod* before, const Pod* now);
-  // Key of the pod whose container has this ID (ContainerState::id), or nullopt.
+  // Returns the ObjectKey of the pod whose container has this ID (ContainerState::id); nullopt if there is
+  // none.
   std::optional<std::string> PodOf(std::string_view id) const;
-  // True if Pod::left_out names the container.
+  // Returns true if Pod::left_out names the container.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
 
  private:

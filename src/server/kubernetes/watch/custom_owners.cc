@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-constexpr int kMostPages = 400;  // of 500 objects
-constexpr size_t kMostSaid = 8;  // kinds in one sentence
+constexpr int kMostPages = 400;  // with 500 objects each
+constexpr size_t kMostSaid = 8;  // kinds that one sentence names
 constexpr std::array<std::string_view, 9> kKnownKinds = {
     "cronjob",    "daemonset", "deployment", "job", "node", "pod", "replicaset", "replicationcontroller",
     "statefulset"};
@@ -64,7 +64,8 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
     }
     const absl::StatusOr<FoundKind> listed = List(kind, stopping);
     const absl::Status status = listed.status();
-    // A kind without a right, or that is no longer there, says nothing; other errors may pass.
+    // A kind that tautd may not list, or that no longer exists, has no settings: waiting for them would block
+    // its jobs for ever. Other errors may pass.
     const bool is_final = absl::IsPermissionDenied(status) || absl::IsNotFound(status) ||
                           absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
     std::optional<FoundKind> gone;
@@ -83,8 +84,9 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
   ForgetOthers(kinds);
 }
 
-// Nothing is decided for jobs of a kind whose settings are not read: that must be known. Anybody who may create a
-// pod may name an invented kind as its owner, which takes no place of one that is listed.
+// A kind that is left out is reported in last_error(), since nothing is decided for jobs whose settings are
+// not read. Listed kinds keep their places: anyone who may create a pod may invent kinds of owners, and these
+// must not displace a real kind.
 void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   const std::lock_guard lock(mutex_);
   left_out_.clear();
@@ -101,7 +103,8 @@ void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   std::ranges::sort(kinds);
 }
 
-// Also one that is there no longer: with its last pods it is not listed any more.
+// A kind that has lost its last pods is listed no more, so its objects may be outdated and have to be
+// forgotten, even if the kind still exists.
 void CustomOwnersReader::ForgetOthers(const std::vector<std::string>& owning) {
   std::vector<FoundKind> gone;
   {

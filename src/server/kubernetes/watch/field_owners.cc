@@ -31,7 +31,7 @@ bool CountsOn(const Hpa& hpa, std::string_view container, Resource resource) {
   });
 }
 
-// As the status of a VPA names it that says no more.
+// Names recommender and updateMode even if the VPA does not set them, so that people see why it counts.
 std::string VpaText(const Vpa& vpa) {
   return StrCat("the VerticalPodAutoscaler ", KeyOf(vpa), " (recommender ",
                 vpa.recommender.empty() ? "default" : vpa.recommender, ", updateMode ",
@@ -55,10 +55,11 @@ void FieldOwners::EraseLocked(const std::string& key, Known<Object>& known) {
 template <typename Object>
 void FieldOwners::PutLocked(Object object, Known<Object>& known) {
   const std::string key = KeyOf(object), workload = TargetOf(object);
-  // Their status changes every few seconds, which is no news.
+  // The status of these objects changes every few seconds. An object that is equal in all parsed fields must
+  // not be reported as changed.
   const auto it = known.objects.find(key);
   if (it != known.objects.end() && it->second == object) return;
-  EraseLocked(key, known);  // it may have had another target
+  EraseLocked(key, known);  // the workload in the object may have changed
   known.by_workload[workload].insert(key);
   known.objects.insert_or_assign(key, std::move(object));
   changed_.insert(workload);
@@ -140,7 +141,7 @@ bool FieldOwners::KnowsScaledObjects() const {
   return scaled_objects_.listed;
 }
 
-// A paused one first, should there be several: KEDA itself admits one.
+// KEDA itself admits one ScaledObject per workload. If there are several, a paused one comes first.
 const KedaScaledObject* FieldOwners::ScaledObjectLocked(const std::string& workload) const {
   const auto of = scaled_objects_.by_workload.find(workload);
   if (of == scaled_objects_.by_workload.end()) return nullptr;

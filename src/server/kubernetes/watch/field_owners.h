@@ -1,5 +1,5 @@
-// Who else sets what Tautline would set on the containers of a workload or its number of pods, or counts on it:
-// its HorizontalPodAutoscaler, its VerticalPodAutoscaler and its ScaledObject.
+// The autoscalers that set the same fields as Tautline, or whose decisions depend on those fields: the
+// HorizontalPodAutoscaler, VerticalPodAutoscaler and ScaledObject of a workload.
 //
 // Source: Kubernetes, "Horizontal Pod Autoscaling" (a utilization is a share of the requests), autoscaling/v2; the
 // Vertical Pod Autoscaler 1.6, autoscaling.k8s.io/v1; KEDA, keda.sh/v1alpha1.
@@ -20,16 +20,17 @@
 
 namespace taut::server {
 
-// Of one resource of a container, for people: "the HorizontalPodAutoscaler shop/web"; "": none.
+// The claims on one resource of a container, for people: "the HorizontalPodAutoscaler shop/web"; "" if there
+// is none.
 struct FieldClaims {
-  std::string set_by;     // a VerticalPodAutoscaler that sets it, by another recommender
-  std::string scaled_by;  // a HorizontalPodAutoscaler that scales by its use as a share of the request
+  std::string set_by;     // a VerticalPodAutoscaler of another recommender that sets the resource
+  std::string scaled_by;  // a HorizontalPodAutoscaler that scales by use ÷ request of the resource
 };
 
-// Those of a cluster as last seen. Thread-safe.
+// The autoscalers of a cluster as last seen, by the workload that they name. Thread-safe.
 class FieldOwners {
  public:
-  // VPAs whose recommender is this one are Tautline's own.
+  // VerticalPodAutoscalers that name `recommender` are Tautline's own, and claim nothing.
   explicit FieldOwners(std::string recommender = "tautline") : recommender_(std::move(recommender)) {}
 
   void ReplaceHpas(std::vector<Hpa> all) { Replace(std::move(all), hpas_); }
@@ -43,19 +44,21 @@ class FieldOwners {
   void PutScaledObject(KedaScaledObject object) { Put(std::move(object), scaled_objects_); }
   void RemoveScaledObject(const KedaScaledObject& object) { Remove(object, scaled_objects_); }
 
-  // HorizontalPodAutoscalers and VerticalPodAutoscalers that were never listed, for people; "": all were.
+  // Returns the names of the kinds HorizontalPodAutoscaler and VerticalPodAutoscaler, in the plural, that
+  // were never listed; "" if both were.
   std::string NotListed() const;
-  bool KnowsScaledObjects() const;  // they were listed
-  bool KnowsHpas() const;           // HorizontalPodAutoscalers were listed
-  // `container`: "" for any of the workload's.
+  // These two return true once the objects of the kind were listed.
+  bool KnowsScaledObjects() const;
+  bool KnowsHpas() const;
+  // Returns the claims on a resource of a container; `container` "" means any container of the workload.
   FieldClaims On(const WorkloadName& workload, std::string_view container, Resource resource) const;
-  // Who sets the replicas, for people: "the HorizontalPodAutoscaler shop/web"; "": none does. A paused
-  // ScaledObject
-  // first, which has no HorizontalPodAutoscaler then.
+  // Returns the object that sets the number of replicas, for people: "the HorizontalPodAutoscaler shop/web";
+  // "" if there is none. A paused ScaledObject comes first, since it has no HorizontalPodAutoscaler while it
+  // is paused.
   std::string ReplicasOwner(const WorkloadName& workload) const;
-  // The ScaledObject of the workload that is paused, and by what; "": none is.
+  // Returns the paused ScaledObject of the workload and what pauses it, for people; "" if none is paused.
   std::string PausedScaling(const WorkloadName& workload) const;
-  // Workloads whose claims may be others since the last call, as WorkloadKey.
+  // Returns the workloads, as WorkloadKey, whose claims may have changed since the last call.
   std::vector<std::string> TakeChanged();
 
  private:
@@ -71,7 +74,7 @@ class FieldOwners {
   void Put(Object object, Known<Object>& known);
   template <typename Object>
   void Remove(const Object& object, Known<Object>& known);
-  // All REQUIRE mutex_.
+  // These functions require mutex_.
   template <typename Object>
   void PutLocked(Object object, Known<Object>& known);
   template <typename Object>
@@ -83,7 +86,7 @@ class FieldOwners {
   Known<Vpa> vpas_;
   Known<KedaScaledObject> scaled_objects_;
   const KedaScaledObject* ScaledObjectLocked(const std::string& workload) const;  // REQUIRES: mutex_
-  std::set<std::string> changed_;                                                 // workloads
+  std::set<std::string> changed_;  // WorkloadKeys for TakeChanged
 };
 
 }  // namespace taut::server

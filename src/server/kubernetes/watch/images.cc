@@ -13,7 +13,8 @@
 namespace taut::server {
 namespace {
 
-// "registry:5000/app:1.2@sha256:0f" is "registry:5000/app".
+// Returns the image without tag and digest: "registry:5000/app" for "registry:5000/app:1.2@sha256:0f". A
+// colon before the last slash belongs to a port.
 std::string ImageWithoutTag(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const size_t colon = image.rfind(':'), slash = image.rfind('/');
@@ -21,7 +22,7 @@ std::string ImageWithoutTag(std::string_view image) {
   return std::string(has_tag ? image.substr(0, colon) : image);
 }
 
-// "web:1.3" of "registry:5000/shop/web:1.3"; "web@0f0f0f0f0f0f" of a digest.
+// Returns "web:1.3" for "registry:5000/shop/web:1.3", and "web@0f0f0f0f0f0f" for an image with a digest.
 std::string ShortImage(std::string_view image) {
   constexpr size_t kDigits = 12;
   const size_t at = std::min(image.find('@'), image.size());
@@ -33,7 +34,7 @@ std::string ShortImage(std::string_view image) {
   return out;
 }
 
-// Whether the container is the workload's: the named one, or with "" each.
+// Returns true if the container is the workload's; "" as the workload's container stands for all of them.
 bool IsOf(const WorkloadName& workload, const ContainerState& container) {
   return workload.container.empty() || workload.container == container.name;
 }

@@ -10,11 +10,12 @@
 
 namespace taut::server {
 
-// Images of the workload's container in these pods of it, or of whole pods all of theirs: "web:1.3" of
-// "registry/shop/web:1.3", of a digest its first 12 digits. Sorted, each once.
+// Returns the versions that these pods of the workload run, sorted, each once: the image of its container,
+// or, of whole pods, all their images joined by "+". "registry/shop/web:1.3" becomes "web:1.3", and of a
+// digest the first 12 digits are kept.
 std::vector<std::string> VersionsOf(std::span<const PodPtr> pods, const WorkloadName& workload);
-// A notice for people, if pods of the workload that are runs of one program (IsRunKind), or have no owner, run
-// different images, tags left aside. It names the first such container. "": they do not.
+// Returns a notice for people if runs of one program (IsRunKind), or pods without an owner, have different
+// images, tags left aside. It names the first such container; "" if there is none.
 std::string MixedImages(std::span<const PodPtr> pods, const WorkloadName& workload);
 
 }  // namespace taut::server

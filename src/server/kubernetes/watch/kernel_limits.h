@@ -1,7 +1,8 @@
-// The memory limits of pods' cgroups as their kubelets report them. A resize that meets a container as it restarts
-// may set the limit of the container's cgroup and leave the pod's, which kills at the lower one.
+// The memory limits of pods' cgroups as the kubelets report them. A resize that meets a container as it
+// restarts may set the limit of the container's cgroup and miss the pod's. The kernel then kills at the lower
+// of the two.
 //
-// Source: cAdvisor's container_spec_memory_limit_bytes of the cgroup above the containers.
+// Source: metric container_spec_memory_limit_bytes of cAdvisor, for the cgroup above the containers.
 #pragma once
 
 #include <map>
@@ -15,23 +16,25 @@
 
 namespace taut::server {
 
-// Of a kubelet's cAdvisor page, calls fn for the cgroup of each pod that has a memory limit.
+// Calls `fn` for each pod's cgroup with a memory limit on a kubelet's cAdvisor page; `bytes` is the limit.
 void ForEachPodLimit(std::string_view text, absl::FunctionRef<void(const std::string& uid, double bytes)> fn);
 
-// What the pod's cgroup has to allow, the sum of the memory limits that its containers run with. nullopt: one has
-// none, or a resize is not done yet.
+// Returns the least limit in bytes that the pod's cgroup needs: the limit of the whole pod, or else the sum
+// of the memory limits that its containers run with. nullopt if a container has no limit, a resize is under
+// way, or the pod has ended.
 std::optional<double> NeededPodLimit(const Pod& pod);
 
-// Thread-safe.
+// The latest limits of all pods' cgroups. Thread-safe.
 class KernelLimits {
  public:
   struct Report {
     double bytes = 0;
-    double at_s = 0;  // by the steady clock
+    double at_s = 0;  // of the steady clock
   };
-  // What one kubelet reports, at `now_s`. Reports that are older than a while are forgotten.
+  // Stores the limits on one kubelet's cAdvisor page, read at `now_s`. Reports older than five minutes are
+  // removed.
   void Take(std::string_view page, double now_s);
-  // The latest of each pod, by its UID.
+  // Returns the latest report of each pod, by its UID.
   std::map<std::string, Report> reports() const;
 
  private:

@@ -19,7 +19,7 @@ RequestAndLimit OfContainer(const ContainerState& container, Resource resource) 
   return {container.requests.of(resource), container.limits.of(resource)};
 }
 
-// Absent where no container has it.
+// Returns the sums over the containers; absent if no container has the amount.
 RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   RequestAndLimit sum;
   for (const ContainerState& container : pod.containers) {
@@ -30,7 +30,8 @@ RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   return sum;
 }
 
-// What its containers may take of the pod's limit.
+// Returns the amount of the pod's limit that its containers may use. A container without a limit is bounded
+// by the pod's limit alone, so its request counts.
 double SharedOf(const Pod& pod, Resource resource) {
   double sum = 0;
   for (const ContainerState& container : pod.containers) {
@@ -44,7 +45,7 @@ bool Above(const std::optional<double>& value, const std::optional<double>& most
   return value.has_value() && most.has_value() && *value > *most * (1 + 1e-9);
 }
 
-// What of a LimitRange's range is broken; "": nothing.
+// Returns how a LimitRange's range is broken, for people; "" if it is not.
 std::string Broken(const RequestAndLimit& now, const AmountRange& range, Resource resource) {
   const std::optional<double> least = range.min.of(resource), most = range.max.of(resource),
                               ratio = range.max_limit_request_ratio.of(resource);
@@ -70,7 +71,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
   const RequestAndLimit was = SumOf(before, resource), now = SumOf(after, resource);
   const std::string what = Broken(now, rule.pod, resource);
   if (!what.empty() && Broken(was, rule.pod, resource).empty()) return StrCat("of the pod: ", what);
-  // What the namespace uses does not count this pod yet.
+  // The quota's use does not include the new pod yet, so the whole amount of the pod has to fit into the
+  // rest.
   if (Above(now.request, rule.requests_left.of(resource)) && Above(now.request, was.request))
     return "of the pod: request above what is left";
   if (Above(now.limit, rule.limits_left.of(resource)) && Above(now.limit, was.limit))
@@ -82,12 +84,13 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
-  // The request is the smaller of the two, the limit the larger one.
+  // Keeping the ratio, a bound on the request scales up to a bound on the limit by 1 / share, and a bound on
+  // the limit scales down.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
   if (const std::optional<double> most = largest.amounts.of(resource); most.has_value()) {
-    out.upper = most;  // in place a limit above its node is refused, too
+    out.upper = most;  // Kubernetes refuses a resize in place above the node, too.
     out.upper_by = largest.ByText(resource);
   }
   for (const NamespaceRule& rule : rules) {
@@ -102,14 +105,15 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
       out.lower_by = StrCat("LimitRange ", rule.name);
     }
   }
-  // A namespace whose pods fit no node: what the rule asks for is what is refused otherwise.
+  // The lower bound may exceed the upper one, as if a LimitRange requires more than any node has. The upper
+  // bound gives way, since the API server refuses a pod below the LimitRange.
   if (out.lower.has_value() && out.upper.has_value() && *out.lower > *out.upper) out.upper = out.lower;
   return out;
 }
 
 std::string AbovePod(const Pod& before, const Pod& after) {
   for (const Resource r : kPodResources) {
-    // The amounts of its only container are those of the pod.
+    // If a container has the amounts of the whole pod, it is the only one, and the two cannot differ.
     if (std::ranges::any_of(after.containers, [r](const ContainerState& c) { return c.of_pod(r); })) continue;
     const std::optional<double>&most_requests = after.pod_requests.of(r), most = after.pod_limits.of(r);
     const RequestAndLimit was = SumOf(before, r), now = SumOf(after, r);
@@ -176,7 +180,8 @@ void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) 
   if (found->second.empty()) rules_.erase(found);
 }
 
-// Quotas change with every pod, and bound no recommendation.
+// The use of a quota changes with every pod, and no recommendation depends on it. Counting it would send all
+// settings again each time.
 void NamespaceRules::Note(const std::string& kind) { version_ += kind == "LimitRange" ? 1 : 0; }
 
 uint64_t NamespaceRules::version() const {

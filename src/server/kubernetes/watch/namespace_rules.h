@@ -1,5 +1,5 @@
-// What LimitRanges and ResourceQuotas of a namespace allow: the API server refuses to create a pod that breaks
-// them.
+// The amounts that the LimitRanges and ResourceQuotas of a namespace allow. The API server refuses to create
+// a pod that breaks them.
 //
 // Source: Kubernetes, "Limit Ranges" and "Resource Quotas".
 #pragma once
@@ -18,33 +18,35 @@
 
 namespace taut::server {
 
-// What is recommended for a job's tasks, in the words of Kubernetes.
+// The amount that a recommendation for a job's tasks sets, in the words of Kubernetes.
 struct RecommendedAmount {
-  bool of_pods = false;     // its tasks are whole pods, not containers
-  bool is_request = false;  // else the limit
-  double share = 1;         // request / limit, which keep their ratio; 0 < share <= 1
+  bool of_pods = false;     // true if the job's tasks are whole pods, not containers
+  bool is_request = false;  // false: the amount is the limit
+  double share = 1;         // request ÷ limit, whose ratio is kept; 0 < share <= 1
 };
 
-// What it may be by these rules of its namespace and by `largest`: the narrowest of all. A LimitRange bounds
-// request and limit. Its maximum ratio of the two and what a quota has left are not in it: they depend on more
-// than the amount.
+// Returns the narrowest range that the LimitRanges among `rules` and the node `largest` allow for the amount;
+// a LimitRange bounds both request and limit. The maximum ratio of limit and request and the rest of a quota
+// are left out, since they depend on more than the amount.
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource);
 
-// How the containers of `after` exceed together what the pod has as a whole (spec.resources) and they share: "the
-// memory limits of its containers together above 128Mi, the limit of the whole pod (spec.resources)". "": they do
-// not, or no further than those of `before`. A container without a limit counts with its request.
+// Returns how the containers of `after` together exceed the amounts of the whole pod (spec.resources), for
+// example "the memory limits of its containers together above 128Mi, the limit of the whole pod
+// (spec.resources)". "" if they do not, or exceed them no further than those of `before`. A container without
+// a limit counts with its request.
 std::string AbovePod(const Pod& before, const Pod& after);
 
-// The rule that `after` breaks and `before` does not, for people: "shop/small: memory of container app: limit
-// above 512Mi", or AbovePod. "": none. `before` and `after` are a new pod, with the same containers.
+// Returns the rule that `after` breaks and `before` does not, for people: "shop/small: memory of container
+// app: limit above 512Mi", or the text of AbovePod. "" if there is none. Both are states of one new pod, with
+// the same containers in the same order.
 std::string BrokenRule(const Pod& before, const Pod& after, std::span<const NamespaceRule> rules);
 
-// Why no node has room for the new pod `after`: its containers together request more of the resource than
-// `largest_node` has. "": one has, or `before`, which has the same containers, requests as much.
+// Returns why no node has room for the new pod `after`: its containers together request more of the resource
+// than `largest_node` has. "" if a node has room, or if `before`, with the same containers, requests as much.
 std::string AboveNodes(const Pod& before, const Pod& after, const Amounts& largest_node, Resource resource);
 
-// Those of a cluster as last seen. Thread-safe.
+// The rules of a cluster as last seen. Thread-safe.
 class NamespaceRules {
  public:
   // `kind`: "LimitRange" or "ResourceQuota".
@@ -52,9 +54,9 @@ class NamespaceRules {
   void Put(const std::string& kind, NamespaceRule rule);
   void Remove(const std::string& kind, const NamespaceRule& rule);
   std::vector<NamespaceRule> Of(const std::string& namespace_name) const;
-  // They were listed once.
+  // Returns true once the objects of this kind were listed.
   bool Knows(const std::string& kind) const;
-  // Grows with every call that may have changed a LimitRange.
+  // Returns a number that grows with every call that may have changed a LimitRange.
   uint64_t version() const;
 
  private:
@@ -62,7 +64,7 @@ class NamespaceRules {
 
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
-  std::set<std::string> known_;                                        // kinds
+  std::set<std::string> known_;                                        // kinds that were listed
   std::map<std::string, std::map<std::string, NamespaceRule>> rules_;  // by namespace, then "Kind/name"
 };
 

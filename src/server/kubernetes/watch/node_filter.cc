@@ -45,7 +45,8 @@ bool IsName(const NodeRequirement& requirement) {
          requirement.values.size() == 1;
 }
 
-// The node that each term names, which is taken out of them; "": they name none, or several.
+// Returns the node that every term names and removes it from the terms. "" if they name none, or several
+// nodes; the terms then stay.
 std::string TakePinned(std::vector<NodeTerm>& terms) {
   std::string out;
   for (const NodeTerm& term : terms) {
@@ -60,7 +61,8 @@ std::string TakePinned(std::vector<NodeTerm>& terms) {
 void ReadTolerations(JsonNode list, std::vector<Toleration>& out) {
   list.ForEachItem([&out](JsonNode at) {
     const std::string_view key = at.Text("key");
-    if (IsOfTheCluster(key)) return;  // nearly all pods have some, and these taints do not count
+    // Nearly all pods have some, and ReadNode drops the taints that they match.
+    if (IsOfTheCluster(key)) return;
     Toleration& toleration = out.emplace_back();
     toleration.key = key;
     toleration.exists = at.Text("operator") == "Exists";
@@ -203,7 +205,8 @@ std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string&
       ReadRequirements(at["matchFields"], true, term);
     });
     pinned_node = TakePinned(*out.terms);
-    // A term of a name alone asks for nothing else.
+    // A term that named the node alone has become empty and allows every node, so the rest of the terms is no
+    // condition.
     const bool is_rest_empty =
         std::ranges::any_of(*out.terms, [](const NodeTerm& term) { return term.empty(); });
     if (!pinned_node.empty() && is_rest_empty) out.terms.reset();

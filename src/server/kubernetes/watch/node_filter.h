@@ -1,5 +1,5 @@
-// Which nodes a pod may run on, as its spec says it: nodeSelector, required node affinity, and the taints that it
-// tolerates. No I/O.
+// The nodes on which a pod may run, according to its spec: nodeSelector, required node affinity and tolerated
+// taints. No I/O.
 //
 // Source: Kubernetes, "Assigning Pods to Nodes" and "Taints and Tolerations"; k8s.io/component-helpers,
 // scheduling/corev1/nodeaffinity.
@@ -16,42 +16,46 @@
 
 namespace taut::server {
 
-// Of a node's labels or, of a field, its name.
+// A condition on one label of a node or, if is_field, on the node's name.
 struct NodeRequirement {
-  // kNever: an operator that is not known; no node meets it.
+  // kNever stands for an unknown operator, which no node meets.
   enum class Operator : uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt, kNever };
   std::string key;
   Operator op = Operator::kNever;
   std::vector<std::string> values;
   bool is_field = false;
 };
-// Each has to be met; an empty term is met by no node.
+// A node has to meet every requirement of a term. No node meets an empty term.
 using NodeTerm = std::vector<NodeRequirement>;
 
+// A taint that a pod tolerates.
 struct Toleration {
-  std::string key, value, effect;  // "": every one
-  bool exists = false;             // of any value
+  std::string key, value, effect;  // "" matches every one
+  bool exists = false;             // with any value
 };
 
+// The conditions of a pod on its nodes.
 struct NodeFilter {
   std::vector<std::pair<std::string, std::string>> selector;
-  std::optional<std::vector<NodeTerm>> terms;  // one has to be met; absent: no affinity is required
+  // a node has to meet one of them; absent if no affinity is required
+  std::optional<std::vector<NodeTerm>> terms;
   std::vector<Toleration> tolerations;
-  std::string where;  // the first two for people: "nodeSelector pool=small"; "": neither
-  std::string key;    // of all of it: filters with the same key are the same
+  std::string where;  // selector and terms for people: "nodeSelector pool=small"; "" if there are neither
+  std::string key;    // text of all conditions: filters with the same key are equal
 };
 
-// Of a pod's spec. nullptr: it says nothing, and the pod runs on every node without taints. A node that all terms
-// name (as the DaemonSet controller does) is `pinned_node` and no part of the filter, so that the pods of a
-// DaemonSet share one.
+// Reads the filter of a pod's spec. nullptr: the spec has no condition, so the pod may run on every node
+// without taints. A node that all terms name (as the DaemonSet controller writes them) is stored in
+// `pinned_node` and left out of the filter, so that the pods of a DaemonSet share one filter.
 std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string& pinned_node);
-// Labels and taints included. False: it has no metadata.
+// Reads a node with its labels and taints. Returns false if it has no metadata.
 bool ReadNode(JsonNode at, Node& node);
 
-// Whether the node is one by nodeSelector and affinity. nullptr: every node is.
+// Returns true if the node meets nodeSelector and affinity. A filter of nullptr selects every node.
 bool Selects(const NodeFilter* filter, const Node& node);
-// Whether none of its taints NoSchedule and NoExecute keeps the pod away. Taints node.kubernetes.io/... and
-// node.cloudprovider.kubernetes.io/... do not count: the cluster sets them for a time, as while a node is drained.
+// Returns true if the pod tolerates every taint NoSchedule and NoExecute of the node. ReadNode leaves the
+// taints node.kubernetes.io/... and node.cloudprovider.kubernetes.io/... out, for the cluster sets them only
+// for a time, as while a node is drained.
 bool Tolerates(const NodeFilter* filter, const Node& node);
 
 }  // namespace taut::server

@@ -11,7 +11,8 @@ struct Placed {
   PlacedAmounts asked, cap;
 };
 
-// Sums over containers: what is asked by those that ask, and a cap if all have one.
+// Adds a container to the sums of its task. Requests add up over the containers that have one; the task has a
+// cap only if all containers have one.
 void AddContainer(const ContainerState& container, bool first, Placed& sum) {
   for (const Resource r : kPodResources) {
     const auto i = static_cast<size_t>(r);

@@ -8,16 +8,16 @@
 
 namespace taut::server {
 
-// Thread-safe, as the cluster is. Capacity is what a node says is allocatable. A task is a pod or a container of
-// one, as ClusterNaming counts them: it asks for its requests, or its limits where it has none, and cannot use
-// more than its limits. Pods that are not watched (kubernetes.namespaces) are not there.
+// Placement in a cluster. The capacity of a machine is what its node has allocatable. A task is a pod or a
+// container, as ClusterNaming counts them. It requests its requests, or its limits if it has none, and cannot
+// use more than its limits. Pods outside kubernetes.namespaces are absent. Thread-safe.
 class NodePlacement final : public PlacementSource {
  public:
-  // `cluster` outlives it.
+  // `cluster` must outlive this object.
   explicit NodePlacement(const Cluster* cluster) : cluster_(cluster) {}
 
   std::string_view placement_name() const override { return "kubernetes"; }
-  // O(pods).
+  // Returns all machines with their tasks; O(nodes + pods).
   std::vector<PlacedMachine> Placement() const override;
 
  private:

@@ -8,14 +8,15 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostFilters = 10'000;  // reviews of pods may name any
+constexpr size_t kMostFilters = 10'000;  // bounds the memory, since the pods under review may name any filter
 
-// A change of the status, of which there are many, changes nothing for pods.
+// Kubelets write the status of a node every few seconds. Unless labels, taints or allocatable amounts differ,
+// no result in largest_ changes.
 bool IsSameForPods(const Node& a, const Node& b) {
   return a.allocatable == b.allocatable && a.labels == b.labels && a.taints == b.taints;
 }
 
-// Keeps the first of equal ones: nodes come by name.
+// Keeps the first of equal nodes, which is the first by name, so that the result is stable.
 void Raise(const Node& node, Resource r, std::optional<double>& most, std::string* name) {
   const std::optional<double>& has = node.allocatable.of(r);
   if (!has.has_value() || (most.has_value() && *most >= *has)) return;
@@ -88,7 +89,8 @@ std::vector<std::string> NodeTable::ReplaceNow(std::vector<Node> nodes) {
     std::string name = node.name;
     nodes_.insert_or_assign(std::move(name), std::move(node));
   }
-  // Those that had jobs of their own keep them; then the largest ones, so that a restart finds the same.
+  // Groups with jobs of their own keep them. Free places go to the largest groups, and to the first by name
+  // among equal ones, so that a restart finds the same groups.
   std::erase_if(own_, [this](const std::string& group) { return !sizes_.contains(group); });
   std::vector<std::pair<size_t, std::string>> others;
   for (const auto& [group, size] : sizes_) {
@@ -133,6 +135,8 @@ void NodeTable::Replace(std::vector<Node> nodes) {
     const std::lock_guard lock(mutex_);
     changed = ReplaceNow(std::move(nodes));
   }
+  // Without the lock, since PodTable takes its own lock first and then calls this table. known_ comes last:
+  // it means that the pods have their groups.
   if (has_groups() && regrouped_ != nullptr) regrouped_(changed);
   const std::lock_guard lock(mutex_);
   known_ = true;

@@ -6,7 +6,8 @@
 namespace taut::server {
 namespace {
 
-// What an annotation says is believed of no more than the pod could have.
+// Anyone who may write the pod may write its annotation. An amount that no pod could have is therefore
+// ignored.
 std::optional<double> Believed(const std::optional<double>& noted, const std::optional<double>& most) {
   return noted.has_value() && most.has_value() && *noted > *most ? std::nullopt : noted;
 }
@@ -34,8 +35,8 @@ void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   }
 }
 
-// A container that names a limit only has it as its request, too. Amounts that the template does not have may be
-// of a LimitRange.
+// Kubernetes sets the request of a container that has a limit only to that limit. Amounts that the template
+// does not have may be defaults of a LimitRange, which only the annotation holds.
 void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod) {
   pod.owners_known = true;
   for (ContainerState& container : pod.containers) {

@@ -1,5 +1,5 @@
-// Reads from templates what the owners of pods want that were resized before they were seen, as before a restart
-// of tautd.
+// Reads the limits that owners of pods set from their templates, for pods that were resized before tautd saw
+// them, as before a restart of tautd.
 #pragma once
 
 #include <functional>
@@ -11,22 +11,24 @@
 
 namespace taut::server {
 
-// One object, one thread.
+// Reads each template once, and again after errors. One object belongs to one thread.
 class OwnersReader {
  public:
   struct Options {
-    // The body of a list at this path. Who watches workloads may list them, but not get one.
+    // Sends a GET of a list at this path and returns its body. The right to watch workloads includes lists,
+    // but no GET of one object.
     std::function<absl::StatusOr<std::string>(const std::string& path)> get;
+    // Returns the steady clock in seconds.
     std::function<double()> steady_s;
-    double retry_s = 10;  // after an error that may pass
-    double refused_retry_s = 600;
+    double retry_s = 10;           // after an error that may pass
+    double refused_retry_s = 600;  // after an error that does not pass, such as a refusal
   };
-  // `cluster` must outlive it.
+  // `cluster` must outlive this object.
   OwnersReader(Options options, Cluster* cluster) : options_(std::move(options)), cluster_(cluster) {}
 
-  // Reads what is due, one after the other, until `stopping` says so.
+  // Reads the templates that are due, one after the other, until `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
-  // "": the last one was read.
+  // Returns the last error; "" if the last template was read.
   const std::string& last_error() const { return last_error_; }
 
  private:
@@ -34,7 +36,7 @@ class OwnersReader {
 
   const Options options_;
   Cluster* const cluster_;
-  std::map<PodController, double> due_;  // not before this time
+  std::map<PodController, double> due_;  // the steady time before which a controller is not read
   std::string last_error_;
 };
 

@@ -1,4 +1,4 @@
-// The pods and workloads of a cluster that changed since their reader took the changes last.
+// The pods and workloads of a cluster that changed since the last call that took the changes.
 #pragma once
 
 #include <mutex>
@@ -12,34 +12,38 @@
 
 namespace taut::server {
 
-// The controller of a pod: {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
+// The controller of a pod, for example {"shop", "ReplicaSet", "web-5d4f8c7b9d"}.
 struct PodController {
   std::string namespace_name, kind, name;
   auto operator<=>(const PodController&) const = default;
 };
 
-// Thread-safe.
+// Collects changes until a reader takes them. Thread-safe.
 class PodChanges {
  public:
-  // Notes that the pod with this key came or changed.
+  // Notes that the pod with this key is new or has changed.
   void NotePod(const std::string& key, PodPtr pod);
-  // Notes that the pod with this key is gone. `killed`: its last state, if a container was killed; else nullptr.
+  // Notes that the pod with this key is gone. `killed` is its last state if a container of it was killed for
+  // memory, else nullptr.
   void NoteGone(const std::string& key, PodPtr killed);
   void NoteWorkload(const std::string& workload);
+  // Notes a controller whose pod was resized before it was seen.
   void NoteUnknownOwner(PodController controller);
 
-  // Workloads of which a pod changed, came or went since the last call, as "namespace/kind/name", ascending.
+  // Returns the workloads, as WorkloadKey, of which a pod appeared, changed or disappeared since the last
+  // call, ascending.
   std::vector<std::string> TakeWorkloads();
-  // Pods that changed or came since the last call, and pods that are gone, if a container of theirs was killed.
+  // Returns the pods that appeared or changed since the last call, and the pods that are gone if a container
+  // of theirs was killed for memory.
   std::vector<PodPtr> TakePods();
-  // Controllers of pods that were resized before they were seen, each once: their templates are not known.
+  // Returns the controllers noted by NoteUnknownOwner since the last call, each once.
   std::vector<PodController> TakeUnknownOwners();
 
  private:
   std::mutex mutex_;
   absl::flat_hash_set<std::string> workloads_;
   absl::flat_hash_map<std::string, PodPtr> pods_;
-  std::vector<PodPtr> gone_killed_;  // the first kMostGone
+  std::vector<PodPtr> gone_killed_;  // the first 10,000; later ones are dropped
   std::set<PodController> unknown_owners_;
 };
 

@@ -1,4 +1,5 @@
-// For tests: pods as an API server would send them.
+// For tests: pods as an API server sends them, a writer that follows a script, and an intake that keeps its
+// reports.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,12 @@ namespace taut::server {
 
 inline constexpr double kMebibyte = 1024.0 * 1024;
 
-// Of the Deployment of TestPod, and pods of it.
+// The job of the Deployment of TestPod, and two of its pods.
 inline constexpr const char* kJob = "shop/deployment/web/app";
 inline constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
 inline constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
 
-// A running container with 100m of 200m and 32Mi of 64Mi.
+// Returns a running container that requests 100m and 32Mi, with limits of 200m and 64Mi.
 inline ContainerState TestContainer(std::string name = "app") {
   ContainerState out;
   out.name = std::move(name);
@@ -35,7 +36,7 @@ inline ContainerState TestContainer(std::string name = "app") {
   return out;
 }
 
-// Of the Deployment web, through its ReplicaSet.
+// Returns a pod of the Deployment web, which owns it through a ReplicaSet.
 inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
   Pod out;
   out.namespace_name = "shop";
@@ -50,20 +51,20 @@ inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
   return out;
 }
 
-// Notes what it is asked for, and answers as it is told to.
+// Notes every request and answers by its script.
 class ScriptedWriter final : public ClusterWriter {
  public:
   struct Script {
     absl::Status resize, scale, reviewed, evict;
-    std::vector<ContainerState> containers;                                     // of every template
-    absl::Status no_template;                                                   // why it cannot be read
-    absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // its JSON
+    std::vector<ContainerState> containers;  // the containers of every template
+    absl::Status no_template;                // the error that Template returns, if any
+    absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // the JSON of every workload
     absl::Status apply;
     double retry_after_s = 0;
     // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-...",
     // "apply shop/web {...}"
     std::vector<std::string> asked;
-    std::function<void()> on_resize = {};  // what others do meanwhile
+    std::function<void()> on_resize = {};  // called during each resize, for changes by others
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
 
@@ -99,7 +100,7 @@ class ScriptedWriter final : public ClusterWriter {
   Script* const script_;
 };
 
-// Since the last time: "7 applied set on 2 of 2 pods".
+// Returns the outcomes since the last call, for example "7 applied set on 2 of 2 pods".
 inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   std::vector<std::string> out;
   for (const OutcomeUpdate& o : actuator.TakeOutcomes())
@@ -107,13 +108,13 @@ inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   return out;
 }
 
-// That of a job of this name; not known: it is none.
+// Returns the workload of a job of this name; an empty one if the name is not one of Kubernetes.
 inline Workload InKubernetes(std::string_view job, std::string_view cell = "") {
   return WorkloadOfStoredName(job, cell).value_or(Workload());
 }
 
-// Remembers what is reported: "east/shop/deployment/web/app web-1 memory_bytes 5e+07 @ 5000", with "web-1[app]" where a
-// part adds up to the task, and facts as "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
+// Keeps every report: "east/shop/deployment/web/app web-1 memory_bytes 5e+07", with "web-1[app]" if a task
+// has parts, and facts as "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
 class HeardReports final : public WorkloadIntake {
  public:
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {

@@ -1,5 +1,5 @@
-// What the scheduler counts for a pod: max(of the pod, max(of its init containers, sum of containers and
-// sidecars)) + overhead.
+// The requests that the scheduler counts for a pod: max(of the pod, max(of its init containers, sum of
+// containers and sidecars)) + overhead.
 //
 // Source: Kubernetes, component-helpers/resource, PodRequests; "Sidecar Containers", "Pod-level resources".
 #pragma once
@@ -8,9 +8,10 @@
 
 namespace taut::server {
 
-// Of a container, the larger of what it asks for and what it runs with; absent: neither.
+// Returns the larger of the requests in the container's spec and the requests that it runs with; absent if it
+// has neither.
 Amounts RequestsOf(const ContainerState& container);
-// What the pod counts beyond the sum of its containers; absent: nothing.
+// Returns the requests that the pod counts beyond the sum of its containers; absent if there are none.
 Amounts RequestsBeyondContainers(const Pod& pod);
 
 }  // namespace taut::server

@@ -12,10 +12,11 @@ namespace {
 
 std::string KeyOf(const Pod& pod) { return ObjectKey("Pod", pod.namespace_name, pod.name); }
 
-// Where it runs, or will.
+// Returns the node where the pod runs, or the node to which it is pinned before it runs.
 const std::string& NodeOf(const Pod& pod) { return pod.node.empty() ? pod.pinned_node : pod.node; }
 
-// The workload of pods of a namespace with this owner, whose name ends with their group if they have one.
+// Returns the workload of pods of a namespace with this owner. The owner's name ends with the group if the
+// pods have one, and the workload's name must not.
 WorkloadName NameOf(const std::string& namespace_name, const TopOwner& owner, const std::string& group) {
   WorkloadName out{namespace_name, owner.kind, owner.name, "", group};
   if (group.empty()) return out;
@@ -23,7 +24,8 @@ WorkloadName NameOf(const std::string& namespace_name, const TopOwner& owner, co
   return out;
 }
 
-// A pod that is gone, if a container of it was killed: what the watch says of its end counts.
+// Returns the last state of a pod that is gone if a container of it was killed for memory, else nullptr. A
+// kill may be in `last` alone, as the watch sends the pod's end only with its deletion.
 PodPtr KilledWhenGone(const PodPtr& known, const Pod* last) {
   const bool is_news = last != nullptr && last->uid == known->uid && LastOomKill(*last) > LastOomKill(*known);
   if (!is_news && LastOomKill(*known) == 0) return nullptr;
@@ -66,6 +68,7 @@ void PodTable::ShareFilter(Pod& pod) {
     return;
   }
   shared = pod.nodes;
+  // Expired filters are removed when the map has doubled, so that cleaning costs O(1) a pod on average.
   if (filters_.size() < clean_filters_at_) return;
   absl::erase_if(filters_, [](const auto& item) { return item.second.expired(); });
   clean_filters_at_ = std::max<size_t>(64, 2 * filters_.size());
@@ -81,7 +84,7 @@ void PodTable::LeaveNode(const std::string& key, const Pod& pod) {
 void PodTable::NoteOwnersAmounts(const Pod* before, Pod& pod) {
   KeepOwnersAmounts(before, pod);
   if (pod.owners_known) return;
-  // Nothing but its annotation says what the owner of a pod without a controller wants.
+  // A pod without a controller has no template: its annotation alone records the owner's amounts.
   if (pod.admitted_by_us && pod.owner_kind.empty()) TakeNoted(nodes_.LargestFor(pod).amounts, pod);
   if (!pod.is_ended && !pod.owner_kind.empty())
     changes_.NoteUnknownOwner({pod.namespace_name, pod.owner_kind, pod.owner_name});
@@ -99,6 +102,7 @@ void PodTable::Insert(Pod pod) {
     Unplace(key, entry);
     if (NodeOf(*before) != NodeOf(pod)) LeaveNode(key, *before);
   }
+  // These come before Place: it asks owners_ for the owner of the pod that LearnPod has stored.
   containers_.Replace(key, before.get(), &pod);
   entry.pod = std::make_shared<const Pod>(std::move(pod));
   owners_.LearnPod(key, *entry.pod);
@@ -153,7 +157,7 @@ void PodTable::FindOwnersOf(const std::vector<std::string>& pods) {
   }
 }
 
-// `before`: the same pod's last version, if there is one.
+// Returns the pod's group. `before`: the pod's last version; nullptr if there is none.
 std::optional<std::string> PodTable::GroupNow(const Pod& pod, const Pod* before) const {
   const std::optional<std::string> was = before == nullptr ? std::nullopt : before->group;
   switch (splits_.Of(pod)) {
@@ -163,7 +167,7 @@ std::optional<std::string> PodTable::GroupNow(const Pod& pod, const Pod* before)
       return OrdinalGroup(pod.name, pod.owner_name);
     case SplitBy::kNode: {
       std::optional<std::string> group = nodes_.GroupOf(NodeOf(pod));
-      // A pod outlives its node for a while.
+      // A pod outlives its node for a while, and must not change its job meanwhile.
       return group.has_value() ? group : std::optional(was.value_or(""));
     }
   }

@@ -24,56 +24,61 @@
 
 namespace taut::server {
 
-// Which pods of a workload are asked for: those that stay, also those that are deleted and have not ended, or all.
+// Which pods of a workload a query returns: pods that stay, these and deleted pods that have not ended, or
+// all.
 enum class PodsThat : uint8_t { kStay, kHaveNotEnded, kAreThere };
 
-// Thread-safe. About 1.5 KiB a pod. Keys of pods are ObjectKey.
+// The pods by ObjectKey and by workload. Thread-safe; about 1.5 KiB a pod.
 class PodTable {
  public:
   struct SeenPod {
     PodPtr pod;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // All of these outlive the table, and may be called by others at the same time: the table locks itself first.
+  // All of these must outlive the table. Lock order: the table's lock before theirs, so none of them may call
+  // the table while it holds its own.
   PodTable(const NodeTable& nodes, const SplitOrders& splits, ClusterOwners& owners,
            ContainerIndex& containers, PodChanges& changes)
       : nodes_(nodes), splits_(splits), owners_(owners), containers_(containers), changes_(changes) {}
 
   // ---- called by watches ----
-  // A pod that is resized keeps the limits that it had before as those of its owner.
+  // A pod that is resized keeps the limits that it had before as the limits of its owner.
   void Replace(std::vector<Pod> pods);
   void Put(Pod pod);
   void Remove(const Pod& pod);
 
   // ---- called by the other parts of the cluster ----
-  // Gives these pods their workload anew, after owners were learnt.
+  // Looks up the workload of these pods again, after owners have arrived.
   void FindOwnersOf(const std::vector<std::string>& pods);
-  // Gives pods their group anew: those of DaemonSets on these nodes, or all of a workload.
+  // Look up the group again: of pods of DaemonSets on these nodes, or of all pods of a workload.
   void RegroupNodes(const std::vector<std::string>& nodes);
   void RegroupWorkload(const std::string& workload);
-  // Takes what the owner of resized pods of this controller wants from the containers of its template. nullptr: no
-  // template is known; the notes at the pods count, up to what a node has.
+  // Sets the owner's amounts of the resized pods of this controller from the containers of its template.
+  // nullptr if no template is known: then the annotations of the pods count, up to the largest node.
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
 
   // ---- queries by the pod ----
-  std::optional<size_t> size() const;  // nullopt: pods were not listed yet
+  std::optional<size_t> size() const;  // nullopt before the first list of pods
   std::optional<SeenPod> Find(const std::string& key) const;
-  // The workload of a pod; of a pod that is not there yet, or not any more, by its owner.
+  // Returns the workload of a pod. For a pod that is not in the table, its owner decides.
   WorkloadName WorkloadOf(const Pod& pod) const;
-  // The workload of the pod with this name, or nullopt if it is not there.
+  // Returns the workload of the pod with this name; nullopt if the pod is not in the table.
   std::optional<WorkloadName> WorkloadOfPod(std::string_view namespace_name, std::string_view pod) const;
+  // Calls `fn` for every pod, without the lock.
   void ForEach(absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const;
 
   // ---- queries by the workload ----
-  // Its pods, by name. With another case of the kind, or a container that no pod has: none. O(their number).
+  // Returns the pods of the workload's group, by name. Empty if the kind is not in lower case, or no pod has
+  // the container. O(number of the workload's pods).
   std::vector<PodPtr> Of(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
-  // The pods of all of its groups.
+  // Returns the pods of all groups of the workload.
   std::vector<PodPtr> OfAll(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
-  // Groups of the workload that have pods, ascending; "": pods of none. Empty: it has no pods.
+  // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty
+  // if the workload has no pods.
   std::vector<std::string> GroupsOf(const WorkloadName& workload) const;
-  // True if it has pods of a group.
+  // Returns true if the workload has pods of a group.
   bool IsSplit(const WorkloadName& workload) const;
-  // Kinds of workloads that have pods, in lower case, ascending. O(workloads).
+  // Returns the kinds of workloads that have pods, in lower case, ascending. O(number of workloads).
   std::vector<std::string> OwnerKinds() const;
 
  private:
@@ -81,9 +86,9 @@ class PodTable {
     PodPtr pod;
     WorkloadIndex::Place place;
   };
-  // All require mutex_.
+  // These functions require mutex_.
   void Insert(Pod pod);
-  // `last`: the pod as it was when it went, if that is known.
+  // `last`: the pod when it was deleted, if the watch has sent it.
   void Erase(const std::string& key, const Pod* last = nullptr);
   void Place(std::pair<const std::string, Entry>& of);
   void Unplace(const std::string& key, const Entry& entry);
@@ -103,9 +108,9 @@ class PodTable {
   bool listed_ = false;
   std::map<std::string, Entry> pods_;
   WorkloadIndex workloads_;
-  uint64_t regrouped_ = 0;  // grows when pods that are there may get other groups
-  std::map<std::string, std::set<std::string>> daemon_pods_;  // by their node, where nodes have groups
-  // Each once, by NodeFilter::key: pods of one template share theirs.
+  uint64_t regrouped_ = 0;                                    // grows when pods may get other groups
+  std::map<std::string, std::set<std::string>> daemon_pods_;  // by their node, if nodes have groups
+  // Each filter once, by NodeFilter::key: the pods of one template share one.
   absl::flat_hash_map<std::string, std::weak_ptr<const NodeFilter>> filters_;
   size_t clean_filters_at_ = 64;
 };

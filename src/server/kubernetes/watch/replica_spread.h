@@ -1,5 +1,6 @@
-// Whether replicas of a StatefulSet use different amounts for long, as a primary and its standbys do: then one
-// limit for all of them is more than most need, and people may split the workload (workload_split.h). No I/O.
+// Finds StatefulSets whose replicas use different amounts for hours, as a primary and its standbys do. One
+// limit for all replicas is then more than most of them need, and people may split the workload
+// (workload_split.h). No I/O.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +15,37 @@
 
 namespace taut::server {
 
-// What a replica used in one window: the mean of CPU, the peak of memory; absent: not measured.
+// The amounts that a replica used in one window: the mean of CPU, the peak of memory; absent if not measured.
 struct ReplicaUse {
   std::string pod;
   Amounts used;
 };
 
-// Thread-safe. About 100 bytes a replica. Nothing of it is kept over a restart.
+// Exponentially weighted averages of each replica. Thread-safe. About 100 bytes a replica, which a restart
+// loses.
 class ReplicaSpread {
  public:
-  // Of windows of five minutes: averages have a half-life of six hours, and say nothing before twelve hours.
+  // Windows last five minutes: averages have a half-life of six hours, and count from twelve hours on.
   static constexpr int kFewestWindows = 144;
   static constexpr double kHalfLifeWindows = 72;
-  // The largest is more than this times the smallest and this much more; a hint stands until it is less than kEnd
-  // times.
+  // Replicas begin to differ if the largest average is above kBegin times the smallest and above it by the
+  // material amount. They differ until it is at most kEnd times the smallest, or no longer material.
   static constexpr double kBegin = 2, kEnd = 1.5;
   static constexpr double kMaterialCores = 0.1, kMaterialBytes = 100.0 * 1024 * 1024;
 
-  // Whether the annotation that gives each replica its own limit has an effect. kNever: no cluster is watched.
+  // Whether the annotation that splits a StatefulSet has an effect; kNever if tautd watches no cluster.
   enum class Splits : uint8_t { kByAnnotation, kNever };
   explicit ReplicaSpread(Splits splits = Splits::kByAnnotation) : splits_(splits) {}
 
-  // A window in which at least two of the job's replicas were measured.
+  // Adds a window of the job; ignored if fewer than two replicas were measured. Replicas that are not in it
+  // are forgotten.
   void Observe(const std::string& job, const std::vector<ReplicaUse>& window);
-  // Jobs that were not observed since the last call are forgotten: once after each window.
+  // Forgets jobs that were not observed since the last call. Call it once after each window.
   void EndWindow();
-  // "db-0 uses 4.2 times as much memory as db-2 (...)", for people; "": they do not differ.
+  // Returns a sentence for people, such as "Its replicas differ: on average of the last hours db-0 uses ...";
+  // "" if they do not differ.
   std::string HintOf(const std::string& job) const;
-  // Jobs whose replicas began to differ since the last call.
+  // Returns the jobs whose replicas began to differ since the last call.
   std::vector<std::string> TakeNew();
 
  private:
@@ -59,6 +63,7 @@ class ReplicaSpread {
     PerResource<bool> differs = {};
     std::string hint;
   };
+  // Sets `hint` and `differs` from the averages.
   void Judge(Spread& spread) const;
 
   const Splits splits_;

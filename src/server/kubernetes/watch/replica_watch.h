@@ -1,5 +1,5 @@
-// StatefulSets whose replicas use different amounts, where no cluster is watched. Names of jobs and tasks say
-// which are replicas of one workload.
+// Finds StatefulSets whose replicas use different amounts, if tautd watches no cluster. The names of jobs and
+// tasks then tell which tasks are replicas of one workload.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// Observes the windows of a control plane. Thread-safe.
 class ReplicaWatch {
  public:
-  // Looks at each window of now that `control` closes, which outlives it.
+  // Observes each present window that `control` closes. `control` must outlive this object, which must
+  // outlive every tick.
   explicit ReplicaWatch(ControlPlane& control);
-  // For people; "": they do not differ.
+  // Returns a sentence for people; "" if the job's replicas do not differ.
   std::string NoticeOf(const std::string& job) const { return spread_.HintOf(job); }
 
  private:

@@ -1,4 +1,4 @@
-// The annotations of DaemonSets and StatefulSets that say how their pods are split (workload_split.h).
+// The annotations of DaemonSets and StatefulSets that split their pods into several jobs (workload_split.h).
 #pragma once
 
 #include <functional>
@@ -14,14 +14,15 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// The annotations as last seen. Thread-safe.
 class SplitOrders {
  public:
-  // `by_nodes`: nodes have groups. `changed` hears each workload whose order changed. It may call this object.
+  // `by_nodes`: nodes have groups. `changed` is called without the lock, with the WorkloadKey of each
+  // workload whose annotation changed. It may call this object.
   SplitOrders(bool by_nodes, std::function<void(const std::string& workload)> changed)
       : by_nodes_(by_nodes), changed_(std::move(changed)) {}
 
-  // Makes listed() false until both kinds were replaced once. Called before any of the rest.
+  // Makes listed() return false until both kinds were replaced once. Call it before any other function.
   void Await();
   bool listed() const;
 
@@ -30,8 +31,9 @@ class SplitOrders {
   void Put(const std::string& kind, const OwnedObject& object) { Note(kind, object, object.split); }
   void Remove(const std::string& kind, const OwnedObject& object) { Note(kind, object, ""); }
 
+  // Returns how the workload of this pod is split.
   SplitBy Of(const Pod& pod) const;
-  // The fault of the workload's annotation kSplitAnnotation, for people. "": none.
+  // Returns the fault of the workload's annotation kSplitAnnotation, for people; "" if there is none.
   std::string WrongOf(const WorkloadName& workload) const;
 
  private:
@@ -44,7 +46,7 @@ class SplitOrders {
   const std::function<void(const std::string&)> changed_;
   mutable std::mutex mutex_;
   absl::flat_hash_map<std::string, Order> orders_;  // by WorkloadKey
-  std::set<std::string> awaited_;                   // kinds
+  std::set<std::string> awaited_;                   // kinds that listed() still waits for
 };
 
 }  // namespace taut::server

@@ -13,7 +13,7 @@ struct Bounded {
   std::optional<double> target, uncapped;
 };
 
-// The container's own policy, else that of "*".
+// Returns the container's own policy, else the policy of "*", else nullptr.
 const VpaContainerPolicy* PolicyOf(const Vpa& vpa, std::string_view container) {
   const VpaContainerPolicy* every = nullptr;
   for (const VpaContainerPolicy& policy : vpa.policies) {
@@ -34,7 +34,7 @@ Bounded Bound(const std::optional<double>& amount, const std::optional<double>& 
   return out;
 }
 
-// "" if there is nothing to say of it.
+// Returns the JSON of one container's recommendation; "" if no resource has a target.
 std::string ContainerJson(const Vpa& vpa, const ContainerAdvice& advice, const Amounts& largest_node) {
   const VpaContainerPolicy standard;
   const VpaContainerPolicy* policy = PolicyOf(vpa, advice.container);

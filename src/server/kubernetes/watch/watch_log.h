@@ -1,5 +1,5 @@
-// What is logged of the watches of a cluster: one line when the API server cannot be reached, however many watches
-// notice it, and one when all of them work again. What the server refuses is said of each kind.
+// The log lines about the watches of a cluster. All watches together log one line when the API server cannot
+// be reached, and one when all of them work again. Refusals by the server are logged for each kind.
 #pragma once
 
 #include <map>
@@ -11,20 +11,20 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// Remembers the last result of each watch. Thread-safe.
 class WatchLog {
  public:
   struct Line {
-    std::string text;  // "": nothing is to be logged
+    std::string text;  // "" if nothing is to be logged
     bool is_warning = false;
   };
-  // `what`: the kind that is watched. `status`: of the last attempt.
+  // Stores the result of an attempt and returns the line for it. `what` is the watched kind.
   Line Note(const std::string& what, const absl::Status& status);
 
  private:
   std::mutex mutex_;
-  std::set<std::string> unreachable_;           // kinds
-  std::map<std::string, std::string> refused_;  // by kind, why
+  std::set<std::string> unreachable_;           // kinds whose last attempt did not reach the server
+  std::map<std::string, std::string> refused_;  // by kind, the error's text
 };
 
 }  // namespace taut::server

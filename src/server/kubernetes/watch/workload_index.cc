@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// The key of all groups of the workload.
+// Returns the key of the workload without a group, under which groups_ stores its groups.
 std::string WholeKey(const WorkloadName& workload) {
   return WorkloadKey(workload.namespace_name, workload.kind, workload.name);
 }

@@ -1,4 +1,4 @@
-// The pods of each workload of a cluster, and the groups of workloads that are split.
+// The pods of each workload of a cluster, and the groups of split workloads.
 #pragma once
 
 #include <map>
@@ -14,27 +14,30 @@
 
 namespace taut::server {
 
-// One object, one thread. Keys of workloads are WorkloadKey, keys of pods ObjectKey.
+// An index of pods by workload. Keys of workloads are WorkloadKey, keys of pods ObjectKey. One object belongs
+// to one thread at a time.
 class WorkloadIndex {
  public:
-  // Where a pod is.
+  // The entry of a pod in the index.
   struct Place {
     std::string key;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // By their keys. Both keys and pods belong to the caller, who keeps them in place until Remove.
+  // Pods by their keys. Both key and pod belong to the caller, who must not move or destroy them before
+  // Remove.
   using Pods = std::map<std::string_view, const PodPtr*>;
   Place Put(std::string_view key, const PodPtr* pod, const WorkloadName& workload);
   void Remove(std::string_view key, const Place& place);
 
-  // Pods of one group, ascending. nullptr: there are none.
+  // Returns the pods of one group, ascending; nullptr if there are none.
   const Pods* Find(const std::string& key) const;
-  // Keys of the pods of all groups of the workload with this key.
+  // Returns the keys of the pods of all groups of the workload with this key.
   std::vector<std::string> PodsOfAll(const std::string& workload) const;
-  // Groups of the workload that have pods, ascending; "": pods of none. Empty: it has no pods.
+  // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty
+  // if the workload has no pods.
   std::vector<std::string> GroupsOf(const WorkloadName& workload) const;
   bool IsSplit(const WorkloadName& workload) const;
-  // Kinds of workloads that have pods, in lower case, ascending. O(workloads).
+  // Returns the kinds of workloads that have pods, in lower case, ascending. O(number of workloads).
   std::vector<std::string> Kinds() const;
 
  private:
@@ -42,11 +45,11 @@ class WorkloadIndex {
     std::shared_ptr<const WorkloadName> workload;
     Pods pods;
   };
-  // Keys of the workload's groups, that of none first.
+  // Returns the keys of the workload's groups; the key of pods without a group is first.
   std::vector<std::string> KeysOf(const std::string& workload) const;
 
   absl::flat_hash_map<std::string, Group> workloads_;
-  std::map<std::string, std::set<std::string>> groups_;  // with pods, by workload; "" is none of them
+  std::map<std::string, std::set<std::string>> groups_;  // by workload, the groups that have pods; never ""
 };
 
 }  // namespace taut::server

@@ -1,8 +1,8 @@
-// Pods of one workload that are jobs apart, since they need different amounts: those of a DaemonSet by the group
-// of their node, those of a StatefulSet by their ordinal. No I/O.
+// Splits pods of one workload into several jobs, since they need different amounts: pods of a DaemonSet by
+// the group of their node, pods of a StatefulSet by their ordinal. No I/O.
 //
-// The group stands in the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app". Pods of
-// no group are the job without one.
+// The group is part of the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app".
+// Pods without a group are the job whose name has no group.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace taut::server {
 
-// By what people say how a workload is split: none, node (DaemonSet) or ordinal (StatefulSet).
+// The annotation by which people split a workload: none, node (DaemonSet) or ordinal (StatefulSet).
 inline constexpr std::string_view kSplitAnnotation = "tautline.dev/split";
 
 enum class SplitBy : uint8_t { kNone, kNode, kOrdinal };
-// Ordinals from this on are of no group.
+// Pods with this ordinal or a larger one have no group.
 inline constexpr int kMostOrdinals = 32;
 
-// How a workload of this kind ("DaemonSet") is split where its annotation has this value ("": it has none).
-// `by_nodes`: nodes have groups, and DaemonSets are split unless they say otherwise.
+// Returns how a workload of this kind ("DaemonSet") is split if its annotation has this value; "" if it has
+// none. `by_nodes`: nodes have groups, and DaemonSets are split unless their annotation is none.
 SplitBy SplitOf(std::string_view kind, std::string_view annotation, bool by_nodes);
-// What is wrong with the annotation, for people. "": nothing.
+// Returns the fault of the annotation, for people; "" if there is none.
 std::string WrongSplit(std::string_view kind, std::string_view annotation, bool by_nodes);
-// Of the pod "db-12" of the StatefulSet "db" it is "12"; "": it is of no group.
+// Returns the ordinal, "12" for the pod "db-12" of the StatefulSet "db"; "" if the pod has no group.
 std::string OrdinalGroup(std::string_view pod, std::string_view owner);
 
 }  // namespace taut::server

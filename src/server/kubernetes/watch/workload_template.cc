@@ -33,7 +33,8 @@ constexpr GitOpsMark kGitOpsMarks[] = {
     {"labels", "kustomize.toolkit.fluxcd.io/name", "Flux"},
     {"labels", "helm.toolkit.fluxcd.io/name", "Flux"},
 };
-// Their field managers; of Argo CD the one whose label is that of Helm, too.
+// The field managers of GitOps tools. Argo CD has one because its label app.kubernetes.io/instance is also
+// Helm's, and proves nothing.
 constexpr GitOpsMark kGitOpsManagers[] = {
     {"", "argocd-controller", "Argo CD"},
     {"", "argocd-application-controller", "Argo CD"},
@@ -103,7 +104,8 @@ void TakeDeployment(JsonNode spec, JsonNode status, WorkloadTemplate& out) {
   out.stuck = progress == "ProgressDeadlineExceeded";
   const int64_t wanted = spec["replicas"].whole().value_or(1), updated = status.Whole("updatedReplicas");
   const int64_t old = status.Whole("replicas") - updated;
-  // Pods that fail after a rollout that was complete are no rollout.
+  // Pods that fail after a completed rollout are no rollout: Kubernetes reports NewReplicaSetAvailable for
+  // them.
   const bool waits = progress != "NewReplicaSetAvailable" && status.Whole("availableReplicas") < updated;
   if (updated < wanted || old > 0 || waits) out.rolling = StrCat(updated, " of ", wanted, " pods are new");
 }
@@ -187,7 +189,8 @@ absl::StatusOr<WorkloadTemplate> ParseWorkloadTemplate(const WorkloadName& workl
   out.noted =
       static_cast<bool>(tree.root()["spec"]["template"]["metadata"]["annotations"][kOwnersAnnotation]);
   metadata["managedFields"].ForEachItem([&out](JsonNode entry) { TakeManager(entry, out); });
-  // What is not ours is the owner's, also where it was ours before.
+  // A field that Tautline does not own is the owner's, even if Tautline owned it before. Only for fields that
+  // it owns does the annotation hold the owner's amount.
   for (size_t i = 0; i < out.containers.size(); ++i) {
     ContainerState& c = out.containers[i];
     for (const Resource r : kPodResources) {
@@ -212,7 +215,8 @@ std::string TemplateApply(const WorkloadName& workload, const WorkloadTemplate& 
   json.BeginObject();
   json.Field("name", workload.name);
   json.Field("namespace", workload.namespace_name);
-  json.Field("resourceVersion", of.resource_version);  // 409 where another has changed it meanwhile
+  // the server answers 409 if another has changed the object meanwhile
+  json.Field("resourceVersion", of.resource_version);
   json.EndObject();
   json.Key("spec");
   json.BeginObject();
