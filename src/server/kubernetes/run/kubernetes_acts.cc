@@ -1,4 +1,5 @@
-// What KubernetesSource writes to the cluster: limits through its actuator, VPAs, Events and the lease.
+// The writes of KubernetesSource to the cluster: limits through its actuator, VPAs, quotas, statuses, Events
+// and the lease.
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,14 +20,16 @@ constexpr std::chrono::seconds kWriteVpas{5}, kWriteQuotas{5}, kWriteEvents{1}, 
     kWriteStatus{2};
 constexpr std::chrono::seconds kRenewLease{2}, kLeaseTimeout{3};
 
-// Goes on while the machine is suspended: another may have taken the lease meanwhile.
+// Returns seconds of a clock that also runs while the machine is suspended, when another process may take the
+// lease.
 double BootSeconds() {
   timespec now{};
   clock_gettime(CLOCK_BOOTTIME, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Of no other process: a pod's name is unique in its namespace only.
+// Returns an identity that no other process has. The host's name alone, which is the pod's, is unique within
+// one namespace only.
 std::string LeaseIdentity() {
   char host[256] = "";
   if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
@@ -259,7 +262,7 @@ void KubernetesSource::Say(std::span<const Decision> decisions, std::span<const 
   };
   for (const Decision& decision : decisions) add(decision_events_.Note(decision));
   for (const OutcomeUpdate& outcome : outcomes) add(decision_events_.Note(outcome));
-  if (!WhyNotChange().empty()) return;  // the holder of the lease says it
+  if (!WhyNotChange().empty()) return;  // the tautd that holds the lease writes the Events
   for (const Decision& decision : said) {
     Workload job;
     control_->Look(decision.job, [&job](const brain::LiveJob& live) { job = live.record.workload(); });
@@ -282,7 +285,8 @@ void KubernetesSource::WriteEvents() {
   });
 }
 
-// `step` does what is due and returns what was wrong last, which is logged when it changes.
+// Calls `step` after each pause until the source stops. `step` returns its last error, which is logged when
+// it changes.
 void KubernetesSource::KeepDoing(
     std::chrono::seconds pause, std::string_view what,
     const std::function<std::string(const std::function<bool()>& stopping)>& step) {

@@ -1,5 +1,5 @@
-// Settings of jobs that the cluster has: annotations, and what LimitRanges and nodes allow. They are passed on
-// when they change, and asked for before anything is decided for a new job.
+// Settings of jobs that come from the cluster: annotations, and the ranges that LimitRanges and nodes allow.
+// They are passed on when they change, and asked for before anything is decided for a new job.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -27,7 +27,8 @@ bool IsWatchedKind(std::string_view kind) {
   });
 }
 
-// Request ÷ limit that a recommendation of the job keeps, above 0; 1 where it has not both.
+// Returns the ratio request ÷ limit, above 0, that a recommendation of the job keeps; 1 if a container lacks
+// either.
 double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
                     const Allocation& allocation) {
   for (const PodPtr& pod : pods) {
@@ -46,7 +47,7 @@ std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
   return out;
 }
 
-// Labels and annotations of a pod template opt out, too.
+// Adds the opt-outs among labels and annotations of the pod template.
 void TakePodsMode(const std::vector<PodPtr>& pods, const std::string& container, std::vector<Label>& labels) {
   const std::string of_container = StrCat(container, ".", kModeLabel);
   for (const PodPtr& pod : pods) {
@@ -67,7 +68,7 @@ void PutLabel(const std::string& key, const std::string& value, std::vector<Labe
 
 std::span<const KubernetesSource::WatchedKind> KubernetesSource::WatchedKinds() { return kWatchedKinds; }
 
-// As the job's allocation will be with these settings.
+// Returns the allocation that the job will have with these settings.
 Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
                                             Resource resource) const {
   std::vector<Label> labels = record.labels;
@@ -81,8 +82,9 @@ Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::
   return out;
 }
 
-// What the cluster allows, whatever the annotations of a workload say of that. What was known before stands until
-// LimitRanges and nodes are, and while the job has no pods: they say on which nodes they may run.
+// Sets the ranges that the cluster allows, which override annotations of the same name. The last known range
+// stays until LimitRanges and nodes are known, and while the job has no pods, which decide the nodes that
+// count.
 void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::vector<PodPtr> pods = cluster_.pods().Of(workload);
@@ -107,7 +109,8 @@ void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& wo
   }
 }
 
-// What the pods run, whatever an annotation says. The label is stored, so that a restart forgets no version.
+// Sets the version that the pods run, which overrides an annotation of the same name. The version is stored
+// as a label, so that a restart does not take the running version for a new one.
 void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::string key = StrCat(kSettingLabel, "version");
@@ -120,9 +123,10 @@ void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& work
 }
 
 std::vector<Label> KubernetesSource::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
-  const bool read = options_.config.annotations;  // else what they said before is taken back
+  const bool read = options_.config.annotations;  // if false, settings from earlier annotations are removed
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
-  // What was known before a restart holds until the objects of a custom kind are read.
+  // Settings known before a restart hold until the objects of a custom kind have been read; else mode off
+  // would be lost.
   if (read && !custom_owners_->IsSettled(workload.kind)) out = SettingLabelsOf(job.record.labels);
   if (read) TakePodsMode(cluster_.pods().Of(workload), workload.container, out);
   PutAllowed(job, workload, out);
@@ -134,12 +138,14 @@ uint64_t KubernetesSource::SteeringVersion() const {
   return steering_.version() + namespace_rules_.version();
 }
 
-// Jobs whose labels are not what the annotations and the cluster say.
+// Passes on the settings of jobs whose stored labels differ from them.
 void KubernetesSource::PassOnSteering() {
   const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
+  // Read before the labels: a change during the loop then differs from it and is passed on next time.
   steered_ = SteeringVersion();
-  const std::shared_ptr<const FleetView> view = control_->view();  // the loop alone would not keep it
+  // kept here, since the loop alone would not keep the view alive
+  const std::shared_ptr<const FleetView> view = control_->view();
   for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Of(job.record->workload());
     if (!workload.has_value()) continue;
@@ -169,7 +175,7 @@ std::string KubernetesSource::WhyUndecided() const {
                          : StrCat("no limit is decided before the first list of ", awaited, " has been read");
 }
 
-// With SayWhatIsRefused of the loop that passes pods on.
+// PassOnPods calls this and SayWhatIsRefused.
 void KubernetesSource::SayWhatIsAwaited() {
   const std::string now = AwaitedLists();
   if (now == awaited_) return;
@@ -192,7 +198,8 @@ std::vector<PodPtr> KubernetesSource::TakeChangedPods() {
   return pods;
 }
 
-// Labels and annotations that are not used: an Event of the workload, and a line where that has none.
+// Reports labels and annotations without effect: as an Event of the workload, or as a log line if the object
+// has no Events.
 void KubernetesSource::SayWhatIsRefused() {
   for (const Steering::Refused& refused : steering_.TakeRefused()) {
     const std::string kind = KindInNames(refused.kind);
@@ -207,10 +214,10 @@ void KubernetesSource::SayWhatIsRefused() {
   }
 }
 
-// A pod may be seen before its workload: each has a watch of its own.
+// A pod may arrive before its workload, since each kind has its own watch.
 bool KubernetesSource::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
   if (cluster_.pods().Of(workload, PodsThat::kHaveNotEnded).empty()) {
-    // The series of a job may come before its pods are seen; a job that had pods once keeps its settings.
+    // The series of a job may arrive before its pods. A job that had pods once keeps its settings.
     return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
   }
   if (!options_.config.annotations) return true;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::milliseconds kPassOn{500};  // an OOM kill waits no longer
+constexpr std::chrono::milliseconds kPassOn{500};  // short, since an OOM kill waits for it
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 constexpr double kAwaitSplitsSeconds = 60;
 
@@ -140,12 +140,14 @@ void KubernetesSource::Stop() {
   if (event_client_ != nullptr) event_client_->Interrupt();
   if (status_client_ != nullptr) status_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
+  // Every client was interrupted above; a request in flight would delay the join by its timeout.
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   if (admission_ != nullptr) admission_->Stop();
 }
 
-// Pods wait for what their groups depend on, but not for ever: tautd may lack the right to list it.
+// Pods wait for the lists that decide their groups, but at most kAwaitSplitsSeconds: tautd may lack the right
+// to list them.
 void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   if (cluster_.synced()) {
     const size_t left_out = cluster_.nodes().num_groups_left_out();
@@ -164,10 +166,12 @@ void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   options_.log->Warn("kubernetes: DaemonSets, StatefulSets or nodes cannot be listed: no workload is split");
 }
 
-// Changed pods are passed on at once, all of them now and then: series without samples are forgotten.
+// Passes changed pods on at once and all pods every minute, because the ingest forgets series without
+// samples.
 void KubernetesSource::PassOnPods() {
   std::optional<Timestamp> all_passed_on;
-  std::optional<double> pods_since;  // by the steady clock, that pods are known and their groups are not
+  // steady time since which the pods are listed and their groups are not known
+  std::optional<double> pods_since;
   while (true) {
     {
       std::unique_lock lock(mutex_);
@@ -177,8 +181,8 @@ void KubernetesSource::PassOnPods() {
     LookAtSplits(pods_since);
     if (!cluster_.synced() || time.us <= 0) continue;  // no sample has set the time yet
     std::vector<PodPtr> changed = TakeChangedPods();
-    if (actuator_ == nullptr) (void)cluster_.changes().TakeWorkloads();  // else its own
-    // Also after the clock was set back.
+    if (actuator_ == nullptr) (void)cluster_.changes().TakeWorkloads();  // the actuator takes them
+    // A clock that was set back must not stop the full report.
     const bool pass_on_all = !all_passed_on.has_value() || time.us - all_passed_on->us >= kPassOnAllMicros ||
                              time < *all_passed_on;
     const bool starts = control_->ingest().windows.asks_for_starts();
@@ -186,7 +190,8 @@ void KubernetesSource::PassOnPods() {
       all_passed_on = time;
       ReportPods(cluster_, time, starts, *intake_);
       passed_on_ = true;
-      std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });  // some of these are gone
+      // the others are in the full report; only this list has pods that are gone
+      std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });
     }
     ReportPods(cluster_, changed, time, starts, *intake_);
     if (pass_on_all || steered_ != SteeringVersion()) PassOnSteering();
@@ -199,7 +204,8 @@ void KubernetesSource::Scrape() {
   const std::chrono::seconds interval(options_.config.scrape_interval_s);
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
-    // Owners first, so that no job gets a name that is only guessed; where samples set the time they come first.
+    // Owners are passed on first, or a job would get a guessed name. If the time comes from samples, samples
+    // have to be first.
     const bool ready = cluster_.synced() && (passed_on_ || options_.sample_time().us <= 0);
     if (ready) usage_->Read(*intake_);
     std::unique_lock lock(mutex_);
@@ -240,7 +246,7 @@ std::string KubernetesSource::NoticeOf(const Workload& job) const {
   return out;
 }
 
-// Of StatefulSets that are not split: whether their replicas differ.
+// Compares the replicas of each StatefulSet that is not split.
 void KubernetesSource::LookAtReplicas(const ClosedWindow& window) {
   const std::shared_ptr<const FleetView> view = control_->view();
   std::map<std::string, WorkloadName> observed;

@@ -1,4 +1,5 @@
-// What KubernetesSource watches and lists in the cluster: pods, nodes, owners, and those who set the same fields.
+// The watches and lists of KubernetesSource: pods, nodes, owners, and the autoscalers that set the same
+// fields.
 #include <random>
 #include <utility>
 
@@ -10,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-constexpr std::chrono::minutes kAbsentRetry{5};  // of kinds that may be installed later
+constexpr std::chrono::minutes kAbsentRetry{5};  // for kinds that may be installed later
 constexpr std::chrono::seconds kReadOwners{1}, kReadCustomOwners{2};
 
 }  // namespace
@@ -71,7 +72,8 @@ absl::Status KubernetesSource::WatchMetadata(const std::string& path, ReflectorS
                             path, std::move(sink));
 }
 
-// For annotations that are settings or Tautline's own, and for the UIDs that Events name.
+// Watches workloads for their annotations, which are settings or Tautline's own status, and for the UIDs that
+// Events need.
 absl::Status KubernetesSource::WatchWorkloads() {
   Steering* const steering = &steering_;
   WorkloadDirectory* const workloads = &workloads_;
@@ -120,12 +122,12 @@ absl::Status KubernetesSource::WatchOwners(const std::string& kind, const std::s
        .remove = [cluster, kind](const OwnedObject& object) { cluster->owners().Remove(kind, object); }});
 }
 
-// What is left of a quota counts where pods are made: by the webhook, and of a template that the actuator sets.
+// The rest of a quota counts for new pods: in the webhook, and for a template that the actuator changes.
 absl::Status KubernetesSource::WatchQuotas() {
   return WatchNamespaceRules("ResourceQuota", "/api/v1/resourcequotas");
 }
 
-// What pods may have.
+// Watches the objects that bound the amounts of pods.
 absl::Status KubernetesSource::WatchNamespaceRules(const std::string& kind, const std::string& path) {
   NamespaceRules* const rules = &namespace_rules_;
   return Watch<NamespaceRule>(
@@ -135,7 +137,7 @@ absl::Status KubernetesSource::WatchNamespaceRules(const std::string& kind, cons
        .remove = [rules, kind](const NamespaceRule& rule) { rules->Remove(kind, rule); }});
 }
 
-// For their status, if it is asked for, and for those of other recommenders.
+// Watches VPAs for the status that Tautline writes and for the claims of other recommenders.
 absl::Status KubernetesSource::WatchVpas() {
   FieldOwners* const owners = &field_owners_;
   VpaWriter* const vpas = vpas_.get();
@@ -214,7 +216,7 @@ absl::Status KubernetesSource::OpenOwners() {
   return absl::OkStatus();
 }
 
-// As WatchWorkloads, of custom resources.
+// Does for custom resources what WatchWorkloads does for known kinds.
 absl::Status KubernetesSource::OpenCustomOwners() {
   absl::StatusOr<std::unique_ptr<ApiClient>> client = Client();
   if (!client.ok()) return client.status();
@@ -228,7 +230,8 @@ absl::Status KubernetesSource::OpenCustomOwners() {
     workloads_.Replace(kind.kind, kind.api_version, all);
     if (status_ != nullptr && kind.can_patch) status_->ReplaceCustom(kind, all);
   };
-  // What they said last holds: a refusal may pass, and mode off with it would be lost.
+  // Steering keeps the last annotations of the kind: a refusal may be temporary, and a forgotten mode off
+  // would set limits.
   options.forget = [this](const FoundKind& kind) {
     if (status_ != nullptr) status_->ReplaceCustom(kind, {});
   };
