@@ -17,7 +17,7 @@ constexpr size_t kMaxActs = 10'000;
 
 }  // namespace
 
-// ---- what the daemon says ----
+// ---- messages of the daemon ----
 
 void Agent::TakeOrders(const NodeTime& now) {
   // Terms first: Order counts pending kills, whose raises depend on the terms.

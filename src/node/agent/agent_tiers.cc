@@ -1,4 +1,4 @@
-// What tiers set on tasks, and the guard of the machine's memory.
+// The settings of tiers on tasks, and the guard of the machine's memory.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -25,7 +25,7 @@ constexpr int64_t kScoreUs = 2 * kMicrosPerSecond;
 
 }  // namespace
 
-// ---- what a tier asks for ----
+// ---- the settings of a tier ----
 
 int Agent::WeightByTier(const AgentTask& task) const {
   return options_.tiers.cpu_weight[static_cast<size_t>(task.tier.tier)];

@@ -48,7 +48,7 @@ struct LedgerEntry {
   bool is_changed() const { return !values.empty() || scores.has_value(); }
 };
 
-// What the agent may do with a job's tasks by itself (proto/agent.proto, Terms).
+// The changes that the agent may make to a job's tasks by itself (proto/agent.proto, Terms).
 struct JobTerms {
   bool apply = false;
   std::optional<double> cpu_upper, memory_upper;

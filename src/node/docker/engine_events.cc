@@ -117,7 +117,7 @@ struct EngineEvents::Impl {
   void Prepare() {
     curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path.c_str());
     curl_easy_setopt(curl, CURLOPT_URL, kUrl);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");  // whatever the environment says
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");  // even if the environment names a proxy
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_timeout.count()));
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, OnHeader);

@@ -239,7 +239,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   Close(session);
 }
 
-// What was taken in counts, even if the stream has ended meanwhile.
+// Messages that were taken in count, even if the stream has ended meanwhile.
 void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& place,
                      std::optional<WindowId> window) {
   const std::lock_guard lock(mutex_);

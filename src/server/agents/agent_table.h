@@ -1,4 +1,4 @@
-// Which agent is connected and which tasks it runs. Plain values: no messages, clocks or locks. The caller's
+// The connected agents and the tasks that they run. Plain values: no messages, clocks or locks. The caller's
 // lock guards it.
 //
 // A task belongs to the agent that announced it. It becomes free when this agent reports it gone, or has been

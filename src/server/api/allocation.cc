@@ -180,7 +180,7 @@ void Share(double shared, bool evenly, const Prices& prices, std::map<std::strin
   }
 }
 
-// As OpenCost does: each row bears a resource's idle cost in proportion to its share of the cost of all jobs.
+// Each row bears a resource's idle cost in proportion to its share of the cost of all jobs, as in OpenCost.
 void ShareIdle(const AccountEntry& idle, const AccountEntry& all, const Prices& prices,
                std::map<std::string, Row>& rows) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {

@@ -93,7 +93,7 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
-// Also waits for the list of autoscalers: an order that is set before could move their replicas.
+// Waits for the list of autoscalers, too: an order that is set before could move their replicas.
 std::string KubernetesActuator::WhyNot() const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();

@@ -163,7 +163,7 @@ class KubernetesActuator final : public Actuator {
     Resource resource() const { return work.key.second.resource(); }
     bool request_stays() const { return !claims.scaled_by.empty(); }
   };
-  // What was done to a pod's container, so that it is not repeated.
+  // The last change of a pod's container, stored so that it is not repeated.
   struct PodMemory {
     std::unique_ptr<Startup> startup;  // null: no job setting requests it
     std::optional<double> standing;    // the order's value, while `amount` may be the start-up limit

@@ -1,4 +1,4 @@
-// Which new pods the API server sends to the mutating webhook. No I/O.
+// The new pods that the API server sends to the mutating webhook. No I/O.
 //
 // Source: Kubernetes, "Dynamic Admission Control": a webhook's namespaceSelector and objectSelector.
 #pragma once

@@ -140,7 +140,7 @@ void KubernetesSource::Stop() {
   if (event_client_ != nullptr) event_client_->Interrupt();
   if (status_client_ != nullptr) status_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
-  // Every client was interrupted above; a request in flight would delay the join by its timeout.
+  // Interrupted above, since a request in flight would delay the join by its timeout. The lease has a short one.
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   if (admission_ != nullptr) admission_->Stop();
