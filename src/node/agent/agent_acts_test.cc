@@ -1,4 +1,4 @@
-// What the guard of memory did, as tautd hears of it: each act once, with its figures, also after a crash.
+// The acts of the memory guard as tautd receives them: each act once, with its figures, also after a crash.
 #include "common/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
-// What keeps orders from doing harm: the start-up grace, the driver's minimum, times from other clocks; how
-// often a kill is told; and the log of acts.
+// The guards of orders: the start-up grace, the driver's minimum, and times of other clocks. The reports of
+// kills, and the log of acts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

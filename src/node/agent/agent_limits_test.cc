@@ -1,4 +1,5 @@
-// Bounds of what the agent does with orders, kills and throttling. agent_trouble_test.cc tells the stories.
+// Bounds of the agent's reactions to orders, kills and throttling. agent_trouble_test.cc tests whole
+// sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

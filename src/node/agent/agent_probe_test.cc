@@ -1,4 +1,5 @@
-// Probing by the agent: who owns memory.high when, what is left when it ends, and what tautd hears.
+// Probing by the agent: the owner of memory.high at each time, the state after a probe ends, and the reports
+// to tautd.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "node/agent/release.h"

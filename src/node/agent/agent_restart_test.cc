@@ -1,5 +1,5 @@
-// What must outlive a restart of the agent: the way back from every step, what it may do, its raises, and the
-// owner's word.
+// State that must outlive a restart of the agent: the owner's values after every step, its terms, its raises,
+// and the owner's own changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

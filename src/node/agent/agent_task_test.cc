@@ -1,4 +1,4 @@
-// What the kernel is told for a limit: which files, in which order, within which bounds.
+// The writes to the kernel for a limit: the files, their order and the bounds of their values.
 #include "node/agent/agent_task.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// What the agent tells of tasks and windows, and what it does when it is ordered to. agent_trouble_test.cc
-// has what it does by itself.
+// The agent's reports about tasks and windows, and its response to orders. agent_trouble_test.cc tests what
+// it does without orders.
 #include "node/agent/agent.h"
 
 #include <gmock/gmock.h>

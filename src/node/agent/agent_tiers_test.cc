@@ -1,4 +1,4 @@
-// What tiers set, restore and do before memory ends, over tasks in memory.
+// The values that tiers set and restore, and the acts before memory runs out, over tasks in memory.
 #include "common/base/strings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

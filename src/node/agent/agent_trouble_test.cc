@@ -1,4 +1,5 @@
-// What the agent does by itself: kills and throttling, other hands, restarts, a ledger that cannot be saved.
+// The agent without orders: kills and throttling, changes by other programs, restarts, a ledger that cannot
+// be saved.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-// Who ends when the memory of a machine does, over hours that differ by a seed: tasks of all tiers come, grow,
-// fork and leave, the agent is killed and starts again, the guard acts as it is shipped, and a kernel in memory
-// chooses by usage and oom_score_adj. No task of production ends while one of a lower tier lives and holds enough.
+// The tasks that end when a machine runs out of memory, over hours that differ by a seed. Tasks of all tiers
+// appear, grow, fork and disappear; the agent is killed and starts again; the guard has its default options.
+// A kernel in memory chooses by usage and oom_score_adj. No task of production ends while a task of a lower
+// tier lives and holds enough.
 #include <cstdint>
 #include <map>
 #include <random>

@@ -1,5 +1,5 @@
-// What is written can be read again, whatever tasks are called; what is damaged is refused with its line; the
-// file is never half of anything.
+// A ledger that was written can be read again, with any names of tasks. A damaged file is refused with the
+// line of the damage, and no file is ever half written.
 #include "node/agent/ledger.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// Limits on their way: case by case, and through days of random orders, kills, usage and meddling.
+// Limits that move in steps: case by case, and through days of random orders, kills, usage and changes by
+// others.
 #include "node/agent/limit_mover.h"
 
 #include <gtest/gtest.h>

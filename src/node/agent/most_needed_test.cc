@@ -1,4 +1,4 @@
-// What MemoryProbe reports of a window, which limits are learnt of.
+// The values that MemoryProbe reports for a window, from which limits are learnt.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

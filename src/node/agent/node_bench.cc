@@ -1,4 +1,4 @@
-// What a second of a task costs its node, beside reading it.
+// The cost of one second of a task on its node, without reading the task.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Which processes get their tier's oom_score_adj, and what each is given back.
+// The processes that get their tier's oom_score_adj, and the value that each gets back.
 #include "node/agent/oom_scores.h"
 
 #include <gmock/gmock.h>

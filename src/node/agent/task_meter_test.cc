@@ -1,4 +1,4 @@
-// Readings to windows: by hand where the answer is known, and against sums that must come out.
+// Readings become windows: in cases with a known result, and in sums that must match.
 #include "node/agent/task_meter.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a reading of a task costs, on real groups of this machine with a child in each; and finding them.
+// The cost of reading a task, on real groups of this machine with a child in each, and of finding them.
 //
 //   usage <= 25 us a task (200 tasks, each second, within 1 % of a core together with all that is made of it)
 #include <benchmark/benchmark.h>

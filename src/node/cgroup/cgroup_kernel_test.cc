@@ -1,4 +1,5 @@
-// Real groups on the kernel that is there, v1 or v2: what is read is what children do, and what is set holds.
+// Real groups on the kernel of this machine, v1 or v2: readings match what children do, and limits that are
+// set hold.
 #include <poll.h>
 #include <sys/epoll.h>
 

@@ -1,4 +1,4 @@
-// Real groups whose processes are all killed, and what real groups and machines say of free memory.
+// Real groups whose processes are all killed, and the free memory of real groups and machines.
 #include <csignal>
 
 #include "common/base/byte_units.h"

@@ -1,4 +1,5 @@
-// Groups of plain files: what is made of files that are missing, cut off or nonsense, and what is written.
+// Groups of plain files: reading files that are missing, cut off or nonsense, and the values that are
+// written.
 #include "node/cgroup/cgroup.h"
 
 #include "common/base/strings.h"

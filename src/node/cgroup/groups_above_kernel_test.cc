@@ -1,5 +1,5 @@
-// On the real kernel: limits of the groups above a task, whose limit a kill is due to, the processes of a group
-// and their oom_score_adj, and memory that passes a threshold.
+// On the real kernel: limits of the groups above a task, the limit that caused a kill, the processes of a
+// group and their oom_score_adj, and memory that passes a threshold.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>

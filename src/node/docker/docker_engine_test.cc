@@ -1,4 +1,5 @@
-// A real Docker engine: what the room promises, held against it. Skipped, aloud, where it cannot run.
+// Tests of the contracts of node/docker against a real Docker engine. They are skipped with a message if no
+// engine can run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>

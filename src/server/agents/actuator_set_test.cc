@@ -1,4 +1,4 @@
-// Which actuator gets which order, with two in memory.
+// The distribution of orders to two actuators in memory.
 #include "server/agents/actuator_set.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Who is told what, and what comes of orders.
+// The orders that each agent gets, and their outcomes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Messages of agents on their way to the fleet, what is acknowledged when, and what waits.
+// Messages of agents on their way to the fleet: when they are acknowledged, and when they wait.
 #include "server/agents/agent_hub.h"
 
 #include <gmock/gmock.h>

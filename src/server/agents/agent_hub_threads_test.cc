@@ -1,5 +1,5 @@
-// Agents, the loop, a person and onlookers at once: nothing is lost or taken in twice. The build with
-// ThreadSanitizer looks for the rest.
+// Agents, the loop, a person and readers at once: nothing is lost or taken in twice. The build with
+// ThreadSanitizer finds data races.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Who may speak under which name, of which tasks, and how much of it is believed.
+// The identity that an agent may claim, the tasks that it may report, and the limits of trust in its reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What tasks need, as agents have probed it.
+// The amounts that tasks need, as agents have probed them.
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"

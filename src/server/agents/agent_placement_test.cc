@@ -1,4 +1,4 @@
-// Where the tasks of agents run, as the machine service takes it.
+// The machines on which the tasks of agents run, as the machine service reads them.
 #include <gtest/gtest.h>
 
 #include "server/agents/hub_fixture.h"

@@ -1,4 +1,4 @@
-// What the server does with streams that no uplink of ours would make.
+// The server's response to streams that the project's own uplink never sends.
 #include "server/agents/agent_server.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Who has which task, as values: no server, no streams.
+// The agent that has each task, as plain values: no server, no streams.
 #include "server/agents/agent_table.h"
 
 #include <gmock/gmock.h>

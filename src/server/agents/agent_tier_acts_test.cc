@@ -1,4 +1,5 @@
-// What agents' guards of memory did, on its way to the store: each act once, whatever stops in between.
+// The acts of agents' memory guards on their way to the store: each act once, whichever process stops in
+// between.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

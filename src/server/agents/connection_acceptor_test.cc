@@ -1,4 +1,5 @@
-// Nobody takes all connections: bounds in all and for each address, and what says nothing is closed.
+// No client can use all connections: there are bounds in total and for each address, and silent connections
+// are closed.
 #include "common/rpc/connection_acceptor.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-// What one stream carries over loopback, server and agent in one process.
+// The rate of one stream over loopback, with server and agent in one process.
 #include <benchmark/benchmark.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// A scheduler that Tautline has never heard of, as Nomad would be: it reports what its workloads use by what it
-// calls them, and sets their limits, beside a cluster in the same control plane. No code takes a name apart.
+// A scheduler that Tautline does not know, such as Nomad. It reports the usage of its workloads under its own
+// names and sets their limits, beside a cluster in the same control plane. No code parses its names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A dry run must not be told as fact: what holds are the owners' limits.
+// A dry run must not be described as fact: the limits in force are the owners' own.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-// GET /api/v1/jobs/JOB/explain: the limit that holds, beside the one that is ordered.
+// GET /api/v1/jobs/JOB/explain: the limit in force beside the ordered one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

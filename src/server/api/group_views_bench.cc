@@ -1,4 +1,5 @@
-// Budget of the fleet as a person of a group sees it: made once a window and set of groups, of 100,000 jobs.
+// Time limit of the view of a fleet of 100,000 jobs that people of a group get. It is computed once for each
+// window and set of groups.
 #include <benchmark/benchmark.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The daemon's HTTP server as a component: who may come after a reload, and what it counts.
+// The daemon's HTTP server as a component: the tokens that count after a reload, and its metrics.
 #include "server/api/http_component.h"
 
 #include <gmock/gmock.h>

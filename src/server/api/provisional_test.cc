@@ -1,4 +1,5 @@
-// The first day of a job: every face marks its recommendation as provisional and says when the first one comes.
+// The first day of a job: every interface marks its recommendation as provisional and shows when the first
+// firm one is due.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

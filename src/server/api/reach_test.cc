@@ -1,4 +1,4 @@
-// How far a permission goes, and which routes people of groups reach.
+// The reach of a permission, and the routes that people of groups may use.
 #include "server/api/reach.h"
 
 #include <gmock/gmock.h>

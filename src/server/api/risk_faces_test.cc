@@ -1,4 +1,4 @@
-// A month of a cell, replicas included: every face shows one risk for one limit, after every window.
+// A month of a cell, replicas included: every interface shows one risk for one limit, after every window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

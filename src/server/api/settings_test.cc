@@ -1,4 +1,4 @@
-// PATCH of a job's settings: all or none, and all that is wrong at once.
+// PATCH of a job's settings: all settings apply or none, and the response names all errors at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

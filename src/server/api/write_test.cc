@@ -1,4 +1,4 @@
-// POST /api/v1/write: which bodies are taken.
+// POST /api/v1/write: the bodies that are accepted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

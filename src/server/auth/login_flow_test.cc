@@ -1,4 +1,4 @@
-// Every step of a sign-in, and what an attacker can do instead of it.
+// Every step of a sign-in, and what an attacker can do at each.
 #include "server/auth/login_flow.h"
 
 #include <gmock/gmock.h>

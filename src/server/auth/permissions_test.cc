@@ -1,4 +1,4 @@
-// Who may do what, as the docs say it.
+// The permissions of each role, as the documentation lists them.
 #include "server/auth/permissions.h"
 
 #include <gmock/gmock.h>

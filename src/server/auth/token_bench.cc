@@ -1,4 +1,4 @@
-// Budget of a token of an OpenID Connect provider: each request with one is verified.
+// Time limit of verifying a token of an OpenID Connect provider, which happens once per request.
 #include <benchmark/benchmark.h>
 
 #include "server/auth/oidc_fixture.h"

@@ -1,4 +1,4 @@
-// What a token must be, and what is refused: RFC 8725 has the attacks.
+// The tokens that are accepted and the ones that are refused. Source of the attacks: RFC 8725.
 #include "server/auth/token.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the daemon logs and notifies of what it does and sees, each event once.
+// The log lines and notifications about the daemon's acts and observations, each event once.
 #include "server/connectors/act_log.h"
 
 #include <gmock/gmock.h>

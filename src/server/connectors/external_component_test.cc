@@ -1,4 +1,4 @@
-// The external recommender as a component: a service that is away, and one that answers.
+// The external recommender as a component: a service that cannot be reached, and one that answers.
 #include "server/connectors/external_component.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The client of an external recommender against services that answer, err, are slow, or are not there.
+// The client of an external recommender with services that answer, fail, are slow, or do not exist.
 #include "server/connectors/external_recommender.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The scaler as a component: its port, what KEDA is answered, and a stop.
+// The scaler as a component: its port, its responses to KEDA, and a stop.
 #include "server/connectors/scaler_component.h"
 
 #include <gmock/gmock.h>

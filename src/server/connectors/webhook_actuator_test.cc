@@ -1,5 +1,5 @@
-// Orders to the owner's endpoint with a script of responses and a clock that the test sets: no threads but in the
-// last test.
+// Orders to the owner's endpoint with a script of responses and a clock that the test sets. Only the last
+// test uses threads.
 #include "server/connectors/webhook_actuator.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is sent to the owner's endpoint, and what each response means.
+// The requests to the owner's endpoint, and the meaning of each response.
 #include "server/connectors/webhook_message.h"
 
 #include <gmock/gmock.h>

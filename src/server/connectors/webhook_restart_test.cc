@@ -1,5 +1,5 @@
-// A daemon that is killed while its webhook's endpoint does not answer: no decision is lost, and none is sent
-// again that has its outcome.
+// A daemon is killed while its webhook's endpoint does not answer: no decision is lost, and no decision with
+// an outcome is sent again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A container in its first minutes has its start-up limit, and what is ordered afterwards.
+// A container in its first minutes has its start-up limit, and afterwards the ordered one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

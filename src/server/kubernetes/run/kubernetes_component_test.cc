@@ -1,4 +1,5 @@
-// The daemon's cluster as a component: which one is asked for, an API server that is away, and a stop.
+// The daemon's cluster as a component: the configured cluster, an API server that cannot be reached, and a
+// stop.
 #include "server/kubernetes/run/kubernetes_component.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Of custom resources that own pods: from discovery and lists to the annotation tautline.dev/status.
+// Custom resources that own pods, from discovery and lists to the annotation tautline.dev/status.
 #include <map>
 #include <memory>
 #include <optional>

@@ -1,4 +1,4 @@
-// OOM kills of pods as an API server tells them, through what is reported to what is counted.
+// OOM kills of pods from the API server's objects through the reports to the counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
