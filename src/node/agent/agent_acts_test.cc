@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-// "kind task" of each.
+// Returns "kind task" for each act sent.
 std::vector<std::string> Said(const AgentCell& cell) {
   std::vector<std::string> out;
   for (const pb::TierAct& act : cell.uplink.TierActs()) {
@@ -61,7 +61,7 @@ TEST(AgentActs, AKillRaisesNoLimitThoughTheJobsLimitsAreApplied) {
   cell.Guard();
   cell.Run(8);
   ASSERT_EQ(batch.kills, 1);
-  // The group is gone with its last process, and comes back.
+  // The group disappears with its last process, and a new one appears.
   cell.Remove(batch);
   cell.Run(10);
   InMemoryTask& again = cell.Add("batch/a", "h/a", 10 * kMiB, 0.5, "memory:again");
@@ -143,7 +143,7 @@ TEST(AgentActs, AfterACrashTheNextStartReportsTheEndOfTheThrottleOnce) {
   cell.Run(2);
   ASSERT_THAT(cell.ledger.acts(), SizeIs(1));
   AgentCell::SetUsage(batch, 20 * kMiB);
-  cell.Begin();  // without Stop
+  cell.Begin();  // without Stop, as after a crash
   cell.Run(60);
   EXPECT_THAT(Said(cell), ElementsAre("THROTTLE h/a", "RELEASE h/a"));
   EXPECT_THAT(cell.uplink.TierActs()[1].text(), HasSubstr("tautlet was stopped"));
@@ -155,7 +155,7 @@ TEST(AgentActs, AnActThatACrashInterruptsIsReportedByTheNextStart) {
   TierCell cell;
   cell.Add("web", "h/w", 150 * kMiB);
   InMemoryTask& batch = cell.Add("batch/a", "h/a", 96 * kMiB);
-  // What is in the ledger while the kernel kills.
+  // The acts in the ledger while the kernel kills.
   LedgerContent then;
   batch.around_write = [&] { then.acts = cell.ledger.acts(); };
   cell.Guard();
@@ -164,7 +164,7 @@ TEST(AgentActs, AnActThatACrashInterruptsIsReportedByTheNextStart) {
   EXPECT_EQ(then.acts.begin()->second, ActState::kBegun);
   const int64_t at_us = cell.uplink.TierActs()[0].time_us();
 
-  // A start with that ledger.
+  // An agent that starts with that ledger.
   TierCell next;
   next.ledger.NoteAct(then.acts.begin()->first, ActState::kBegun);
   next.Guard();

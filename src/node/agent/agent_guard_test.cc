@@ -54,7 +54,7 @@ TEST_F(AgentGuard, ANewTaskIsNotCutBeforeItsGraceIsOver) {
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
   EXPECT_EQ(cell_.LastOutcome(3)->result(), pb::Outcome::APPLIED);
-  // One that starts again under its name begins anew.
+  // A task that starts again under the same name gets a new grace.
   cell_.Remove(a);
   cell_.Run(20);
   InMemoryTask& again = cell_.Add("shop/web", "a", 20 * kMiB, 0.5, "memory:2");
@@ -82,7 +82,7 @@ TEST_F(AgentGuard, WhatRunsBeforeTheAgentHasNoGraceUnlessItsStartIsKnown) {
   EXPECT_EQ(young.limits.memory_max_bytes, 64 * kMiB);
 }
 
-// As the daemon says, unless the rule does: the rule is of who runs the machine.
+// The rule overrides the daemon's terms, since it belongs to the operator of the machine.
 TEST_F(AgentGuard, TheGraceIsTheRulesElseTheJobsElseFiveMinutes) {
   const struct {
     std::optional<int64_t> rule;
@@ -126,7 +126,7 @@ TEST_F(AgentGuard, AChangeOfTheJobsGraceCountsForTasksThatStart) {
   EXPECT_EQ(a.limits.memory_max_bytes, 64 * kMiB);
 }
 
-// ---- what cannot be set ----
+// ---- values that cannot be set ----
 
 TEST_F(AgentGuard, BelowTheDriversMinimumTheMinimumIsSetAndSaid) {
   cell_.Start();
@@ -193,7 +193,7 @@ TEST_F(AgentGuard, AnOrderFromTheFutureToldAgainIsNotNewer) {
   cell_.Order(a, Resource::kMemory, 80 * kMiB, 2).set_decided_s(year_s + 600);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 80 * kMiB);
-  // The daemon's clock is right again.
+  // The daemon's clock is correct again.
   cell_.Order(a, Resource::kMemory, 100 * kMiB, 3);
   cell_.Run(1);
   EXPECT_EQ(a.limits.memory_max_bytes, 100 * kMiB);
@@ -216,7 +216,7 @@ TEST_F(AgentGuard, AClockThatWentBackFreezesNoLimit) {
 
 // ---- kills ----
 
-// On v1 the engine tells of a kill several times; the kernel counts it once.
+// On cgroup v1 the engine reports a kill several times, and the kernel counts it once.
 TEST_F(AgentGuard, AKillIsToldOnceHoweverOftenTheEngineSpeaks) {
   cell_.Start();
   InMemoryTask& a = Added(64 * kMiB);

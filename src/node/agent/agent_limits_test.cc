@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class AgentLimits : public ::testing::Test {
  protected:
-  // A task of 50 MiB and half a core, under terms; `cores` and `memory` are the owner's limits.
+  // Adds a task of 50 MiB and half a core, under terms; `cores` and `memory` are the owner's limits.
   InMemoryTask& Added(std::optional<double> cores, std::optional<double> memory) {
     cell_.Start();
     InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);
@@ -47,7 +47,7 @@ TEST_F(AgentLimits, ThrottlingIsOfThePeriodsSinceTheLastLook) {
   cell_.Run(10);
   cell_.Order(a, Resource::kCpu, 1.0);
   cell_.Run(1);
-  Throttle(a);  // in half of 100 periods
+  Throttle(a);  // throttled in half of 100 periods
   EXPECT_EQ(a.limits.cpu_max_cores, 1.25);
 }
 
@@ -101,7 +101,7 @@ TEST_F(AgentLimits, PeriodsThatAreNotCountedForAWhileRaiseNothing) {
   EXPECT_EQ(a.limits.cpu_max_cores, 1.25) << "and then as before";
 }
 
-// `cpu: hard` gave 41 millicores to a container without a quota.
+// `cpu: hard` once set 41 millicores for a container without a quota.
 TEST_F(AgentLimits, ALimitThatTheOwnerHasNotSetIsNotAdded) {
   cell_.options.rules[0].add_limits = false;
   InMemoryTask& none = Added(std::nullopt, std::nullopt);
@@ -129,7 +129,7 @@ TEST_F(AgentLimits, ALimitThatTheOwnerHasSetIsChanged) {
   EXPECT_EQ(both.limits.memory_max_bytes, 100 * kMiB);
 }
 
-// Weight 100 was shown as a limit of 2.5 cores, and 1,024 shares as one of 1 core.
+// The weight 100 was once shown as a limit of 2.5 cores, and 1,024 shares as one of 1 core.
 TEST_F(AgentLimits, TheWeightThatEveryGroupHasIsNoLimit) {
   cell_.options.rules[0].cpu = CpuStyle::kSoft;
   cell_.options.rules[0].add_limits = false;
@@ -167,7 +167,7 @@ TEST_F(AgentLimits, KillsAreThoseSinceTheLastReading) {
 
 TEST_F(AgentLimits, AKillBeforeAnOrderIsChargedToTheLimitBeforeIt) {
   InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
-  *a.reading.oom_kills += 1;  // and the order comes before the next look
+  *a.reading.oom_kills += 1;  // the order arrives before the next reading
   cell_.Order(a, Resource::kMemory, 90 * kMiB);
   cell_.Run(1);
   ASSERT_EQ(cell_.uplink.Ooms().size(), 1U);
@@ -200,7 +200,7 @@ TEST_F(AgentLimits, ALeakIsRaisedBeforeItsKillUpToTheOwnersLimit) {
   EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);
   EXPECT_EQ(cell_.agent->counts().local_raises, local + 1);
   EXPECT_THAT(cell_.uplink.Ooms(), IsEmpty());
-  // An order that was on its way then does not undo the raise, and a later one does.
+  // An order from before the kill does not undo the raise; a later one does.
   cell_.Order(a, Resource::kMemory, 90 * kMiB, 2).set_decided_s(cell_.now.at.seconds() - 10);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 196 * kMiB);
@@ -308,7 +308,8 @@ TEST_F(AgentLimits, AKillIsToldWithTheTasksLabels) {
   ASSERT_EQ(cell_.uplink.Ooms()[0].labels().size(), 1);
 }
 
-// The limit is the owner's again, which is too low: a raise after a kill is no owner's value.
+// After a release the owner's limit is in force, which is too low. The raise after a kill must not become the
+// owner's value.
 TEST_F(AgentLimits, AKillRaisesALimitThatWasGivenBack) {
   InMemoryTask& a = Added(std::nullopt, 64 * kMiB);
   cell_.Order(a, Resource::kMemory, 100 * kMiB, 1);
@@ -321,7 +322,8 @@ TEST_F(AgentLimits, AKillRaisesALimitThatWasGivenBack) {
   EXPECT_EQ(a.limits.memory_max_bytes, 164 * kMiB);
 }
 
-// A kill that the engine tells when the group is gone: the next start has the raised limit, if terms allow it.
+// The engine reports a kill after the group has disappeared: the next start has the raised limit, if terms
+// allow it.
 TEST_F(AgentLimits, ALateKillRaisesTheNextStartWhereTermsAllowIt) {
   for (const bool may_raise : {true, false}) {
     AgentCell cell;
@@ -332,7 +334,7 @@ TEST_F(AgentLimits, ALateKillRaisesTheNextStartWhereTermsAllowIt) {
     cell.Run(3);
     cell.Order(a, Resource::kMemory, 100 * kMiB, 1);
     cell.Run(5);
-    cell.Order(a, Resource::kMemory, std::nullopt, 2);  // the owner's again
+    cell.Order(a, Resource::kMemory, std::nullopt, 2);  // releases the limit to the owner
     cell.Run(60);
     const std::string identity = a.found.identity;
     cell.Remove(a);
@@ -363,7 +365,7 @@ TEST_F(AgentLimits, ObservingWritesNoLedger) {
   EXPECT_THAT(cell_.agent->errors(), IsEmpty());
 }
 
-// memory.max is written; memory.high is not, and the ledger says which of the two may be in the kernel.
+// memory.max is written and memory.high is not; the ledger tells which of the two the kernel may have.
 TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
   for (const bool refused : {true, false}) {
     AgentCell cell;
@@ -390,7 +392,8 @@ TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
   }
 }
 
-// Downwards memory.high comes first: refused, nothing is written, and nothing is intended any more.
+// Downwards, memory.high is written first. If the kernel refuses it, memory.max is not written, and the
+// ledger intends neither.
 TEST_F(AgentLimits, WhatFollowsARefusedWriteIsNotIntendedEither) {
   cell_.options.rules[0].memory = MemoryStyle::kSoft;
   InMemoryTask& a = Added(std::nullopt, 512 * kMiB);
@@ -425,7 +428,7 @@ TEST_F(AgentLimits, TheMinimumIsSaidOfTheOrdersBelowIt) {
   InMemoryTask& a = Added(std::nullopt, 256 * kMiB);
   AgentCell::SetUsage(a, kMiB / 2);
   a.least_memory = 6 * kMiB;
-  cell_.Run(130);  // so that the peak of before is forgotten
+  cell_.Run(130);  // until the earlier peak is forgotten
   cell_.Order(a, Resource::kMemory, 3 * kMiB, 1);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 6 * kMiB);

@@ -10,14 +10,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One batch task that holds 300 MiB and touches `working`; below that it stalls. The machine has memory enough.
+// One batch task that holds 300 MiB and touches `working`; below that it stalls. The machine has enough
+// memory.
 struct ProbeCell : TierCell {
   ProbeCell() {
     options.probe.tiers[static_cast<size_t>(Tier::kBatch)] = true;
     batch = &Add("batch/a", "h/a", footprint);
     batch->reading.memory_pressure.some_us = 0;
   }
-  // So many seconds of the kernel's and the task's.
+  // Advances the kernel and the task by `seconds`.
   void Live(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       const double high = batch->limits.memory_high_bytes.value_or(footprint);
@@ -42,7 +43,7 @@ struct ProbeCell : TierCell {
 
 TEST(AgentProbe, FindsWhatATaskNeedsAndReportsItWithItsWindows) {
   ProbeCell cell;
-  cell.footprint = 600 * kMiB;  // more than a window's steps
+  cell.footprint = 600 * kMiB;  // more than the steps of one window can probe
   cell.Begin();
   cell.Live(1200);
   EXPECT_NEAR(cell.high(), cell.working, 0.05 * cell.working);
@@ -88,7 +89,7 @@ TEST(AgentProbe, MemoryHighIsTheOwnersAgainWhenItStopsOrAfterACrash) {
       ASSERT_LT(cell.high(), 280 * kMiB);
       ASSERT_GT(cell.high(), 0);
       if (how == 0) cell.agent->Stop(cell.now);
-      if (how > 0) cell.agent.reset();  // without Stop
+      if (how > 0) cell.agent.reset();  // without Stop, as after a crash
       if (how == 1) {
         TaskFinder* finders[] = {&cell.tasks};
         Release(cell.ledger, finders, cell.processes);
@@ -101,7 +102,7 @@ TEST(AgentProbe, MemoryHighIsTheOwnersAgainWhenItStopsOrAfterACrash) {
       if (how < 3) {
         EXPECT_EQ(cell.batch->limits.memory_high_bytes, owners) << how;
       } else {
-        // It begins again, from what the task uses, and knows the owner's.
+        // The probe begins again from the task's usage, and the owner's value is still known.
         cell.Live(60);
         cell.agent->Stop(cell.now);
         EXPECT_EQ(cell.batch->limits.memory_high_bytes, owners);
@@ -122,7 +123,7 @@ TEST(AgentProbe, AnotherProgramsMemoryHighStays) {
   EXPECT_EQ(cell.high(), 250 * kMiB);
 }
 
-// Of 256 MiB, 200 are the batch task's; then production grows.
+// The batch task uses 200 of 256 MiB; then production grows.
 TEST(AgentProbe, TheGuardTakesMemoryHighAndGivesItBackAsItsOwnerHadIt) {
   ProbeCell cell;
   cell.footprint = 160 * kMiB;
@@ -140,7 +141,7 @@ TEST(AgentProbe, TheGuardTakesMemoryHighAndGivesItBackAsItsOwnerHadIt) {
   EXPECT_THAT(cell.uplink.TierActs(), ::testing::SizeIs(1));
   const double throttled = cell.high();
   const size_t writes = cell.batch->writes.size();
-  // Short still: usage falls to the throttle, and web takes it.
+  // Memory is still short: usage falls to the throttle, and web uses the rest.
   for (int i = 0; i < 30; ++i) {
     AgentCell::SetUsage(web, 256 * kMiB - throttled - 10 * kMiB);
     cell.Live(1);
@@ -163,7 +164,7 @@ TEST(AgentProbe, PressureThatStaysReleasesTheTask) {
   cell.Live(30);
   ASSERT_GT(cell.high(), 0);
   for (int i = 0; i < 30; ++i) {
-    *cell.batch->reading.memory_pressure.some_us += 400'000;  // its disk is slow, say
+    *cell.batch->reading.memory_pressure.some_us += 400'000;  // as if its disk were slow
     cell.Live(1);
   }
   EXPECT_EQ(cell.batch->limits.memory_high_bytes, std::nullopt);
@@ -229,7 +230,7 @@ TEST(AgentProbe, AnotherMemoryMaxBeginsAnew) {
   EXPECT_EQ(cell.ProbeActs(), (Strings{"probe_started", "probe_ended", "probe_started"}));
 }
 
-// What limits can be learnt of: with each window in which the limit was in force throughout, and none other.
+// Limits are learnt only from windows in which the limit was in force throughout.
 TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
   ProbeCell cell;
   cell.footprint = 600 * kMiB;
@@ -246,7 +247,7 @@ TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
   ASSERT_GE(all.size(), 3U);
   EXPECT_LT(all.front(), cell.footprint) << "the least that it ran within, before its need is found";
   EXPECT_NEAR(all.back(), cell.working, 0.05 * cell.working);
-  // Tasks that are not probed have none, and a window that the agent's stop cuts off has none.
+  // Neither a task that is not probed nor a window that ends with the agent's stop has such a value.
   cell.Live(60);
   cell.agent->Stop(cell.now);
   EXPECT_EQ(needed(cell.uplink.Windows()).back(), -1);

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 class AgentRestart : public ::testing::Test {
  protected:
   AgentRestart() { cell_.ledger = *Ledger::Open(path_); }
-  // A kill: what is not in the file is lost. `seconds` pass, and the agent looks round.
+  // Kills the agent, so that only the file remains, waits `seconds`, and starts it again.
   void Restart(int seconds = 10) {
     cell_.agent.reset();
     cell_.ledger = *Ledger::Open(path_);
@@ -45,7 +45,8 @@ class AgentRestart : public ::testing::Test {
   const std::string directory_ = dir_.path(), path_ = dir_.File("ledger");
 };
 
-// Killed before or after any write to the kernel, from the first step to the last, of one limit or of two.
+// The agent is killed before or after any write to the kernel, from the first step to the last, of one limit
+// or of two.
 TEST_F(AgentRestart, AKillBetweenAnyTwoWritesKeepsTheOwnersLimits) {
   cell_.options.rules[0].memory = MemoryStyle::kSoft;
   InMemoryTask& a = Started(256 * kMiB, 2.0, 20 * kMiB);
@@ -92,7 +93,7 @@ TEST_F(AgentRestart, AKillBetweenTwoStepsIsNobodyElsesChange) {
     if (a.writes.size() == 3 && ledger.empty()) {
       const auto file = Ledger::Open(path_);
       ledger = Ledger::Text({file->entries(), file->terms(), file->acts()});
-      a.limits.cpu_weight = 1;  // marks the moment
+      a.limits.cpu_weight = 1;  // marks the moment of a save
     }
   };
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);
@@ -118,7 +119,7 @@ TEST_F(AgentRestart, KillsRaiseLimitsWithoutTheDaemon) {
   cell_.Run(10);
   EXPECT_EQ(a.limits.memory_max_bytes, 150 * kMiB) << "up to the job's upper bound";
   EXPECT_EQ(cell_.agent->counts().local_raises, 1U);
-  // Taken back: that too is remembered.
+  // The terms are withdrawn, which is stored as well.
   cell_.Terms("shop/web", false);
   cell_.Run(1);
   Restart();
@@ -137,7 +138,7 @@ TEST_F(AgentRestart, TheStartupGraceOfAJobHoldsWithoutTheDaemon) {
   cell_.Terms("shop/web", true).set_startup_grace_s(900);
   cell_.Run(6);
   Restart(400);
-  cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);  // before the terms are told again
+  cell_.Order(a, Resource::kMemory, 64 * kMiB, 1);  // before the terms arrive again
   cell_.Run(400);
   EXPECT_EQ(a.limits.memory_max_bytes, 256 * kMiB);
   cell_.Run(150);
@@ -156,14 +157,14 @@ TEST_F(AgentRestart, RaisesOutliveIt) {
   ASSERT_EQ(a.limits.cpu_max_cores, 0.3125);
   ASSERT_EQ(a.limits.memory_max_bytes, 1024 * kMiB) << "the owner's limit is the first answer";
   Restart();
-  // The daemon tells again what it ordered.
+  // The daemon resends its orders.
   cell_.Order(a, Resource::kCpu, 0.25, 1).set_decided_s(decided_s);
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 2).set_decided_s(decided_s);
   cell_.Run(60);
   EXPECT_EQ(a.limits.cpu_max_cores, 0.3125);
   EXPECT_EQ(a.limits.memory_max_bytes, 1024 * kMiB);
   EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("throttling"));
-  // The hold has its end all the same.
+  // The hold still has its end.
   cell_.now.at.us += 3600 * kMicrosPerSecond;
   cell_.now.steady_us += 3600 * kMicrosPerSecond;
   cell_.Run(3);
@@ -176,7 +177,7 @@ TEST_F(AgentRestart, AnOwnersChangeOfBeforeIsStillRespected) {
   cell_.Order(a, Resource::kCpu, 0.25, 1);
   cell_.Run(10);
   a.limits.cpu_max_cores = 1.5;
-  a.limits.memory_max_bytes = 300 * kMiB;  // which the agent never set
+  a.limits.memory_max_bytes = 300 * kMiB;  // a value that the agent never set
   cell_.Run(60);
   ASSERT_EQ(cell_.agent->counts().foreign_changes, 1U);
   Restart();
@@ -188,7 +189,7 @@ TEST_F(AgentRestart, AnOwnersChangeOfBeforeIsStillRespected) {
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_cpu_cores(), 1.5);
 }
 
-// The owner's own limit, put back by hand while the agent was away, is the owner's word as well.
+// A limit that the owner restored by hand while the agent was stopped is the owner's change as well.
 TEST_F(AgentRestart, TheOwnersLimitPutBackIsRespected) {
   InMemoryTask& a = Started(256 * kMiB, 2.0, 50 * kMiB);
   const int64_t decided_s = cell_.now.at.seconds();
@@ -201,7 +202,7 @@ TEST_F(AgentRestart, TheOwnersLimitPutBackIsRespected) {
   EXPECT_EQ(a.limits.cpu_max_cores, 2.0);
 }
 
-// A period of 10 ms knows no limit below 0.1 cores.
+// With a period of 10 ms the kernel has no limit below 0.1 cores.
 TEST_F(AgentRestart, WhatTheKernelRoundsIsNobodyElsesChange) {
   InMemoryTask& a = Started(256 * kMiB, 2.0, 50 * kMiB);
   a.least_cores = 0.1;

@@ -37,7 +37,7 @@ TEST_F(AgentScores, EachProcessGetsItsTiersAndLosesItAtTheEnd) {
   EXPECT_EQ(Value(10), -800);
   EXPECT_EQ(Value(11), -800);
   EXPECT_EQ(Value(20), 800);
-  // One that was forked, and one that was moved in.
+  // One process that was forked, and one that was moved into the group.
   cell_.processes.Add(21, 800, 20);
   cell_.processes.Add(22, 5);
   batch_->pids = {20, 21, 22};
@@ -59,7 +59,7 @@ TEST_F(AgentScores, AfterACrashTheNextStartOrReleaseKnowsTheOwners) {
   cell_.Begin();
   cell_.Run(2);
   EXPECT_EQ(Value(20), 800);
-  cell_.agent.reset();  // without Stop
+  cell_.agent.reset();  // without Stop, as after a crash
   cell_.processes.Add(21, 800, 20);
   batch_->pids = {20, 21};
   cell_.Begin();
@@ -142,7 +142,7 @@ class AgentAbove : public ::testing::Test {
     task_->above = {{"/shop/web", std::nullopt, 1.5, 0}, {"/shop", 200 * kMiB, std::nullopt, 7}};
     cell_.Terms("shop/web", true);
   }
-  // The newest act of this name.
+  // Returns the newest act of this name.
   AgentAct Last(std::string_view action) {
     AgentAct out;
     for (AgentAct& act : cell_.agent->TakeActs()) {
@@ -217,7 +217,7 @@ TEST_F(AgentAbove, TheLeastIsTheLimitInForce) {
   ASSERT_FALSE(windows.empty());
   EXPECT_EQ(windows[0].windows().tasks(0).memory_limit_bytes(), 200 * kMiB);
   EXPECT_EQ(windows[0].windows().tasks(0).cpu_limit_cores(), 1.5F);
-  // It is raised: that is told, and the limit was not steady.
+  // A raised limit is reported, and the window's limit was not steady.
   task_->above[1].memory_max_bytes.reset();
   cell_.Run(60);
   const auto after = Sent(pb::FromAgent::kTasks);

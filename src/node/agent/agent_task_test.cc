@@ -170,7 +170,7 @@ TEST(AgentTask, ASpanEndsAtItsEndWheneverItBegan) {
 
 constexpr int64_t kSecondUs = 1'000'000;
 
-// Two events within 2 s tell of one kill.
+// Two events within 2 s report one kill.
 TEST(OomTally, WithoutACounterEachEventIsAKillUnlessItComesTwice) {
   OomTally tally;
   tally.Begin(0);

@@ -50,7 +50,7 @@ TEST(AgentWindows, AreSentOnceInOrderAndKept) {
   }
 }
 
-// Else a daemon whose clock is the samples' would close a window that is about to come.
+// Without this, a daemon whose time comes from samples would close a window that is still to arrive.
 TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
   AgentCell cell;
   cell.Start();
@@ -65,7 +65,7 @@ TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
   };
   const int64_t end_us = AgentCell::kFirst.next().start_s() * kMicrosPerSecond;
   sample_after(970'000);
-  // Over, but this reading comes too soon to end it.
+  // The window is over, but this reading is too early to end it.
   EXPECT_LT(sample_after(50'000), end_us);
   ASSERT_TRUE(cell.uplink.Windows().empty());
   EXPECT_GE(sample_after(kMicrosPerSecond), end_us);
@@ -121,7 +121,7 @@ TEST(AgentWindows, OpenOnesAreSentWhenTheAgentStops) {
   EXPECT_NEAR(seconds["b"], 99, 0.01);
 }
 
-// Each second of usage counts once, whatever the clock does.
+// Each second of usage counts once, with any jump of the clock.
 TEST(AgentWindows, ClockJumpsLoseAndDoubleNothing) {
   AgentCell cell;
   cell.Start();
@@ -138,7 +138,7 @@ TEST(AgentWindows, ClockJumpsLoseAndDoubleNothing) {
   for (const pb::Windows& w : forward) seconds += SecondsIn(w.tasks(0));
   EXPECT_GE(seconds, 98 + 500);
 
-  // Back into windows that were sent already: none is sent a second time.
+  // The clock goes back into windows that were sent already; none is sent twice.
   cell.now.at.us -= 3000 * kMicrosPerSecond;
   cell.Run(4000);
   EXPECT_EQ(cell.agent->counts().jumps, 2U);
@@ -203,7 +203,7 @@ TEST(AgentTasks, TwoOfOneNameAreAnErrorAndTheFirstLives) {
   cell.Run(1);
   EXPECT_THAT(twin.writes, IsEmpty());
   EXPECT_EQ(a.limits.memory_max_bytes.has_value(), true);
-  // The other one takes its place when it is gone.
+  // The twin takes its place once it is gone.
   cell.Remove(a);
   cell.Run(10);
   EXPECT_EQ(cell.agent->FindTask("shop/web", "a")->found.identity, "memory:twin");
@@ -278,7 +278,7 @@ TEST(AgentOrders, AreCarriedOutAtOnceAndReadBack) {
   EXPECT_EQ(cell.LastOutcome(7)->limit(), 64 * kMiB);
   EXPECT_EQ(cell.LastOutcome(8)->limit(), 1.5);
   EXPECT_EQ(cell.LastOutcome(8)->resource(), pb::CPU);
-  // The way back is known.
+  // The owner's value is stored.
   const LedgerEntry* entry = cell.ledger.Find(a.found.identity);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->values.at(LimitKind::kMemoryMax).owner, 32 * kMiB);
@@ -311,7 +311,7 @@ TEST(AgentOrders, GoDownInStepsThatKeepClearOfUsage) {
   const size_t writes = a.writes.size();
   cell.Run(60);
   EXPECT_EQ(a.writes.size(), writes) << "it waits quietly";
-  // Usage falls, and so does the limit.
+  // When usage falls, so does the limit.
   AgentCell::SetUsage(a, 20 * kMiB);
   cell.Run(120);
   EXPECT_EQ(a.limits.memory_max_bytes, 50 * kMiB);
@@ -402,7 +402,7 @@ TEST(AgentOrders, OfATaskThatIsNotHereFail) {
 }
 
 TEST(AgentOrders, AKernelWithoutSoftLimitsTakesTheHardOne) {
-  // Says of memory.high what cgroup v1 says of it.
+  // Refuses memory.high as cgroup v1 does.
   class HardGroup final : public TaskGroup {
    public:
     explicit HardGroup(std::unique_ptr<TaskGroup> group) : group_(std::move(group)) {}
@@ -445,7 +445,7 @@ TEST(AgentOrders, AKernelWithoutSoftLimitsTakesTheHardOne) {
   EXPECT_EQ(cell.agent->counts().writes, 1U);
 }
 
-// Whatever is ordered and whatever happens: who only looks writes nothing, and no ledger either.
+// For every order and event: an agent that only measures writes neither limits nor a ledger.
 RC_GTEST_PROP(AgentOrders, WhoOnlyMeasuresNeverWrites, ()) {
   AgentCell cell;
   const int why = *rc::gen::inRange(0, 3);
@@ -487,7 +487,7 @@ RC_GTEST_PROP(AgentOrders, WhoOnlyMeasuresNeverWrites, ()) {
         cell.tasks.events.push_back({TaskEvent::Kind::kOomKill, task.found.identity});
         break;
       default:
-        task.limits.memory_max_bytes = *rc::gen::inRange(1, 1 << 30);  // by its owner
+        task.limits.memory_max_bytes = *rc::gen::inRange(1, 1 << 30);  // set by the task's owner
     }
     cell.Run(*rc::gen::inRange(1, 35));
   }

@@ -40,7 +40,7 @@ TEST(AgentTiers, SetsWeightAndProtectionAndGivesThemBack) {
   cell.Run(200);
   EXPECT_EQ(web.writes.size(), writes) << "once";
 
-  web.limits.cpu_weight = 300;  // by hand
+  web.limits.cpu_weight = 300;  // set by hand
   cell.Run(60);
   EXPECT_EQ(web.limits.cpu_weight, 300.0) << "another's word stays";
   cell.agent->Stop(cell.now);
@@ -58,14 +58,14 @@ TEST(AgentTiers, AfterACrashReleaseOrAnotherConfigurationGivesBack) {
     cell.Begin();
     cell.Run(2);
     EXPECT_EQ(batch.limits.cpu_weight, 20.0);
-    cell.agent.reset();  // without Stop
+    cell.agent.reset();  // without Stop, as after a crash
     if (by_release) {
       TaskFinder* finders[] = {&cell.tasks};
       Release(cell.ledger, finders, cell.processes);
     } else {
       cell.options.tiers = {};
       cell.Begin();
-      cell.Run(6);  // tasks are looked for every 5 s
+      cell.Run(6);  // the agent looks for tasks every 5 s
     }
     EXPECT_EQ(batch.limits.cpu_weight, 100.0) << by_release;
   }
@@ -104,7 +104,7 @@ TEST(AgentTiers, SharesHaveTheRatiosOfTheWeights) {
   }
 }
 
-// A quarter of a second after a sample, with what the task uses then.
+// A check a quarter of a second after a sample, with the task's usage at that time.
 TEST(AgentTiers, ActsBetweenSamplesOnWhatGrows) {
   TierCell cell;
   InMemoryTask& web = cell.Add("web", "h/w", 200 * kMiB);
@@ -125,7 +125,7 @@ TEST(AgentTiers, ActsBetweenSamplesOnWhatGrows) {
   EXPECT_EQ(cell.agent->guard_due_us(), now.steady_us - 1000 + 10'000) << "too soon";
 }
 
-// The rate of growth is another test's.
+// Another test covers the rate of growth.
 TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
   TierCell cell;
   cell.options.tiers.guard.ahead_us = 0;
@@ -167,7 +167,7 @@ TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
   EXPECT_EQ(cell.agent->counts().guard_kills, 1U);
 }
 
-// memory.high is the guard's while it throttles.
+// memory.high belongs to the guard while it throttles.
 TEST(AgentTiers, AnOrderForMemoryWaitsWhileTheGuardThrottles) {
   TierCell cell;
   cell.options.rules[0].memory = MemoryStyle::kSoft;

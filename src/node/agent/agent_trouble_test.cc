@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 // A cell with one task under terms.
 class AgentTrouble : public ::testing::Test {
  protected:
-  // A task that uses 50 MiB of the `limit` that was ordered.
+  // Adds a task that uses 50 MiB and has `limit` by order.
   InMemoryTask& Limited(double limit) {
     if (cell_.agent == nullptr) cell_.Start();
     InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);
@@ -31,7 +31,7 @@ class AgentTrouble : public ::testing::Test {
   }
   void Kill(InMemoryTask& task, uint64_t kills = 1) {
     *task.reading.oom_kills += kills;
-    cell_.Run(10);  // a whole reading at the latest
+    cell_.Run(10);  // until the next whole reading at the latest
   }
 
   AgentCell cell_;
@@ -78,7 +78,7 @@ TEST_F(AgentTrouble, OrdersDecidedBeforeAKillDoNotUndoItsRaise) {
   EXPECT_EQ(a.limits.memory_max_bytes, raised);
   EXPECT_EQ(cell_.LastOutcome(3)->result(), pb::Outcome::HELD);
   EXPECT_THAT(cell_.LastOutcome(3)->text(), HasSubstr("OOM"));
-  // Whoever knows of the kill may go down again.
+  // An order that was decided after the kill may lower the limit again.
   cell_.Order(a, Resource::kMemory, 100 * kMiB, 4);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 100 * kMiB);
@@ -113,7 +113,7 @@ TEST_F(AgentTrouble, ARaiseStaysWithinRuleTermsAndMachine) {
 
 TEST_F(AgentTrouble, WithoutTermsAKillIsToldAndNothingRaised) {
   InMemoryTask& a = Limited(64 * kMiB);
-  Kill(a);  // no terms at all
+  Kill(a);  // without terms
   cell_.Terms("shop/web", false);
   cell_.Run(1);
   Kill(a);
@@ -149,12 +149,12 @@ TEST_F(AgentTrouble, KernelAndEngineTellOneKillTogether) {
   *a.reading.oom_kills += 1;
   cell_.agent->OnReady(1, cell_.now);
   EXPECT_EQ(cell_.uplink.Ooms().size(), 1U);
-  // A second one soon after is a second one.
+  // Another kill soon after is counted as a second one.
   *a.reading.oom_kills += 1;
   cell_.agent->OnReady(1, cell_.now);
   event();
   EXPECT_EQ(cell_.uplink.Ooms().size(), 2U);
-  // The engine speaks of one more that the kernel did not count.
+  // The engine reports one more kill, which the kernel did not count.
   cell_.Run(20);
   event();
   cell_.Run(20);
@@ -214,12 +214,12 @@ TEST_F(AgentTrouble, ThrottlingRaisesAHardLimit) {
   cell_.Run(10);
   EXPECT_EQ(a.limits.cpu_max_cores, 1.4) << "within the rule's bound";
   EXPECT_EQ(cell_.agent->counts().local_raises, 2U);
-  // An order below waits for the hold.
+  // A lower order waits until the hold ends.
   cell_.Order(a, Resource::kCpu, 0.5, 2);
   cell_.Run(10);
   EXPECT_EQ(a.limits.cpu_max_cores, 1.4);
   EXPECT_EQ(cell_.LastOutcome(2)->result(), pb::Outcome::HELD);
-  // The owner's again, too: it does not go below the floor by another way.
+  // A release to the owner does not go below the floor in another way.
   cell_.Order(a, Resource::kCpu, std::nullopt, 3);
   cell_.Run(10);
   EXPECT_EQ(a.limits.cpu_max_cores, std::nullopt);
@@ -248,7 +248,7 @@ TEST_F(AgentTrouble, ThrottlingDoesNotRaiseAboveTheOwnersLimit) {
   EXPECT_EQ(a.limits.cpu_max_cores, 0.5);
 }
 
-// ---- other hands ----
+// ---- changes by other programs ----
 
 TEST_F(AgentTrouble, SomebodyElsesChangeIsRespectedAndTold) {
   InMemoryTask& a = Limited(64 * kMiB);
@@ -265,11 +265,11 @@ TEST_F(AgentTrouble, SomebodyElsesChangeIsRespectedAndTold) {
   EXPECT_EQ(cell_.ledger.Find(a.found.identity)->values.at(LimitKind::kMemoryMax).owner, 200 * kMiB);
   EXPECT_EQ(cell_.LastOutcome(1)->result(), pb::Outcome::HELD);
   EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("another program"));
-  // The standing order told again is older than that.
+  // The standing order is resent, but is older than the change.
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 1).set_decided_s(before_s);
   cell_.Run(30);
   EXPECT_EQ(a.limits.memory_max_bytes, 200 * kMiB);
-  // A new decision counts again.
+  // A new decision counts.
   cell_.Order(a, Resource::kMemory, 96 * kMiB, 2);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 96 * kMiB);
@@ -287,7 +287,7 @@ TEST_F(AgentTrouble, AnOwnersChangeOfWhatWasNeverSetIsFollowed) {
   cell_.Run(60);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_memory_bytes(), 512 * kMiB);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).memory_bytes(), 512 * kMiB);
-  // So an order below is one down, in steps.
+  // A lower order is therefore a decrease, and moves in steps.
   cell_.Order(a, Resource::kMemory, 128 * kMiB, 1);
   cell_.Run(2);
   EXPECT_GT(*a.limits.memory_max_bytes, 256 * kMiB);
@@ -385,7 +385,7 @@ TEST_F(AgentTrouble, ATaskThatComesBackStartsWithWhatItHad) {
   cell_.Order(again, Resource::kMemory, std::nullopt, 2);
   cell_.Run(40);
   EXPECT_EQ(again.limits.memory_max_bytes, 48 * kMiB) << "the owner's of its new life";
-  // The owner may say something else with the next start.
+  // The owner may set another limit at the next start.
   cell_.Remove(again);
   cell_.Run(20);
   InMemoryTask& third = cell_.Add("shop/web", "a", 10 * kMiB, 0.5, "memory:3");
@@ -405,12 +405,12 @@ TEST_F(AgentTrouble, AStoppedContainerIsStillKnownWhenItStartsAgain) {
   const std::string identity = a.found.identity;
   cell_.Remove(a);
   cell_.tasks.asleep = {identity};
-  cell_.Run(1000);  // longer than a departed task is remembered
+  cell_.Run(1000);  // longer than the agent remembers a task that is gone
   InMemoryTask& again = cell_.Add("shop/web", "a", 50 * kMiB);
   again.limits.memory_max_bytes = 400 * kMiB;  // the engine kept it
   cell_.Run(20);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_memory_bytes(), 256 * kMiB);
-  // Removed for good.
+  // The task is removed for good.
   cell_.Remove(again);
   cell_.tasks.asleep.clear();
   cell_.Run(100);
@@ -441,7 +441,7 @@ class AgentLedger : public AgentTrouble {
 };
 
 TEST_F(AgentLedger, NothingIsWrittenThatCouldNotBeChangedBack) {
-  const std::string path = directory_ + "/state/ledger";  // no such directory yet
+  const std::string path = directory_ + "/state/ledger";  // the directory does not exist
   cell_.ledger = *Ledger::Open(path);
   cell_.Start();
   InMemoryTask& a = cell_.Add("shop/web", "a", 50 * kMiB);
@@ -464,7 +464,7 @@ TEST_F(AgentLedger, NothingIsWrittenThatCouldNotBeChangedBack) {
   EXPECT_EQ(Ledger::Open(path)->Find(a.found.identity)->values.at(LimitKind::kMemoryMax).set, 64 * kMiB);
 }
 
-// At each write the file says already what is written, and what was there before.
+// At each write the file already has the new value and the owner's.
 TEST_F(AgentLedger, IsOnTheDiskBeforeTheKernelHasIt) {
   class WatchedGroup final : public TaskGroup {
    public:

@@ -16,13 +16,13 @@
 namespace taut::node {
 namespace {
 
-constexpr double kVictimsBytes = 256 * kMiB;  // of CellMemory
+constexpr double kVictimsBytes = 256 * kMiB;  // as in CellMemory
 
 class VictimMachine {
  public:
   explicit VictimMachine(uint64_t seed) : random_(seed) { cell_.Guard(); }
 
-  // A second: usage grows in steps, and the kernel ends what it has to; then the agent looks.
+  // Simulates one second: usage grows in steps, the kernel kills if it must, then the agent samples.
   void Second() {
     ++second_;
     Change();
@@ -41,9 +41,9 @@ class VictimMachine {
   struct Sim {
     InMemoryTask* task = nullptr;
     std::string tier;
-    double used = 0, rate = 0, most = 0;  // bytes, bytes a second
+    double used = 0, rate = 0, most = 0;  // bytes, bytes/s and bytes
     double at_once = 0;
-    int came = 0;  // second
+    int came = 0;  // the second of its start
   };
 
   int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
@@ -59,10 +59,10 @@ class VictimMachine {
       highest = std::max(highest, cell_.processes.processes.at(pid).oom_score_adj);
     return highest;
   }
-  // The agent has looked for tasks since it came.
+  // Returns true if the agent has looked for tasks since this one appeared.
   bool IsKnown(const Sim& t) const { return second_ - t.came >= 6; }
 
-  // ---- what happens ----
+  // ---- events ----
 
   void Change() {
     if (tasks_.size() < 9 && Below(8) == 0) Come();
@@ -96,7 +96,7 @@ class VictimMachine {
     const int parent = t.task->pids.front();
     t.task->pids.push_back(NewProcess(cell_.processes.processes.at(parent).oom_score_adj, parent));
   }
-  // As by SIGKILL: without giving anything back.
+  // Restarts the agent as after SIGKILL: it restores nothing.
   void Restart() {
     cell_.agent.reset();
     cell_.Guard();
@@ -120,9 +120,10 @@ class VictimMachine {
     tasks_.erase(name);
   }
 
-  // ---- who is ended ----
+  // ---- kills ----
 
-  // As the kernel: usage and, by thousandths of the machine, oom_score_adj.
+  // Kills as the kernel does: the highest sum of usage and oom_score_adj, in thousandths of the machine's
+  // memory.
   void KernelKills(double needed) {
     std::string victim;
     double worst = -1e18;
@@ -152,7 +153,7 @@ class VictimMachine {
     if (!IsProduction(victim)) return;
     ++of_production;
     EXPECT_STREQ(who, "the kernel") << "the guard ends no task of production";
-    if (!IsKnown(victim)) return;  // it came since the agent looked last
+    if (!IsKnown(victim)) return;  // it appeared after the agent's last look
     for (const auto& [other, t] : tasks_) {
       EXPECT_TRUE(IsProduction(t) || !IsKnown(t) || t.used < needed)
           << who << " ended " << victim.tier << "/" << name << " of " << victim.used / kMiB << " MiB for "
