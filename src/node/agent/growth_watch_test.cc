@@ -7,7 +7,8 @@ namespace {
 
 constexpr int64_t kGrowthSecond = 1'000'000;
 
-// A sample a second of usage that begins at `begin` and grows by `rate` a second, for `seconds`.
+// Returns a watch with one sample a second, of usage that begins at `begin` and grows by `rate` a second, for
+// `seconds`.
 GrowthWatch Grown(double begin, double rate, int seconds) {
   GrowthWatch watch;
   for (int i = 0; i <= seconds; ++i) watch.Note(begin + rate * i, i * kGrowthSecond, 30 * kGrowthSecond);
@@ -36,7 +37,7 @@ TEST(GrowthWatch, AGapBeginsAnew) {
   GrowthWatch watch = Grown(100, 1, 60);
   watch.Note(170, 100 * kGrowthSecond, 30 * kGrowthSecond);
   EXPECT_EQ(watch.Until(200), std::nullopt);
-  watch.Note(100, 50 * kGrowthSecond, 30 * kGrowthSecond);  // a clock that went back
+  watch.Note(100, 50 * kGrowthSecond, 30 * kGrowthSecond);  // the clock went back
   EXPECT_EQ(watch.Until(200), std::nullopt);
 }
 

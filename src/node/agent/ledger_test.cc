@@ -75,7 +75,7 @@ RC_GTEST_PROP(Ledger, TextIsReadAsItWas, ()) {
   LedgerContent content;
   const int n = *rc::gen::inRange(0, 8);
   for (int i = 0; i < n; ++i) {
-    // Any bytes at all: tabs, line ends, percent signs, what is no UTF-8.
+    // Any bytes: tabs, line ends, percent signs, invalid UTF-8.
     LedgerEntry& e = content.entries[*rc::gen::arbitrary<std::string>()];
     e.job = *rc::gen::arbitrary<std::string>();
     e.task = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("\t\n\r%0Aa ")));
@@ -129,7 +129,7 @@ TEST(Ledger, SaysWhichLineIsDamaged) {
       {StrCat(kHead, "score\ta\tj\tt\t800\t0.5\t-\n"), "l:2: an oom_score_adj that is not a number"},
       {StrCat(kHead, "score\ta\tj\tt\t800\t0\t7:100\n"), "or a process that is not PID:START:VALUE"},
       {StrCat(kHead, "act\tbegun\t%0\n"), "l:2: a % without two hex digits"},
-      // Cut off: the last number may be a part of one.
+      // The file is cut off, so the last number may be incomplete.
       {StrCat(kHead, "limit\ta\tj\tt\tmemory.max\tnone\t-\t10"), "l:2: the line has no end"},
   };
   for (const auto& c : cases) {
@@ -166,7 +166,7 @@ TEST_F(LedgerFile, IsThereAgainAfterARestart) {
     ASSERT_TRUE(ledger->Save().ok());
     EXPECT_FALSE(std::filesystem::exists(path_)) << "nothing to be written";
     ledger->Note(Task("a"), LimitKind::kMemoryMax, std::nullopt, 1e9);
-    ledger->Note(Task("a"), LimitKind::kMemoryMax, 5.0, 2e9);  // the owner's is kept from the first call on
+    ledger->Note(Task("a"), LimitKind::kMemoryMax, 5.0, 2e9);  // the first call alone sets the owner's value
     ledger->Note(Task("b"), LimitKind::kCpuMax, 2.0, 1.5);
     ASSERT_TRUE(ledger->Save().ok());
   }
@@ -177,7 +177,7 @@ TEST_F(LedgerFile, IsThereAgainAfterARestart) {
   EXPECT_EQ(ledger->Find("a")->values.at(LimitKind::kMemoryMax).owner, std::nullopt);
   EXPECT_EQ(ledger->Find("a")->values.at(LimitKind::kMemoryMax).set, 2e9);
   ledger->SetOwner("b", LimitKind::kCpuMax, 3.0);
-  ledger->SetOwner("b", LimitKind::kMemoryMax, 3.0);  // never changed: nothing to note
+  ledger->SetOwner("b", LimitKind::kMemoryMax, 3.0);  // never changed, so nothing is stored
   ledger->SetOwner("c", LimitKind::kCpuMax, 3.0);
   ledger->Forget("a");
   ASSERT_TRUE(ledger->Save().ok());
@@ -191,7 +191,7 @@ TEST_F(LedgerFile, IsReplacedAsAWhole) {
   struct stat before {};
   ASSERT_EQ(stat(path_.c_str(), &before), 0);
   EXPECT_EQ(before.st_mode & 0777U, 0600U);
-  // Whoever has the old one open sees all of it still.
+  // A reader that has the old file open still sees all of it.
   std::ifstream old(path_);
   ledger->Note(Task("b"), LimitKind::kMemoryMax, std::nullopt, 1.0);
   ASSERT_TRUE(ledger->Save().ok());
@@ -222,11 +222,11 @@ TEST_F(LedgerFile, WhatCannotBeReadIsNotTakenForEmpty) {
   EXPECT_EQ(Ledger::Open(path_).status().code(), absl::StatusCode::kDataLoss);
   std::filesystem::create_directory(directory_ + "/d");
   EXPECT_FALSE(Ledger::Open(directory_ + "/d").ok());
-  // A file where a directory should be: not known, so not empty.
+  // A file in place of a directory: the state is unknown, which is not the same as empty.
   EXPECT_FALSE(Ledger::Open(path_ + "/ledger").ok());
 }
 
-// Cgroups do not outlive the power either, so nobody waits until a ledger of them is on the disk.
+// A loss of power removes the cgroups, too, so Save does not wait until the disk has the ledger.
 TEST_F(LedgerFile, WhatTheLossOfPowerLeavesIsEmpty) {
   for (const std::string& text : {std::string(), std::string(100, '\0')}) {
     Write(text);

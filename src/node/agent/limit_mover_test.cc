@@ -90,9 +90,9 @@ TEST(LimitMover, UsageHoldsMemoryAndLetsGo) {
   EXPECT_EQ(mover.Next(100 * kMiB, 240 * kMiB, 2 * kSecond), std::nullopt);
   EXPECT_EQ(mover.status().state, MoveState::kHeld);
   EXPECT_EQ(mover.Sentence(), "usage 240 MiB and its margin are above the ordered limit");
-  EXPECT_EQ(mover.Next(100 * kMiB, 239 * kMiB, 3 * kSecond), std::nullopt);  // not worth a write
+  EXPECT_EQ(mover.Next(100 * kMiB, 239 * kMiB, 3 * kSecond), std::nullopt);  // too small a step for a write
   EXPECT_EQ(mover.Next(20 * kMiB, 150 * kMiB, 4 * kSecond), Write(Safe(240 * kMiB) * 0.8));
-  // Above the limit already: it is not raised without an order.
+  // The usage is above the limit, but without an order the limit is not raised.
   EXPECT_EQ(mover.Next(290 * kMiB, 290 * kMiB, 4 * kSecond), std::nullopt);
   EXPECT_EQ(mover.status().state, MoveState::kHeld);
 }
@@ -142,9 +142,9 @@ TEST(LimitMover, RoundingOfTheKernelIsNotUndone) {
   mover.SetCurrent(0.33);
   EXPECT_EQ(At(mover, 0, 1), std::nullopt);
   EXPECT_EQ(mover.status().state, MoveState::kIdle);
-  mover.SetCurrent(0.3);  // that is somebody else
+  mover.SetCurrent(0.3);  // another program's value
   EXPECT_EQ(At(mover, 0, 2), Write(0.333));
-  mover.SetCurrent(0.33);  // and this is now not of ours
+  mover.SetCurrent(0.33);  // another program wrote since, so it is no rounding
   EXPECT_EQ(At(mover, 0, 2), Write(0.333));
 }
 
@@ -165,7 +165,7 @@ TEST(LimitMover, RefusalsAreTriedAgainWithPatience) {
     EXPECT_EQ(mover.status().state, MoveState::kRefused);
     mover.Refused(now * kSecond);
   }
-  mover.SetTarget(900 * kMiB);  // the same order is no reason to try
+  mover.SetTarget(900 * kMiB);  // the same order is no reason for another attempt
   EXPECT_EQ(At(mover, 0, now + 1), std::nullopt);
   mover.SetTarget(880 * kMiB);
   EXPECT_EQ(At(mover, 0, now + 1), Write(880 * kMiB));
@@ -173,7 +173,7 @@ TEST(LimitMover, RefusalsAreTriedAgainWithPatience) {
   mover.SetTarget(860 * kMiB);
   EXPECT_NE(At(mover, 0, now + 2), std::nullopt);
   mover.Refused((now + 2) * kSecond);
-  EXPECT_EQ(mover.Sentence(), "refused 1 time; retry after 2 s");  // from the start
+  EXPECT_EQ(mover.Sentence(), "refused 1 time; retry after 2 s");  // the count begins again
 }
 
 TEST(LimitMover, SomebodyElseInTheMiddle) {
@@ -181,7 +181,7 @@ TEST(LimitMover, SomebodyElseInTheMiddle) {
   mover.SetTarget(500 * kMiB);
   mover.Wrote(*At(mover, 0, 0), 0);
   mover.SetCurrent(200 * kMiB);
-  EXPECT_EQ(At(mover, 0, 0), Write(500 * kMiB));  // up: at once
+  EXPECT_EQ(At(mover, 0, 0), Write(500 * kMiB));  // a raise needs no steps
   mover.SetCurrent(2000 * kMiB);
   EXPECT_EQ(At(mover, 0, 1), Write(1600 * kMiB));
   mover.SetCurrent(std::nullopt);
@@ -245,7 +245,7 @@ TEST(LimitMover, OomInAStepDownStopsIt) {
   EXPECT_EQ(mover.OnOom(std::nullopt, std::nullopt, 7), 960 * kMiB);
   mover.Wrote(960 * kMiB, 1);
   EXPECT_EQ(At(mover, 0, 100), std::nullopt);
-  // At its upper bound nothing is raised, but what is on its way down stops too.
+  // At the upper bound nothing is raised, but a decrease stops all the same.
   LimitMover bounded = Memory(1000 * kMiB);
   bounded.SetTarget(200 * kMiB);
   EXPECT_EQ(bounded.OnOom(std::nullopt, 1000 * kMiB, 7), std::nullopt);
@@ -299,7 +299,7 @@ TEST(LimitMover, ThrottlingAtTheUpperBoundHoldsToo) {
   mover.Wrote(1.1, 0);
   EXPECT_EQ(mover.OnThrottled(10, 10, 1.1, 10 * kSecond), std::nullopt);
   mover.SetTarget(0.5);
-  EXPECT_EQ(At(mover, 0, 3605), std::nullopt);  // the hold began anew
+  EXPECT_EQ(At(mover, 0, 3605), std::nullopt);  // the hold began again
   EXPECT_EQ(At(mover, 0, 3610), Write(0.5));
   EXPECT_EQ(Cpu(std::nullopt).OnThrottled(10, 10, std::nullopt, 0), std::nullopt);
 }
@@ -335,7 +335,7 @@ TEST(LimitMover, ARaiseIsInProgressAndAfterARefusalRefused) {
   EXPECT_EQ(mover.status().state, MoveState::kRefused);
 }
 
-// 100 MiB and more have a margin of 10 % and 4 MiB, smaller tasks one of 14 %.
+// From 100 MiB on the margin is 10 % and 4 MiB; a smaller task has 14 %.
 TEST(LimitMover, MarginOfASmallTask) {
   LimitMover mover = Memory(std::nullopt);
   mover.SetTarget(10 * kMiB);
@@ -406,7 +406,7 @@ TEST(LimitMover, FloorOfThrottlingIsTheHighestOfOneHold) {
   mover.OnThrottled(10, 10, std::nullopt, 10 * kSecond);  // raises to 0.5, below the floor
   mover.SetTarget(0.1);
   EXPECT_EQ(At(mover, 0, 11), Write(1.25));
-  for (const int64_t later : {3610, 4000}) {  // the hold is over, or long over
+  for (const int64_t later : {3610, 4000}) {  // the hold has just ended, or ended long ago
     LimitMover other = mover;
     other.OnThrottled(10, 10, std::nullopt, later * kSecond);
     other.SetTarget(0.1);
@@ -441,7 +441,7 @@ TEST(LimitMover, HoldOfThrottlingGoesOnAfterARestart) {
   EXPECT_EQ(kept.oom, std::nullopt);
   EXPECT_EQ(kept.oom_s, std::nullopt);
   LimitMover after = Cpu(1.25);
-  after.Restore(kept, 50 * kSecond);  // steady time began anew
+  after.Restore(kept, 50 * kSecond);  // steady time restarted
   after.SetTarget(0.5);
   EXPECT_EQ(At(after, 0, 649), std::nullopt);
   EXPECT_EQ(after.status().obstacle, Obstacle::kThrottleFloor);
@@ -454,14 +454,14 @@ TEST(LimitMover, AHoldWithoutTimeLeftIsNotRestored) {
   LimitMover mover = Cpu(1.25);
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(-1).throttle, std::nullopt);
-  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // of another setting: an hour at most
+  floors.throttle_left_us = int64_t{100} * 3600 * kSecond;  // from other options: at most an hour counts
   mover.Restore(floors, 0);
   EXPECT_EQ(mover.floors(0).throttle_left_us, 3600 * kSecond);
   mover.Restore({}, 0);
   EXPECT_EQ(mover.floors(0).throttle, std::nullopt);
 }
 
-// What the world may do in one second.
+// One event of a second.
 struct Event {
   int what = 0;
   double amount = 0;  // 0 .. 1
@@ -504,7 +504,7 @@ RC_GTEST_PROP(LimitMover, MemoryNeverGoesBelowUsageNorBelowAKillsFloor, ()) {
         mover.Wrote(*raised, now);
         floor = std::max(floor, *raised);
       }
-      cell_s += 10;  // what is decided "3 s ago" may be before or after the kill
+      cell_s += 10;  // a decision of "3 s ago" may be before or after the kill
     }
     const bool known = event.what != 10;
     const std::optional<double> before = mover.current();
@@ -531,7 +531,7 @@ RC_GTEST_PROP(LimitMover, MemoryNeverGoesBelowUsageNorBelowAKillsFloor, ()) {
   }
 }
 
-// An order is carried out in few writes if usage allows, and as far as it allows if not; then all is quiet.
+// An order is carried out in few writes as far as usage allows; then no write follows.
 RC_GTEST_PROP(LimitMover, ArrivesInBoundedlyManyWrites, ()) {
   const double from = *rc::gen::inRange(1, 100'000) * kMiB;
   const double to = *rc::gen::inRange(1, 100'000) * kMiB;
@@ -554,7 +554,7 @@ RC_GTEST_PROP(LimitMover, ArrivesInBoundedlyManyWrites, ()) {
       mover.Wrote(*write, s * kSecond);
     }
   }
-  // At least 1 % a step, from any to any.
+  // Each step moves at least 1 %, between any two limits.
   RC_ASSERT(writes <= refused + 2 + static_cast<int>(std::log(std::max(1.0, from / to)) / -std::log(0.99)));
   const double there = falls ? to : std::max(to, std::min(from, Safe(usage)));
   if (to >= from) {

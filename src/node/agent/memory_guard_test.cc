@@ -27,7 +27,7 @@ GuardTask Task(uint64_t id, Tier tier, double mib, std::optional<double> request
 }
 MemoryNow Free(double mib) { return {kTotal, mib * kMiB, 0.0, 0.0}; }
 
-// "T3" a throttle of task 3, "R3" its end, "K3" a kill.
+// Returns "T3" for a throttle of task 3, "R3" for its end, "K3" for a kill.
 std::string Text(const std::vector<GuardAct>& acts) {
   std::string out;
   for (const GuardAct& act : acts) {
@@ -124,7 +124,7 @@ TEST(MemoryGuard, KillsAtOnceWhereNothingCanBeThrottled) {
   EXPECT_EQ(Text(kills_only.Step(Free(12.5), others, 0)), "K1") << "nor where throttling is off";
 }
 
-// 80 MiB/s of 700 MiB, as measured: 100 MiB were free.
+// Growth of 80 MiB/s on 700 MiB, as once measured when 100 MiB were free.
 TEST(MemoryGuard, ActsOnTheRateOfGrowth) {
   const std::vector<GuardTask> tasks = {Task(1, Tier::kBatch, 100)};
   MemoryGuard guard(Both());
@@ -178,7 +178,7 @@ TEST(MemoryGuard, OnLargeMachinesBytesBoundTheShares) {
   EXPECT_EQ(Text(guard.Step({1024 * kGiB, 3 * kGiB, {}, {}}, tasks, 1)), "T1");
 }
 
-// A machine whose tasks grow by themselves; throttled ones stay, killed ones may be slow to go.
+// A machine whose tasks grow by themselves. Throttled tasks stop growing, and killed tasks may end late.
 struct Machine {
   std::map<uint64_t, GuardTask> tasks;
   std::map<uint64_t, double> high;
@@ -207,7 +207,7 @@ struct Machine {
       return true;
     });
     if (*rc::gen::inRange(0, 3) == 0) {
-      const uint64_t id = ++last_id;  // as the agent, never twice
+      const uint64_t id = ++last_id;  // like the agent's, never reused
       tasks.try_emplace(id, Task(id, static_cast<Tier>(*rc::gen::inRange(0, 5)), *rc::gen::inRange(0, 20)));
       if (*rc::gen::inRange(0, 2) == 0) tasks[id].request = *rc::gen::inRange(0, 20) * kMiB;
       tasks[id].can_throttle = *rc::gen::inRange(0, 3) > 0;
@@ -215,7 +215,7 @@ struct Machine {
   }
 };
 
-// What must hold of each act, whatever happens.
+// Checks that hold for every kill.
 void CheckKill(const GuardAct& act, const Machine& machine, const MemoryNow& now,
                const GuardOptions& options) {
   const GuardTask& victim = machine.tasks.at(act.task);
@@ -260,7 +260,7 @@ RC_GTEST_PROP(MemoryGuard, NeverTouchesProductionAndTakesTheLowestTierFirst, ())
       const bool is_last = now.free < options.last_below.Of(kTotal);
       const bool is_ahead = now.free < free_before - now.free;  // used up within a second
       RC_ASSERT(is_last || is_ahead || !task.can_throttle || us - short_since >= options.after_us);
-      // The one before is gone, or had its time.
+      // The previous victim has ended, or has had its time.
       RC_ASSERT(killed_us < 0 || us - killed_us >= options.settle_us || !machine.tasks.contains(killed) ||
                 machine.tasks[killed].usage <= std::max(0.1 * killed_usage, kMiB));
       killed_usage = task.usage;

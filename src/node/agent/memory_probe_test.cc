@@ -16,7 +16,7 @@ using Kind = ProbeStep::Kind;
 
 double Page(double bytes) { return std::floor(bytes / 4096) * 4096; }
 
-// A probe that is stepped each second, with the stall of that second.
+// A probe with one step a second and the stall of that second.
 struct Probed {
   explicit Probed(double usage_mib, ProbeOptions options = {}) : probe(options) {
     reading.usage = usage_mib * kMiB;
@@ -27,7 +27,7 @@ struct Probed {
     *reading.stall_us += static_cast<uint64_t>(stall_us);
     return probe.Step(reading, now_us);
   }
-  // So many seconds without a stall; the last step.
+  // Runs `seconds` without a stall; returns the last step.
   ProbeStep Calm(int seconds) {
     ProbeStep step;
     for (int i = 0; i < seconds; ++i) step = Second();
@@ -48,8 +48,8 @@ TEST(MemoryProbe, BeginsAtTheUsageAndTakesOnePercentAnInterval) {
   EXPECT_EQ(p.Second(), (ProbeStep{Kind::kSet, Page(limit * 0.99)}));
 }
 
-// senpai.py: err = target / max(integral, 1), factor = -min((err / 10)^2 * 0.01, 0.01); over the target
-// err = integral / target, factor = min((err / 20)^2 * 1, 1).
+// Formula of senpai.py: err = target / max(integral, 1), factor = -min((err / 10)^2 * 0.01, 0.01). Over the
+// target it is err = integral / target, factor = min((err / 20)^2 * 1, 1).
 TEST(MemoryProbe, FollowsThePublishedFormula) {
   const struct {
     double stall_us, factor;
@@ -60,7 +60,7 @@ TEST(MemoryProbe, FollowsThePublishedFormula) {
     Probed p(1000);
     (void)p.Second();
     ProbeStep step = p.Second(c.stall_us);
-    // Above the target at once, else at the end of the interval.
+    // Above the target a step comes at once, else at the end of the interval.
     if (c.factor < 0) {
       EXPECT_EQ(step.kind, Kind::kNone) << c.stall_us;
       step = p.Calm(5);
@@ -109,7 +109,7 @@ TEST(MemoryProbe, WhatTheTaskNeedsIsKnownOnceLoweringMetResistance) {
   ASSERT_LT(last, before);
   (void)p.Second(20'000);
   EXPECT_EQ(p.probe.needed(p.now_us), before) << "it ran within this, and not within less";
-  // It is found again lower when the task needs less.
+  // The probe finds a lower value when the task needs less.
   (void)p.Calm(120);
   EXPECT_LT(*p.probe.needed(p.now_us), 0.9 * before);
   EXPECT_EQ(p.probe.needed(p.now_us + 301 * kProbeS), std::nullopt) << "nobody has confirmed it";
@@ -206,7 +206,8 @@ TEST(MemoryProbe, WhileTheMachineIsShortItOnlyRaises) {
   EXPECT_EQ(waits.Calm(60).kind, Kind::kNone) << "nor does it begin";
 }
 
-// A task that holds `footprint` and touches `working` of it: below that it stalls, the more the less it has.
+// A task that holds `footprint` and touches `working` bytes of it. Below `working` it stalls, and more with
+// less memory.
 RC_GTEST_PROP(MemoryProbe, FindsTheWorkingSetOfATask, ()) {
   const double working = *rc::gen::inRange(120, 2000) * kMiB;
   const double footprint = working * (1 + *rc::gen::inRange(0, 200) / 100.0);

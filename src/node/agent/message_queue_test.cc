@@ -75,7 +75,7 @@ void WriteBytes(const std::string& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary | std::ios::trunc)
       .write(bytes.data(), static_cast<long>(bytes.size()));
 }
-// What a kill at this moment would leave.
+// Copies the files that a kill at this moment would leave.
 void CopyTo(const std::string& from, const std::string& to) {
   fs::remove_all(to);
   fs::copy(from, to, fs::copy_options::recursive);
@@ -96,7 +96,7 @@ TEST(MessageQueue, GivesBackInOrderUntilAcknowledged) {
     EXPECT_EQ(queue->Next(0)->bytes, "message 4");
     EXPECT_EQ(queue->messages(), 2U);
     EXPECT_EQ(queue->bytes(), 2 * (9 + kRecordHeaderBytes));
-    queue->Acknowledge(2);  // older than what is known
+    queue->Acknowledge(2);  // older than an earlier acknowledgement
     queue->Acknowledge(1000);
     EXPECT_FALSE(queue->Next(0));
     EXPECT_EQ(queue->messages(), 0U);
@@ -160,7 +160,7 @@ TEST(MessageQueue, LetsTheOldestSegmentGo) {
   }
   EXPECT_GE(queue->messages(), 15U);
   EXPECT_LE(Segments(dir.File("queue")).size(), 7U);
-  // Too long for all of it.
+  // A message that is longer than the whole queue.
   const uint64_t dropped = queue->dropped();
   Append(*queue, std::string(30'000, 'x'));
   EXPECT_EQ(queue->dropped(), dropped + 1);
@@ -184,7 +184,7 @@ TEST(MessageQueue, RemembersHowManyItDropped) {
 TEST(MessageQueue, CutsATornTailOffAtAnyByte) {
   const TempDir dir{TempDir::Where::kMemory};
   const std::string path = dir.File("queue");
-  std::vector<uint64_t> ends;  // of the file after each message
+  std::vector<uint64_t> ends;  // lengths of the file after each message
   {
     const auto queue = Open(At(path));
     for (const char* text : {"first", "", "a third and somewhat longer one", "4"}) {
@@ -247,7 +247,7 @@ TEST(MessageQueue, FindsDamageThatComesLater) {
   EXPECT_EQ(queue->Next(0)->sequence, 1U);
   const std::string name = Segments(path).at(0);
   std::string bytes = ReadBytes(name);
-  bytes[kSegmentMagic.size() + 40] = 'X';  // in the second message
+  bytes[kSegmentMagic.size() + 40] = 'X';  // inside the second message
   WriteBytes(name, bytes);
   const uint64_t count = queue->messages();
   EXPECT_GT(queue->Next(1)->sequence, 2U);
@@ -281,7 +281,7 @@ TEST(MessageQueue, ALostStateKeepsTheMessages) {
   EXPECT_GT(queue->next_sequence(), 3U);
 }
 
-// No file may grow beyond so many bytes, as on a full disk.
+// Limits the size of all files, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(uint64_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -319,7 +319,7 @@ TEST(MessageQueue, GoesOnInMemoryWhileTheDiskIsFull) {
       EXPECT_THAT(queue->error(), HasSubstr("queued in memory"));
       EXPECT_EQ(All(*queue), expected);
       EXPECT_FALSE(queue->Sync());
-      queue->Acknowledge(20);  // some of the disk's, some of memory's
+      queue->Acknowledge(20);  // some messages on the disk, some in memory
       expected.erase(expected.begin(), expected.upper_bound(20));
       EXPECT_EQ(All(*queue), expected);
       EXPECT_EQ(queue->messages(), 80U);
@@ -395,7 +395,7 @@ TEST(MessageQueue, DoesNotMixWithAQueueThatItCouldNotReadAtTheStart) {
   EXPECT_EQ(All(*queue).begin()->second, "old");
 }
 
-// A queue beside what it should hold.
+// A queue beside a model of its content.
 class QueueModel {
  public:
   QueueModel(std::string path, uint64_t max_bytes, uint64_t segment_bytes)
@@ -427,7 +427,7 @@ class QueueModel {
     CopyTo(copy, path_);
     queue_ = Open(options_);
   }
-  // Bytes of the last segment are gone: what is lost are the newest messages.
+  // Removes the last bytes of the last segment; only the newest messages may be lost.
   void Tear(size_t bytes) {
     const std::string copy = path_ + ".copy";
     CopyTo(path_, copy);
@@ -444,7 +444,7 @@ class QueueModel {
       kept_.erase(std::prev(kept_.end()));
     }
   }
-  // All that is kept, or of a full queue the newest of it.
+  // The queue has every message, or, if it is full, the newest ones.
   void Check() {
     const Content left = All(*queue_);
     RC_ASSERT(left.size() <= kept_.size());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kUsInSecond = 1'000'000;
 
-// A task that holds what it ever touched, up to memory.high, and touches `working` all the time.
+// A task that holds everything that it ever touched, up to memory.high, and touches `working` all the time.
 struct Held {
   explicit Held(double usage_mib) : probe(ProbeOptions()) {
     reading.usage = usage_mib * kMiB;
@@ -93,29 +93,30 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
   EXPECT_EQ(small.Window(), std::nullopt) << "below the minimum";
   small.working = 500 * kMiB;
   EXPECT_EQ(small.Window(3), std::nullopt) << "no interval yet";
-  // Large raises that no interval has confirmed.
+  // No interval has confirmed these large raises.
   Held open = Settled();
   open.Live(100);
   for (int i = 0; i < 3; ++i) (void)open.Second(150'000);
   EXPECT_EQ(open.probe.TakeMostNeeded(open.now_us), std::nullopt);
-  // Someone else took memory.high, and nobody looked for a while.
+  // The guard took memory.high, and the probe did not read the task for a while.
   Held dropped = Settled();
   dropped.Live(100);
   dropped.probe.Drop();
   EXPECT_EQ(dropped.Window(), std::nullopt);
   EXPECT_NE(dropped.Window(), std::nullopt);
-  // Another start.
+  // The task started again.
   Held restarted = Settled();
   restarted.reading.stall_us = 0;
   EXPECT_EQ(restarted.Window(), std::nullopt);
-  // It stalls whatever the limit is.
+  // The task stalls at any limit.
   Held stalls = Settled();
   for (int i = 0; i < 30; ++i) (void)stalls.Second(300'000);
   EXPECT_EQ(stalls.probe.TakeMostNeeded(stalls.now_us), std::nullopt);
   EXPECT_EQ(stalls.Window(), std::nullopt) << "it rests";
 }
 
-// A change of memory.max, or readings that come too late, release the limit; memory that comes back then is not
+// A change of memory.max, or readings that arrive too late, release the limit. Memory that is used after that
+// is not proof of a need.
 // needed for that.
 TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   Held p = Settled();
@@ -124,7 +125,8 @@ TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   p.held = 3000 * kMiB;
   EXPECT_NEAR(*p.Window(), before, 0.05 * before);
   EXPECT_NEAR(*p.Window(), before, 0.05 * before);
-  // Nothing is lowered while the machine is short: what is held stays, and nothing confirms the need.
+  // While the machine is short of memory nothing is lowered: the held memory stays, and nothing confirms the
+  // need.
   Held old = Settled();
   old.reading.memory_max = 4000 * kMiB;
   old.held = 3000 * kMiB;

@@ -28,7 +28,7 @@ TEST(OomScores, LowTiersGetAtLeastTheirsAndProductionAtMost) {
 TEST(OomScores, WhatIsInheritedIsNotTheOwners) {
   OomScores scores(Tier::kBatch, 800);
   scores.Take(std::vector{Process(7, 0), Process(8, -500)});
-  // Forked of 8, of one that is gone, and one that 8's child forked.
+  // Forked by process 8, by a process that is gone, and by the child of 8.
   EXPECT_THAT(scores.Take(std::vector{Process(9, 800, 8), Process(10, 800), Process(11, 800, 9)}), IsEmpty());
   EXPECT_EQ(scores.record()->OwnerOf(Id(9)), -500);
   EXPECT_EQ(scores.record()->OwnerOf(Id(10)), 0);

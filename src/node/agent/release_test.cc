@@ -17,7 +17,7 @@ using ::testing::Pair;
 
 class ReleaseTest : public ::testing::Test {
  protected:
-  // A task that had `owner` before the agent set `set`.
+  // Adds a task that had `owner` before the agent set `set`.
   InMemoryTask& Changed(const std::string& name, std::optional<double> owner, double set) {
     InMemoryTask& task = tasks_.Add("shop/web", name);
     task.limits.memory_max_bytes = set;
@@ -108,7 +108,7 @@ TEST_F(ReleaseTest, WhatCannotBeWrittenStaysForAnotherTry) {
   EXPECT_EQ(a.limits.memory_max_bytes, std::nullopt);
 }
 
-// The rules may have changed since: who was limited is given back all the same.
+// The rules may have changed since: every limited task is released all the same.
 TEST_F(ReleaseTest, ATaskThatNoRuleFindsAnyMoreIsReleasedToo) {
   InMemoryTask& a = Changed("a", std::nullopt, 64 * kMiB);
   a.found_by_rule = false;
@@ -125,7 +125,7 @@ TEST_F(ReleaseTest, AFinderThatCannotLookDoesNotHinder) {
   EXPECT_EQ(a.limits.memory_max_bytes, std::nullopt);
 }
 
-// Knows only its own identities, and cannot open even those just now.
+// A finder that knows its identities, but cannot open them now.
 class AwayFinder final : public TaskFinder {
  public:
   std::string_view name() const override { return "docker"; }

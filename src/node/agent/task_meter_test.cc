@@ -12,7 +12,7 @@
 namespace taut::node {
 namespace {
 
-constexpr int64_t kStart = int64_t{5'000'000} * 300 * kMicrosPerSecond;  // a window's start
+constexpr int64_t kStart = int64_t{5'000'000} * 300 * kMicrosPerSecond;  // the start of a window
 constexpr WindowId kFirst{5'000'000};
 
 TaskReading Reading(std::optional<uint64_t> cpu_us, std::optional<uint64_t> memory = std::nullopt) {
@@ -22,7 +22,7 @@ TaskReading Reading(std::optional<uint64_t> cpu_us, std::optional<uint64_t> memo
   return reading;
 }
 
-// A meter on a node whose two clocks go together from kStart on.
+// A meter on a node whose two clocks agree from kStart on.
 struct Node {
   explicit Node(const MeterOptions& options = {}) : meter(options), speed(options.speed) {}
   void At(double steady_s, const TaskReading& reading) {
@@ -59,7 +59,7 @@ TEST(TaskMeter, FirstReadingCountsNothing) {
 TEST(TaskMeter, RatesAreSplitAtTheBorder) {
   Node node;
   node.At(298, Reading(0, 1000));
-  node.At(302, Reading(8'000'000, 3000));  // 2 cores, half of it before the border
+  node.At(302, Reading(8'000'000, 3000));  // 2 cores, half of the time before the border
   EXPECT_EQ(node.meter.cpu_cores(), 2.0);
   ASSERT_EQ(node.windows.size(), 1U);
   node.At(304, Reading(9'000'000, 1000));  // 0.5 cores
@@ -84,7 +84,7 @@ TEST(TaskMeter, RatesAreSplitAtTheBorder) {
 
 TEST(TaskMeter, PieceOverSeveralWindowsOfAFastNode) {
   MeterOptions options;
-  options.speed = 600;  // a second is two windows
+  options.speed = 600;  // so a second is two windows
   Node node(options);
   node.At(0, Reading(0));
   node.At(1, Reading(500'000));
@@ -172,7 +172,7 @@ TEST(TaskMeter, ShortPieceWaitsForTheNext) {
   Node node;
   node.At(0, Reading(0, 10));
   node.At(1, Reading(100'000, 10));
-  node.At(1.0001, Reading(104'000, 99));  // a tick of the kernel's: would be 40 cores
+  node.At(1.0001, Reading(104'000, 99));  // one tick of the kernel, which would be 40 cores
   EXPECT_EQ(node.meter.memory_bytes(), 99.0);
   EXPECT_EQ(node.meter.cpu_cores(), 0.1);
   node.At(2, Reading(200'000, 10));
@@ -200,14 +200,14 @@ TEST(TaskMeter, JumpBackCountsNowhereUntilItIsPastAgain) {
   Node node;
   node.At(300, Reading(0));
   node.At(301, Reading(1'000'000));
-  for (int s = 0; s < 100; ++s) {  // back into the window before
+  for (int s = 0; s < 100; ++s) {  // back into the previous window
     node.AtNode(302 + s, Timestamp{kStart + (250 + s) * kMicrosPerSecond}, Reading(2'000'000));
   }
   EXPECT_EQ(node.meter.counts().jumps, 1U);
   EXPECT_TRUE(node.windows.empty());
   ASSERT_EQ(node.All().size(), 1U);
   EXPECT_EQ(node.windows[0].window, kFirst.next());
-  EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1 + 49);  // 300 .. 349 came again
+  EXPECT_FLOAT_EQ(Seconds(node.windows[0]), 1 + 49);  // 300 .. 349 passed a second time
 }
 
 TEST(TaskMeter, JumpBackWithinAWindowKeepsItsLength) {
@@ -224,7 +224,7 @@ TEST(TaskMeter, WindowOfATaskThatIsNoLongerReadIsHandedOut) {
   node.At(298, Reading(0));
   node.At(299, Reading(1'000'000));
   node.meter.CloseUntil(Timestamp{kStart + 310 * kMicrosPerSecond}, node.windows);
-  EXPECT_TRUE(node.windows.empty());  // the next reading may still stand for 299 .. 300
+  EXPECT_TRUE(node.windows.empty());  // the next reading may still belong to 299 .. 300
   node.meter.CloseUntil(Timestamp{kStart + 317 * kMicrosPerSecond}, node.windows);
   EXPECT_EQ(node.windows.size(), 1U);
   EXPECT_EQ(node.All().size(), 1U);
@@ -245,7 +245,7 @@ TEST(TaskMeter, ThrottledPeriodsPerWindow) {
   reading.cpu_periods = 1310;
   reading.cpu_throttled_periods = 61;
   reading.cpu_usage_us = 4;
-  node.At(321, reading);  // read more seldom than max_gap_us allows rates
+  node.At(321, reading);  // later than max_gap_us, so it has no rate
   ASSERT_EQ(node.All().size(), 2U);
   EXPECT_EQ(node.windows[0].cpu_periods, 100U);
   EXPECT_EQ(node.windows[0].cpu_throttled_periods, 11U);
@@ -285,12 +285,12 @@ TEST(TaskMeter, AnIdleTaskUsesNothing) {
 TEST(TaskMeter, LimitsOfGapRateAndPieceAreAllowedThemselves) {
   Node node;
   node.At(0, Reading(0));
-  node.At(15, Reading(1'500'000));  // max_gap
+  node.At(15, Reading(1'500'000));  // exactly max_gap
   EXPECT_EQ(node.meter.cpu_cores(), 0.1);
   EXPECT_EQ(node.meter.counts().gaps, 0U);
-  node.At(15.1, Reading(1'600'000));  // min_gap
+  node.At(15.1, Reading(1'600'000));  // exactly min_gap
   EXPECT_EQ(node.meter.cpu_cores(), 1.0);
-  node.At(16.1, Reading(1'600'000 + uint64_t{1'048'576} * 1000));  // max_cores
+  node.At(16.1, Reading(1'600'000 + uint64_t{1'048'576} * 1000));  // exactly max_cores
   EXPECT_EQ(node.meter.cpu_cores(), 1048.576);
   EXPECT_EQ(node.meter.counts().implausible, 0U);
 }
@@ -302,7 +302,7 @@ TEST(TaskMeter, GapOfATaskWithoutCpuIsCounted) {
   EXPECT_EQ(node.meter.counts().gaps, 1U);
 }
 
-// Clocks may go apart by 2 s: then node time says how a piece is split.
+// If the clocks differ by up to 2 s, node time decides how a piece is split.
 TEST(TaskMeter, ClocksThatGoApartALittleAreNoJump) {
   Node node;
   node.At(297, Reading(0));
@@ -347,7 +347,7 @@ TEST(TaskMeter, WindowEndsWhenTheNextReadingIsTooLate) {
     node.meter.CloseUntil(Timestamp{kStart + close_s * kMicrosPerSecond}, node.windows);
     return node.windows.size();
   };
-  EXPECT_EQ(handed_out(299, 316), 0U);  // 15 s of max_gap and 2 s for clocks that go apart
+  EXPECT_EQ(handed_out(299, 316), 0U);  // 15 s of max_gap, and 2 s for clocks that differ
   EXPECT_EQ(handed_out(299, 317), 1U);
   EXPECT_EQ(handed_out(280, 299), 0U);
   EXPECT_EQ(handed_out(280, 300), 1U);
@@ -366,7 +366,7 @@ TEST(TaskMeter, ThrottledPeriodsAreSplitAtTheBorder) {
   EXPECT_EQ(node.windows[1].cpu_periods, 75U);
 }
 
-// Usage is read all the time, periods only at the start and the end.
+// Usage is read at every step, periods only at the start and the end.
 TEST(TaskMeter, ThrottledPeriodsOlderThanAWindowAreOfNone) {
   const auto periods = [](int seconds) {
     Node node;
@@ -413,13 +413,13 @@ TEST(TaskMeter, StateIsTheOpenWindowsAndTheirBuckets) {
   closed.At(0, Reading(0));
   closed.At(1, Reading(100'000));
   closed.All();
-  // The place of a window is kept, without its buckets.
+  // The window's slot is kept without its buckets.
   EXPECT_GT(closed.meter.state_bytes(), empty + 100);
   EXPECT_GT(open, closed.meter.state_bytes());
   EXPECT_LE(open, closed.meter.state_bytes() + 8 * sizeof(BucketWeight));
 }
 
-// What a node may bring: steps of both clocks, usage, absent fields.
+// One step of a node: both clocks, usage, absent fields.
 struct Step {
   int64_t steady_us = 0, jump_us = 0;
   uint64_t used_us = 0, memory = 0;
@@ -494,7 +494,8 @@ void ExpectSame(const std::vector<NodeWindow>& a, const std::vector<NodeWindow>&
   }
 }
 
-// Whatever comes: ascending, never twice, mean within peak, and no matter when CloseUntil is called.
+// For any steps: windows ascend, none is repeated, the mean is at most the peak, and the times of CloseUntil
+// do not matter.
 RC_GTEST_PROP(TaskMeter, WindowsAreTheSameHoweverTheyAreFetched, ()) {
   MeterOptions options;
   options.speed = *rc::gen::element(1.0, 20.0, 500.0);
@@ -529,8 +530,8 @@ RC_GTEST_PROP(TaskMeter, WindowsAreTheSameHoweverTheyAreFetched, ()) {
   }
 }
 
-// Without jumps, gaps and losses: every window's seconds are the time that was read in it, and the mean times
-// these seconds is what the counter rose by.
+// Without jumps, gaps and losses, each window's seconds are the time that was read in it. The mean times
+// these seconds is the increase of the counter.
 RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
   MeterOptions options;
   options.speed = *rc::gen::element(1.0, 30.0, 900.0);
@@ -546,7 +547,7 @@ RC_GTEST_PROP(TaskMeter, NothingIsLostOrMadeUp, ()) {
   const Reads reads = Unroll(steps, options.speed);
   TaskMeter meter(options);
   std::vector<NodeWindow> windows;
-  std::map<int32_t, double> seconds;  // by stepping through each piece at the borders
+  std::map<int32_t, double> seconds;  // computed by splitting each piece at the borders
   double used = 0;
   uint64_t periods = 0;
   for (size_t i = 0; i < reads.at.size(); ++i) {

@@ -9,7 +9,7 @@
 namespace taut::node {
 namespace {
 
-constexpr int kTasks = 20;  // reading one and the same would find everything in the cache
+constexpr int kTasks = 20;  // one task alone would be in the cache at each reading
 
 void ReadGroups(benchmark::State& state, ReadDepth depth) {
   if (const std::string why = CgroupFixture::WhyNot(); !why.empty()) {
@@ -39,7 +39,7 @@ void ReadGroups(benchmark::State& state, ReadDepth depth) {
 BENCHMARK_CAPTURE(ReadGroups, usage, ReadDepth::kUsage)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(ReadGroups, all, ReadDepth::kAll)->Unit(benchmark::kMicrosecond);
 
-// 200 tasks among all groups of the machine.
+// Finds 200 tasks among all groups of the machine.
 void FindTasks(benchmark::State& state, TaskSource source) {
   if (const std::string why = CgroupFixture::WhyNot(); !why.empty()) {
     state.SkipWithError(why.c_str());

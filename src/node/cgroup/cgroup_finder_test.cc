@@ -42,7 +42,7 @@ std::vector<FoundTask> FoundBy(CgroupFinder& finder) {
   EXPECT_TRUE(found.ok()) << Message(found.status());
   return found.ok() ? *found : std::vector<FoundTask>();
 }
-// "rule job task", in the order of identities.
+// Returns "rule job task", in the order of identities.
 std::vector<std::string> Found(CgroupFinder& finder) {
   std::vector<std::string> out;
   for (const FoundTask& task : FoundBy(finder))
@@ -242,7 +242,7 @@ TEST(TaskName, IsPrintableUtf8) {
   EXPECT_FALSE(IsTaskName(std::string(256, 'x')));
 }
 
-// On the kernel that is there.
+// On the kernel of this machine.
 TEST(KernelFinder, FindsAndOpensRealGroups) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("finder");
@@ -268,7 +268,7 @@ TEST(KernelFinder, FindsAndOpensRealGroups) {
   EXPECT_TRUE(absl::IsNotFound((*group)->ReadLimits().status()));
 }
 
-// Groups that come and go under the walk are no error.
+// Groups that appear and disappear during the walk are no error.
 TEST(KernelFinder, IsNotDisturbedByGroupsThatComeAndGo) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("churn");

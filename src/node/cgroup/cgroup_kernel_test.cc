@@ -35,7 +35,7 @@ std::string Set(TaskGroup& group, LimitKind kind, std::optional<double> value) {
   const absl::Status status = group.SetLimit(kind, value);
   return status.ok() ? "ok" : std::string(Message(status));
 }
-// Ready with the events that were asked for, within 20 s.
+// Returns true if the wakeup has the events that it asked for within the timeout.
 bool IsReady(const Wakeup& wakeup, int timeout_ms = 20'000) {
   const int poll_fd = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};
@@ -58,7 +58,7 @@ TEST(KernelCgroup, MeasuresABusyChild) {
   fixture.StartHolding(static_cast<size_t>(32 * kMiB));
   TaskReading after;
   ASSERT_TRUE(group->Read(ReadDepth::kUsage, after).ok());
-  // The second child uses some CPU too.
+  // The second child also uses some CPU.
   EXPECT_THAT(after.cpu_usage_us, Optional(AllOf(Ge(290'000U), Le(3'000'000U))));
   EXPECT_THAT(after.memory_bytes, Optional(AllOf(Ge(32U << 20), Le(80U << 20))));
   EXPECT_THAT(after.memory_working_set_bytes, Optional(AllOf(Ge(32U << 20), Le(*after.memory_bytes))));
@@ -182,12 +182,12 @@ TEST(KernelCgroup, SetsMemoryLimitsAndRefusesToShrinkBelowUse) {
   }
 }
 
-// Page cache is in use as the kernel counts, but it gives it away.
+// The kernel counts page cache as memory in use, but can reclaim it.
 TEST(KernelCgroup, ShrinksOverPageCacheThatNobodyUses) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("cache");
   const std::unique_ptr<TaskGroup> group = fixture.Open();
-  // Without a name: gone with its descriptor, which the child keeps.
+  // The file has no name, so it ends with its descriptor, which the child keeps.
   const int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) GTEST_SKIP() << "no file without a name can be made in the working directory";
   fixture.Start([fd] {
@@ -242,7 +242,7 @@ TEST(KernelCgroup, AnOomKillWakesAndIsCounted) {
   const std::unique_ptr<TaskGroup> group = fixture.Open();
   const Wakeup wakeup = group->oom_wakeup();
   ASSERT_GE(wakeup.fd, 0);
-  // Else it might swap, for long.
+  // Without this the group might swap for a long time.
   const char* swap = fixture.is_v2() ? "memory.swap.max" : "memory.swappiness";
   if (!fixture.ReadFile(swap).empty()) fixture.WriteFile(swap, "0");
   EXPECT_EQ(Set(*group, LimitKind::kMemoryMax, 64 * kMiB), "ok");
@@ -256,7 +256,7 @@ TEST(KernelCgroup, AnOomKillWakesAndIsCounted) {
   EXPECT_THAT(reading.oom_kills, Optional(1U));
   EXPECT_THAT(reading.memory_max_events, Optional(Ge(1U)));
   EXPECT_THAT(reading.memory_peak_bytes, Optional(AllOf(Ge(48U << 20), Le(64U << 20))));
-  // The kernel may tell of it once more, some milliseconds later.
+  // The kernel may report the same kill once more, some milliseconds later.
   EXPECT_TRUE(Eventually([&] {
     group->ClearOomWakeup();
     return !IsReady(wakeup, 20);
@@ -297,7 +297,7 @@ TEST(KernelCgroup, ARecreatedGroupIsNotTheOldOne) {
   EXPECT_EQ(LimitsOf(*fresh).memory_max_bytes, std::nullopt) << "nothing was set on the new one";
 }
 
-// The calls that come first each find out by themselves.
+// Each first call finds out by itself.
 TEST(KernelCgroup, EachCallNoticesThatTheGroupIsGone) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("gone");

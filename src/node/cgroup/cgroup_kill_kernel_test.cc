@@ -23,7 +23,7 @@ TEST(KernelCgroup, KillsAllThatIsInItAndCountsNoOomKill) {
   const std::unique_ptr<TaskGroup> group = fixture.Open();
   EXPECT_EQ(group->cgroup_path(), fixture.path());
   const pid_t one = fixture.StartHolding(static_cast<size_t>(8 * kMiB));
-  // Starts more all the time; the eldest ends them all.
+  // The child forks all the time; the eldest child kills all of them.
   const pid_t many = fixture.Start([] {
     for (int i = 0; i < 50; ++i) {
       if (fork() == 0) {

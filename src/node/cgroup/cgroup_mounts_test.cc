@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// "memory cpu cpuacct unified", "-" for none.
+// Returns the mount points of "memory cpu cpuacct unified", "-" for none.
 std::string Points(std::string_view mountinfo) {
   const absl::StatusOr<CgroupMounts> mounts = ParseCgroupMounts(mountinfo);
   if (!mounts.ok()) return std::string(Message(mounts.status()));
@@ -54,7 +54,7 @@ TEST(CgroupMounts, MemoryDecidesTheVersion) {
   EXPECT_EQ(hybrid.version(), CgroupVersion::kV1);
   EXPECT_EQ(hybrid.home(), "/sys/fs/cgroup/memory");
   EXPECT_EQ(hybrid.description(), "cgroup v1 and v2 (hybrid)");
-  // The boot option cgroup_no_v1=memory: memory is v2's then.
+  // With the boot option cgroup_no_v1=memory, memory belongs to v2.
   const CgroupMounts moved = *ParseCgroupMounts(
       "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
       "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");

@@ -133,7 +133,7 @@ TEST(Cgroup, WhatIsNotThereIsAbsentAndNothingAtAllIsAnError) {
     const absl::Status set = group->SetLimit(static_cast<LimitKind>(kind), 100);
     EXPECT_TRUE(absl::IsUnimplemented(set)) << Message(set);
   }
-  // A controller that is switched on later is found by the next full reading.
+  // A controller that is enabled later is found by the next full reading.
   tree.Write("bare/memory.current", "4096\n");
   EXPECT_THAT(ReadOf(*group, ReadDepth::kAll).memory_bytes, Optional(4096U));
   EXPECT_EQ(ReadOf(*group, ReadDepth::kUsage).cpu_usage_us, std::nullopt);
@@ -151,7 +151,7 @@ TEST(Cgroup, TheInactivePagesAreReadAgainWhenMemoryMovesOrAtTheTenthReading) {
   const auto working_set = [&] { return *ReadOf(*group, ReadDepth::kUsage).memory_working_set_bytes; };
   EXPECT_EQ(working_set(), 700'000U);
   tree.Write("web/memory.stat", "inactive_file 100000\n");
-  tree.Write("web/memory.current", "1010000\n");  // by 1 %: still as it was
+  tree.Write("web/memory.current", "1010000\n");  // a change of 1 %: the working set is not read again
   for (int i = 1; i < 10; ++i) EXPECT_EQ(working_set(), 710'000U) << i;
   EXPECT_EQ(working_set(), 910'000U);
   tree.Write("web/memory.stat", "inactive_file 0\n");
@@ -178,7 +178,7 @@ TEST(Cgroup, WritesWhatTheKernelReads) {
   EXPECT_EQ(v1.Read("cpu/web/cpu.cfs_quota_us"), "150000\n");
   EXPECT_TRUE(one->SetLimit(LimitKind::kCpuMax, std::nullopt).ok());
   EXPECT_EQ(v1.Read("cpu/web/cpu.cfs_quota_us"), "-1\n");
-  // A file that keeps what it is given has no period afterwards, and is not what was wanted.
+  // A plain file keeps the text without a period, so the value reads back differently.
   const absl::Status odd = two->SetLimit(LimitKind::kCpuMax, 1.5);
   EXPECT_EQ(v2.Read("web/cpu.max"), "150000\n");
   EXPECT_TRUE(absl::IsFailedPrecondition(odd));
@@ -190,7 +190,7 @@ TEST(Cgroup, V2IsNotShrunkBelowUse) {
   FillV2(tree);
   const std::unique_ptr<TaskGroup> group = Open(tree.V2());
   EXPECT_TRUE(group->SetLimit(LimitKind::kMemoryMax, 1'000'000).ok());
-  // Page cache might be reclaimed, but not here; below the working set it is not even tried.
+  // Page cache might be reclaimed, but not on plain files. Below the working set no reclaim is tried.
   for (const double value : {800'000.0, 600'000.0}) {
     tree.Write("web/memory.reclaim", "untouched");
     const absl::Status refused = group->SetLimit(LimitKind::kMemoryMax, value);

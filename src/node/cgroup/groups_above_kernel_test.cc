@@ -25,7 +25,7 @@ std::unique_ptr<TaskGroup> OpenBelow(const CgroupFixture& fixture, const std::st
   return group.ok() ? *std::move(group) : nullptr;
 }
 
-// Of `path`, as far as it limits.
+// Returns the group `path` if it has a limit.
 std::optional<GroupAbove> Of(const std::vector<GroupAbove>& above, const std::string& path) {
   for (const GroupAbove& group : above) {
     if (group.path == path) return group;

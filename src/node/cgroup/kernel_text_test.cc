@@ -37,7 +37,7 @@ TEST(KernelText, KeyedNumbersStandAfterTheirWholeKey) {
   EXPECT_EQ(ParseKeyedNumber("\n\n", "a"), std::nullopt);
 }
 
-// Wherever a text is cut off, what is still there is right and what is not is absent.
+// Wherever the text is cut off, the remaining values are right and the others are absent.
 TEST(KernelText, CutOffTextIsNeverAWrongNumber) {
   const std::string text = "usage_usec 123456\nnr_periods 41\nthrottled_usec 2960000\n";
   for (size_t size = 0; size <= text.size(); ++size) {
@@ -81,8 +81,8 @@ TEST(KernelText, ALimitIsBytesOrNone) {
     return read->amount().has_value() ? StrCat(*read->amount()) : "none";
   };
   EXPECT_EQ(limit("max\n"), "none");
-  EXPECT_EQ(limit("9223372036854771712\n"), "none");  // v1, pages of 4 KiB
-  EXPECT_EQ(limit("9223372036854710272\n"), "none");  // of 64 KiB
+  EXPECT_EQ(limit("9223372036854771712\n"), "none");  // cgroup v1 with pages of 4 KiB
+  EXPECT_EQ(limit("9223372036854710272\n"), "none");  // cgroup v1 with pages of 64 KiB
   EXPECT_EQ(limit("67108864\n"), "67108864");
   EXPECT_EQ(limit("0\n"), "0");
   for (const std::string_view text : {"", "max", "67108864", "-1\n", "maximum\n"})

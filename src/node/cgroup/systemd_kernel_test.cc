@@ -1,4 +1,4 @@
-// Services of the systemd that runs this machine, if one does.
+// Services of the systemd of this machine, if it runs.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,8 +20,8 @@ using ::testing::Optional;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-// A transient service, stopped whatever happens. No command waits for systemd's signal that the unit has
-// started or stopped: in a slow machine that has just started, one such wait never ended.
+// A transient service, which the destructor always stops. No command waits for systemd's signal that the unit
+// has started or stopped: on a slow machine that had just started, one such wait never ended.
 class Service {
  public:
   Service(std::string unit, std::string_view properties) : unit_(std::move(unit)) {
@@ -80,7 +80,7 @@ TEST(KernelSystemd, FindsAndLimitsServices) {
   EXPECT_THAT((*group)->SetLimit(LimitKind::kCpuWeight, 300).code(), absl::StatusCode::kOk);
   EXPECT_THAT((*group)->ReadLimits()->cpu_max_cores, Optional(0.5));
 
-  // The owner may still have another will.
+  // The owner may still set another limit.
   EXPECT_TRUE(Service::Run(
       StrCat("systemctl set-property --runtime '", prefix, "@blue\\x2dgreen.service' MemoryMax=192M")));
   EXPECT_THAT((*group)->ReadLimits()->memory_max_bytes, Optional(192 * kMiB));

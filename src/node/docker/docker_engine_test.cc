@@ -23,9 +23,9 @@ using ::testing::Pair;
 
 constexpr int kPatienceMs = 20'000;
 constexpr std::optional<double> kNone;
-// Ends by itself, should nobody remove it.
+// Ends by itself, in case the test does not remove it.
 constexpr char kSleep[] = "exec /bin/busybox sleep 120";
-// Memory that nothing can reclaim: files of a tmpfs, and no swap.
+// Holds memory that the kernel cannot reclaim: files of a tmpfs, without swap.
 std::string Hold(int mib) {
   return StrCat("/bin/busybox dd if=/dev/zero of=/dev/shm/x bs=1M count=", mib, "; ", kSleep);
 }
@@ -53,7 +53,7 @@ class DockerEngineTest : public ::testing::Test {
     pollfd p{finder_->wakeup().fd, POLLIN, 0};
     return poll(&p, 1, kPatienceMs) > 0;
   }
-  // Until an event of this kind and container was taken; what came before it is in seen_.
+  // Waits until an event of this kind and container was taken. Earlier events are in seen_.
   bool WaitForEvent(TaskEvent::Kind kind, const std::string& id) {
     while (WaitForEvents()) {
       for (TaskEvent& e : finder_->TakeEvents()) {
@@ -70,13 +70,13 @@ class DockerEngineTest : public ::testing::Test {
     EXPECT_TRUE(out.ok()) << out.status();
     return out.ok() ? *std::move(out) : nullptr;
   }
-  // What the kernel has, asked without this room.
+  // Returns the kernel's limits, read without node/docker.
   TaskLimits KernelLimits(const std::string& id) const {
     const auto group = OpenCgroup(mounts_, engine_->CgroupOf(id));
     if (!group.ok()) ADD_FAILURE() << group.status();
     return group.ok() ? *(*group)->ReadLimits() : TaskLimits{};
   }
-  // Waits until a container has so much memory in use.
+  // Waits until a container has this much memory in use.
   static bool WaitForUse(TaskGroup& task, double bytes) {
     TaskReading reading;
     return Eventually([&] {
@@ -159,8 +159,9 @@ TEST_F(DockerEngineTest, LimitsGoUpAndDownAndAway) {
     set(LimitKind::kCpuMax, kNone, 0);
     EXPECT_TRUE(task->SetLimit(LimitKind::kCpuWeight, kNone).ok());
     EXPECT_TRUE(absl::IsUnimplemented(task->SetLimit(LimitKind::kMemoryHigh, kMiB)));
-    EXPECT_TRUE(absl::IsInvalidArgument(task->SetLimit(LimitKind::kMemoryMax, kMiB)));  // Docker wants 6 MB
-    // And as the owner had it.
+    // Docker requires 6 MB
+    EXPECT_TRUE(absl::IsInvalidArgument(task->SetLimit(LimitKind::kMemoryMax, kMiB)));
+    // Restores the owner's values.
     for (const LimitKind kind : {LimitKind::kMemoryMax, LimitKind::kCpuMax, LimitKind::kCpuWeight}) {
       const absl::Status status = task->SetLimit(kind, before->of(kind));
       EXPECT_TRUE(status.ok()) << status;
@@ -189,7 +190,7 @@ TEST_F(DockerEngineTest, MemoryInUseIsNotTakenAway) {
 }
 
 TEST_F(DockerEngineTest, EventsTellOfOomKillsAndEnds) {
-  // Grows above its limit a second after its start.
+  // The container grows above its limit a second after its start.
   const std::string id = engine_->Run(
       "grower", "/bin/busybox sleep 1; exec /bin/busybox dd if=/dev/zero of=/dev/shm/x bs=1M count=40",
       "\"Memory\":20971520");
@@ -203,7 +204,7 @@ TEST_F(DockerEngineTest, EventsTellOfOomKillsAndEnds) {
   EXPECT_TRUE(absl::IsNotFound(task->SetLimit(LimitKind::kMemoryMax, 60 * kMiB)));
   EXPECT_TRUE(finder_->Find()->empty());
 
-  // Stopped, it can be given more; with that it lives, as another group of the same identity.
+  // A stopped container can get more memory. It then starts as another group of the same identity.
   const absl::Status raised = finder_->SetStoppedMemory(DockerIdentity(id), 60 * kMiB);
   EXPECT_TRUE(raised.ok()) << raised;
   engine_->Ask("POST", StrCat("/containers/", id, "/start"));

@@ -43,10 +43,10 @@ TEST(ContainerNamer, NamesByTemplates) {
   EXPECT_EQ(NameOf({Rule("*", "{label.team}/{image}", "{host}:{id}")}, kWeb),
             "blue/nginx:1.25 h1:4f5e00000000 0");
   EXPECT_EQ(NameOf({Rule("*", "{label.com.docker.compose.service|name}", "{name}")}, kCron), "cron cron 0");
-  // A rule without a name for it leaves it to the next.
+  // A rule that makes no name for the container leaves it to the next rule.
   EXPECT_EQ(NameOf({Rule("*", "{label.team}"), Rule("cr*", "jobs/{name}")}, kCron), "jobs/cron h1/cron 1");
   EXPECT_EQ(NameOf({Rule("web")}, kCron), "");
-  // Rules of others keep their place.
+  // Rules of other sources count in the numbering.
   EXPECT_EQ(NameOf({TaskRule{}, Rule("shop-*|cron")}, kCron), "docker/cron h1/cron 1");
 }
 
@@ -67,7 +67,7 @@ TEST(ContainerNamer, SaysWhichTemplateIsWrong) {
   EXPECT_TRUE(absl::IsInvalidArgument(ContainerNamer::Create({Rule("*")}, "").status()));
 }
 
-// What stands for the kernel: a cgroup that the engine's updates reach.
+// Stands for the kernel: a cgroup that the engine's updates change.
 struct FakeKernel {
   TaskLimits limits;
   TaskReading reading;
@@ -90,11 +90,11 @@ class FakeCgroup final : public TaskGroup {
   }
 
  private:
-  FakeEngine* const engine_;  // changes the kernel in a thread of its own
+  FakeEngine* const engine_;  // changes the kernel in its own thread
   const std::shared_ptr<FakeKernel> kernel_;
 };
 
-// One container that an engine has, and a finder that looks at it.
+// One container of an engine, and a finder that reads it.
 class DockerTaskTest : public ::testing::Test {
  protected:
   DockerTaskTest() : engine_([this](const FakeRequest& r) { return Answer(r); }) {
@@ -149,7 +149,7 @@ class DockerTaskTest : public ::testing::Test {
     return engine_.Locked([this] { return updates_; });
   }
 
-  // The engine's thread reads all of these: changed and read under its lock.
+  // The engine's thread reads these, so they are read and changed under its lock.
   bool is_running_ = true, is_running_after_failure_ = true;
   std::string started_at_ = "then", host_config_ = R"("Memory":1000000,"MemorySwap":1000000)";
   int update_status_ = 200;
@@ -177,7 +177,7 @@ TEST_F(DockerTaskTest, IsMeasuredThroughItsCgroup) {
   TaskReading reading;
   ASSERT_TRUE((*task)->Read(ReadDepth::kUsage, reading).ok());
   EXPECT_EQ(reading.memory_bytes, 77U);
-  // Also while the engine is away.
+  // Readings work even while the engine does not answer.
   engine_.Stop();
   EXPECT_TRUE((*task)->Read(ReadDepth::kUsage, reading).ok());
   EXPECT_TRUE(absl::IsUnavailable((*task)->SetLimit(LimitKind::kCpuMax, 1)));
@@ -201,7 +201,7 @@ TEST_F(DockerTaskTest, LimitsAreTheOwnersWhereTheKernelAgrees) {
   EXPECT_EQ(limits->memory_max_bytes, 100'000'001);
   EXPECT_EQ(limits->cpu_max_cores, 0.5);
   EXPECT_EQ(limits->cpu_weight, 39);
-  Change([&] { kernel_->limits.memory_max_bytes = 5e6; });  // somebody wrote it behind the engine's back
+  Change([&] { kernel_->limits.memory_max_bytes = 5e6; });  // another program wrote it without the engine
   EXPECT_EQ((*task)->ReadLimits()->memory_max_bytes, 5e6);
 }
 
@@ -235,7 +235,7 @@ TEST_F(DockerTaskTest, WhatTheEngineRefusesIsPassedOn) {
   Change([&] { update_answer_ = R"x({"message":"unable to set memory limit to 1 (current usage: 2)"})x"; });
   EXPECT_TRUE(absl::IsResourceExhausted((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
   EXPECT_TRUE(absl::IsUnimplemented((*task)->SetLimit(LimitKind::kMemoryHigh, 8e6)));
-  // Whatever words it has for a container that has just ended.
+  // The error's text for a container that has just ended does not matter.
   Change([&] { is_running_after_failure_ = false; });
   EXPECT_TRUE(absl::IsNotFound((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
 }
@@ -254,7 +254,7 @@ TEST_F(DockerTaskTest, AnotherLifeOfTheContainerIsAnotherGroup) {
   const auto task = Open();
   Change([&] { started_at_ = "later"; });
   EXPECT_TRUE(absl::IsNotFound((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
-  Change([&] { started_at_ = "then"; });  // for good
+  Change([&] { started_at_ = "then"; });  // the group that noticed the restart stays gone
   EXPECT_TRUE(absl::IsNotFound((*task)->ReadLimits().status()));
   EXPECT_TRUE(Updates().empty());
   EXPECT_TRUE(Open().ok());

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// As Docker 20.10.24 answers, shortened.
+// Responses of Docker 20.10.24, shortened.
 constexpr char kList[] =
     R"([{"Id":"c8a8","Names":["/other/alias","/ta"],"Image":"bb:1","ImageID":"sha256:aa","Command":"/bin/sleep \"600\"","Created":1795274136,"Ports":[],"Labels":{"com.docker.compose.service":"web","com.docker.compose.project":"sh\u00f6p"},"State":"running","HostConfig":{"NetworkMode":"none"},"NetworkSettings":{"Networks":{"none":{"Links":null}}},"Mounts":[]},
 {"Id":"74b6","Names":["/tb"],"Image":"sha256:aadec","Labels":null}])";

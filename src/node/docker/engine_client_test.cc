@@ -23,7 +23,7 @@ std::shared_ptr<EngineClient> ClientOf(const FakeEngine& engine, EngineClientOpt
   return *EngineClient::Create(options);
 }
 
-// Answers the version, and everything else as told.
+// Answers /version, and every other path with `status` and `body`.
 FakeEngine::Handler Always(int status, std::string body) {
   return [status, body](const FakeRequest& r) {
     return r.path == "/version" ? FakeAnswer{.body = kVersion} : FakeAnswer{.status = status, .body = body};
@@ -103,7 +103,7 @@ TEST(EngineClient, SaysWhereNobodyAnswers) {
   const absl::Status gone = left->ListRunning().status();
   EXPECT_TRUE(absl::IsUnavailable(gone)) << gone;
   EXPECT_THAT(std::string(Message(gone)), HasSubstr("cannot connect"));
-  // And finds it again, as another version perhaps.
+  // It finds the engine again, whose version may be another.
   engine.Restart();
   EXPECT_TRUE(left->ListRunning().ok());
   EXPECT_EQ(engine.requests().at(engine.requests().size() - 2).path, "/version");

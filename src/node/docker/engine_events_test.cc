@@ -35,7 +35,7 @@ std::unique_ptr<EngineEvents> EventsOf(const FakeEngine& engine, size_t max_queu
   return *EngineEvents::Start(options);
 }
 
-// Waits until `count` events were taken, or for long enough.
+// Takes events until there are `count`, or the timeout passes.
 std::vector<TaskEvent> TakeAll(EngineEvents& events, size_t count) {
   std::vector<TaskEvent> out;
   while (out.size() < count && Ready(events.wakeup(), kEventsPatienceMs)) {
@@ -100,7 +100,7 @@ TEST(EngineEvents, NonsenseOnlyMeansToLookAgain) {
   engine.Send("nonsense\n");
   EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   EXPECT_TRUE(events->Take().empty());
-  // Without an end: the stream is given up and begun anew.
+  // A line without an end: the client closes the stream and opens another.
   engine.Send(std::string(size_t{2} << 20, 'x'));
   EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   (void)events->Take();
@@ -123,7 +123,7 @@ TEST(EngineEvents, TheOldestAreDroppedIfNobodyTakesThem) {
   ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   std::string text;
   for (int i = 0; i < 50; ++i) text += Line("start", StrCat("id", i));
-  // The last line in full is the sign that all were read.
+  // Once the last line has arrived in full, all others have.
   engine.Send(text);
   std::vector<TaskEvent> taken;
   while (taken.empty() || taken.back().identity != "docker:id49") {
@@ -138,7 +138,7 @@ TEST(EngineEvents, EndsAtOnceWhateverItWaitsFor) {
   FakeEngine engine(Streams());
   {
     const auto events = EventsOf(engine);
-    ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));  // reads
+    ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));  // the reader is running
   }
   engine.Stop();
   EngineEventsOptions options;
@@ -148,7 +148,7 @@ TEST(EngineEvents, EndsAtOnceWhateverItWaitsFor) {
   EXPECT_TRUE(Eventually([&] {
     return Message(events->status()).find("check that Docker is running") != std::string_view::npos;
   })) << events->status();
-  // Pauses for an hour, and yet the test ends.
+  // The reader would pause for an hour, and yet the test ends.
 }
 
 }  // namespace

@@ -59,13 +59,13 @@ TEST(LimitUpdate, CpuStaysInTheFieldThatItsOwnerChose) {
   EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, 0.75), R"({"NanoCpus":750000000})");
   EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, 0.75), R"({"CpuPeriod":50000,"CpuQuota":37500})");
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuMax, 0.75), R"({"CpuPeriod":100000,"CpuQuota":75000})");
-  // The engine refuses --cpus above what the machine has.
+  // The engine refuses --cpus above the CPUs of the machine.
   EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, 5), R"({"NanoCpus":2000000000})");
   EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, kNoLimit), R"({"NanoCpus":2000000000})");
   EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, 5), R"({"CpuPeriod":50000,"CpuQuota":250000})");
   EXPECT_EQ(BodyOf(quota, LimitKind::kCpuMax, kNoLimit), R"({"CpuQuota":-1})");
   EXPECT_EQ(BodyOf({}, LimitKind::kCpuMax, kNoLimit), "");
-  // Nor below 1 ms a period, and 0.01 of --cpus.
+  // The engine also refuses less than 1 ms a period, or 0.01 of --cpus.
   EXPECT_EQ(BodyOf({.cpu_quota_us = 5'000, .cpu_period_us = 10'000}, LimitKind::kCpuMax, 0.025),
             R"({"CpuPeriod":10000,"CpuQuota":1000})");
   EXPECT_EQ(BodyOf(cpus, LimitKind::kCpuMax, 0.001), R"({"NanoCpus":10000000})");
@@ -117,10 +117,10 @@ TEST(ContainerCgroup, IsWhereMemoryIsCounted) {
   ASSERT_TRUE(v2.ok()) << v2.status();
   EXPECT_EQ(v2->path, "/system.slice/docker-c8a8.scope");
   EXPECT_EQ(v2->version, CgroupVersion::kV2);
-  // systemd inside the container has moved on.
+  // systemd inside the container has moved its process to another group.
   EXPECT_EQ(ParseContainerCgroup("0::/system.slice/docker-c8a8.scope/init.scope\n", "c8a8")->path,
             "/system.slice/docker-c8a8.scope");
-  // An engine inside a container.
+  // An engine that runs inside a container.
   EXPECT_EQ(ParseContainerCgroup("0::/docker/ffff/docker/c8a8", "c8a8")->path, "/docker/ffff/docker/c8a8");
 }
 

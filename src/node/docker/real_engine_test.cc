@@ -1,4 +1,4 @@
-// The engine that docker_engine_test.cc runs its tests against.
+// The engine against which docker_engine_test.cc runs its tests.
 #include "node/docker/real_engine.h"
 
 #include <curl/curl.h>
@@ -43,7 +43,8 @@ void Die(const std::string& why) {
   std::abort();
 }
 
-// Processes whose command line names `dir`, which nobody else knows: the shims of containers.
+// Kills the processes whose command line names `dir`, a path that only this test uses: the shims of
+// containers.
 void KillProcessesOf(const std::string& dir) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const int pid = std::atoi(entry.path().filename().c_str());
@@ -54,7 +55,7 @@ void KillProcessesOf(const std::string& dir) {
   }
 }
 
-// Takes away what an engine in `dir` has left: processes, cgroups, mounts, files.
+// Removes everything that an engine in `dir` has left: processes, cgroups, mounts, files.
 std::error_code Sweep(const std::filesystem::path& dir) {
   KillProcessesOf(dir.string());
   std::error_code error;
@@ -80,8 +81,8 @@ std::error_code Sweep(const std::filesystem::path& dir) {
   return error;
 }
 
-// Sweeps if this program is killed: a child that waits for the pipe to break. `fd` becomes the pipe's other
-// end; a byte in it means that there is nothing to sweep.
+// Starts a child that calls Sweep if this program is killed, for then the pipe breaks. `fd` becomes the
+// pipe's other end; a byte in it means that there is nothing to remove.
 pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) Die("no pipe for it");
@@ -91,7 +92,7 @@ pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
     close(ends[1]);
     char byte = 0;
     if (read(ends[0], &byte, 1) == 0) {
-      // The engine has its own signal, and some time for it.
+      // The engine gets its own signal at the same time, and needs some time to stop.
       const std::string pid_file = dir / "pid";
       (void)Eventually([&pid_file] { return access(pid_file.c_str(), F_OK) != 0; }, kEngineWait);
       (void)Sweep(dir);
@@ -124,7 +125,7 @@ RealEngine::RealEngine() {
 }
 
 RealEngine::~RealEngine() {
-  if (pid_ < 0) Start();  // only an engine can remove what it started
+  if (pid_ < 0) Start();  // only an engine can remove the containers that it started
   const std::string all = Ask("GET", "/containers/json?all=1");
   for (size_t at = 0; (at = all.find("\"Id\":\"", at)) != std::string::npos; ++at) {
     Ask("DELETE", StrCat("/containers/", all.substr(at + 6, 64), "?force=1&v=1"));
@@ -161,14 +162,14 @@ void RealEngine::Start() {
                                     "/" + dir_.filename().string(),
                                     "--config-file",
                                     d + "/none.json"};
-  std::ofstream(dir_ / "none.json") << "{}";  // not that of the machine
+  std::ofstream(dir_ / "none.json") << "{}";  // not the configuration of the machine
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const std::string log = d + "/log";
   pid_ = fork();
   if (pid_ == 0) {
-    // If the test dies, so does its engine; containers end by themselves.
+    // If the test dies, the engine dies with it; containers end by themselves.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setsid();
     const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
