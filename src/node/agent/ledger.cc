@@ -19,8 +19,7 @@
 namespace taut::node {
 namespace {
 
-// First lines of the file, by version - 1.
-// the last two are indices of kHeaders
+// The last two are indices of kHeaders.
 constexpr size_t kLedgerVersion = 5, kWithoutActs = 2, kWithoutScores = 3;
 constexpr std::array<std::string_view, kLedgerVersion> kHeaders = {
     "tautlet ledger 1", "tautlet ledger 2", "tautlet ledger 3", "tautlet ledger 4", "tautlet ledger 5"};
@@ -351,8 +350,7 @@ std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& e
   return "";
 }
 
-// identity, job, task, limit, owner's value, set, next. Version 1 had no `next`, and its `set` may not have
-// been written: it is read as `next`.
+// identity, job, task, limit, owner's value, set, next. Version 1 has `set` alone, which is read as `next`.
 std::string ParseLimit(const Fields& fields, int version, LedgerContent& out) {
   const bool is_first_version = version == 1;
   const size_t due = is_first_version ? 6 : 7;
@@ -457,8 +455,7 @@ std::string ParseAct(const Fields& fields, LedgerContent& out) {
 
 absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
   LedgerContent content;
-  // A power failure may leave only zero bytes of a ledger that was not synced. Its limits were those of
-  // cgroups, which no longer exist.
+  // A power failure may leave zero bytes of an unsynced ledger. Its limits were those of lost cgroups.
   if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
   int version = 0;
