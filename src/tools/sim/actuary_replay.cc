@@ -29,7 +29,7 @@ struct Sale {
   std::optional<double> amount;
 };
 
-// The amount from a step on; absent: refused.
+// Returns the amount that is sold from a step on; absent if the sale is refused.
 using Seller = std::function<std::optional<double>(int64_t step)>;
 
 class ActuaryRun {
@@ -126,6 +126,7 @@ class ActuaryRun {
       const double best = QuantileAmount(during, options_.promise).value_or(0);
       all += n;
       best_sold += best * n;
+      // The clairvoyant's amount keeps the promise by construction, so it has revenue and no penalty.
       if (const auto account =
               Settle(Scaled(during), best / options_.capacity, options_.promise, kPriceMicro);
           account.ok())
@@ -158,7 +159,7 @@ class ActuaryRun {
     return out;
   }
 
-  // In units of the capacity, as Settle's integers want them.
+  // Scaled to the integer units that Settle() takes.
   std::vector<double> Scaled(std::span<const double> values) const {
     std::vector<double> out(values.begin(), values.end());
     for (double& value : out) value /= options_.capacity;

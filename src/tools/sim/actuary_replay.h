@@ -1,4 +1,5 @@
-// What sellers of a pool's slack would have sold over a recorded series, and how their promises turned out.
+// Replays sellers of a pool's slack over a recorded series: how much each would have sold, and how often its
+// promise was kept.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +13,41 @@
 
 namespace taut::tools {
 
-// Per step: the pool's capacity and what the higher tiers use, in one unit; NaN where not measured.
+// The pool's capacity and the use by higher tiers, per step, in one common unit; NaN if not measured.
 struct PoolSeries {
   int64_t step_s = 300;
   std::vector<double> capacity, use;
 };
 
 struct ActuaryReplayOptions {
-  brain::ActuaryOptions actuary;  // capacity and step_s are the series'
-  int64_t warmup_steps = 0;       // at the start, without sales
+  brain::ActuaryOptions actuary;  // ReplayActuary sets its capacity and step_s from the series
+  int64_t warmup_steps = 0;       // steps at the start without sales
 };
 
-// Of one seller, over the time after the warm-up. A sale lasts one horizon; a seller that refuses is asked again
-// after a day, or a horizon if that is shorter. Sold is what runs when it is available.
+// Score of one seller over the time after the warm-up. A sale lasts one horizon. A seller that refuses is
+// asked again after one day, or after one horizon if that is shorter.
 struct SellerScore {
   std::string seller;  // "actuary", "cloudrm", "greedy", "all", "clairvoyant"
-  uint64_t sales = 0,
-           broken = 0;        // broken: more was sold than its horizon had for the promised share of steps
-  double kept_share = 0;      // of the sold steps
-  double refused_share = 0;   // of all steps
-  double of_clairvoyant = 0;  // sold / the clairvoyant's, over all steps
+  uint64_t sales = 0,  // sales that were made
+      // sales above the amount that was available in the promised share of their horizon's steps
+      broken = 0;
+  double kept_share = 0;      // share of the measured sold steps in which the sold amount was available
+  double refused_share = 0;   // share of all steps after the warm-up
+  double of_clairvoyant = 0;  // amount sold / amount that the clairvoyant sells, over all steps
   double mean_amount = 0, least_amount = 0;
   double taken_back_per_day = 0;  // amounts that stopped running
-  double net_of_clairvoyant = 0;  // revenue less penalties / the clairvoyant's (SaleAccount's rule)
+  double net_of_clairvoyant = 0;  // (revenue - penalties) / the clairvoyant's revenue, by SaleAccount's rule
 };
 
 struct ActuaryReplayResult {
   std::vector<SellerScore> sellers;
-  brain::KeptSummary kept;  // the actuary's
-  brain::Quote next;        // for the horizon after the series
+  brain::KeptSummary kept;  // promises of the actuary
+  brain::Quote next;        // the actuary's quote for the horizon after the series
 };
 
-// InvalidArgument: options as Actuary::Make, or a series that is not longer than the warm-up.
+// Runs the actuary and the sellers of sellers.h over the series. Returns InvalidArgument for options that
+// Actuary::Make rejects, for vectors of different lengths, and for a series that is not longer than the
+// warm-up. The cost of "cloudrm" is 30 days of steps per sale.
 absl::StatusOr<ActuaryReplayResult> ReplayActuary(const PoolSeries& series,
                                                   const ActuaryReplayOptions& options);
 

@@ -1,4 +1,4 @@
-// What the jobs of a trace would have been billed, at their owners' limits and at those of a recommender.
+// Bills the jobs of a trace, at their owners' limits or at the limits of a recommender.
 #pragma once
 
 #include <array>
@@ -16,12 +16,13 @@
 
 namespace taut::tools {
 
-// Limits in force over time, of every job: what Replay's on_change says of one policy.
+// Limits of every job over time: the changes that Replay's on_change reports for one policy. Not thread-safe.
 class LimitsInForce {
  public:
-  // Ascending by time for each job and resource.
+  // Appends a change. REQUIRES: changes of one job and resource arrive in ascending order of time.
   void Add(const LimitChange& change);
-  // Per task, from this window on; absent: none is known, or unlimited.
+  // Returns the limit of each task in `window`; absent if none is known, or if the job is unlimited. O(log
+  // changes).
   std::optional<double> At(JobId job, Resource r, WindowId window) const;
 
  private:
@@ -35,29 +36,32 @@ class LimitsInForce {
 struct BillPeriod {
   int64_t start_s = 0, end_s = 0;  // half-open, at windows' borders
 };
-// The group and tier of a job, by index.
+// Group and tier of a job, as indices of the caller's groups and the price sheet's tiers.
 struct BilledJob {
   uint32_t group = 0;
   uint16_t tier = 0;
 };
 
-// A window of a job as an entry: usage is the tasks' mean, reservation and request their limits (without a limit
-// their usage), peak the sum of their peaks. `limits`, where it has one, instead of the owner's; null: none.
-// Absent if no task was measured.
+// Returns a window of a job as a billing entry. Usage is the sum of the tasks' means, peak the sum of their
+// peaks. Reservation and request are the sum of the tasks' limits: of `limits` where it has one, else of the
+// owner, else the usage. `limits` may be null. Absent if no task was measured.
 std::optional<brain::UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
                                          const LimitsInForce* limits);
 
 struct BillTraceOptions {
   BillPeriod period;
-  const LimitsInForce* limits = nullptr;        // instead of the owners' limits, where it has one
-  std::span<const brain::CapacityWindow> pool;  // as MakeBill's windows
+  // replace the owners' limits where they have one; null: owners' limits
+  const LimitsInForce* limits = nullptr;
+  std::span<const brain::CapacityWindow> pool;  // windows of the pool's capacity, as MakeBill takes them
   brain::BillOptions bill;
-  std::function<void(const brain::UsageEntry&)> on_entry;  // each that is billed; may be empty
-  // False: the entry is not billed. May say that its SLO was missed. Empty: all are billed.
+  // called for each entry that is billed; may be empty
+  std::function<void(const brain::UsageEntry&)> on_entry;
+  // Returns false if the entry is not billed; may set `slo_missed`. Empty: all entries are billed.
   std::function<bool(brain::UsageEntry&)> choose = nullptr;
 };
 
-// The bill of the period: each window of a job is an entry. `jobs`: by JobId. Errors as DaySource and Metering.
+// Returns the bill of the period, with one entry for each window of a job. `jobs` is indexed by JobId. Windows
+// that are not whole in the period are left out. Errors are those of DaySource and Metering.
 absl::StatusOr<brain::Bill> BillTrace(DaySource& source, const brain::PriceSheet& sheet,
                                       std::span<const BilledJob> jobs, const BillTraceOptions& options);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLeastChange = 0.05;
 constexpr double kHistoryS =
-    6 * 3600;  // before the first limit: less than in production, as cells run for days
+    6 * 3600;  // history before the first limit: less than in production, because cells run for days
 constexpr double kSpikes = 0.002, kSpike = 1.5;
 
 brain::VerticalSettings Settings() {
@@ -22,7 +22,7 @@ brain::VerticalSettings Settings() {
 }
 
 Resource ResourceOf(size_t row) { return row == brain::kCellCpu ? Resource::kCpu : Resource::kMemory; }
-// What one of the row's small units is in the recommender's unit, cores or bytes.
+// Converts the row's small unit to the recommender's unit, cores or bytes.
 double UnitOf(size_t row) { return row == brain::kCellCpu ? 1e-3 : 1; }
 
 }  // namespace
@@ -56,7 +56,8 @@ double CellLimits::CloseLane(Job& job, size_t resource, uint32_t number, const W
   const double unit = UnitOf(resource), usage = UsageOf(number, resource, closed.index) * unit;
   const double limit = static_cast<double>(window.limit[resource]) * unit;
   killed = resource == brain::kCellMemory && usage > limit;
-  // CPU above the limit is throttled, memory at it is killed.
+  // A recommender cannot see usage above the limit: CPU is throttled there, and the kernel kills at the memory
+  // limit.
   const auto seen = static_cast<float>(std::min(usage, limit));
   const TaskUsage task{0, seen, seen};
   const Grid& grid = GridOf(ResourceOf(resource));

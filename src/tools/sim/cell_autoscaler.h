@@ -1,9 +1,10 @@
-// The vertical autoscaler in a simulated cell: a recommender sets the limits of its services by their usage,
-// which is made.
+// The vertical autoscaler of a simulated cell: a recommender sets the limits of the cell's services by
+// synthetic usage.
 //
-// A service's task uses, of what the job reserves, a share of the job's own (55 to 80 %) times a daily cycle (CPU
-// 10 to 30 %, memory 5 %) and noise in each window (CPU 10 %, memory 3 %); in two windows of a thousand a task has
-// half again as much memory. One task of a service over its memory limit is killed, and the recommender learns it.
+// A service's task uses a fixed share of the job's reservation (55 to 80 %, drawn per job and resource). This
+// is multiplied by a daily cycle (CPU 10 to 30 %, memory 5 %) and by noise per window (CPU 10 %, memory 3 %).
+// In 0.2 % of the windows a task uses 1.5 times as much memory. One task of a service over its memory limit is
+// killed, and the recommender observes the kill.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace taut::tools {
 
 class CellLimits final : public brain::CellAutoscaler {
  public:
-  // `policy`: one that learns from no other job. Keeps references. Jobs of kWork keep their limits. A limit
-  // changes by 5 % or more, or after a kill.
+  // Keeps references to `model` and `workload`. `policy` must not learn from other jobs. Jobs of kWork keep
+  // their limits. A limit changes by 5 % or more, or after a kill.
   CellLimits(const brain::CellModel& model, const brain::CellWorkload& workload, brain::Policy policy,
              uint64_t seed);
 
@@ -28,10 +29,10 @@ class CellLimits final : public brain::CellAutoscaler {
  private:
   struct Job {
     int32_t day = -1;
-    std::vector<brain::ManagedLane> lanes;  // CPU, memory
+    std::vector<brain::ManagedLane> lanes;  // CPU, then memory
   };
 
-  // Of one task, in the unit of the model's row.
+  // Returns the usage of one task in the window, in the unit of the model's row.
   double UsageOf(uint32_t job, size_t resource, int32_t window) const;
   double CloseLane(Job& job, size_t resource, uint32_t number, const Window& window, bool& killed);
 

@@ -17,11 +17,11 @@
 namespace taut::tools {
 namespace {
 
-constexpr size_t kNamed = 3;                    // kept jobs
+constexpr size_t kNamed = 3;                    // kept jobs that are listed by name
 constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for an hour is gone
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 
-// Of each job of the source its row in the cell, or kNotOfCell.
+// Returns, for each job of the source, its row in the cell, or kNotOfCell.
 std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel& cell) {
   absl::flat_hash_map<std::string_view, uint32_t> rows;
   for (uint32_t j = 0; j < cell.jobs.size(); ++j) rows[cell.jobs[j].name] = j;
@@ -33,7 +33,7 @@ std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel
   return out;
 }
 
-// Counts the jobs of the cell that the demand says nothing, or not all, of.
+// Counts the jobs of the cell for which the demand has no amounts, or not all of them.
 void CountKept(const brain::CellModel& cell, CellDemand& demand) {
   std::vector<std::string> partly;
   for (const brain::CellJob& job : cell.jobs) {
@@ -76,7 +76,7 @@ absl::Status ReplayLimits(DaySource& source, const brain::CellModel& cell, const
     if (row == kNotOfCell || amount >= cell.resources.size()) return absl::OkStatus();
     const auto policy = std::ranges::find(replay.policies, change.policy) - replay.policies.begin();
     std::optional<int64_t>& limit = out.all[static_cast<size_t>(policy)].amounts[cell.jobs[row].name][amount];
-    limit.reset();  // unlimited: as nothing is ordered
+    limit.reset();  // unlimited counts as no order, so the job keeps the cell's limit
     if (change.limit.has_value()) limit = CellAmountOf(change.resource, *change.limit);
     return absl::OkStatus();
   };
@@ -103,7 +103,7 @@ absl::Status ReplayLimits(DaySource& source, const brain::CellModel& cell, const
   return absl::OkStatus();
 }
 
-// Each task of the cell's jobs as a machine of its own, one resource.
+// Predicts each task of the cell's jobs as if it were alone on a machine, for one resource.
 class TaskPredictions {
  public:
   TaskPredictions(const brain::CellModel& cell, Resource resource, std::vector<uint32_t> rows)
@@ -133,7 +133,7 @@ class TaskPredictions {
     }
   }
 
-  // Of the `predictor`-th into `amounts`.
+  // Writes the reservations of the `predictor`-th predictor into `amounts`.
   void Finish(size_t predictor, brain::JobAmounts& amounts) const {
     struct Mean {
       WindowId last{INT32_MIN};
@@ -188,7 +188,7 @@ class TaskPredictions {
   std::vector<Load> loads_;  // of a day
 };
 
-// Of the predictors of these demands.
+// Fills the reservations of the demands `at`, whose predictors add up tasks.
 absl::Status ReplayReservations(DaySource& source, const brain::CellModel& cell,
                                 const CellDemandsOptions& options, std::span<CellDemand* const> at,
                                 const CellDemandsHooks& hooks) {
@@ -234,7 +234,8 @@ absl::Status ReplayWholeMachines(DaySource& source, const brain::CellModel& cell
   return absl::OkStatus();
 }
 
-// Predictors, in order: those that add up tasks have reservations, the others loads of whole machines.
+// Appends a demand per predictor, in order: reservations for those that add up tasks, loads of whole machines
+// for the others.
 absl::Status ReplayPredictors(DaySource& source, const brain::CellModel& cell,
                               const CellDemandsOptions& options, const CellDemandsHooks& hooks,
                               CellDemands& out) {
@@ -254,7 +255,7 @@ absl::Status ReplayPredictors(DaySource& source, const brain::CellModel& cell,
   return ReplayWholeMachines(source, cell, options, whole, hooks);
 }
 
-// The tasks of a window with any usage, and the window's limits.
+// Number of tasks in the last window with usage, and the last known limits.
 struct FinalWindow {
   WindowId window{INT32_MIN};
   uint32_t tasks = 0;
@@ -299,7 +300,7 @@ absl::StatusOr<UsageSpan> SpanOf(DaySource& source) {
     }
     return absl::OkStatus();
   };
-  // A day may have no window, so that the first and the last are not always enough.
+  // A day may have no window, so reading only the first and the last day may not be enough.
   const std::vector<int32_t>& days = source.days();
   for (size_t i = 0; i < days.size() && out.begin.index == INT32_MAX; ++i) {
     if (absl::Status s = widen(days[i]); !s.ok()) return s;

@@ -1,4 +1,5 @@
-// What the jobs of a cell would ask for by recommenders and predictors that have seen their usage until a time.
+// Limits and reservations that the jobs of a cell would have under recommenders and predictors that have seen
+// their usage until a time.
 #pragma once
 
 #include <array>
@@ -22,34 +23,36 @@
 namespace taut::tools {
 
 struct CellDemandsOptions {
-  // Its policies have a demand each; there may be none. `managed` and `resources` are not used.
+  // Each of its policies results in a demand; the list may be empty. `managed` and `resources` are ignored.
   ReplayOptions replay;
-  std::vector<std::string> predictors;  // as NewPeakPredictor takes them
+  std::vector<std::string> predictors;  // specs that NewPeakPredictor parses
   brain::OvercommitSettings overcommit;
-  WindowId until;  // the windows before it are seen
+  WindowId until;  // only windows before it are read
 };
 
-// What tasks ask for by one recommender or predictor.
+// Amounts of the cell's tasks by one recommender or predictor.
 struct CellDemand {
   std::string name;        // "limits:analogs", "reservations:rc-like", "machines:pool"
-  std::string of;          // "analogs"
-  bool is_limits = false;  // else reservations, or loads
-  // Of a predictor of whole machines what tasks need together; it has no amounts. Null of others.
+  std::string of;          // recommender or predictor: "analogs"
+  bool is_limits = false;  // false: reservations, or loads of whole machines
+  // Peaks of whole machines, for a predictor that does not add up tasks; it has no amounts. Null for all
+  // others.
   std::shared_ptr<const brain::MachineLoads> loads;
-  std::string lacks;              // what such a predictor has not seen enough of: "" if nothing
-  brain::JobAmounts amounts;      // of the jobs of the cell that have any
-  uint64_t kept_jobs = 0;         // of the cell, with no amount of their own
-  uint64_t kept_tasks = 0;        // theirs
-  uint64_t partly_jobs = 0;       // with one for CPU or memory alone, although they ask for both
-  std::vector<std::string> kept;  // the first of kept_jobs, then of partly_jobs
-  // Of limits: the share of job-days, after the warm-up, with a window over the limit. Absent: none was scored.
+  std::string lacks;          // history that such a predictor still lacks; "" if none
+  brain::JobAmounts amounts;  // of the cell's jobs that have an amount
+  uint64_t kept_jobs = 0;     // jobs of the cell without an amount; they keep their own
+  uint64_t kept_tasks = 0;    // tasks of these jobs
+  uint64_t partly_jobs = 0;  // jobs with an amount for only one of CPU and memory, although they request both
+  std::vector<std::string> kept;  // names of the first kept_jobs, then of partly_jobs
+  // For limits: share of job-days after the warm-up with a window over the limit. Absent if no job-day was
+  // scored.
   PerResource<std::optional<double>> over_days;  // by Resource
 };
 
 struct CellDemands {
-  std::vector<CellDemand> all;  // policies, then predictors, as ordered
-  WindowId first;               // with usage
-  WindowId last;                // the last one with usage before `until`
+  std::vector<CellDemand> all;  // policies, then predictors, in the order of the options
+  WindowId first;               // first window with usage
+  WindowId last;                // last window with usage before `until`
 };
 
 struct CellDemandsHooks {
@@ -57,34 +60,36 @@ struct CellDemandsHooks {
   std::function<bool()> should_stop;
 };
 
-// Jobs of the usage are those of the cell with the same name. A limit is the one in force in the job's last
-// window before `until`, for each of its tasks. A reservation is the mean over the tasks of what the predictor
-// says of each alone after that window, of the tasks that were measured within an hour of it; a window without
-// an owner's limit counts with the cell's. Amounts are rounded up to whole units of the cell, or to the nearest
-// one within 1e-6 of them.
+// Jobs of the usage are matched with the cell's jobs by name. A limit is the one in force in the job's last
+// window before `until`, for each of its tasks. A reservation is the mean, over the job's tasks, of the
+// predictor's value for each task alone after that window. Only tasks that were measured within an hour of it
+// count. In a window without an owner's limit the cell's limit counts. Amounts are rounded up to whole units
+// of the cell, or to the nearest unit if that is within 1e-6.
 //
-// A predictor that does not add up tasks says what tasks need together on one machine (machine_histories.h).
+// A predictor that does not add up tasks predicts the peak of the tasks on one machine together
+// (machine_histories.h).
 //
-// Reads `source` once for all policies, once a resource for all predictors that add up tasks, and once a resource
-// and twice more for the others. InvalidArgument as Replay and AddsUpTasks, and if there is no usage before
-// `until`; Cancelled if should_stop ended it.
+// Reads `source` once for all policies and once per resource for all predictors that add up tasks. The others
+// read it once per resource, and twice more. Returns the errors of Replay and AddsUpTasks, InvalidArgument if
+// there is no usage before `until`, and Cancelled if should_stop returned true.
 absl::StatusOr<CellDemands> ReplayCellDemands(DaySource& source, const brain::CellModel& cell,
                                               const CellDemandsOptions& options,
                                               const CellDemandsHooks& hooks = {});
 
-// Whether its prediction for a machine is a sum over tasks, each of which has a reservation then. InvalidArgument
-// if it is no predictor.
+// Returns whether the predictor's value for a machine is a sum over tasks; then each task has a reservation.
+// InvalidArgument if `spec` names no predictor.
 absl::StatusOr<bool> AddsUpTasks(const std::string& spec, const brain::OvercommitSettings& settings);
 
-// The first window with usage, and the one behind the last. InvalidArgument: there is no usage.
+// First window with usage, and the window after the last one with usage.
 struct UsageSpan {
   WindowId begin, end;
 };
+// InvalidArgument if there is no usage. Reads the days at both ends until a window is found.
 absl::StatusOr<UsageSpan> SpanOf(DaySource& source);
 
-// A cell's jobs: those with usage within the hour before `until`, with the tasks and the owner's limits of their
-// last window, all of it reserved, of the tiers of their priorities; without one, batch. Jobs without an owner's
-// limit of CPU or memory are left out and counted.
+// Jobs of a cell that are made of a trace: those with usage within the hour before `until`. Tasks and owner's
+// limits are those of the job's last window, all of it is reserved, and the tier is that of the priority
+// (batch without one). Jobs without an owner's limit of CPU or memory are left out and counted.
 struct UsageJobs {
   std::vector<brain::CellJob> jobs;
   brain::CellFindings left_out;

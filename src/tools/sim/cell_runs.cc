@@ -79,6 +79,8 @@ absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
     brain::CellSimulationHooks one;
     if (i == 0) one.on_step = hooks.on_step;
     one.should_stop = [&, i](double share) {
+      // All runs report through this function from their threads; the lock makes on_progress one call at a
+      // time.
       const std::lock_guard lock(mutex);
       shares[i] = share;
       double sum = 0;

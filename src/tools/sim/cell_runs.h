@@ -1,4 +1,4 @@
-// A cell over time under several setups, side by side.
+// Simulates a cell over time under several setups, in parallel.
 #pragma once
 
 #include <functional>
@@ -13,30 +13,31 @@
 
 namespace taut::tools {
 
-// How a cell is run otherwise.
+// A variation of a cell's simulation.
 struct CellSetup {
   std::string_view name, help;
-  // What the setup leaves out of a workload's events; null: nothing.
+  // Returns true for events that the setup leaves out; null: it keeps all events.
   bool (*leaves_out)(brain::CellEventKind kind) = nullptr;
-  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: nothing
+  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: no change
+  // recommender that sets the limits of services (cell_autoscaler.h); absent: none
   std::optional<brain::Policy> limits =
       std::nullopt;  // sets the limits of services (cell_autoscaler.h); absent: none
 };
-// The cell as it is comes first and is called "base".
+// All setups. The first, "base", is the cell unchanged.
 const std::vector<CellSetup>& CellSetups();
-// InvalidArgument names the known ones.
+// Returns InvalidArgument with the list of known setups if there is none of that name.
 absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
 
 struct CellRunsOptions {
   brain::CellSimulationOptions simulation;
-  std::vector<const CellSetup*> setups;  // "base" is run first in any case
-  int threads = 0;                       // 0: one a core
+  std::vector<const CellSetup*> setups;  // "base" is run first even if it is not listed
+  int threads = 0;                       // 0: one per core
 };
 
 struct CellRunsHooks {
-  std::function<void(const brain::CellStep&)> on_step;  // of the base
-  std::function<void(double share)> on_progress;        // from any thread, one call at a time
-  std::function<bool()> should_stop;                    // from any thread: true ends the runs
+  std::function<void(const brain::CellStep&)> on_step;  // steps of "base"
+  std::function<void(double share)> on_progress;        // called from any thread, one call at a time
+  std::function<bool()> should_stop;                    // called from any thread; true ends the runs
 };
 
 struct CellRun {
@@ -44,8 +45,8 @@ struct CellRun {
   brain::CellTotals totals;
 };
 
-// InvalidArgument as CheckCellSimulation. The result is the same on any number of threads. REQUIRES: as
-// CellSimulation.
+// Runs the base and the setups. Returns InvalidArgument as CheckCellSimulation does. The result does not
+// depend on the number of threads. REQUIRES: the requirements of CellSimulation.
 absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
                                               const brain::CellWorkload& workload,
                                               const CellRunsOptions& options,

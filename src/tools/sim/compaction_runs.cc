@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// "j: Of 4 machines ..." of the first job with a pending task.
+// Returns "j: Of 4 machines ..." for the first job with a pending task; empty if there is none.
 std::string FirstPending(brain::CellScheduler& scheduler, const brain::CellModel& model) {
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     if (scheduler.pending(j) > 0)
@@ -68,7 +68,7 @@ class Runner {
   }
 
  private:
-  // A part of a cell, ready for its trials.
+  // A part of a cell with its index, which the part's trials share.
   struct Part {
     explicit Part(brain::CellModel m) : model(std::move(m)), index(model) {}
     brain::CellModel model;
@@ -149,7 +149,7 @@ class Runner {
   const CompactionRunsHooks& hooks_;
   WorkerPool workers_;
   std::vector<const brain::CellExperiment*> experiments_;
-  size_t at_ = 0;  // the experiment that runs
+  size_t at_ = 0;  // number of the experiment that runs
   std::mutex mutex_;
   bool stopped_ = false;
 };

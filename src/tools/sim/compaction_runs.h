@@ -1,4 +1,4 @@
-// Compaction of a cell under several experiments, trials side by side.
+// Runs the compaction of a cell under several experiments, with trials in parallel.
 #pragma once
 
 #include <functional>
@@ -13,53 +13,55 @@
 namespace taut::tools {
 
 struct CompactionRunsOptions {
-  std::vector<const brain::CellExperiment*> experiments;  // "base" is run first in any case
+  std::vector<const brain::CellExperiment*> experiments;  // "base" is run first even if it is not listed
   brain::CellExperimentOptions variant;
-  brain::CompactionOptions compaction;  // its scheduler's scoring is the variant's
-  int threads = 0;                      // 0: one a core
+  brain::CompactionOptions compaction;  // the variant's scoring replaces its scheduler's
+  int threads = 0;                      // 0: one per core
 };
 
 struct CompactionRun {
   const brain::CellExperiment* experiment = nullptr;
-  std::string not_run;             // why there is no result; empty: there is
-  uint32_t cells = 0;              // that the cell was divided into
-  uint64_t left_out = 0;           // jobs
-  uint64_t cut_to_machine = 0;     // jobs (cell_experiments.h)
-  brain::CompactionResult result;  // a trial's machines are the sum over the cells
+  std::string not_run;             // reason why there is no result; empty if there is one
+  uint32_t cells = 0;              // number of cells that the cell was divided into
+  uint64_t left_out = 0;           // jobs left out by the experiment
+  uint64_t cut_to_machine = 0;     // jobs whose requests were cut to the largest machine (cell_experiments.h)
+  brain::CompactionResult result;  // machines of a trial are the sum over the cells
 };
 
 struct CompactionRunsHooks {
-  // What is run and the share of it all that is done, in [0, 1]. From any thread, one call at a time.
+  // Reports the experiment that runs and the share that is done of all of them, in [0, 1]. Called from any
+  // thread, one call at a time.
   std::function<void(std::string_view what, double share)> on_progress;
-  // How the trials of a run were packed, once each: by part, then trial. Called from one thread. Each costs one
-  // packing more.
+  // Reports the packing of each trial once, by part, then trial. Called from one thread. Each call costs one
+  // more packing.
   std::function<void(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
                      brain::TrialPacking packing)>
       on_packing;
-  // Asked before each trial, from any thread: true ends the run.
+  // Called before each trial, from any thread; true ends the run.
   std::function<bool()> should_stop;
 };
 
-// The cell as it is, packed once.
+// Result of packing the unchanged cell once.
 struct PackedCell {
-  uint64_t pending = 0;  // tasks
-  std::string why;       // of the first job with a pending task; empty: there is none
+  uint64_t pending = 0;  // tasks that did not fit
+  std::string why;       // pending reason of the first such job; empty if there is none
 };
 
 struct CompactionRuns {
-  PackedCell packed;  // with all jobs
-  // Left out of the runs, since no machine of the cell could run one of their tasks.
+  PackedCell packed;  // all jobs, on all machines
+  // Jobs and tasks left out of the runs, because no machine of the cell could run one of their tasks.
   uint64_t impossible_jobs = 0, impossible_tasks = 0;
   uint64_t softened = 0;            // jobs whose constraints became preferences (compaction.h)
   std::vector<CompactionRun> runs;  // "base" first
-  // Why the base would not do with one machine less, in the trial whose machines are the result; may be
+  // Reason why the base needs its last machine, in the trial whose number of machines is the result; may be
   // empty.
   std::string one_less;
-  bool partial = false;  // should_stop ended it; experiments that were not finished are missing
+  bool partial = false;  // should_stop returned true; unfinished experiments are missing
 };
 
-// Errors are those of CompactCell for the base; another experiment's FailedPrecondition is its `not_run`. The
-// result is the same on any number of threads. The experiments must outlive the result.
+// Runs the base, then the experiments. Returns the errors of CompactCell for the base; FailedPrecondition of
+// another experiment becomes its `not_run`. The result does not depend on the number of threads. The
+// experiments must outlive the result.
 absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
                                               const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks = {});

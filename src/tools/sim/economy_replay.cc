@@ -15,7 +15,7 @@
 namespace taut::tools {
 namespace {
 
-// Of the UTC calendar.
+// Returns the number of the day's month in the UTC calendar: year * 12 + month - 1.
 int32_t MonthOf(int32_t day) {
   const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
   return static_cast<int32_t>(date.year()) * 12 + static_cast<int32_t>(static_cast<unsigned>(date.month())) -
@@ -43,12 +43,12 @@ PoolJobStep StepOf(const brain::UsageEntry& entry) {
 
 // The pool under one policy.
 struct Track {
-  std::optional<SellerPolicy> policy;      // absent: of all, while reserved tiers are run
-  std::vector<PoolLines> lines;            // of the tiers so far, by step
+  std::optional<SellerPolicy> policy;      // absent while the reserved tiers run, which all policies share
+  std::vector<PoolLines> lines;            // sums over the tiers so far, by step
   std::vector<std::vector<SoldJob>> sold;  // by tier
   std::vector<EconomyTier> tiers;
 
-  // While a tier is run:
+  // State of the tier that is being simulated:
   PoolFuture future;
   std::unique_ptr<TierSimulation> run;
   std::vector<SaleDecision> decisions;
@@ -119,7 +119,9 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Lives, the months, what the owners' limits add up to, and the capacity.
+  // Reads the days once: the lifetimes of the jobs, the months of the steps, and the capacity. It must come
+  // before every tier, because a capacity that is a share depends on the highest sum of limits in the whole
+  // trace.
   absl::Status Survey() {
     out_.start_s = int64_t{first_day()} * kDaySeconds;
     out_.count_from = static_cast<int32_t>(options_.warmup_s / kWindowSeconds);
@@ -165,7 +167,8 @@ class EconomyRun {
     return options_.tiers[tier] == brain::TierSale::kSlack &&
            std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
   }
-  // `life`: until before this step.
+  // Records the job's request in this step for the clairvoyant. `life` must not include this step yet, so that
+  // a gap before it is seen.
   void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
     const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
     std::vector<AskChange>& asks = asks_[day.job.value];
@@ -189,7 +192,8 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // From the first day to the last; days without usage, too.
+  // Calls `take` for each day from the first to the last, also for days without usage: sellers and reclaim
+  // windows need every step.
   absl::Status ForEachDay(const std::function<absl::Status(int32_t, const std::vector<JobDay>&)>& take) {
     const double passes = 1 + static_cast<double>(sheet_.tiers.size() + options_.policies.size());
     size_t next = 0;
@@ -211,7 +215,7 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // From here on each policy has its own pool.
+  // Copies the reserved tiers' result for each policy; from here on each policy has its own pool.
   void Split() {
     out_.reserved.reserve(steps());
     for (const PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
@@ -301,6 +305,8 @@ class EconomyRun {
         of_window[static_cast<size_t>(at)].push_back(StepOf(*entry));
       }
     }
+    // Tracks share nothing that changes. Decisions are kept by track and reported after the loop, so that
+    // their order does not depend on threads.
     workers_.ForEach(tracks_.size(), [&](size_t i) {
       Track& track = tracks_[i];
       size_t step = static_cast<size_t>(day - first_day()) * kWindowsPerDay;
@@ -330,6 +336,7 @@ class EconomyRun {
     for (const std::vector<SoldJob>& sold : track.sold) {
       for (const SoldJob& job : sold) of_job[job.job] = &job;
     }
+    // A month counts only from the grant on: usage before it was never promised.
     const auto month_of = [&](const brain::UsageEntry& entry) -> const PeriodAvailability* {
       const SoldJob* job = of_job[entry.job];
       return job != nullptr && job->granted_step <= StepAt(entry)
@@ -361,7 +368,7 @@ class EconomyRun {
     return AddPenalties(missed, out);
   }
 
-  // What was not kept, as if it had run.
+  // Adds the charges of months with missed availability, computed as if their jobs had run.
   absl::Status AddPenalties(const std::function<bool(const brain::UsageEntry&)>& missed, EconomyPolicy& out) {
     const auto all_kept = [](const EconomyTier& t) {
       return t.totals.job_periods == t.totals.job_periods_kept;
@@ -394,7 +401,7 @@ class EconomyRun {
     }
   }
 
-  // For the slack tax; the pool's cost is not shared.
+  // Returns the pool's capacity for the slack tax, without a machine cost: the pool's own cost is not shared.
   brain::CapacityWindow PoolWindow(const BillPeriod& period) const {
     brain::CapacityWindow out;
     out.start_s = period.start_s;

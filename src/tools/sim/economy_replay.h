@@ -1,10 +1,10 @@
-// A shared pool over a trace: its jobs are admitted, run, are reclaimed and are billed, once for each policy
-// of selling what the reserved tiers leave. The pool is one lump of capacity, without machines.
+// Replays a shared pool over a trace. Its jobs are admitted, run, reclaimed and billed, once per policy for
+// selling the capacity that the reserved tiers leave. The pool is one amount of capacity, without machines.
 //
-// Tiers come one after the other, by priority: what a tier does never depends on those below it. How a tier
-// is sold: tier_sale.h. Slack is sold as the policy's seller says (tier_simulation.h), spare tiers nothing
-// with the policy none.
-// Jobs of slack and spare tiers ask from the end of the warm-up on: what is there then asks at once.
+// Tiers are simulated one after the other, by priority, because a tier never depends on the tiers below it.
+// tier_sale.h defines how each tier is sold. The policy's seller sells slack (tier_simulation.h). Spare tiers
+// get everything that they request, or nothing under the policy "none". Jobs of slack and spare tiers request
+// capacity from the end of the warm-up on.
 #pragma once
 
 #include <array>
@@ -30,20 +30,20 @@ namespace taut::tools {
 
 struct EconomyOptions {
   std::vector<SellerPolicy> policies;
-  std::vector<brain::TierSale> tiers;           // by tier of the sheet; reserved ones first
+  std::vector<brain::TierSale> tiers;           // by tier of the sheet; reserved tiers first
   std::optional<PerResource<double>> capacity;  // cores and bytes
-  double capacity_share = 0.5;  // without a capacity: of the highest sum of the owners' limits
+  double capacity_share = 0.5;  // without `capacity`: share of the highest sum of the owners' limits
   int64_t warmup_s = 7 * kDaySeconds;
   int64_t horizon_s = kDaySeconds;          // of the actuary's quotes
-  int64_t reclaim_s = 600;                  // after which capacity that comes back is free
-  int64_t patience_s = 600;                 // a request granted within this counts as obtained
-  const LimitsInForce* limits = nullptr;    // instead of the owners'; null: none
-  const brain::QuotaTree* quota = nullptr;  // for the tiers that it has; null: none
-  std::span<const std::string> groups;      // names of BilledJob::group; only read with a quota
-  int threads = 0;                          // 0: one a core
+  int64_t reclaim_s = 600;                  // delay until capacity that higher tiers return counts as free
+  int64_t patience_s = 600;                 // a request granted within this time counts as obtained
+  const LimitsInForce* limits = nullptr;    // replace the owners' limits; null: owners' limits
+  const brain::QuotaTree* quota = nullptr;  // quota of the tiers that it contains; null: no quota
+  std::span<const std::string> groups;      // names of BilledJob::group; read only with a quota
+  int threads = 0;                          // 0: one per core
 };
 
-// A decision of one policy, or of all of them (about a reserved tier).
+// A decision of one policy; absent policy: a reserved tier's decision, which is the same under all policies.
 struct EconomyDecision {
   std::optional<SellerPolicy> policy;
   uint16_t tier = 0;
@@ -51,7 +51,7 @@ struct EconomyDecision {
 };
 
 struct EconomyHooks {
-  // By tier, day, policy and time. Called between days.
+  // Reports decisions ordered by tier, day, policy and time. Called between days.
   std::function<void(const EconomyDecision&)> on_decision;
   std::function<void(double share)> on_progress;
   std::function<bool()> should_stop;  // checked between days
@@ -59,34 +59,34 @@ struct EconomyHooks {
 
 struct EconomyTier {
   TierTotals totals;
-  brain::Money charges, credits;  // for what ran; credits for months in which the availability was not kept
-  brain::Money missed;            // of the charges: for months in which it was not
-  // What these months would have been charged if their jobs had run whenever they wanted to: the penalty of
+  brain::Money charges, credits;  // charges for usage that ran; credits for months with missed availability
+  brain::Money missed;            // part of the charges that belongs to months with missed availability
+  // Charges that these months would have had if their jobs had run whenever they had usage: the penalty of
   // cloudrm-sim (SaleAccount's rule), whatever the sheet's credits are.
   brain::Money penalty;
-  // By that rule only kept months earn.
+  // Net revenue by that rule: only months with kept availability earn.
   brain::Money strict_net() const { return {charges.micros - missed.micros - penalty.micros}; }
 };
 struct EconomyPolicy {
   SellerPolicy policy = SellerPolicy::kNone;
   std::vector<EconomyTier> tiers;  // by tier of the sheet
   brain::Bill bill;
-  std::vector<PoolLines> lines;  // of all tiers, by step
+  std::vector<PoolLines> lines;  // sums over all tiers, by step
 };
 struct EconomyResult {
-  int64_t start_s = 0;     // of step 0; a step is a window
-  int32_t count_from = 0;  // the first step that is sold, counted and billed
+  int64_t start_s = 0;     // start of step 0; a step is a window
+  int32_t count_from = 0;  // first step that is sold, counted and billed
   PoolAmounts capacity = {};
-  std::vector<bool> measured;           // by step: whether any job has usage
-  std::vector<PoolAmounts> reserved;    // bought by the reserved tiers, by step
-  std::vector<EconomyPolicy> policies;  // as ordered
-  std::vector<brain::TierSale> tiers;   // as ordered
+  std::vector<bool> measured;           // by step: true if any job has usage
+  std::vector<PoolAmounts> reserved;    // amounts bought by the reserved tiers, by step
+  std::vector<EconomyPolicy> policies;  // in the order of the options
+  std::vector<brain::TierSale> tiers;   // as in the options
 };
 
-// `jobs`: by JobId. InvalidArgument for options that do not fit the sheet or the trace, Cancelled if stopped; else
-// as DaySource, Metering and TierQuota. Reads the days once, once more for each tier, and at most twice for each
-// policy. The
-// same to the bit on any number of threads. Memory: a day, and per policy some bytes for each step and job.
+// Replays the pool; `jobs` is indexed by JobId. Returns InvalidArgument for options that do not fit the sheet
+// or the trace, Cancelled if should_stop returned true, and else the errors of DaySource, Metering and
+// TierQuota. Reads the days once, once more per tier, and at most twice per policy. The result is the same to
+// the bit on any number of threads. Memory: one day, and some bytes per policy, step and job.
 absl::StatusOr<EconomyResult> ReplayEconomy(DaySource& source, const brain::PriceSheet& sheet,
                                             std::span<const BilledJob> jobs, const EconomyOptions& options,
                                             const EconomyHooks& hooks = {});

@@ -1,4 +1,5 @@
-// What the loads of all jobs of a replay had shown by the beginning of each day: what tautd knows of its fleet.
+// Moves of the loads of all jobs of a replay, as known at the beginning of each day: tautd's knowledge of its
+// fleet.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +14,17 @@ namespace taut::tools {
 // Immutable.
 class FleetMoves {
  public:
-  // Of decisions every `decide_every_s` (rounded up to steps of each series), for tasks that take `startup_s`
-  // to start. O(steps).
+  // Builds the moves for decisions every `decide_every_s` (rounded up to steps of each series), for tasks that
+  // take `startup_s` to start. O(steps).
   FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s, double startup_s);
 
-  // Of the days (UTC) before that of `time_s`, each half after two weeks; null: there are none.
+  // Returns the moves of the days (UTC) before the day of `time_s`; their weight halves in two weeks. Null if
+  // there are none. Owned by this object.
   const brain::LoadAnalogs* At(int64_t time_s) const;
 
  private:
   int64_t first_day_ = 0;
-  std::vector<brain::LoadAnalogs> days_;  // from first_day_ on, each as known at its beginning
+  std::vector<brain::LoadAnalogs> days_;  // from first_day_ on, each as known at the day's beginning
 };
 
 }  // namespace taut::tools

@@ -14,7 +14,7 @@ double Percentile95(std::vector<float>& values) {
   return values[rank];
 }
 
-// Takes those of windows up to this one off the front of `rest`.
+// Removes the kills of windows up to this one from the front of `rest` and returns them.
 std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>& rest) {
   const auto end = std::ranges::find_if(rest, [&](const TaskKills& k) { return k.window > window; });
   const std::span<const TaskKills> taken = rest.first(static_cast<size_t>(end - rest.begin()));
@@ -22,7 +22,8 @@ std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>
   return taken;
 }
 
-// Was the task killed in that window, at that limit or a higher one?
+// Returns true if the task was killed in that window at `limit` or a higher limit: its usage would have been
+// above `limit` too.
 bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task, double limit) {
   return std::ranges::any_of(kills, [&](const TaskKills& k) {
     return k.window == window && k.task == task && k.killed_at_bytes >= 0 &&
@@ -30,7 +31,7 @@ bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task,
   });
 }
 
-// Holds one window's usage against the limits in force.
+// Compares one window's usage with the limits in force.
 void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
                  DayScore& score) {
   if (!limits.in_force.has_value()) {
@@ -62,7 +63,7 @@ void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<con
   if (over) ++score.windows_over;
 }
 
-// Counts a change and hands it on. The first limit of a lane is handed on but is no change.
+// Counts and reports a change. The first limit of a lane is reported, but is not a change.
 void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane,
                JobDayOutcome& out, DayScore& score) {
   if (lane.seen && limit == lane.last_limit) return;
@@ -151,7 +152,7 @@ WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> o
   return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
 }
 
-// Of limits that the recommender, not the owner, has set.
+// Counts the risk of limits that the recommender, not the owner, has set.
 void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
                           const LaneKey& key, ScoredLane& lane) const {
   if (!limits.in_force.has_value() || limits.is_owners) return;
@@ -159,7 +160,8 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   if (!lane.risk.is_of(day)) {
     brain::StatedPromise stated;
     if (lane.lane.recommended().has_value()) {
-      // Of the limit that is counted: a gate may hold another one than is recommended.
+      // The forecast belongs to the limit that is counted: a gate may hold another limit than the recommended
+      // one.
       stated = brain::StatedPromiseOf(lane.RiskOf(*limits.in_force).forecast(), key.policy.of(key.resource),
                                       key.resource, options_.settings.work_function);
     }
@@ -177,11 +179,12 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   }
 }
 
-// As live kills, which are known before their window closes.
+// Reports recorded kills to the lane before the window closes, as tautd does with live kills: the decision at
+// the window's end must already know them.
 void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
                              ScoredLane& lane) const {
   for (const TaskKills& k : kills) {
-    if (k.killed_at_bytes < 0) continue;  // neither limit nor usage: nothing is known of the need
+    if (k.killed_at_bytes < 0) continue;  // without a limit or usage the kill says nothing about the need
     brain::TrialKill trial;
     if (lane.gate.trial.has_value()) {
       // The task would have been killed at the limit that it is taken to run at, if that is not higher.
@@ -198,7 +201,7 @@ void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Reso
                             ScoredLane& lane, RunnerScratch& scratch, DayScore& score) const {
   Signal seen = signal;
   if (!kills.recorded.empty()) {
-    seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // before the kills raise it
+    seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // read before the kills raise it
     TakeRecorded(kills.recorded, signal.window, signal.owner_limit, lane);
   }
   brain::JobStepper stepper(resource, lane);
@@ -219,7 +222,7 @@ void JobRunner::RunLane(LaneDay day, const LaneKey& key, ScoredLane& lane, Runne
     CountRisk(signal, limits, recorded, key, lane);
     CloseWindow(signal, {.recorded = recorded, .of_limits = {}}, key.resource, lane, scratch, score);
   }
-  // Of windows in which no memory was measured.
+  // Kills in windows without a memory measurement have no signal and are still observed.
   for (const TaskKills& k : day.kills) TakeRecorded({&k, 1}, k.window, std::nullopt, lane);
 }
 
@@ -252,7 +255,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     } else {
       for (size_t i = 0; i < num_resources; ++i) {
         const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
-        // What a trace records are kills for memory.
+        // Kills recorded by a trace are memory kills; CPU lanes must not see them.
         const bool is_memory = key.resource == Resource::kMemory;
         const std::span<const TaskKills> kills = is_memory ? day.kills : std::span<const TaskKills>();
         RunLane({.signals = scratch.signals[i].signals(), .kills = kills}, key, world.lanes[i], scratch, out,
@@ -289,11 +292,11 @@ void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
   world.down.push_back({task, until_window});
 }
 
-// The signal of the tasks that are up. CPU buckets are not kept by task, so a missing task takes its equal
-// share.
+// Returns the signal of the running tasks. CPU buckets are not stored by task, so each stopped task removes an
+// equal share.
 Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
                   std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
-  const bool cpu = resource == Resource::kCpu;  // alone has buckets of its samples
+  const bool cpu = resource == Resource::kCpu;  // only CPU has buckets of its samples
   tasks.clear();
   buckets.clear();
   uint32_t measured = 0;
@@ -309,7 +312,7 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   const float owner = w.limit(resource);
   if (owner >= 0) s.owner_limit = owner;
   if (tasks.empty()) return s;
-  // Whose limits the missing tasks had is not kept: those that are up take their equal share of the sum.
+  // The limits of single tasks are not stored: the running tasks get their equal share of the sum.
   const float owner_sum = w.limit_sum(resource);
   if (owner_sum >= 0) s.owner_limit_sum = owner_sum * (static_cast<double>(tasks.size()) / measured);
   if (cpu) {
@@ -322,8 +325,8 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   return s;
 }
 
-// CPU above the limit is not used: tasks and buckets end there. The work that waits is not modelled.
-// Buckets, which are not kept by task, end at the limit of the tasks outside a trial.
+// Cuts CPU usage at the limit, in tasks and buckets. The delayed work is not modelled. Buckets, which are not
+// stored by task, are cut at the limit of the tasks outside a trial.
 void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
   const Bucket top = Grid::Cpu().BucketOf(*limits.in_force);
@@ -350,7 +353,8 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
   std::span<const TaskKills> kills = day.kills;
   for (const JobWindow& w : day.windows) {
     const std::span<const TaskKills> recorded = TakeUntil(w.window, kills);
-    // Who is up is settled at the window's start, for both resources.
+    // Kills take effect after the window, for both resources: a task that dies in this window still counts in
+    // the CPU lane, whichever resource is stepped first.
     scratch.newly_down.clear();
     for (size_t i = 0; i < options_.resources.size(); ++i) {
       const Resource resource = options_.resources[i];

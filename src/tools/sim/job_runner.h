@@ -1,5 +1,5 @@
-// Runs one job through one day under every recommender and scores it. The parallel part of a replay: touches
-// nothing but its own job's state and the scratch it is given.
+// Runs one job through one day under every recommender and scores it. This is the parallel part of a replay:
+// it changes only its own job's state and the scratch memory passed to it.
 #pragma once
 
 #include <array>
@@ -17,38 +17,37 @@
 
 namespace taut::tools {
 
-// One lane of one job, with what scoring must remember from window to window.
+// One lane of one job, with the state that scoring keeps from window to window.
 struct ScoredLane : brain::ManagedLane {
   ScoredLane(std::unique_ptr<brain::Recommender> r, bool cap_at_owner)
       : brain::ManagedLane(brain::Lane(std::move(r), cap_at_owner)) {}
-  bool seen = false;  // a limit has been in force (or none, knowingly) before
+  bool seen = false;  // a limit, or its known absence, was in force before
   std::optional<double> last_limit;
   brain::OpenRiskDay risk;
   uint8_t risk_class = 0;  // RiskKey::job_class
 };
 
-// A job under one recommender: both its limits, and the tasks that this recommender's OOMs have put out of
-// service.
+// A job under one recommender: its limits, and the tasks that OOM kills by these limits have stopped.
 struct JobWorld {
-  std::vector<ScoredLane> lanes;  // one a resource asked for, in that order
+  std::vector<ScoredLane> lanes;  // one per requested resource, in that order
   struct Down {
     uint32_t task = 0;
-    int32_t until_window = 0;  // back from this window on
+    int32_t until_window = 0;  // the task runs again from this window on
   };
   std::vector<Down> down;
 };
 
 struct JobState {
-  std::vector<JobWorld> worlds;  // one a policy
+  std::vector<JobWorld> worlds;  // one per policy
 };
 
-// What a job's day leaves behind, lane by lane (policy-major).
+// Outcome of a job's day, by policy, then resource.
 struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
-  std::vector<std::optional<brain::RiskDay>> risks;  // absent: no limit of the recommender's was in force
+  std::vector<std::optional<brain::RiskDay>> risks;  // absent if no limit of the recommender was in force
   std::vector<LimitChange> changes;
-  std::vector<PerResource<brain::FleetRows>> rows;  // one a policy, by resource
+  std::vector<PerResource<brain::FleetRows>> rows;  // one per policy, by resource
   RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();
@@ -64,21 +63,22 @@ struct RunnerScratch {
   std::vector<uint32_t> newly_down, candidates;
 };
 
-// What tasks run at in a window.
+// Limits at which tasks run in a window.
 struct WindowLimits {
-  std::optional<double> in_force;  // of the tasks outside a trial; absent: unlimited
+  std::optional<double> in_force;  // limit of the tasks outside a trial; absent: unlimited
   const brain::Trial* trial;       // nullptr: none
-  bool is_owners;                  // in_force is the owner's, of which each task has its own
+  bool is_owners;                  // in_force is the owner's limit, which may differ between tasks
 
-  // REQUIRES: in_force.
+  // Returns the limit of a task. REQUIRES: in_force has a value.
   double Of(uint32_t task) const { return trial != nullptr && trial->Has(task) ? trial->limit : *in_force; }
+  // Returns the sum of the limits of the signal's tasks. REQUIRES: in_force has a value.
   double Sum(const Signal& signal) const;
 };
 
 // The kills in one window.
 struct WindowKills {
-  std::span<const TaskKills> recorded;  // by the trace, ascending by task
-  std::span<const OomEvent> of_limits;  // that the replay's own limits have caused
+  std::span<const TaskKills> recorded;  // recorded by the trace, ascending by task
+  std::span<const OomEvent> of_limits;  // caused by the limits of the replay itself
 };
 
 struct LaneKey {
@@ -97,17 +97,18 @@ class JobRunner {
  public:
   explicit JobRunner(const ReplayOptions& options) : options_(options) {}
 
-  // `fleets`: one a policy.
+  // Returns new lanes for all policies and resources; `fleets` has one entry per policy.
   std::unique_ptr<JobState> NewState(const JobInfo& job,
                                      std::span<const std::unique_ptr<brain::FleetModels>> fleets) const;
-  // A new run of the same program starts from where `previous` stands.
+  // Returns the state of a new run of the same program, which starts with the recommenders of `previous`.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
+  // Overwrites `out`. Thread-safe for distinct jobs with distinct `state`, `scratch` and `out`.
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
 
  private:
-  // Of a window whose owner's limit is `owner`.
+  // Returns the limits in force in a window with the owner's limit `owner`.
   WindowLimits LimitsOf(const ScoredLane& lane, std::optional<double> owner) const;
-  // Takes in a closed window and the kills in it, and decides the limit from the next window on.
+  // Observes a closed window and its kills, and decides the limit from the next window on.
   void CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource, ScoredLane& lane,
                    RunnerScratch& scratch, DayScore& score) const;
   void CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,

@@ -1,4 +1,4 @@
-// Days of a trace by machine: which tasks were on each machine in each window, and what they used.
+// Groups days of a trace by machine: the tasks on each machine in each window, and their usage.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,36 @@
 
 namespace taut::tools {
 
-// Takes job-days in order of days and gives windows by machine. A task that stays on its machine through windows
-// without a row of it is on it without a measurement. A window is final once the day behind its own was read, or
-// the input has ended. 16 bytes a task-window from Drop to the last day; 60 bytes a task of the last day.
+// Converts job-days, in order of days, to windows by machine. A task without rows for some windows stays on
+// its machine there, without a measurement. A window is final once the day after its own was read, or the
+// input has ended. Memory: 16 bytes per task-window of the days that were not dropped, and 60 bytes per task
+// of the last day. Not thread-safe.
 class MachineDays {
  public:
   MachineDays(const brain::RecordedMachines& machines, Resource resource)
       : machines_(machines), resource_(resource) {}
 
-  // Task-windows that are not given out, or changed machine.
+  // Counts of task-windows: left out because the machine or the owner's limit is unknown, on another machine
+  // than before, and kept.
   uint64_t without_machine = 0, without_limit = 0, moves = 0, task_windows = 0;
 
-  // A day without job-days may be left out.
+  // Begins a day. REQUIRES: days ascend. Days without job-days may be skipped.
   void BeginDay(int32_t day);
   void Add(const JobDay& day);
   void End();
 
-  // All of these for the days of `source`, with after_day() after each. False: should_stop() has ended it before
-  // its end. on_progress and should_stop may be empty.
+  // Calls BeginDay, Add and End for all days of `source`, and after_day() after each day. Returns false if
+  // should_stop() returned true before the end. on_progress and should_stop may be empty. Returns the errors
+  // of LoadDay.
   absl::StatusOr<bool> Read(DaySource& source, const std::function<void(double share)>& on_progress,
                             const std::function<bool()>& should_stop, absl::FunctionRef<void()> after_day);
 
-  // The first window that is not final.
+  // Returns the first window that is not final.
   int32_t final_until() const { return final_until_; }
-  // The tasks on the machine in a final window, ascending.
+  // Returns the tasks on the machine in a final window, ascending. The span is valid until the window's day is
+  // dropped.
   std::span<const brain::TaskLoad> Tasks(int32_t window, uint32_t machine) const;
-  // Whether anything was measured anywhere in the window.
+  // Returns true if any task was on a known machine in the final window.
   bool Any(int32_t window) const;
   // Releases the days before that of the window.
   void DropBefore(int32_t window);
@@ -53,11 +57,11 @@ class MachineDays {
     uint32_t machine = 0;
     brain::TaskLoad load;
   };
-  // A window while its day is read, then by machine.
+  // Rows while the window's day is read; loads grouped by machine once it is final.
   struct Window {
     std::vector<Row> rows;
     std::vector<brain::TaskLoad> loads;
-    std::vector<uint32_t> first;  // by machine, and one more
+    std::vector<uint32_t> first;  // by machine: index of its first load; one more entry at the end
   };
   struct Day {
     int32_t number = 0;

@@ -16,17 +16,18 @@
 namespace taut::tools {
 namespace {
 
-constexpr double kMadeTasks = 25;  // on a machine from which a predictor learns
+constexpr double kMadeTasks = 25;  // mean number of tasks on a machine from which a predictor learns
 constexpr uint32_t kMadePlacements = 2;
-// Sums over the tasks of a machine stay below 2^32: limits of a thousand of the largest.
+// Scaling keeps sums over the tasks of a machine below 2^32, for up to a thousand tasks with the largest
+// limit.
 constexpr double kMostLimit = 1 << 22, kMostUsage = brain::TaskSeries16::kNotMeasured - 1;
 
-// The recorded usage of the tasks of a recorded, one resource.
+// Recorded usage of the recorded tasks, for one resource.
 struct Series {
-  double unit = 1;  // of the numbers below, in cores or bytes
+  double unit = 1;  // unit of the numbers below, in cores or bytes
   size_t windows = 0;
   std::vector<uint16_t> usage;  // by task, then window
-  std::vector<uint32_t> limit;  // by task, nearly: what a window's sums have
+  std::vector<uint32_t> limit;  // by task, rounded to the unit: the amounts that a window's sums add up
   std::vector<uint32_t> samples;
 
   std::span<const uint16_t> of(uint32_t task) const {
@@ -34,18 +35,19 @@ struct Series {
   }
 };
 
-// A predictor of one resource with what it adds up of each task.
+// A predictor of one resource with the numbers that it adds up per task.
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
-  size_t parts = 0;                                             // of SummedPeak::alone()
-  std::vector<double> own, alone;                               // by task, then number
-  std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;  // of the parts, while it reads
+  size_t parts = 0;                // number of predictors in SummedPeak::alone()
+  std::vector<double> own, alone;  // by task, then index
+  // predictors of the parts; used while the trace is read
+  std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;
 };
 
-// What all predictors of a call share.
+// Histories that all predictors of a call share.
 struct Histories {
   RecordedTasks recorded;
-  WindowId last;  // the newest window
+  WindowId last;  // newest window
   size_t resources = 0;
   PerResource<Series> series;
 };
@@ -83,10 +85,11 @@ class SummedLoad final : public brain::MachineLoad {
 
  private:
   struct Sums {
-    std::vector<uint32_t> usage, limit;  // empty: no task with a history
-    int64_t warm = 0, cold = 0;          // limits, in the cell's unit
+    std::vector<uint32_t> usage, limit;  // sums by window; empty: no task with a history
+    // sums of limits of tasks with enough history, and without, in the cell's unit
+    int64_t warm = 0, cold = 0;
     std::vector<double> own, alone;
-    int64_t reserved = 0;  // of tasks without a history, in the cell's unit
+    int64_t reserved = 0;  // sum of the reservations of tasks without a history, in the cell's unit
   };
   struct Machine {
     PerResource<Sums> of;
@@ -124,7 +127,7 @@ class SummedLoad final : public brain::MachineLoad {
     const uint32_t limit = series.limit[number];
     for (size_t w = 0; w < windows; ++w) {
       const bool measured = usage[w] != brain::TaskSeries16::kNotMeasured;
-      // Unsigned: what is taken away was added before.
+      // Unsigned wrap-around is exact: each amount that is subtracted was added before.
       sums.usage[w] += static_cast<uint32_t>(kSign) * (measured ? usage[w] : 0U);
       sums.limit[w] += static_cast<uint32_t>(kSign) * (measured ? limit : 0U);
     }
@@ -147,7 +150,7 @@ class SummedLoad final : public brain::MachineLoad {
   const Histories& histories_;
   const PerResource<Predictor>& predictors_;
   const brain::CellIndex& index_;
-  std::vector<uint32_t> numbers_;  // of the recorded, by task
+  std::vector<uint32_t> numbers_;  // recorded task of each of the cell's tasks
   std::vector<Machine> machines_;
   Sums scratch_;
   mutable std::vector<double> own_;
@@ -166,14 +169,14 @@ class SummedLoads final : public brain::MachineLoads {
   const PerResource<Predictor> predictors_;
 };
 
-// A task in one window.
+// Usage of one task in one window.
 struct Seen {
   WindowId window;
-  uint64_t task = 0;  // job and task
+  uint64_t task = 0;  // job << 32 | task
   float usage = 0, limit = 0;
 };
 
-// Machines of the cell's tasks as they come and end, for predictors that learn from a cell.
+// Machines made of the cell's tasks as they start and end, for predictors that learn from a cell.
 class LearningMachines {
  public:
   LearningMachines(size_t tasks, uint64_t seed)
@@ -181,7 +184,7 @@ class LearningMachines {
         each_(static_cast<uint32_t>(std::max(2.0, std::round(static_cast<double>(tasks) / kMadeTasks)))),
         machines_(size_t{kMadePlacements} * each_) {}
 
-  // All of one window. Keeps a task for an hour without a measurement, as on recorded machines.
+  // Observes all tasks of one window. A task without a measurement stays for an hour, as on recorded machines.
   void Take(std::span<const Seen> window, std::span<brain::SummedPeak* const> learners) {
     const WindowId now = window.front().window;
     for (const Seen& s : window) {
@@ -302,7 +305,8 @@ class HistoryReader {
         std::min(load.capped(), static_cast<float>(LimitOf(number)));
   }
 
-  // What the predictor adds up of each task; in whole units, so that what is added can be taken away.
+  // Computes the numbers that the predictor adds up per task. They are rounded to whole units, so that
+  // Remove() undoes Add() exactly: sums of rounded doubles have no drift.
   void FinishOne(const Series& series, Predictor& p) const {
     const size_t own = p.peak->own(), tasks = series.samples.size();
     p.own.resize(tasks * own);
@@ -323,9 +327,9 @@ class HistoryReader {
   LearningMachines learning_;
   std::vector<brain::SummedPeak*> learners_;
   size_t windows_ = 1;
-  std::vector<float> usage_;  // by task of the recorded, then window; negative: not measured
+  std::vector<float> usage_;  // by recorded task, then window; negative: not measured
   std::vector<uint32_t> samples_;
-  std::vector<Seen> seen_;  // of a day
+  std::vector<Seen> seen_;  // tasks of the day that is being read
 };
 
 absl::StatusOr<std::vector<Predictor>> MakeSummed(const MachineHistoriesOptions& options) {

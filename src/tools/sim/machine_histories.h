@@ -1,5 +1,6 @@
-// What a cell's tasks used until a time, so that a predictor of whole machines can say what any of them would need
-// together. docs/algorithms/cell.md, "With each recommender's limits and each predictor's reservations".
+// Recorded usage of a cell's tasks until a time, from which predictors of whole machines predict the peak of
+// any set of tasks. docs/algorithms/cell.md, "With each recommender's limits and each predictor's
+// reservations".
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,19 @@
 
 namespace taut::tools {
 
-// A predictor of whole machines, for packing.
+// A predictor of whole machines, in the form that packing uses.
 struct WholeMachines {
   std::shared_ptr<const brain::MachineLoads> loads;
-  std::string lacks;        // SummedPeak::Lacks() of the first resource that lacks anything
-  size_t bytes_a_task = 0;  // of recorded usage, all resources; shared by all predictors of one call
+  std::string lacks;  // SummedPeak::Lacks() of the first resource whose history is too short; "" if none
+  // bytes of recorded usage per task, all resources; shared by all predictors of one call
+  size_t bytes_a_task = 0;
 };
 
 struct MachineHistoriesOptions {
-  std::vector<std::string> predictors;  // as NewSummedPeak
+  std::vector<std::string> predictors;  // specs that NewSummedPeak parses
   brain::OvercommitSettings overcommit;
-  WindowId until;     // the windows before it are seen
-  uint64_t seed = 1;  // of the machines from which a predictor learns
+  WindowId until;     // only windows before it are read
+  uint64_t seed = 1;  // of the random machines from which a predictor learns
 };
 
 struct MachineHistoriesHooks {
@@ -36,14 +38,16 @@ struct MachineHistoriesHooks {
   std::function<bool()> should_stop;
 };
 
-// Of each predictor, in order. Tasks of the cell's jobs have the history of those recorded; without one they
-// count with their reservation, and with less than the predictor asks for with their limit. Usage above the limit
-// of then or now counts as the limit. A predictor that learns from a cell (pool) sees machines that are made of
-// the cell's tasks, about 25 on each, in two random placements.
+// Returns an entry for each predictor, in order. Tasks of the cell's jobs use the history of the recorded
+// tasks. A task without history counts with its reservation, and one with less history than the predictor
+// requires counts with its limit. Usage above the recorded or the current limit counts as that limit. A
+// predictor that learns from a cell (pool) observes machines made of the cell's tasks, about 25 on each, in
+// two random placements.
 //
-// Reads `source` up to `until` once a resource; holds two bytes for each window that a predictor looks back to,
-// each task and resource (16 KiB a task for the pool's two weeks), and twice that of one resource while it reads.
-// InvalidArgument as NewSummedPeak; Cancelled if should_stop ended it.
+// Reads `source` up to `until` once for all tasks and once per resource. Memory: two bytes per window that a
+// predictor looks back to, task and resource (16 KiB per task for the pool's two weeks), and twice that for
+// the resource that is being read. Returns InvalidArgument as NewSummedPeak does, and Cancelled if should_stop
+// returned true.
 absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source,
                                                                   const brain::CellModel& cell,
                                                                   const MachineHistoriesOptions& options,

@@ -1,4 +1,4 @@
-// A trace made by hand, for tests and benchmarks of the replay.
+// A trace whose days a test or benchmark of the replay adds by hand.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ class MadeDays final : public DaySource {
     jobs_.push_back(std::move(info));
     return JobId{static_cast<uint32_t>(jobs_.size() - 1)};
   }
-  // kAbsent where not measured. Tasks of one window in ascending order; windows in any.
+  // Adds a task to a window; fields that were not measured are kAbsent. REQUIRES: the tasks of one window
+  // ascend. Windows may be added in any order.
   void Put(JobId job, int32_t window, const TaskWindow& task) { WindowOf(job, window).tasks.push_back(task); }
   void PutMemory(JobId job, int32_t window, uint32_t task, double mean, double peak) {
     TaskWindow t;
@@ -27,20 +28,20 @@ class MadeDays final : public DaySource {
     t.memory_peak_bytes = static_cast<float>(peak);
     Put(job, window, t);
   }
-  // In a window that has the task or will have it.
+  // Adds kills to a window that contains the task, now or later.
   void PutKills(JobId job, int32_t window, uint32_t task, uint32_t kills, double killed_at) {
     WindowOf(job, window).kills.push_back({WindowId{window}, task, kills, static_cast<float>(killed_at)});
   }
-  // The owner's limits in a window that has a task or will have one.
+  // Sets the owner's limits of a window that contains a task, now or later.
   void SetOwner(JobId job, int32_t window, double cpu_cores, double memory_bytes) {
     WindowOf(job, window).cpu_limit = static_cast<float>(cpu_cores);
     WindowOf(job, window).memory_limit = static_cast<float>(memory_bytes);
   }
-  // What its tasks' own memory limits add up to, where they differ.
+  // Sets the sum of the tasks' own memory limits, where they differ.
   void SetOwnerSum(JobId job, int32_t window, double memory_bytes) {
     WindowOf(job, window).memory_limit_sum = static_cast<float>(memory_bytes);
   }
-  // After the last Put.
+  // Builds the days. Call it after the last Put.
   void Finish() {
     days_.clear();
     made_.clear();
@@ -74,7 +75,7 @@ class MadeDays final : public DaySource {
   MadeWindow& WindowOf(JobId job, int32_t window) {
     return by_day_[WindowId{window}.day()][job.value][window];
   }
-  // The CPU signal: every task at its mean for the whole window.
+  // Appends a window. In its CPU buckets every task stays at its mean for the whole window.
   static void AppendWindow(int32_t index, const MadeWindow& made, JobDay& d) {
     JobWindow w;
     w.window = WindowId{index};
@@ -99,7 +100,8 @@ class MadeDays final : public DaySource {
   std::vector<JobInfo> jobs_;
   std::vector<int32_t> days_;
   std::map<int32_t, std::map<uint32_t, std::map<int32_t, MadeWindow>>> by_day_;
-  std::map<int32_t, std::vector<JobDay>> made_;  // of by_day_, once: a test replays them many times
+  // built once from by_day_, because a test replays the days many times
+  std::map<int32_t, std::vector<JobDay>> made_;
 };
 
 }  // namespace taut::tools

@@ -103,7 +103,8 @@ void OvercommitScore::Add(double limits, double prediction, double peak) {
   predicted += prediction;
   oracle += peak;
   savings += limits > 0 ? 1 - prediction / limits : 0;
-  // Sums of the same floats in another order may differ in their last bits.
+  // Sums of the same floats in another order may differ in their last bits, and an equal prediction is not
+  // below.
   if (prediction >= peak * (1 - 1e-9)) return;
   ++below;
   shortfall += (peak - prediction) / peak;

@@ -1,4 +1,5 @@
-// What each peak predictor would have predicted for machines that are made of a trace's tasks, and what came.
+// Replays peak predictors over machines that are made of a trace's tasks, and compares the predictions with
+// the recorded peaks.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +20,28 @@
 
 namespace taut::tools {
 
-inline constexpr std::string_view kOracle = "oracle";  // knows the peak that comes
+inline constexpr std::string_view kOracle = "oracle";  // knows the future peak
 
 struct OvercommitOptions {
-  std::vector<std::string> predictors;  // as NewPeakPredictor, or kOracle
+  std::vector<std::string> predictors;  // specs that NewPeakPredictor parses, or kOracle
   uint32_t machine_tasks = 25;
-  uint32_t placements = 2;  // of all tasks on machines, at random; all their machines are one cell
+  uint32_t placements = 2;  // random placements of all tasks on machines; all their machines are one cell
   uint64_t seed = 1;
   int64_t warmup_s = 14 * kDaySeconds;
   int64_t every_s = 2 * 3600;
-  brain::OvercommitSettings settings;  // its horizon is the oracle's too
+  brain::OvercommitSettings settings;  // its horizon is the oracle's, too
 
   int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
 };
 
-// Of the predictions of one predictor whose oracle is known.
+// Sums over the predictions of one predictor whose oracle is known.
 struct OvercommitScore {
   uint64_t predictions = 0;
   uint64_t below = 0;                           // predictions below the oracle
   double predicted = 0, limit = 0, oracle = 0;  // sums
   double savings = 0;                           // sum of 1 - prediction / limit
-  double shortfall = 0;                         // sum of (oracle - prediction) / oracle where below
-  // Sums over the predictions for machines whose capacity is known; 0 for machines that are made.
+  double shortfall = 0;                         // sum of (oracle - prediction) / oracle over these
+  // Sums over the predictions for machines with a known capacity; 0 for machines that are made of tasks.
   double capacity = 0, predicted_of_capacity = 0;
 
   double footprint() const { return limit > 0 ? predicted / limit : 0; }
@@ -52,16 +53,17 @@ struct OvercommitScore {
   void Add(double limit, double predicted, double oracle);
 };
 
-// The machines that a trace recorded, over the windows of a replay.
+// Use of the machines that a trace recorded, over the windows of a replay.
 struct RecordedUse {
-  std::vector<std::string> machines;  // names, by number
-  uint64_t task_windows = 0;          // that were measured on a machine and have an owner's limit
+  std::vector<std::string> machines;                // names, by machine number
+  uint64_t task_windows = 0;                        // task-windows with a machine and an owner's limit
   uint64_t without_machine = 0, without_limit = 0;  // task-windows that were left out
-  uint64_t moves = 0;                               // of a task, from one machine to another
+  uint64_t moves = 0;                               // of tasks from one machine to another
   // Sums over machine-windows with tasks and a known capacity.
   double capacity = 0, limit = 0, usage = 0;
-  uint64_t machine_windows = 0, without_capacity = 0;  // the others with tasks
-  std::vector<brain::CellFinding> findings;            // what cannot be right, or does not fit
+  // machine-windows with tasks, and the part of them without a known capacity
+  uint64_t machine_windows = 0, without_capacity = 0;
+  std::vector<brain::CellFinding> findings;  // impossible or contradictory records
 };
 
 struct OvercommitResult {
@@ -69,31 +71,32 @@ struct OvercommitResult {
     std::string predictor;
     OvercommitScore total;
     std::vector<OvercommitScore> by_placement;
-    std::vector<OvercommitScore> by_machine;  // by their numbers
+    std::vector<OvercommitScore> by_machine;  // by machine number
   };
   Resource resource = Resource::kCpu;
   size_t tasks = 0, machines = 0;
-  // Of made machines: tasks that are on none: without an owner's limit, not measured throughout, and in each
-  // placement those that fill no machine.
+  // For machines made of tasks: tasks left out because they have no owner's limit or are not measured
+  // throughout, and in each placement those that fill no machine.
   size_t without_limit = 0, not_throughout = 0, left_over = 0;
-  uint64_t unscored = 0;  // predictions at times whose horizon was measured for less than half
+  uint64_t unscored = 0;  // predictions whose horizon was measured for less than half
   std::vector<Row> rows;
   bool partial = false;
-  // What happened on the machines of the trace, if it is of those and not of machines made of its tasks.
+  // Use of the machines that the trace recorded, if `of_recorded`.
   bool of_recorded = false;
   RecordedUse recorded;
 };
 
-// One prediction, for who wants to recompute a score.
+// One prediction, with the data from which its score can be recomputed.
 struct OvercommitDecision {
-  int64_t time_s = 0;  // it knows the windows before
+  int64_t time_s = 0;  // time of the prediction, which uses only windows before it
   Resource resource = Resource::kCpu;
-  uint32_t placement = 0, machine = 0;  // the machine within its placement
-  uint32_t machine_number = 0;          // within the cell
+  uint32_t placement = 0, machine = 0;  // number of the machine within its placement
+  uint32_t machine_number = 0;          // number of the machine in the cell
   std::string_view predictor;
-  std::string_view machine_name = {};  // of a recorded machine
+  std::string_view machine_name = {};  // name of a recorded machine; else empty
   double limit = 0, predicted = 0, oracle = 0;
-  const brain::PeakPredictor* decider = nullptr;  // can explain it; null for the oracle
+  // explains the prediction, during the call; null for the oracle
+  const brain::PeakPredictor* decider = nullptr;
 };
 struct OvercommitHooks {
   std::function<void(const OvercommitDecision&)> on_decision;
@@ -101,26 +104,31 @@ struct OvercommitHooks {
   std::function<bool()> should_stop;  // true ends the replay with a partial result
 };
 
-// The predictors of the options, in their order; null: the oracle. InvalidArgument for one that there is not.
+// Returns the predictors of the options, in order; null stands for the oracle. InvalidArgument for an unknown
+// predictor.
 absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> MakePredictors(
     const OvercommitOptions& options);
-// A row for each predictor of the options, without predictions yet.
+// Returns a row for each predictor of the options, without predictions.
 std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, size_t placements,
                                              size_t machines);
-// Shows all of them (null: none) the recorded usage of all machines in a window, `at` windows after the first.
+// Reports the recorded usage of all machines in a window, `at` windows after the first, to all predictors that
+// are not null.
 void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
                    std::span<const std::unique_ptr<brain::PeakPredictor>> predictors);
 
-// The peak of the tasks of a machine over the windows [from, from + horizon): the highest sum of the measured
-// usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were measured.
+// Returns the peak of a machine's tasks over the windows [from, from + horizon): the highest sum of the
+// measured usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were
+// measured.
 double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon);
 
-// InvalidArgument for times that are no whole windows, or that the trace is too short for.
+// Returns InvalidArgument for times that are not whole windows, or for which the trace is too short.
 absl::Status CheckOvercommitTimes(size_t windows, const OvercommitOptions& options);
-// InvalidArgument for what cannot be: too few tasks, a horizon longer than the trace, ...
+// Returns InvalidArgument for options that the tasks do not allow: too few tasks for a machine, too many
+// placements, or the errors of CheckOvercommitTimes.
 absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions& options);
 
-// InvalidArgument as CheckOvercommit, and for a predictor that there is not.
+// Replays the predictors over the machines. Returns InvalidArgument as CheckOvercommit does, and for an
+// unknown predictor.
 absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, const OvercommitOptions& options,
                                                   const OvercommitHooks& hooks = {});
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kOverRounding = 1e-9;
 
-// A recorded task in one window.
+// Usage of a recorded task in one window.
 struct Used {
   WindowId window;
   uint32_t number = 0;
@@ -59,13 +59,13 @@ size_t PackedMachines::Add(const brain::CellModel& model, const brain::TrialPack
   return packings_.size() - 1;
 }
 
-// One packing while the hours go by.
+// Adds up the machine-hours of one packing, hour by hour.
 class PackedMachines::Meter {
  public:
   explicit Meter(const Packing& packing)
       : packing_(packing), used_(packing.capacity.size()), state_(packing.capacity.size()) {}
 
-  // All of one window.
+  // Adds all tasks of one window.
   void Take(std::span<const Used> window) {
     for (const Used& u : window) {
       for (uint32_t i = packing_.first[u.number]; i < packing_.first[u.number + 1]; ++i) {
@@ -111,7 +111,7 @@ class PackedMachines::Meter {
     PerResource<bool> over = {};
   };
   const Packing& packing_;
-  std::vector<Now> used_;    // by machine, in the window
+  std::vector<Now> used_;    // by machine, sums of the current window
   std::vector<Hour> state_;  // by machine
   std::vector<uint32_t> touched_, hours_;
   PackedUsage result_;

@@ -1,4 +1,4 @@
-// What the tasks of packed machines used afterwards, beside what the machines have.
+// Compares the later usage of the tasks on packed machines with the machines' capacity.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace taut::tools {
 
-// Machine-hours of one packing. A machine counts in an hour in which a task on it was measured; over is one with a
-// window in which its tasks used more than it has (CPU: the mean of the window; memory: the sum of their peaks). A
-// task uses at most its limit in the packing: more is throttled, or killed.
+// Machine-hours of one packing. A machine counts in an hour in which a task on it was measured. It is over if
+// in a window its tasks used more than its capacity (CPU: mean of the window; memory: sum of the peaks). A
+// task's usage counts up to its limit in the packing: beyond it the task is throttled or killed.
 struct PackedUsage {
   uint64_t machine_hours = 0;
-  PerResource<uint64_t> over = {};  // by Resource
+  PerResource<uint64_t> over = {};  // machine-hours over, by Resource
   uint64_t over_any = 0;
 
   void Add(const PackedUsage& other);
@@ -29,27 +29,30 @@ struct PackedUsage {
   }
 };
 
-// The machines of several packings of one cell's jobs.
+// Machines of several packings of one cell's jobs.
 class PackedMachines {
  public:
   explicit PackedMachines(RecordedTasks recorded) : recorded_(std::move(recorded)) {}
-  // Returns its number. Jobs of `model` are those of the recorded by name; those that it lacks use nothing.
+  // Adds a packing and returns its number. Jobs of `model` are matched with the recorded jobs by name; jobs
+  // without a recording use nothing.
   size_t Add(const brain::CellModel& model, const brain::TrialPacking& packing);
   size_t size() const { return packings_.size(); }
 
-  // The usage of the recorded tasks from `from` to before `to`; a recorded task that stands for several tasks of
-  // the cell uses on the machine of each. Reads those days of `source` once. Cancelled if should_stop ended it.
+  // Returns the usage of each packing in the windows [from, to). A recorded task that stands for several tasks
+  // of the cell adds its usage to the machine of each. Reads those days of `source` once. Returns Cancelled if
+  // should_stop returned true.
   absl::StatusOr<std::vector<PackedUsage>> Measure(DaySource& source, WindowId from, WindowId to,
                                                    const std::function<bool()>& should_stop = {}) const;
 
  private:
   struct Packing {
-    std::vector<PerResource<double>> capacity;  // by machine, in cores and bytes; negative: of no such row
+    // by machine, in cores and bytes; negative: the cell does not have the resource
+    std::vector<PerResource<double>> capacity;
     struct Place {
       uint32_t machine = 0;
       PerResource<float> limit = {};  // in cores and bytes
     };
-    std::vector<uint32_t> first;  // of the recorded task i: places[first[i]] to [first[i + 1]]
+    std::vector<uint32_t> first;  // recorded task i is at places[first[i]] to places[first[i + 1] - 1]
     std::vector<Place> places;
   };
   class Meter;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kNone = -1;
 
-// Gathers the days of a trace into series.
+// Collects the days of a trace as series.
 class SeriesReader {
  public:
   SeriesReader(const std::vector<JobInfo>& jobs, Resource resource, int32_t first_day, size_t windows)
@@ -41,7 +41,7 @@ class SeriesReader {
 
   absl::StatusOr<PlacedTasks> Finish(double present) {
     const auto measured = static_cast<double>(std::ranges::count(any_, true));
-    // Up to the last window with usage.
+    // Cut the series to the windows from the first to the last usage.
     while (windows_ > 0 && !any_[windows_ - 1]) --windows_;
     size_t begin = 0;
     while (begin < windows_ && !any_[begin]) ++begin;
@@ -84,7 +84,8 @@ class SeriesReader {
     values.resize(windows_);
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
   }
-  // The last known limit stands; before the first, the first. False if there is none.
+  // Fills gaps with the last known limit, and the windows before the first limit with that. Returns false if
+  // no limit is known.
   static bool FillLimits(std::vector<float>& limits) {
     const auto first = std::ranges::find_if(limits, [](float l) { return l >= 0; });
     if (first == limits.end()) return false;

@@ -1,8 +1,8 @@
-// What is published of Google's traces, to stand beside what a trace has.
+// Published figures of Google's traces, for comparison with the figures of a trace.
 //
 // Source: Tirmazi et al., "Borg: the next generation", EuroSys 2020, table of usage integrals, and its text.
-// Units there are
-// of the largest machine (NCU-hours, NMU-hours), so only what has no unit can be compared with another trace.
+// Its units are relative to the largest machine (NCU-hours, NMU-hours), so only figures without a unit can be
+// compared.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,15 @@ struct PublishedSize {
   std::string_view measure;
   double cpu_2011, cpu_2019, memory_2011, memory_2019;
 };
-// Measures without a unit: shares, C^2, alpha, R^2, and the wait at half load that follows from C^2.
+// Returns the measures without a unit: shares, C^2, alpha, R^2, and the wait at half load that follows from
+// C^2.
 std::span<const PublishedSize> PublishedSizes();
 
-// What the same paper says of events, allocations and machines. Absent: not published.
+// Figures of the same paper about events, allocations and machines. Absent: not published.
 struct PublishedEvents {
   std::optional<double> jobs_an_hour_mean, jobs_an_hour_median, tasks_again_a_new_one, machine_shapes;
-  // Alloc sets: of the collections; of the CPU and the memory asked for; those of production.
+  // Shares of alloc sets: in the collections, in the requested CPU and memory, and the share of production in
+  // alloc sets.
   std::optional<double> alloc_collections, alloc_cpu, alloc_memory, alloc_production;
 };
 PublishedEvents PublishedEvents2011();

@@ -1,4 +1,5 @@
-// Counts what happens on the machines of a trace, window by window, and quotes what does not fit.
+// Counts tasks, usage and capacity on the machines of a trace, window by window, with examples of
+// contradictory records.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace taut::tools {
 
-// One resource. Keeps references. One thread.
+// Counts for one resource. Keeps references to its arguments. Not thread-safe.
 class RecordedCounts {
  public:
   RecordedCounts(const DaySource& source, const brain::RecordedMachines& machines, Resource resource)
@@ -23,14 +24,15 @@ class RecordedCounts {
         resource_(resource),
         largest_(machines.Largest(static_cast<size_t>(resource))) {}
 
-  // What the machine has in that window; null: it has none, or none is known.
+  // Returns the machine's capacity in that window; null if it is not in the cell, or if no capacity is known.
   const brain::MachineCapacity* Capacity(uint32_t machine, int32_t window) const;
-  // The tasks of a machine in a window, of which there is one; windows ascend.
+  // Counts the tasks of a machine in a window. REQUIRES: `tasks` is not empty; windows ascend.
   void Count(uint32_t machine, int32_t window, std::span<const brain::TaskLoad> tasks,
              const brain::MachineWindow& sums);
 
   size_t tasks() const { return tasks_.size(); }
-  // With what the days left out. InvalidArgument if `whole` and no task-window has a machine and a limit.
+  // Returns the counts, with those of the task-windows that `days` left out. Call once. InvalidArgument if
+  // `whole` and no task-window has a machine and a limit.
   absl::StatusOr<RecordedUse> Take(const MachineDays& days, bool whole);
 
  private:

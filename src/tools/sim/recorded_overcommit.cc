@@ -63,7 +63,8 @@ class RecordedReplay {
     return last;
   }
 
-  // Scores and observes what is final with its horizon; at the end, what is left.
+  // Scores and observes the windows whose whole horizon is final; at the end, the rest. A prediction before
+  // that could not be compared, because later rows may still add tasks to the horizon.
   void Advance() {
     const int64_t ready = end_ != INT32_MAX ? end_ : int64_t{days_.final_until()} - horizon_;
     for (; at_ < ready; ++at_) {
@@ -107,7 +108,7 @@ class RecordedReplay {
     }
   }
 
-  // Negative if fewer than half of the horizon's windows were measured.
+  // Returns the recorded peak; negative if fewer than half of the horizon's windows were measured.
   double Oracle(uint32_t machine, std::span<const brain::TaskLoad> tasks) const {
     double peak = -1;
     int32_t measured = 0;
@@ -166,9 +167,9 @@ class RecordedReplay {
   MachineDays days_;
   const int32_t every_, horizon_;
   RecordedCounts counts_;
-  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_: known once the input has ended
+  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set when the input has ended
   bool begun_ = false;
-  std::vector<int32_t> last_window_;                               // with tasks, by machine
+  std::vector<int32_t> last_window_;                               // last window with tasks, by machine
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
   OvercommitResult result_;
 };

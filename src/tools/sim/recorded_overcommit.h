@@ -1,5 +1,5 @@
-// What each peak predictor would have predicted for the machines of a trace as they were: with the tasks that ran
-// on them, as these came, moved and ended.
+// Replays peak predictors over the machines that a trace recorded, with the tasks that started, moved and
+// ended on them.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,14 +9,14 @@
 
 namespace taut::tools {
 
-// As ReplayOvercommit, on recorded machines; of the options those of made machines (tasks, placements, seed) are
-// not used. The oracle of a prediction at t is the highest sum of the usages, each at most its task's limit at t,
-// of the tasks that were on the machine in the window before t, for as long as they stay there; a task that ended
-// or moved away uses nothing. Tasks without an owner's limit, or whose machine is not known, are left out and
-// counted.
+// Replays the predictors as ReplayOvercommit does, on recorded machines. The options of made machines (tasks,
+// placements, seed) are ignored. The oracle of a prediction at t considers the tasks that were on the machine
+// in the window before t, for as long as they stay. It is the highest sum of their usages, each at most the
+// task's limit at t. A task that ended or moved away uses nothing. Tasks without an owner's limit, or on an
+// unknown machine, are left out and counted.
 //
-// Reads `source` once, day by day; holds the days of a horizon and one more: 16 bytes a task-window.
-// InvalidArgument as ReplayOvercommit, and if no task-window has a machine and a limit.
+// Reads `source` once, day by day. Memory: the days of one horizon and one more, 16 bytes per task-window.
+// Returns InvalidArgument as ReplayOvercommit does, and if no task-window has a machine and a limit.
 absl::StatusOr<OvercommitResult> ReplayRecordedOvercommit(DaySource& source,
                                                           const brain::RecordedMachines& machines,
                                                           Resource resource, const OvercommitOptions& options,

@@ -20,10 +20,10 @@ namespace {
 struct RecordedWorld {
   SoftMemoryScore score;
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                       // by machine; of "hard" not used
-  std::vector<uint8_t> full;                        // by machine, in the horizon
-  std::vector<double> used;                         // by machine, in the window before, before its kills
-  absl::flat_hash_map<uint64_t, int32_t> waiting;   // killed tasks: the window from which each may run
+  std::vector<double> memory;                       // by machine; unused in the world "hard"
+  std::vector<uint8_t> full;                        // by machine: 1 if a task was killed in this horizon
+  std::vector<double> used;  // by machine: usage in the window before, without its kills
+  absl::flat_hash_map<uint64_t, int32_t> waiting;  // killed tasks, with the window from which each may run
 
   bool hard() const { return score.world == kHardLimits; }
 };
@@ -99,7 +99,7 @@ class RecordedSoftReplay {
     world.used.resize(machines_.size());
   }
 
-  // Windows before `end` are final, and so is the horizon of each, or there is no more usage.
+  // Steps the windows before `end`. REQUIRES: they and their horizons are final, or there is no more usage.
   void Advance(int32_t end) {
     for (; at_ < end; ++at_) {
       if (!any_ && !days_.Any(at_)) continue;
@@ -115,7 +115,8 @@ class RecordedSoftReplay {
     }
   }
 
-  // Of each machine: whether other tasks are there than in the window before, and the limits of those that came.
+  // Compares each machine with the window before: whether its tasks changed, and the limits of those that
+  // arrived.
   void Compare() {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
       const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
@@ -139,7 +140,8 @@ class RecordedSoftReplay {
     std::ranges::fill(begun_, 0);
     for (RecordedWorld& world : worlds_) {
       CloseHorizon(world);
-      // A task that was killed and is not in the trace any more does not come back.
+      // A task that ended in the trace while it waited never restarts; without this the map would grow for
+      // ever.
       absl::erase_if(world.waiting, [&](const auto& one) { return one.second + horizon_ < at_; });
     }
   }
@@ -156,7 +158,8 @@ class RecordedSoftReplay {
         world.used[m] = 0;
         continue;
       }
-      // The last world closes the machine's beginning for all of them.
+      // Every world counts the horizon of this machine; the flag is set in the last world, so that all see it
+      // unset.
       const bool first = begun_[m] == 0;
       if (first) {
         ++world.score.horizons;
@@ -222,7 +225,8 @@ class RecordedSoftReplay {
     }
   }
 
-  // Killed tasks whose time it is run again, the highest tier first; with soft limits, where there is room.
+  // Restarts killed tasks whose delay is over, highest tier first; with soft limits only where the machine has
+  // room.
   void Restart(uint32_t m, std::span<const brain::TaskLoad> tasks, double memory, RecordedWorld& world) {
     if (world.waiting.empty()) return;
     again_.clear();
@@ -234,7 +238,8 @@ class RecordedSoftReplay {
     double used = world.used[m];
     for (const uint32_t k : again_) {
       if (!world.hard() && used + asked_[k] > memory) {
-        world.waiting[tasks[k].task] = at_;  // it still waits, which BeginHorizon asks
+        world.waiting[tasks[k].task] =
+            at_;  // still waiting: a fresh time keeps BeginHorizon from removing it
         continue;
       }
       used += asked_[k];
@@ -266,7 +271,8 @@ class RecordedSoftReplay {
                     .machine_name = machines_.name(m)});
   }
 
-  // Of its job's priority, or drawn: always the same for one task.
+  // Returns the tier of the job's priority, or draws one. The draw depends on the seed and the task only, so
+  // it is the same in every world and window.
   TraceTier TierOfTask(uint64_t task) {
     const TraceTier own = tiers_of_jobs_[task >> 32U];
     const auto [it, added] = tiers_.try_emplace(task, own);
@@ -325,17 +331,17 @@ class RecordedSoftReplay {
   const int32_t horizon_, warmup_;
   JobLimits requests_, hard_limits_;
   std::vector<TraceTier> tiers_of_jobs_;
-  absl::flat_hash_map<uint64_t, TraceTier> tiers_;  // of tasks that were scored
+  absl::flat_hash_map<uint64_t, TraceTier> tiers_;  // tiers of the tasks that were scored
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<RecordedWorld> worlds_;
   int32_t at_ = 0, first_ = 0, horizon_end_ = 0;
   bool any_ = false;
-  // By machine: the tasks of the window before, the limits of those that came since, whether others are there
-  // now, whether it has had tasks in this horizon, and ever.
+  // By machine: tasks of the window before; limits of the tasks that arrived since; 1 if the tasks changed; 1
+  // if it has had tasks in this horizon; 1 if it ever had.
   std::vector<std::vector<uint64_t>> before_;
   std::vector<double> arrived_;
   std::vector<uint8_t> changed_, begun_, seen_;
-  std::vector<brain::SoftTask> running_;  // of the machine at hand
+  std::vector<brain::SoftTask> running_;  // tasks of the machine that is being stepped
   std::vector<float> asked_;
   std::vector<uint32_t> again_;
   SoftMemoryResult result_;

@@ -1,5 +1,5 @@
-// Soft and hard memory limits on the machines of a trace as they were: with the tasks that ran on them, as these
-// came, moved and ended. docs/algorithms/overcommit.md, "Soft limits".
+// Replays soft and hard memory limits on the machines that a trace recorded, with the tasks that started,
+// moved and ended on them. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -8,17 +8,18 @@
 
 namespace taut::tools {
 
-// As ReplaySoftMemory, on recorded machines; of `options.machines` those of made machines (tasks, placements) are
-// not used, and the seed only draws tiers, task by task. A machine's memory is what the predictor says when a
-// horizon begins, and again, with the limits of those that came, in a window in which other tasks are there than
-// in the window before; at most the sum of its tasks' limits, and the recorded capacity where it is known. A
-// killed task waits on the machine on which the trace has it then. Horizons are counted of machines with tasks.
+// Replays memory limits as ReplaySoftMemory does, on recorded machines. The options of made machines (tasks,
+// placements) in `options.machines` are ignored, and the seed only draws tiers, task by task. A machine's
+// memory is the prediction at the begin of a horizon. When the tasks on the machine change, it is predicted
+// again, plus the limits of the tasks that arrived. It is at most the sum of the tasks' limits, and at most
+// the recorded capacity where that is known. A killed task waits on the machine where the trace has it then.
+// Horizons are counted for machines with tasks.
 //
-// Tasks without an owner's limit, or whose machine is not known, are left out and counted; machines without
+// Tasks without an owner's limit, or on an unknown machine, are left out and counted. Machines without
 // capacity are counted by cause, and so is usage above the capacity.
 //
-// Reads `source` three times, day by day; holds the days of a horizon and two more: 16 bytes a task-window.
-// InvalidArgument as ReplaySoftMemory and ReplayRecordedOvercommit.
+// Reads `source` three times, day by day. Memory: the days of one horizon and two more, 16 bytes per
+// task-window. Returns InvalidArgument as ReplaySoftMemory and ReplayRecordedOvercommit do.
 absl::StatusOr<SoftMemoryResult> ReplayRecordedSoftMemory(DaySource& source,
                                                           const brain::RecordedMachines& machines,
                                                           const SoftMemoryOptions& options,

@@ -1,4 +1,4 @@
-// Which recorded tasks stand for the tasks of a cell's jobs, and what was measured of them.
+// Maps the tasks of a cell's jobs to recorded tasks, and reads the usage of these.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace taut::tools {
 
-// Rows of a cell's usual resources, and what they count: millicores, bytes.
-// That of no row: the cell has none of it.
+// Row of a resource in a cell's amounts; SIZE_MAX for a resource that cells do not have.
 inline size_t CellRowOf(Resource r) {
   return r == Resource::kCpu ? brain::kCellCpu : r == Resource::kMemory ? brain::kCellMemory : SIZE_MAX;
 }
+// Units of a cell per core or byte: millicores, bytes.
 inline double CellUnitsOf(Resource r) { return InCores(r) ? 1000 : 1; }
-// An amount of usage in that unit. What is a whole number of units but for the error of a float stays it; else
-// rounded up.
+// Converts an amount of usage to the cell's units. Rounds up, except that an amount within 1e-6 of a whole
+// number of units is rounded to it: floats are not exact.
 int64_t CellAmountOf(Resource r, double amount);
-// The limit of each task, in cores or bytes; of a resource that the cell has.
+// Returns the limit of each task of the job, in cores or bytes. REQUIRES: the cell has the resource.
 inline double CellLimitOf(const brain::CellJob& job, Resource r) {
   return static_cast<double>(job.limit[CellRowOf(r)]) / CellUnitsOf(r);
 }
 
-// A source up to a window: what comes later is not there. Keeps a reference.
+// A source that ends before a window; later usage is hidden. Keeps a reference.
 class SourceUntil final : public DaySource {
  public:
   SourceUntil(DaySource& source, WindowId until);
@@ -47,15 +47,15 @@ class SourceUntil final : public DaySource {
 };
 
 // Calls `take` for each day of the source, in order, and after each `on_progress` with `what` and the share of
-// days that is done. Both hooks may be empty. Cancelled: `should_stop` said so before a day; else errors of
-// LoadDay.
+// the days that is done. Both hooks may be empty. Returns Cancelled if `should_stop` returned true before a
+// day, and else the errors of LoadDay.
 absl::Status ForEachDay(DaySource& source, const std::function<bool()>& should_stop,
                         const std::function<void(std::string_view what, double share)>& on_progress,
                         std::string_view what, absl::FunctionRef<void(const std::vector<JobDay>& jobs)> take);
 
 // Calls fn(WindowId, uint32_t task, float usage, float limit) for each task in each window of the day in which
-// the resource was measured: with what is judged of it, and the window's limit or, where that is not known, the
-// job's.
+// the resource was measured. `usage` is the value that limits are compared with (TaskWindow::judged). `limit`
+// is the window's limit, or the cell's where that is unknown.
 template <typename Fn>
 void ForEachMeasured(const JobDay& day, Resource resource, const brain::CellJob& job, Fn&& fn) {
   const auto asked = static_cast<float>(CellLimitOf(job, resource));
@@ -68,20 +68,21 @@ void ForEachMeasured(const JobDay& day, Resource resource, const brain::CellJob&
   }
 }
 
-// Of the jobs of a cell, by name, the tasks that were measured within an hour of the job's last window before a
-// time. The i-th task of a cell's job is the (i mod count)-th of them.
+// The recorded tasks of a cell's jobs, matched by name: those measured within an hour of the job's last window
+// before a time. The i-th task of a cell's job is the (i mod count)-th recorded task.
 class RecordedTasks {
  public:
   struct Range {
     uint32_t first = 0, count = 0;
   };
-  // Those of a job, ascending by task; none for a job without usage.
+  // Returns the recorded tasks of a job, ascending by task; count is 0 for a job without usage.
   Range Of(const std::string& job) const;
-  // Of a recorded task its number among all; kNone: it is not there any more, or of no job of the cell.
+  // Returns the number of a recorded task among all; kNone if it has ended by then, or if its job is not in
+  // the cell.
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t NumberOf(JobId job, uint32_t task) const;
   size_t size() const { return numbers_.size(); }
-  // Row of the cell of each.
+  // Returns the row of the task's job in the cell.
   uint32_t row(uint32_t number) const { return rows_[number]; }
 
  private:
@@ -91,7 +92,7 @@ class RecordedTasks {
   absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // by job and task
   std::vector<uint32_t> rows_;
 };
-// Reads the days before `until`. 40 bytes a task.
+// Reads the days before `until`. Memory: 40 bytes per task. Returns the errors of LoadDay.
 absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
                                                 WindowId until);
 

@@ -45,12 +45,12 @@ class ReplayRun {
   const ReplayHooks& hooks_;
   JobRunner runner_;
   std::vector<std::unique_ptr<brain::FleetModels>>
-      fleets_;  // one a policy: none learns from another's limits
+      fleets_;  // one per policy: no policy learns from another's limits
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
   std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
   absl::flat_hash_map<std::string, JobId> latest_run_;  // logical name -> the run that started last
-  std::vector<JobDayOutcome> outcomes_;                 // one a job of the day
+  std::vector<JobDayOutcome> outcomes_;                 // one per job of the day
   double state_bytes_sum_ = 0;
   uint64_t states_measured_ = 0;
   ReplayResult result_;
@@ -82,7 +82,7 @@ void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
   if (options_.warmup_s == 0) result_.first_scored_day = result_.first_day;
 }
 
-// New jobs get their recommenders: fresh ones, or a copy of those of the last run of the same program.
+// Creates the recommenders of new jobs: fresh ones, or copies from the last run of the same program.
 void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
   for (const JobDay& j : jobs) {
     std::unique_ptr<JobState>& state = states_[j.job.value];
@@ -137,7 +137,8 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
 }
 
 void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
-  // Models that know nothing of each other: side by side.
+  // The models are independent, so they close their day in parallel. The rows of each are in job order,
+  // whatever thread ran the job: this keeps the result the same on any number of threads.
   workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
     const size_t resource = i % 2;
     brain::FleetRows rows;
@@ -162,7 +163,8 @@ void ReplayRun::EndJob(JobId job, const JobState& state) {
   }
 }
 
-// Engine state is kept as long as its job; the newest run of a program is kept for the next one.
+// Releases the state of jobs whose last day is over. The newest run of a program is kept, because the next run
+// inherits from it.
 void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
   for (const JobDay& j : jobs) {
     if (source_.last_day(j.job) > day) continue;
@@ -181,8 +183,8 @@ absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
     runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);
   });
   if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
-  // Before the fleet moves on, so that what a job says of its last decision is what that decision was made
-  // from.
+  // Release before the fleet models learn from this day: on_job_end explains a job's last decision, which must
+  // still be computed from the models that it was made with.
   ReleaseEnded(jobs, day);
   UpdateFleet(day, jobs.size());
   return absl::OkStatus();
@@ -206,7 +208,7 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     if (hooks_.on_progress != nullptr)
       hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
   }
-  // An interrupted replay leaves jobs behind whose last day never came.
+  // After an interruption some jobs have not reached their last day; they end now.
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
     if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }

@@ -1,9 +1,8 @@
-// Replays a trace's job-days through the engine, as production would have, and scores every
-// recommender.
+// Replays a trace's job-days through the engine, as production would have, and scores every recommender.
 //
-// One pass over the days; within a day jobs are independent and run in parallel; between days the fleet
-// models take in what the day taught. Memory: the state of the jobs seen, one day of usage, and the scores.
-// The result is the same to the bit on any number of threads.
+// One pass over the days. Within a day jobs are independent and run in parallel; between days the fleet models
+// learn from the day. Memory: the state of the jobs seen, one day of usage, and the scores. The result is the
+// same to the bit on any number of threads.
 #pragma once
 
 #include <atomic>
@@ -25,25 +24,25 @@
 
 namespace taut::tools {
 
-// Where a replay gets its days from: trace::JobDayStore, or a test's vector.
+// Source of the days of a replay: JobDayStore of tools/trace, or days that a test makes.
 class DaySource {
  public:
   virtual ~DaySource() = default;
   virtual const std::vector<JobInfo>& jobs() const = 0;
   virtual const std::vector<int32_t>& days() const = 0;  // ascending
-  // The last day on which the job has usage; only decides how long its state is kept.
+  // Returns the last day on which the job has usage. It only decides how long the job's state is kept.
   virtual int32_t last_day(JobId job) const = 0;
-  // The day's jobs, ascending by JobId. Called from one thread.
+  // Returns the day's jobs, ascending by JobId. Called from one thread.
   virtual absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) = 0;
 };
 
 enum class Feedback : uint8_t {
-  // Usage as recorded, whatever the limit (how Autopilot was tuned). Recorded kills reach every recommender
-  // as live ones do, and are over every limit up to the one that killed.
+  // Usage stays as recorded, whatever the limit (Autopilot was tuned this way). Recorded kills reach every
+  // recommender as live kills do, and count as over every limit up to the limit that killed.
   kNone,
-  // A task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at the limit; CPU
-  // usage is cut at its limit. A recorded kill is usage over the limit that killed; a higher limit is taken
-  // to have spared the task, and its recommender does not learn of the kill.
+  // A task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at the limit. CPU
+  // usage is cut at its limit. A recorded kill counts as usage over the limit that killed. A task with a
+  // higher limit is assumed to survive it, and its recommender does not observe the kill.
   kOomRestart
 };
 
@@ -53,19 +52,19 @@ struct ReplayOptions {
   brain::VerticalSettings settings;
   Feedback feedback = Feedback::kNone;
   int64_t restart_delay_s = 600;
-  // Days from the first day of the trace that are replayed but not scored. The first day counts from its
-  // first window.
+  // Time from the first window of the trace that is replayed but not scored; scoring begins with the next
+  // whole day.
   int64_t warmup_s = 7 * kDaySeconds;
-  bool cap_at_owner = false;  // no recommender's limit is above the owner's
-  int threads = 0;            // 0: one a core
-  // Absent: recommendations are the limits. Else limits are decided as by the daemon, with this policy's
-  // mode, min_change, change_period, maintenance and canary; its recommender, class and bounds are not read.
-  // In mode observe, and off, the owners' limits hold; observe scores the limits that it would show.
+  bool cap_at_owner = false;  // true: no recommender's limit is above the owner's
+  int threads = 0;            // 0: one per core
+  // Absent: recommendations are the limits. Else limits are decided as by the daemon, with this policy's mode,
+  // min_change, change_period, maintenance and canary. Its recommender, class and bounds are ignored. In modes
+  // observe and off the owners' limits hold; observe scores the limits that it would show.
   std::optional<brain::JobPolicy> managed;
 };
 
-// A limit that comes into force: the first of a lane, or a change. Of the tasks outside a trial. `limit`
-// absent: unlimited.
+// A limit that comes into force: the first limit of a lane, or a change. It holds for the tasks outside a
+// trial. `limit` absent: unlimited.
 struct LimitChange {
   JobId job;
   brain::PolicyPair policy;
@@ -74,52 +73,55 @@ struct LimitChange {
   std::optional<double> limit;
 };
 
-// One day of the whole fleet, one lane: for the picture over time.
+// Sums over one day of the whole fleet for one lane, for the chart over time.
 struct FleetDay {
   int32_t day = 0;
   double limit_seconds = 0, owner_limit_seconds = 0, usage_seconds = 0;
   uint64_t job_days = 0, oom_days = 0, changes = 0;
 };
 
-// OOM kills that the trace has recorded, over the days that are scored.
+// OOM kills recorded by the trace, over the days that are scored.
 struct RecordedKills {
   uint64_t kills = 0, killed_windows = 0, job_days = 0;  // killed_windows: task-windows with a kill
-  // Task-windows of which the trace says how many kills there were, and all.
+  // Task-windows for which the trace reports a number of kills, and all task-windows.
   uint64_t told_windows = 0, task_windows = 0;
 };
 
 struct LaneResult {
   brain::PolicyPair policy;
   Resource resource;
-  LaneSummary summary;          // days after warm-up
-  std::vector<Totals> per_job;  // by JobId, days after warm-up
-  std::vector<FleetDay> fleet;  // all days, warm-up too
-  brain::RiskTable risks;       // days after warm-up
+  LaneSummary summary;          // days after the warm-up
+  std::vector<Totals> per_job;  // by JobId, days after the warm-up
+  std::vector<FleetDay> fleet;  // all days, including the warm-up
+  brain::RiskTable risks;       // days after the warm-up
 };
 
 struct ReplayResult {
-  std::vector<LaneResult> lanes;  // policies in the order asked, CPU before memory within each
+  // policies in the order of the options; within each, resources in the order of the options
+  std::vector<LaneResult> lanes;
   RecordedKills recorded;
   int32_t first_day = 0, last_day = 0, first_scored_day = 0;
   int64_t first_scored_s = 0;
   uint64_t days_done = 0, days_total = 0;
-  uint64_t job_windows = 0;        // stepped, both resources
+  uint64_t job_windows = 0;        // windows that were stepped, all resources
   bool partial = false;            // stopped before the end
-  bool capped_at_owner = false;    // as ordered by the options
+  bool capped_at_owner = false;    // as in the options
   double state_bytes_per_job = 0;  // mean over jobs, all lanes
 };
 
 struct ReplayHooks {
-  // Every limit that comes into force, ordered by day, then job, then lane, then window. Called between days.
+  // Called for every limit that comes into force, ordered by day, job, lane and window. Called between days.
   std::function<absl::Status(const LimitChange&)> on_change;
   std::function<void(uint64_t days_done, uint64_t days_total, uint64_t job_windows)> on_progress;
-  // A job's state is about to be released: its last day is over, or the replay ends. Called once a lane,
-  // between days.
+  // Called before a job's state is released, because its last day is over or the replay ends. Called once per
+  // lane, between days. An error of on_change ends the replay with that error.
   std::function<void(JobId, brain::PolicyPair, Resource, const brain::Lane&)> on_job_end;
   // Checked between days; true ends the replay with a partial result.
   std::function<bool()> should_stop;
 };
 
+// Replays all days of `source`. Returns InvalidArgument without a policy, resource or day, and for mode
+// observe with feedback oom-restart. Else returns the errors of LoadDay and on_change.
 absl::StatusOr<ReplayResult> Replay(DaySource& source, const ReplayOptions& options,
                                     const ReplayHooks& hooks);
 

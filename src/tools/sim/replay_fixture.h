@@ -1,4 +1,4 @@
-// What the tests of the replay share.
+// Helpers of the replay's tests.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ struct ReplayOutcome {
   std::vector<LimitChange> changes;
 };
 
-// The whole replay with every limit that came into force.
+// Returns the result of the whole replay, with every limit that came into force.
 inline ReplayOutcome Lived(MadeDays& source, const ReplayOptions& options, ReplayHooks hooks = {}) {
   ReplayOutcome out;
   hooks.on_change = [&](const LimitChange& c) {

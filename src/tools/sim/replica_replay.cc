@@ -14,7 +14,7 @@
 namespace taut::tools {
 namespace {
 
-// The tasks of one job: some ready, some starting in the order of their starts.
+// The tasks of one job: ready tasks, and starting tasks in the order of their starts.
 class TaskPool {
  public:
   TaskPool(int ready, const ReplicaReplayOptions& options)
@@ -30,7 +30,8 @@ class TaskPool {
   void FinishStarts(double now_s) {
     ready_ += static_cast<int>(std::erase_if(ready_at_s_, [now_s](double at) { return at <= now_s; }));
   }
-  // The last to start are the first to stop. Returns the number of starts.
+  // Starts or stops tasks until there are `count`; those that started last stop first. Returns the number of
+  // starts.
   int SetCount(int count, double now_s) {
     int starts = 0;
     for (; this->count() < count; ++starts)
@@ -74,7 +75,7 @@ class ReplicaReplay {
   }
 
  private:
-  // A job begins with what its first load needs.
+  // Returns the number of tasks that the job's first load needs.
   int FirstCount() const {
     for (size_t i = 0; i < series_.load.size(); ++i) {
       if (series_.At(i).has_value()) return NeededTasks(*series_.At(i), options_);
@@ -112,7 +113,7 @@ class ReplicaReplay {
                 due ? waits_ : std::string_view()});
   }
 
-  // What the ready tasks make of a step's load.
+  // Processes a step's load with the ready tasks.
   void Process(double load, bool measured) {
     const double capacity = pool_.ready() * options_.capacity;
     const double offered = load + backlog_;
@@ -144,7 +145,7 @@ class ReplicaReplay {
     score_.unstable_steps += Sign(supply - supply_) != Sign(need - need_) ? 1 : 0;
   }
 
-  // Of the policy's signals(), in the step of now.
+  // Returns the values of the policy's signals() in the step of `now_s`. Valid until the next call.
   std::span<const double> SignalsAt(int64_t now_s) {
     const auto step = static_cast<size_t>((now_s - series_.start_s) / series_.step_s);
     signals_.clear();
@@ -173,7 +174,7 @@ class ReplicaReplay {
     }
     return decided;
   }
-  // The number of tasks that is ordered where this one is recommended.
+  // Returns the number of tasks that the gate orders if `recommended` is recommended.
   int ThroughGate(int recommended, int64_t now_s) {
     if (!options_.managed.has_value()) return recommended;
     const int running = pool_.count();
@@ -197,7 +198,7 @@ class ReplicaReplay {
   ReplicaScore score_;
   std::vector<double> signals_;  // scratch
   brain::ReplicaGateState gate_;
-  std::string waits_;  // of the last decision
+  std::string waits_;  // why the last decision is delayed
   double backlog_ = 0;
   int need_ = 0, supply_ = 0;  // of the last step with a load
   int64_t day_ = INT64_MIN;

@@ -1,4 +1,4 @@
-// What each replica policy would have done with one job's load, and what that would have meant.
+// Replays replica policies over one job's load and scores the numbers of tasks that they would have ordered.
 #pragma once
 
 #include <algorithm>
@@ -22,35 +22,34 @@ namespace taut::tools {
 
 enum class OverloadModel : uint8_t {
   kShed,  // load above the ready capacity is lost
-  kQueue  // it waits and is processed later; the policies see it as load
+  kQueue  // load above the ready capacity waits; the policies see it as load
 };
 
 struct ReplicaReplayOptions {
   brain::ReplicaSettings settings;  // its max_utilization and startup_s hold for the simulation too
   double capacity = 1;              // load that one task processes at 100 % utilisation
-  double startup_sigma = 0;         // of the log-normal start-up time around startup_s; 0: always startup_s
+  double startup_sigma = 0;  // sigma of the log-normal start-up time around startup_s; 0: always startup_s
   OverloadModel model = OverloadModel::kShed;
   int64_t decide_every_s = 60;    // rounded up to whole steps of the series
   int64_t warmup_s = 7 * 86'400;  // not measured
   uint64_t seed = 1;
-  // What stands between a recommended and an ordered number in tautd (brain/rollout/replica_gate.h); absent:
-  // nothing
-  // does. Its replica_policy must be set. The policy that knows the load is not held by it.
+  // The gate between a recommended and an ordered number in tautd (brain/rollout/replica_gate.h); absent: no
+  // gate. Its replica_policy must be set. The clairvoyant policy is not gated.
   std::optional<brain::JobPolicy> managed;
-  const FleetMoves* fleet = nullptr;  // what the policies know of other jobs; null: nothing
+  const FleetMoves* fleet = nullptr;  // the policies' knowledge of other jobs; null: none
 };
 
-// Of the measured steps of one job under one policy.
+// Sums over the measured steps of one job under one policy.
 struct ReplicaScore {
   uint64_t steps = 0;         // measured
-  uint64_t absent_steps = 0;  // of these without a load; they count for tasks and changes alone
+  uint64_t absent_steps = 0;  // measured steps without a load; they count only for tasks and changes
   double measured_s = 0;
-  double task_s = 0;              // tasks, starting or ready, times seconds
-  double clairvoyant_task_s = 0;  // the same with exactly the tasks that the load needs, at any time
+  double task_s = 0;              // seconds times tasks, starting or ready
+  double clairvoyant_task_s = 0;  // seconds times exactly the tasks that the load needs, at any time
   uint64_t overloaded_steps = 0;
   double load = 0, lost = 0;            // sums over the steps
-  double delay_s = 0, max_delay_s = 0;  // queue: sum and highest of the delay until work is processed
-  double held_s = 0;  // after a decision that lacked a load, a signal or a number, until the next
+  double delay_s = 0, max_delay_s = 0;  // kQueue: sum and maximum of the delay until load is processed
+  double held_s = 0;  // time after a decision without a load, a signal or a result, until the next decision
   uint64_t starts = 0, changes = 0;
   uint64_t days = 0, days_without_change = 0;
   // SPEC's elasticity metrics (Herbst et al. 2016), sums over the steps with a load.
@@ -64,34 +63,36 @@ struct ReplicaScore {
   }
   double overloaded_share() const { return OfLoadSteps(static_cast<double>(overloaded_steps)); }
   double PerDay(uint64_t number) const { return number * double{kDaySeconds} / std::max(measured_s, 1.0); }
-  // Of another job, or of another part of the same.
+  // Adds the score of another job, or of another part of the same job.
   void Add(const ReplicaScore& other);
 };
 
-// One step, for who wants to recompute a score.
+// One step, with the data from which the score can be recomputed.
 struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
   int ready = 0, starting = 0;                    // in force during the step
-  int decided = 0;                                // at its begin, in force from the next
-  const brain::ReplicaPolicy* decider = nullptr;  // can explain what it recommends; null: no decision was due
-  std::string_view waits;  // for people: what `decided` waits for; "": nothing. Valid during the call
+  int decided = 0;                                // decided at the step's begin, in force from the next step
+  const brain::ReplicaPolicy* decider = nullptr;  // explains its recommendation; null: no decision was due
+  // sentence for people: why `decided` is delayed; "" if it is not. Valid during the call
+  std::string_view waits;
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;
 
-// The tasks that process `load` at most at the highest utilisation; at least the minimum.
+// Returns the number of tasks that process `load` at or below the highest utilization, within the bounds.
 int NeededTasks(double load, const ReplicaReplayOptions& options);
 
-// InvalidArgument if nothing is left after the warm-up.
+// Replays `policy` over the series. Returns InvalidArgument if no step with a load is left after the warm-up.
 absl::StatusOr<ReplicaScore> ReplayReplicas(const LoadSeries& series, const ReplicaReplayOptions& options,
                                             brain::ReplicaPolicy& policy,
                                             const OnReplicaStep& on_step = nullptr);
-// The policy that knows the load: at any time the tasks that are needed until its next decision, when they
-// are ready.
+// Returns the policy that knows the load. It decides the highest number of tasks needed from the next step
+// until the tasks of its next decision are ready. Keeps references to both arguments.
 std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
                                                            const ReplicaReplayOptions& options);
 
-// By the name of a policy, or "clairvoyant". InvalidArgument for another name.
+// Replays a policy by its name, or "clairvoyant". Returns InvalidArgument for another name, and as
+// ReplayReplicas.
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step = nullptr);
 

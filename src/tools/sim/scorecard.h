@@ -1,12 +1,12 @@
-// The measures of a replay (docs/references.md, M1 to M6), per job-day and added up. Definitions, for one job,
-// resource and recommender over one day of windows in which the resource was measured and some limit was in
+// Measures of a replay (docs/references.md, M1 to M6), per job-day and as sums. The definitions are for one
+// job, resource and recommender, over one day of windows in which the resource was measured and a limit was in
 // force:
 //
 //   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
 //   footprint       sum over windows of limit * tasks * 300 s
 //   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
-//                   with a recorded kill at that limit or a higher one: what it cut off cannot be seen
+//                   with a recorded kill at that limit or a higher one, because a kill hides the usage above it
 //   OOM-day         a job-day with at least one; serious: more OOMs than max(4, a fifth of the running tasks)
 //   limit change    a window whose limit in force differs from that of the job's window before it
 //
@@ -24,14 +24,14 @@ namespace taut::tools {
 // One job, one day, one lane.
 struct DayScore {
   uint32_t windows = 0;            // with a limit in force
-  uint32_t unlimited_windows = 0;  // measured, but neither a recommendation nor an owner's limit
+  uint32_t unlimited_windows = 0;  // measured, but without a recommendation and an owner's limit
   double task_windows = 0;
   double limit_seconds = 0;        // limit * tasks * 300 s, in core-seconds or byte-seconds
-  double owner_limit_seconds = 0;  // the same for the owner's limit, over windows that have one
-  double limit_seconds_owned = 0;  // limit_seconds over just those windows
+  double owner_limit_seconds = 0;  // the owner's limit, over windows that have one
+  double limit_seconds_owned = 0;  // limit_seconds over these windows
   double usage_seconds = 0;        // mean usage * 300 s, all measured tasks
   double mean_limit = 0;           // over windows and tasks
-  double slack = 0;                // relative; meaningless when windows == 0
+  double slack = 0;                // relative; undefined if windows == 0
   uint32_t ooms = 0;
   uint32_t windows_over = 0;
   double usage_over_seconds = 0;  // usage above the limit (CPU: throttled work)
@@ -39,15 +39,16 @@ struct DayScore {
   double mean_tasks = 0;
 };
 
-// Counts of a bounded quantity in equal bins; the ends are open. Merges exactly: integers only.
+// Histogram of a bounded quantity in equal bins; values beyond the ends count in the outer bins. Merging is
+// exact, because it only adds integers.
 class SlackDistribution {
  public:
-  static constexpr int kBins = 2000;  // of [-1, 1]
+  static constexpr int kBins = 2000;  // over [-1, 1]
   void Add(double slack);
   uint64_t count() const { return count_; }
-  // The middle of the bin that holds the quantile; 0 if empty.
+  // Returns the middle of the bin that contains the quantile; 0 if empty.
   double Quantile(double p) const;
-  // Share of values at or below `slack`.
+  // Returns the share of the values at or below `slack`.
   double ShareAtOrBelow(double slack) const;
 
  private:
@@ -55,7 +56,7 @@ class SlackDistribution {
   uint64_t count_ = 0;
 };
 
-// Sums over job-days: of a job, or of the whole replay.
+// Sums over the job-days of one job, or of the whole replay.
 struct Totals {
   uint64_t job_days = 0;
   double slack_sum = 0;
@@ -64,7 +65,7 @@ struct Totals {
   uint64_t windows = 0, windows_over = 0, unlimited_windows = 0;
   double task_windows = 0;
   uint64_t ooms = 0, oom_days = 0, serious_oom_days = 0;
-  uint64_t negative_slack_days = 0;  // the day's p95 of usage is above the mean limit
+  uint64_t negative_slack_days = 0;  // days whose p95 of usage is above the mean limit
   uint64_t changes = 0, days_without_change = 0;
   double ooms_per_task_day_sum = 0;  // sum over job-days of OOMs / mean running tasks
 
@@ -77,7 +78,7 @@ struct Totals {
   double ooms_per_task_day() const {
     return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0;
   }
-  // Footprint against the owner's limits, over windows that have one; against usage.
+  // Footprint relative to the owner's limits, over windows that have one, and relative to usage.
   double footprint_of_owner() const {
     return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0;
   }
@@ -93,11 +94,11 @@ struct Totals {
   }
 };
 
-// Totals of the replay for one recommender and resource, with what only the whole needs.
+// Totals of the replay for one recommender and resource, with the distributions that only the whole has.
 struct LaneSummary {
   Totals totals;
   SlackDistribution slack;
-  std::vector<uint64_t> changes_histogram;  // job-days with exactly i changes
+  std::vector<uint64_t> changes_histogram;  // [i]: job-days with exactly i changes
 
   void Add(const DayScore& day);
   uint32_t ChangesQuantile(double p) const;

@@ -27,7 +27,8 @@ std::vector<double> Sorted(std::span<const double> values) {
   return out;
 }
 
-// Steps of n that may be missed.
+// Returns how many of n steps may be missed. 1e-9 keeps (1 - 0.9) * 10, which is below 1 in floating point,
+// from being rounded down to 0.
 size_t MayMiss(size_t n, double promise) {
   return static_cast<size_t>(std::floor((1 - promise) * static_cast<double>(n) + 1e-9));
 }
@@ -68,7 +69,7 @@ std::span<const double> LastDays(std::span<const double> past, int64_t step_s) {
   return past.last(std::min(past.size(), static_cast<size_t>(kDays * 86'400 / static_cast<double>(step_s))));
 }
 
-// x > 0 with P(Z > x) = p of the standard normal.
+// Returns x > 0 with P(Z > x) = p, for the standard normal Z.
 double NormalTail(double p) {
   const double t = std::sqrt(-2 * std::log(p));
   return t -
@@ -97,7 +98,7 @@ struct Pooled {
   double missed = 0;
 };
 
-// Each horizon by itself: the amount that is worth most if a missed step costs `price`.
+// Returns the best amount of each horizon if a missed step costs `price`.
 Pooled BestAt(const std::vector<std::vector<double>>& horizons, double price) {
   Pooled all;
   for (const auto& sorted : horizons) {

@@ -15,10 +15,10 @@ namespace {
 
 using TierCounts = std::array<size_t, kNumTraceTiers>;
 
-// By task of a placement: the limits that a recommender would have had in force, by window.
+// Limits that a recommender would have had in force, by task and window.
 using Limits = std::vector<std::vector<float>>;
 
-// Where the recommender has none yet, and before its first, the owner's limit stands.
+// Returns the limits of a recommender. Where it has none, the owner's limit holds.
 absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
                                 const SoftMemoryOptions& options, Feedback feedback,
                                 const SoftMemoryHooks& hooks) {
@@ -34,7 +34,7 @@ absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
   return out;
 }
 
-// The tiers of the tasks: of their jobs' priorities, or in the shares asked for.
+// Returns the tiers of the tasks: of their jobs' priorities, or drawn in the requested shares.
 std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, const SoftMemoryOptions& options,
                                bool& made) {
   const std::vector<TraceTier> of_jobs = TiersOfJobs(source, options);
@@ -61,11 +61,11 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
 struct World {
   SoftMemoryScore score;
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                       // by machine, for the horizon; of "hard" not used
-  std::vector<bool> full;                           // by machine, in the horizon
-  std::vector<double> used;                         // by machine, in the window before, before its kills
+  std::vector<double> memory;                       // by machine, for the horizon; unused in the world "hard"
+  std::vector<bool> full;                           // by machine: true if a task was killed in this horizon
+  std::vector<double> used;  // by machine: usage in the window before, without its kills
   std::vector<std::vector<size_t>>
-      back;  // by machine and place: the window from which it may run; 0: it runs
+      back;  // by machine and place: the window from which the task may run; 0: it runs
 
   bool hard() const { return score.world == kHardLimits; }
 };
@@ -116,7 +116,8 @@ class SoftMemoryReplay {
       if (i >= warmup) {
         for (World& world : worlds_) StepWorld(i, world);
       }
-      ObserveWindow(placed_, machines_, i, predictors_);  // recorded usage, the same for all worlds
+      // predictors see recorded usage, which is the same in all worlds
+      ObserveWindow(placed_, machines_, i, predictors_);
     }
     for (World& world : worlds_) {
       CloseHorizon(world);
@@ -190,7 +191,8 @@ class SoftMemoryReplay {
     }
   }
 
-  // Killed tasks whose time it is run again, the highest tier first; with soft limits, where there is room.
+  // Restarts killed tasks whose delay is over, highest tier first; with soft limits only where the machine has
+  // room.
   void Restart(size_t at, uint32_t m, const Limits& asked, World& world) {
     std::vector<size_t>& back = world.back[m];
     waiting_.clear();
@@ -207,7 +209,7 @@ class SoftMemoryReplay {
     }
   }
 
-  // Of those that run: who is over its own limit.
+  // Returns the running tasks that are over their own limits.
   std::vector<uint32_t> OverLimit() const {
     std::vector<uint32_t> out;
     for (uint32_t k = 0; k < running_.size(); ++k) {
@@ -250,7 +252,7 @@ class SoftMemoryReplay {
   std::vector<TraceTier> tiers_;  // by task
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<World> worlds_;
-  std::vector<brain::SoftTask> running_;  // of the machine at hand
+  std::vector<brain::SoftTask> running_;  // tasks of the machine that is being stepped
   std::vector<uint32_t> waiting_;
   SoftMemoryResult result_;
 };

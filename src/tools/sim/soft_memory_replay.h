@@ -1,6 +1,6 @@
-// What soft memory limits would have cost and broken: machines that have as much memory as a predictor of their
-// peak said, whose tasks may use more than they request until the machine is full; beside hard limits, at which
-// a task dies. docs/algorithms/overcommit.md, "Soft limits".
+// Compares soft with hard memory limits. With soft limits a machine has as much memory as a predictor of its
+// peak predicted, and tasks may use more than they request until the machine is full. With hard limits a task
+// dies at its limit. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include <array>
@@ -22,27 +22,28 @@ namespace taut::tools {
 inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task dies at its limit
 
 struct SoftMemoryOptions {
-  // How machines are made; its predictors, and "oracle", say how much memory each has for the next horizon.
+  // How machines are made. Its predictors, and "oracle", predict the memory of each machine for the next
+  // horizon.
   OvercommitOptions machines;
-  brain::Policy requests = brain::Policy::kAnalogs;  // whose limits are the requests, and the hard limits
+  brain::Policy requests = brain::Policy::kAnalogs;  // recommender of the requests and of the hard limits
   brain::VerticalSettings settings;
-  // After the window of its kill a task does not run for this time; with soft limits until its machine has room
-  // for its request, too: more memory than was used in the window before.
+  // A killed task does not run for this time after the window of its kill. With soft limits it then waits
+  // until its machine has room for its request beside the usage of the window before.
   int64_t restart_s = 600;
-  // For jobs without a priority, and with `made_tiers` for all: the share of them in each tier, at random; else
-  // the tier is that of the priority.
+  // Shares of the tiers, drawn at random for jobs without a priority, and with `made_tiers` for all jobs.
+  // Other jobs have the tier of their priority.
   std::array<double, kNumTraceTiers> shares = {};
   bool made_tiers = false;
-  int threads = 0;  // of the recommender's replay; 0: one a core
+  int threads = 0;  // of the recommender's replay; 0: one per core
 };
 
 // One way of limiting memory, over the scored windows of all machines.
 struct SoftMemoryScore {
   struct Tier {
-    uint64_t task_windows = 0;  // in which it ran and was measured
-    uint64_t lost_windows = 0;  // in which it was measured in the trace, and here did not run after a kill
+    uint64_t task_windows = 0;  // in which the task ran and was measured
+    uint64_t lost_windows = 0;  // measured in the trace, but the task did not run here, after a kill
     uint64_t kills = 0;
-    uint64_t within_request = 0;  // of the kills: used no more than requested
+    uint64_t within_request = 0;  // kills of tasks that used no more than requested
 
     double kills_a_task_day() const {
       return kWindowsPerDay * OvercommitScore::Mean(static_cast<double>(kills), task_windows);
@@ -51,10 +52,11 @@ struct SoftMemoryScore {
       return OvercommitScore::Mean(static_cast<double>(lost_windows), task_windows + lost_windows);
     }
   };
-  std::string world;             // "hard", or the predictor
-  double memory = 0, owner = 0;  // sums over machines and windows: what is kept for the tasks; owners' limits
+  std::string world;  // "hard", or the predictor
+  // sums over machines and windows: memory reserved for the tasks; owners' limits
+  double memory = 0, owner = 0;
   std::array<Tier, kNumTraceTiers> tiers = {};
-  uint64_t horizons = 0, full = 0;  // of all machines, begun; and those in which a task was killed
+  uint64_t horizons = 0, full = 0;  // horizons begun, over all machines; horizons in which a task was killed
 
   double footprint() const { return owner > 0 ? memory / owner : 0; }
   double full_share() const { return OvercommitScore::Mean(static_cast<double>(full), horizons); }
@@ -64,22 +66,22 @@ struct SoftMemoryScore {
 struct SoftMemoryResult {
   size_t tasks = 0, machines = 0;
   std::array<size_t, kNumTraceTiers> tier_tasks = {};
-  bool made_tiers = false;              // some tiers were drawn
+  bool made_tiers = false;              // true if some tiers were drawn
   std::vector<SoftMemoryScore> worlds;  // "hard" first
   bool partial = false;
-  // Of the machines of the trace (recorded_soft_memory.h), and not of machines made of its tasks.
+  // True for machines that the trace recorded (recorded_soft_memory.h), false for machines made of its tasks.
   bool of_recorded = false;
   RecordedUse recorded;
 };
 
 struct SoftKill {
-  std::string_view world, task;         // for the call
+  std::string_view world, task;         // valid during the call
   int64_t time_s = 0;                   // start of the window
   uint32_t placement = 0, machine = 0;  // the machine within its placement
   TraceTier tier = TraceTier::kUnknown;
   double usage = 0, request = 0;                 // bytes
   double machine_usage = 0, machine_memory = 0;  // before the kills of the window
-  std::string_view machine_name = {};            // of a recorded machine
+  std::string_view machine_name = {};            // name of a recorded machine; else empty
 };
 
 struct SoftMemoryHooks {
@@ -88,7 +90,8 @@ struct SoftMemoryHooks {
   std::function<bool()> should_stop;
 };
 
-// Reads `source` twice. InvalidArgument as ReplayOvercommit, and for shares that do not add up to 1.
+// Replays all worlds. Reads `source` three times. Returns InvalidArgument as ReplayOvercommit does, and for
+// shares that do not add up to 1. The result is partial if should_stop returned true.
 absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftMemoryOptions& options,
                                                   const SoftMemoryHooks& hooks = {});
 

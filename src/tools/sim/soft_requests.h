@@ -1,4 +1,4 @@
-// What tasks request where memory limits are soft, and how important they are.
+// Requests and tiers of tasks whose memory limits are soft.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace taut::tools {
 
-// The memory limits that a recommender would have had in force, by job.
+// Memory limits that a recommender would have had in force, by job.
 class JobLimits {
  public:
   explicit JobLimits(size_t jobs) : changes_(jobs) {}
-  // In order of time for each job.
+  // Appends a change. REQUIRES: the changes of a job arrive in order of time.
   void Add(const LimitChange& change);
-  // Bytes of each task; absent before the first, and while there is none. O(log changes).
+  // Returns the limit of each task, bytes; absent before the first limit and while there is none. O(log
+  // changes).
   std::optional<float> At(JobId job, WindowId window) const;
 
  private:
@@ -29,14 +30,15 @@ class JobLimits {
   std::vector<std::vector<Change>> changes_;
 };
 
-// Reads `source` once. Errors as Replay; Cancelled if should_stop ended it.
+// Replays the recommender of `options`. Reads `source` once. Returns the errors of Replay, and Cancelled if
+// should_stop returned true.
 absl::StatusOr<JobLimits> ReplayJobLimits(DaySource& source, const SoftMemoryOptions& options,
                                           Feedback feedback, const SoftMemoryHooks& hooks);
 
-// InvalidArgument for shares of tiers that do not add up to 1.
+// Returns InvalidArgument for shares that are negative or do not add up to 1.
 absl::Status CheckTierShares(const SoftMemoryOptions& options);
 
-// By job of the source; kUnknown: it is to be drawn.
+// Returns the tiers by job of the source; kUnknown: the tier is to be drawn.
 std::vector<TraceTier> TiersOfJobs(const DaySource& source, const SoftMemoryOptions& options);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// The quota of one tier while jobs of it come, change and go: what a replay of a pool asks before it sells.
+// Quota of one tier while its jobs start, change and end: a replay of a pool checks it before it sells.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@
 
 namespace taut::tools {
 
-// Amounts are those of a TierSeller. A resource that the tree does not have is not
-// limited.
+// Amounts have TierSeller's units. A resource that the tree does not contain is not limited.
 class TierQuota {
  public:
-  // `groups`: the caller's ids are indices of it. REQUIRES: the tree has the tier.
+  // `groups` maps the caller's ids, which are its indices, to names. REQUIRES: the tree has the tier.
   TierQuota(brain::QuotaTree tree, std::string_view tier, std::span<const std::string> groups);
 
-  // NotFound or FailedPrecondition for a group that does not exist or is a cohort.
+  // Returns NotFound for an unknown group, FailedPrecondition for a cohort.
   absl::Status Check(uint32_t group) const;
-  // O(depth). REQUIRES: Check is OK for the group, here and below.
+  // Returns true if the group's quota has room for the request. O(depth). REQUIRES, here and below:
+  // Check(group) is OK.
   bool Fits(uint32_t group, const PoolAmounts& ask) const;
+  // Returns the admission of the request, with reasons.
   absl::StatusOr<brain::AdmissionVerdict> Decide(uint32_t group, const PoolAmounts& ask) const;
-  // What a job holds is now `to` and was `from`, whether it fits or not.
+  // Changes a job's held amounts from `from` to `to`, whether they fit or not.
   absl::Status Change(uint32_t group, const PoolAmounts& from, const PoolAmounts& to);
 
  private:

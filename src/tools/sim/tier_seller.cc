@@ -27,13 +27,13 @@ constexpr SellerPolicyInfo kSellerPolicies[] = {
     {SellerPolicy::kAll, "all", "sells everything that is asked for"},
 };
 
-// In cores or GiB.
+// Converts an amount of a step to cores or GiB.
 double InUnits(Resource r, double amount) {
   return amount / static_cast<double>(kWindowSeconds) / (UnitOf(r).accounted * UnitOf(r).large);
 }
 std::string_view SoldIn(Resource r) { return InCores(r) ? "cores" : "GiB of memory"; }
 
-// A seller that sells in all what it quotes for the next step.
+// A seller with a quote per step: the sum of all that it sells stays within the quote.
 class QuotingSeller : public TierSeller {
  public:
   QuotingSeller(std::string_view name, const TierSellerOptions& options) : options_(options), name_(name) {}
@@ -59,7 +59,7 @@ class QuotingSeller : public TierSeller {
   }
 
  protected:
-  // The most that may be sold in all at request.step.
+  // Returns the highest sum of amounts that may be sold at request.step; absent: nothing is sold.
   virtual std::optional<double> Quote(Resource r, const SaleRequest& request) = 0;
   virtual std::string WhyNoQuote(Resource) { return "nothing is measured yet"; }
   const TierSellerOptions options_;
@@ -71,7 +71,7 @@ class QuotingSeller : public TierSeller {
   double Left(Resource r, const SaleRequest& request) {
     return QuoteOf(r, request).value_or(0) - static_cast<double>(request.sold[static_cast<size_t>(r)]);
   }
-  // Quotes of a step are made once.
+  // Caches the quote of a step: quotes of the past are expensive, and many jobs request in one step.
   std::optional<double> QuoteOf(Resource r, const SaleRequest& request) {
     const auto i = static_cast<size_t>(r);
     if (quoted_step_[i] != request.step) {
@@ -112,7 +112,7 @@ class UnreservedSeller final : public QuotingSeller {
   }
 };
 
-// Of what was available in the past.
+// Sells by the amounts that were available in the past.
 class PastSeller final : public QuotingSeller {
  public:
   PastSeller(SellerPolicy policy, const TierSellerOptions& options)
@@ -163,8 +163,9 @@ class ActuarySeller final : public QuotingSeller {
   std::vector<brain::Actuary> actuaries_;  // by Resource
 };
 
-// Grants what will be available for the promised share of each period in which the job runs, beside all jobs
-// that were sold to before. A job that fits beside these runs (tier_simulation.h), so every promise is kept.
+// Grants a request that will be available for the promised share of each period in which the job runs, beside
+// all jobs that were sold to before. A job that fits beside these also runs (tier_simulation.h), so every
+// promise is kept.
 class ClairvoyantSeller final : public TierSeller {
  public:
   ClairvoyantSeller(const TierSellerOptions& options, const PoolFuture& future)
@@ -177,9 +178,9 @@ class ClairvoyantSeller final : public TierSeller {
     const auto known = refused_until_.find(request.job);
     if (known != refused_until_.end() && request.step < known->second) return false;
     int32_t period = -1;
-    int64_t from = request.step, missed = 0, wanted = 0;  // of one period
+    int64_t from = request.step, missed = 0, wanted = 0;  // counts of one period
     bool kept = true;
-    // Exact: missed / wanted > risk.
+    // Integers compare missed / wanted > risk exactly.
     const auto close = [&] {
       if (!kept || missed * brain::kWholePpm <= risk_ppm_ * wanted) return;
       kept = false;
@@ -209,7 +210,7 @@ class ClairvoyantSeller final : public TierSeller {
   }
 
  private:
-  // Of the steps from now on in which the job has usage.
+  // Calls take(step, ask) for the steps from now on in which the job has usage.
   template <typename Take>
   void ForEachAsk(const SaleRequest& request, const Take& take) const {
     const std::vector<AskChange>& changes = future_.asks[request.job];
@@ -230,7 +231,8 @@ class ClairvoyantSeller final : public TierSeller {
     }
     return true;
   }
-  // How many steps have to pass, if all that pass are missed ones.
+  // Returns a lower bound of the steps until the answer can change, as if every step that passes were a missed
+  // one. Sales only grow, so an earlier answer would be the same refusal.
   int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
     const double risk = static_cast<double>(risk_ppm_) / brain::kWholePpm;
     const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);
@@ -239,8 +241,9 @@ class ClairvoyantSeller final : public TierSeller {
 
   const int64_t risk_ppm_;
   const PoolFuture& future_;
-  PerResource<std::vector<int64_t>> sold_;               // by step
-  std::unordered_map<uint32_t, int64_t> refused_until_;  // by job; what is sold at a step only grows
+  PerResource<std::vector<int64_t>> sold_;  // by step
+  // by job: step before which the answer stays a refusal, because sales at a step only grow
+  std::unordered_map<uint32_t, int64_t> refused_until_;
 };
 
 absl::StatusOr<std::unique_ptr<TierSeller>> NewActuarySeller(const TierSellerOptions& options) {

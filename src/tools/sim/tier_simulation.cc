@@ -68,12 +68,15 @@ absl::Status TierSimulation::Step(const TierStep& step, PoolLines& lines,
   }
   lines = {};
   if (step_ >= options_.sale_from) {
+    // Ended jobs first: this step's requests may get their amounts. Usage before admission: held_sum_ must be
+    // that of now.
     if (absl::Status s = ReleaseEnded(); !s.ok()) return s;
     if (absl::Status s = TakeUsage(step); !s.ok()) return s;
     if (absl::Status s = Admit(step); !s.ok()) return s;
     if (options_.reclaimable && measured) Fit(free);
     Account(lines);
   }
+  // After Admit(): a seller decides by the steps before this one alone.
   seller_->Observe(step.higher_use, available);
   ++step_;
   return absl::OkStatus();
@@ -136,6 +139,7 @@ absl::Status TierSimulation::Admit(const TierStep& step) {
         if (quota_ != nullptr) {
           if (absl::Status s = quota_->Change(job.group, {}, state.ask); !s.ok()) return s;
         }
+        // Before Sold(): the reason must state the amounts before this sale.
         Say(i, SaleEvent::kAdmitted, decisions_ != nullptr ? seller_->Why(request) : "");
         seller_->Sold(request);
         Plus(held_sum_, state.ask);
@@ -153,7 +157,7 @@ absl::Status TierSimulation::Admit(const TierStep& step) {
   return absl::OkStatus();
 }
 
-// The first time that it is not granted. What can never be within the quota does not wait.
+// Handles the first request that is not granted. A request that can never be within the quota does not wait.
 absl::Status TierSimulation::Refuse(size_t i, const SaleRequest& request, bool in_quota, bool& waits) {
   if (in_quota) {
     Say(i, SaleEvent::kQueued, decisions_ != nullptr ? seller_->Why(request) : "");
@@ -170,8 +174,8 @@ absl::Status TierSimulation::Refuse(size_t i, const SaleRequest& request, bool i
 
 void TierSimulation::Fit(const PoolAmounts& free) {
   PoolAmounts asked = {}, kept = {};
-  bool together = true;               // with all before it
-  std::vector<size_t> running, rest;  // of those that do not fit together
+  bool together = true;               // true while the job fits together with all granted before it
+  std::vector<size_t> running, rest;  // jobs that do not fit together, running and stopped
   for (const size_t i : held_) {
     if (!SeenNow(i)) continue;
     const State& state = state_[i];
@@ -245,6 +249,7 @@ void TierSimulation::Stop(size_t i) {
   state_[i].runs = false;
   std::vector<StepSpan>& runs = sold_[i].runs;
   runs.back().end = step_;
+  // A job that started in this step and is stopped in it did not run.
   if (runs.back().first == step_) runs.pop_back();
 }
 

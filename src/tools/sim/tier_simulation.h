@@ -1,14 +1,14 @@
-// One tier of a shared pool, step by step: which of its jobs are sold what they ask for, which of these run,
-// and what the tier used, held and bought.
+// Simulates one tier of a shared pool step by step: which jobs are sold their requests, which of these run,
+// and the tier's usage, allocation and reservation.
 //
-// A job asks when it first has usage, waits until it is granted, and asks again each step, in the order in
-// which jobs came; it ends with its last step. What is granted grows and shrinks with what the job asks for.
-// A reclaimable tier runs in what the higher tiers do not use: a job runs whenever it fits together with all
-// jobs that were granted before it. The others run as far as there is room, those that run already first, and
-// of these the oldest. So the newest are reclaimed first, except those that need not be. Time in which a job
-// waits or is reclaimed is lost: no usage is moved.
+// A job requests when it first has usage, waits until it is granted, and requests again in each step, in the
+// order of arrival. It ends with its last step. A grant grows and shrinks with the job's request. A
+// reclaimable tier runs in the capacity that higher tiers do not use. A job runs whenever it fits together
+// with all jobs that were granted before it. The others run while there is room: running jobs before stopped
+// ones, and the oldest first. So the newest jobs are reclaimed first, unless they need not be. Time in which a
+// job waits or is reclaimed is lost: its usage is not moved.
 //
-// Arithmetic only, on whole amounts: the same steps give the same result.
+// Arithmetic only, on whole amounts: the same steps produce the same result. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +26,25 @@
 
 namespace taut::tools {
 
-// The life of a job, in steps; -1: it has no usage.
+// First and last step of a job with usage; -1 if it has none.
 struct PoolJob {
   int32_t first_step = -1, last_step = -1;
   uint32_t group = 0;
 };
-// What a job asks for in a step, and what it uses if it runs.
+// Request of a job in a step, and its usage if it runs.
 struct PoolJobStep {
   uint32_t job = 0;
   PoolAmounts ask = {}, use = {};
 };
 struct TierStep {
-  PerResource<double> higher_use = {};  // of all higher tiers; NaN: not measured
-  PoolAmounts bought = {};              // by all higher tiers
-  std::span<const PoolJobStep> jobs;    // of this tier with usage, ascending by job
+  PerResource<double> higher_use = {};  // use by all higher tiers; NaN: not measured
+  PoolAmounts bought = {};              // bought by all higher tiers
+  std::span<const PoolJobStep> jobs;    // jobs of this tier with usage, ascending by job
 };
 
-// Of jobs that run: usage, and allocation, what they ask for. Reservation: what all granted jobs ask for, that
-// run or not. So allocation <= reservation; usage <= allocation where no job uses more than it asks for.
+// Usage and allocation are sums over the jobs that run: their usage, and their requests. Reservation is the
+// sum of the requests of all granted jobs, running or not. So allocation <= reservation, and usage <=
+// allocation if no job uses more than it requests.
 struct PoolLines {
   PoolAmounts usage = {}, allocation = {}, reservation = {};
 };
@@ -63,7 +64,7 @@ struct StepSpan {
 };
 struct PeriodAvailability {
   int32_t period = 0;
-  int64_t wanted = 0, ran = 0;  // steps with usage since it was granted, and those of them in which it ran
+  int64_t wanted = 0, ran = 0;  // steps with usage since the grant; those of them in which the job ran
   bool Kept(int64_t availability_ppm) const { return ran * brain::kWholePpm >= availability_ppm * wanted; }
 };
 struct SoldJob {
@@ -75,55 +76,57 @@ struct SoldJob {
 
   // O(log runs).
   bool RunsAt(int32_t step) const;
-  // Null if it was not granted in that period. O(periods).
+  // Returns null if the job had no granted step with usage in that period. O(periods).
   const PeriodAvailability* In(int32_t period) const;
 };
 
 struct TierTotals {
-  uint64_t jobs = 0;                               // that asked and were not over before count_from
-  uint64_t at_once = 0, later = 0, never = 0;      // of these: granted within the patience, later, never
-  uint64_t reclaims = 0;                           // from count_from on
-  uint64_t job_periods = 0, job_periods_kept = 0;  // of granted jobs: periods with usage
-  int64_t wanted_steps = 0, ran_steps = 0;         // of granted jobs, from count_from on
-  PoolLines sums;                                  // over the steps from count_from on
-  PoolAmounts wanted = {};  // what granted jobs asked for in steps with usage: what would run if all did
+  uint64_t jobs = 0;                           // jobs that requested and did not end before count_from
+  uint64_t at_once = 0, later = 0, never = 0;  // part of them granted within the patience, later, never
+  uint64_t reclaims = 0;                       // from count_from on
+  // periods with usage of granted jobs; those with the promised availability
+  uint64_t job_periods = 0, job_periods_kept = 0;
+  int64_t wanted_steps = 0, ran_steps = 0;  // of granted jobs, from count_from on
+  PoolLines sums;                           // sums over the steps from count_from on
+  PoolAmounts wanted = {};  // requests of granted jobs in steps with usage: the allocation if all of them ran
 
-  double obtained_share() const;   // granted within the patience; 1 of no jobs
-  double available_share() const;  // of the wanted steps; 1 of none
+  double obtained_share() const;   // share granted within the patience; 1 without jobs
+  double available_share() const;  // share of the wanted steps in which the job ran; 1 without such steps
 };
 
 struct TierSimulationOptions {
   PoolAmounts capacity = {};
   int64_t availability_ppm = brain::kWholePpm;
-  int64_t reclaim_steps = 0;  // capacity is free for this tier if it was in all of these before
-  int32_t sale_from = 0;      // first step at which jobs may ask
+  int64_t reclaim_steps = 0;  // capacity is free for this tier if it was free in all of these last steps
+  int32_t sale_from = 0;      // first step at which jobs may request
   int32_t count_from = 0;     // first step that counts in totals and periods
   int32_t patience_steps = 0;
-  bool reclaimable = true;          // else what is granted runs
-  std::span<const int32_t> period;  // of each step, ascending
+  bool reclaimable = true;          // false: every granted job runs
+  std::span<const int32_t> period;  // by step, ascending
 };
 
 class TierSimulation {
  public:
-  // `jobs`: of all tiers, by id; it and the periods must outlive this. `quota` may be null.
+  // `jobs` contains the jobs of all tiers, by id. `jobs` and options.period must outlive this object. `quota`
+  // may be null.
   TierSimulation(const TierSimulationOptions& options, std::span<const PoolJob> jobs,
                  std::unique_ptr<TierSeller> seller, std::unique_ptr<TierQuota> quota);
 
-  // The next step, without gaps from 0 on. Decisions are appended to `decisions` if that is not null, with
-  // reasons. Errors as TierQuota's. O(jobs that wait or are granted).
+  // Simulates the next step. REQUIRES: called for every step from 0 on. Appends decisions with reasons to
+  // `decisions` unless it is null. Returns the errors of TierQuota. O(jobs that wait or are granted).
   absl::Status Step(const TierStep& step, PoolLines& lines, std::vector<SaleDecision>* decisions);
-  // After the last step.
+  // Ends the runs. Call it after the last step.
   void Finish();
 
-  // In the order in which they asked.
+  // Returns the jobs in the order of their first requests.
   std::span<const SoldJob> jobs() const { return sold_; }
   TierTotals Totals() const;
 
  private:
-  // Beside SoldJob, while it lasts.
+  // State of a job that has not ended, beside its SoldJob.
   struct State {
     PoolAmounts ask = {}, use = {};
-    int32_t seen_step = -1;  // the last with usage
+    int32_t seen_step = -1;  // last step with usage
     bool runs = false;
   };
 
@@ -145,10 +148,10 @@ class TierSimulation {
   const std::unique_ptr<TierSeller> seller_;
   const std::unique_ptr<TierQuota> quota_;
   PerResource<brain::ReclaimWindow> window_;
-  std::vector<int32_t> index_of_job_;  // in sold_; -1: it has not asked
+  std::vector<int32_t> index_of_job_;  // index in sold_; -1: no request yet
   std::vector<SoldJob> sold_;
-  std::vector<State> state_;            // of each in sold_
-  std::vector<size_t> waiting_, held_;  // indices of sold_: in the order of asking, and of being granted
+  std::vector<State> state_;            // parallel to sold_
+  std::vector<size_t> waiting_, held_;  // indices of sold_: in the order of requests, and of grants
   PoolAmounts held_sum_ = {};
   TierTotals totals_;
   int32_t step_ = 0;

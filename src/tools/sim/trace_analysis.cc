@@ -79,7 +79,8 @@ class Analyser {
  private:
   static constexpr int64_t kNever = INT64_MAX;
 
-  // Jobs of the first day may have been there before.
+  // Counts jobs by the hour of their first usage. Jobs of the first day are left out, because they may have
+  // started before the trace.
   void CountArrivals() {
     const int64_t from = hours_.begin()->first + 24, to = hours_.rbegin()->first;
     std::map<int64_t, uint32_t> arrivals;

@@ -1,4 +1,4 @@
-// The loads of a usage trace's jobs, for replica policies: what the tasks of a job use together, in cores.
+// Loads of a usage trace's jobs, for replica policies: the sum of the CPU usage of a job's tasks, in cores.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,13 @@
 namespace taut::tools {
 
 struct UsageLoads {
-  std::vector<LoadSeries> loads;  // by job, ascending; of jobs whose CPU was measured, steps of a window
-  std::vector<double> limits;     // of each: the CPU limit of a task that was known last; 0: none was
+  std::vector<LoadSeries> loads;  // by job, ascending; only jobs with measured CPU; steps of one window
+  std::vector<double> limits;     // by entry of loads: last known CPU limit of a task; 0: none
 };
 
-// The load of a window is the sum of its tasks' means. A window without CPU is absent. Memory: 4 bytes a window
-// of each job. InvalidArgument if the trace has no CPU usage.
+// Reads the loads. The load of a window is the sum of its tasks' means; a window without CPU is absent.
+// Memory: 4 bytes per window and job. Returns InvalidArgument if the trace has no CPU usage, and the errors of
+// LoadDay.
 absl::StatusOr<UsageLoads> ReadUsageLoads(DaySource& source);
 
 }  // namespace taut::tools
