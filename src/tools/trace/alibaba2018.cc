@@ -14,21 +14,21 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr int64_t kAloneSeconds = 60;
-constexpr double kMachineCores = 96;    // all of them
-constexpr double kMachineMemory = 100;  // per cent of the largest: all of them
+constexpr double kMachineCores = 96;    // of every machine
+constexpr double kMachineMemory = 100;  // per cent of the largest machine; of every machine
 constexpr double kPercent = 0.01;
 constexpr std::string_view kConflict = "another size at the time of an earlier row, which counts";
 
 // What a container or machine may use, from some time on.
 struct Capacity {
   int64_t time_s = 0;
-  // Cores that 100 % of usage stands for, and the owner's limits. 0: not known.
+  // Cores that are 100 % of usage, and the owner's limits. 0: not known.
   double cores = 0, cpu_limit = 0;
   double memory_bytes = 0;
 };
 
 struct Thing {
-  uint32_t app = kNone;  // number of its name among jobs
+  uint32_t app = kNone;  // number of its application's name among jobs
   uint32_t task = 0;
   std::vector<Capacity> capacities;  // ascending by time
 
@@ -70,7 +70,7 @@ class Alibaba2018Reader final : public FormatReader {
     machines_.BeginFile(name);
     table_ = static_cast<AlibabaTable>(table);
     has_containers_ |= table_ == AlibabaTable::kContainerUsage;
-    // A machine's usage is that of its containers: both would count it twice.
+    // A machine's usage is the sum of its containers' usage; reading both would count it twice.
     passing_over_ = has_containers_ && table_ == AlibabaTable::kMachineUsage;
     if (passing_over_) {
       context_.report.warnings.push_back(
@@ -115,7 +115,7 @@ class Alibaba2018Reader final : public FormatReader {
   absl::Status TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory);
   uint32_t Number(std::string_view name);
   void Join(uint32_t number, std::string_view app);
-  // False if another capacity of that time is known, which stays.
+  // Adds a capacity. Returns false if another capacity at that time is known, which stays.
   bool Add(uint32_t number, const Capacity& capacity);
   Capacity CapacityOf(uint32_t number, int64_t time_s);
   JobId JobOf(uint32_t app);
@@ -127,10 +127,10 @@ class Alibaba2018Reader final : public FormatReader {
   RowLengths lengths_;
   AlibabaTable table_ = AlibabaTable::kMachineUsage;
   bool has_containers_ = false, passing_over_ = false;
-  NameTable names_;            // of containers and machines
-  std::vector<Thing> things_;  // in that order: also the series numbers
+  NameTable names_;            // containers and machines
+  std::vector<Thing> things_;  // parallel to names_; the index is also the number of the series
   NameTable apps_;
-  std::vector<uint32_t> num_tasks_, jobs_;  // by app; kNone: not a job yet
+  std::vector<uint32_t> num_tasks_, jobs_;  // by application; kNone: not a job yet
   uint32_t num_jobs_ = 0;
   uint64_t unknown_ = 0;
 };
@@ -159,7 +159,7 @@ bool Alibaba2018Reader::Add(uint32_t number, const Capacity& capacity) {
     return c.cores == capacity.cores && c.cpu_limit == capacity.cpu_limit &&
            c.memory_bytes == capacity.memory_bytes;
   };
-  // Most rows repeat what was known.
+  // Most rows repeat the last capacity.
   if (!all.empty() && all.back().time_s <= capacity.time_s && same(all.back())) return true;
   const auto later = [](int64_t t, const Capacity& c) { return t < c.time_s; };
   const auto at = std::upper_bound(all.begin(), all.end(), capacity.time_s, later);
@@ -182,7 +182,7 @@ absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
   c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
   if (!Add(Number(row[0]), c)) gate_.Skip(kConflict, row);
   if (machines_.wanted()) {
-    // The trace has no word for "removed"; a machine has rows from its first one on.
+    // The trace has no event "removed"; a machine exists from its first row on.
     const uint32_t machine = machines_.Number(row[0]);
     const brain::MachineEventKind kind = context_.sink.machines()->listed(machine)
                                              ? brain::MachineEventKind::kUpdate

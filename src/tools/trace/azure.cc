@@ -17,7 +17,7 @@ constexpr int64_t kReadingSeconds = 300;
 constexpr double kOverCores = 30, kOverGigabytes = 70;
 
 struct Vm {
-  uint32_t job = kNoIndex;  // none until its first reading
+  uint32_t job = kNoIndex;  // kNoIndex until its first reading
   uint32_t deployment = kNoIndex;
   float cores = 0;  // 0: not known
   float memory_bytes = 0;

@@ -63,7 +63,7 @@ class BitbrainsReader final : public FormatReader {
     constexpr int t = kColumns.time;
     if (ParseInteger(row.begin(t), row.end(t), time) != NumberKind::kNumber)
       return gate_.Bad(kBadNumber, row);
-    // The header says ms, the values are seconds; should that be corrected, 10^11 separates the two.
+    // The header says ms, but the values are seconds. If that is corrected one day, 10^11 separates the two.
     if (time > 100'000'000'000) time /= 1000;
     if (time < 0 || time > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
     Figures f;
@@ -78,7 +78,7 @@ class BitbrainsReader final : public FormatReader {
     return absl::OkStatus();
   }
 
-  // What a parsed field says; false if it is bad.
+  // Sets `has` if the field is a number. Returns false if it is bad.
   static bool Set(NumberKind kind, double value, bool& has) {
     has = kind == NumberKind::kNumber;
     return kind != NumberKind::kBad && value < 1e12;
@@ -99,7 +99,7 @@ class BitbrainsReader final : public FormatReader {
     if (!TakeFloat(row, kColumns.memory_kb, kKilobyte, f.memory)) return false;
     if (!TakeFloat(memory_capacity_, row, kColumns.memory_capacity_kb, kKilobyte, f.memory_limit))
       return false;
-    // A VM without memory has not been measured.
+    // A VM with 0 memory was not measured.
     if (f.memory_limit == 0.0F) {
       f.memory_limit.reset();
       if (f.memory == 0.0F) f.memory.reset();

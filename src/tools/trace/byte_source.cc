@@ -1,4 +1,4 @@
-// read(2), isa-l's inflate and zstd's streaming decompression. Archives: archive_source.cc.
+// Streams by read(2), isa-l's inflate and zstd's streaming decompression. input_files.cc reads archives.
 #include "tools/trace/byte_source.h"
 
 #include <fcntl.h>
@@ -66,13 +66,13 @@ class BytesInMemory final : public ByteSource {
   size_t at_ = 0;
 };
 
-// The wrapped stream, a buffer at a time.
+// Buffers the compressed stream.
 class Input {
  public:
   explicit Input(std::unique_ptr<ByteSource> raw)
       : raw_(std::move(raw)), data_(std::make_unique_for_overwrite<uint8_t[]>(kInputBytes)) {}
 
-  // Makes at least `wanted` bytes available, if the stream has them.
+  // Makes at least `wanted` bytes available, if the stream has them. Returns the number of available bytes.
   size_t Want(size_t wanted) {
     if (end_ - begin_ >= wanted) return end_ - begin_;
     std::memmove(data_.get(), data_.get() + begin_, end_ - begin_);
@@ -93,7 +93,7 @@ class Input {
   size_t begin_ = 0, end_ = 0;
 };
 
-// What all three ways of unwrapping share: partial results, then the end and its reason.
+// Base of the three decompressors: returns the bytes that can be read, then the end and its reason.
 class Unwrapping : public ByteSource {
  public:
   explicit Unwrapping(Input input) : input_(std::move(input)) {}
@@ -109,7 +109,7 @@ class Unwrapping : public ByteSource {
   }
 
  protected:
-  // Some bytes, perhaps none; or End().
+  // Writes some bytes, perhaps none, or calls End(). Returns the number of bytes written.
   virtual size_t Some(char* out, size_t size) = 0;
   void End(std::string_view damage) {
     ended_ = true;
@@ -163,7 +163,7 @@ class Gzip final : public Unwrapping {
     state_->avail_out = static_cast<uint32_t>(std::min(size, size_t{1} << 30));
     const uint32_t room = state_->avail_out;
     const int rc = isal_inflate(state_.get());
-    // After an error isa-l may give back more than it was handed.
+    // After an error isa-l may report more unread input than it received.
     const size_t used = available - std::min<size_t>(available, state_->avail_in);
     const size_t n = room - state_->avail_out;
     input_.Take(used);
@@ -177,7 +177,8 @@ class Gzip final : public Unwrapping {
     return n;
   }
 
-  // Behind a member: another one, zeros (padding of tapes), or something that should not be there.
+  // Reads what follows a member: another member, zeros (padding of tapes), or data that is an error. Returns
+  // true if there is another member.
   bool NextMember() {
     if (IsGzip(input_.data(), input_.Want(2))) {
       BeginMember();

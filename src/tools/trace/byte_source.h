@@ -1,4 +1,4 @@
-// Bytes of trace files, whatever they are wrapped in: plain, .gz, .zst, or an entry of a zip or tar archive.
+// Byte streams of trace files: plain, .gz, .zst, or an entry of a zip or tar archive.
 #pragma once
 
 #include <cstdint>
@@ -13,47 +13,52 @@
 
 namespace taut::tools {
 
-// A stream of bytes, read once from front to back. One thread at a time.
+// A stream of bytes, read once from front to back. Not thread-safe.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills `out` from the front and returns how many bytes it wrote: less than `size` only at the end.
-  // What can be read of a damaged stream is given first.
+  // Fills `out` from the front and returns the number of bytes written: less than `size` only at the end. The
+  // readable part of a damaged stream is returned first.
   virtual size_t Read(char* out, size_t size) = 0;
-  // Bytes of the file underneath consumed so far: for progress only.
+  // Returns the bytes of the underlying file that were read so far; only for progress.
   virtual uint64_t consumed() const = 0;
-  // Why the stream ended before it should have ("the gzip data is truncated"); empty if it did not.
+  // Returns why the stream ended early ("the gzip data is truncated"); empty if it did not.
   virtual std::string_view damage() const = 0;
 };
 
 // One stream of a trace: a file, or a regular entry of an archive.
 struct InputFile {
-  std::string name;    // path; for an entry "archive.zip:path/in/it"
-  uint64_t size = 0;   // its share of the bytes on disk: for progress only
-  bool named = false;  // the caller named this very file (it was not found in a directory or an archive)
-  std::string head;    // the first kHeadBytes of the unwrapped stream, or all there is
-  std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;  // unwrapped
+  std::string name;   // path; "archive.zip:path/in/it" for an entry
+  uint64_t size = 0;  // its share of the bytes on disk; only for progress
+  // true if the caller named this file; false if it was found in a directory or an archive
+  bool named = false;
+  std::string head;  // first kHeadBytes of the unwrapped stream, or all of it
+  std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;  // returns the unwrapped stream
 };
 inline constexpr size_t kHeadBytes = 16 * 1024;
 
-// Names compare as people number files: runs of digits by value, so that 2.csv comes before 10.csv.
+// Compares names in natural order: runs of digits compare by value, so 2.csv is before 10.csv.
 bool NaturalLess(std::string_view a, std::string_view b);
 
-// Turns files, directories (recursively) and archives (.zip, .tar, .tar.*, .tgz) into streams. Directories
-// give their files in natural order, archives in their own order; names that begin with '.' or "__MACOSX" are
-// left out. gzip and zstd are detected by a file's first bytes, not by its name. A named pipe is read
-// to its end at once, into a temporary file; devices and sockets are refused. Entries of one archive share
-// its position: only one of them may be open at a time, and in their order the archive is read only once.
-// NotFound or the system's error for a path that cannot be opened; an archive that cannot be read to its end
-// gives what it has and a line in `warnings`.
+// Expands files, directories (recursively) and archives (.zip, .tar, .tar.*, .tgz) to streams. Files of a
+// directory are in natural order, entries of an archive in its own order. Names that begin with '.' or
+// "__MACOSX" are left out. gzip and zstd are detected by a file's first bytes, not by its name.
+//
+// A named pipe is read to its end at once, into a temporary file; devices and sockets are refused. The entries
+// of an archive share its position. Only one of them may be open at a time; if they are opened in order, the
+// archive is read only once.
+//
+// Returns NotFound or the system's error for a path that cannot be opened. An archive that cannot be read to
+// its end yields its readable entries and a line in `warnings`.
 absl::StatusOr<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths,
                                                    std::vector<std::string>& warnings);
 
-// Bytes in memory as a source; they must outlive it.
+// Returns a source of bytes in memory, which must outlive it.
 std::unique_ptr<ByteSource> MemorySource(std::string_view bytes);
-// Undoes gzip (any number of members) or zstd, told by the first bytes; other streams come out as they are.
+// Returns the decompressed stream of gzip (any number of members) or zstd, detected by the first bytes. Other
+// streams are returned unchanged.
 std::unique_ptr<ByteSource> Unwrap(std::unique_ptr<ByteSource> raw);
-// A file as it lies on disk.
+// Opens a file without decompression. Returns the system's error if that fails.
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFile(const std::string& path);
 
 }  // namespace taut::tools

@@ -178,7 +178,7 @@ class CellReader {
     int64_t submit_ms = kNoTime;
     brain::CellJobRun run;
   };
-  // A row of events, until all names are known.
+  // A row of events; its name is resolved when all jobs and machines are known.
   struct Event {
     brain::CellEvent event;
     brain::CellAmounts amounts = {};
@@ -248,7 +248,8 @@ class CellReader {
     const int i = column_[static_cast<size_t>(role)];
     return i < 0 ? std::string_view() : Unquoted(row[i]);
   }
-  // In the units of CellModel, rounded; empty: `otherwise`. False if it is bad or too large.
+  // Parses an amount in the units of CellModel, rounded; an empty field is `otherwise`. Returns false if it is
+  // invalid or too large.
   bool Amount(const CsvRow& row, Role role, int64_t otherwise, int64_t& out) const {
     const std::string_view text = Text(row, role);
     out = otherwise;
@@ -317,7 +318,7 @@ class CellReader {
     JobTimes times;
     if (Cause cause = TakeTimes(row, times); !cause.empty()) return cause;
     if (table_ == Table::kPods2023) TakePod(row, job);
-    times_.try_emplace(job.name, times);  // of jobs of one name CheckCell keeps the first
+    times_.try_emplace(job.name, times);  // like CheckCell, keeps the first of several jobs with one name
     model_.jobs.push_back(std::move(job));
     return {};
   }
@@ -334,7 +335,7 @@ class CellReader {
       out.run.run_ms = run;
       return {};
     }
-    // A pod ran from when it was scheduled, or came, to its end; in the trace they come in whole seconds.
+    // A pod ran from its scheduling, or else its creation, to its end; the trace has whole seconds.
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     const std::optional<double> came = time(Role::kStart), end = time(Role::kEnd);
     const std::optional<double> began = time(Role::kScheduled).has_value() ? time(Role::kScheduled) : came;
@@ -345,7 +346,7 @@ class CellReader {
     if (end.has_value() && *end <= *began) out.run.run_ms = 1000;
     return {};
   }
-  // REQUIRES: TakeTimes and TakeLifetime found nothing.
+  // REQUIRES: TakeTimes and TakeLifetime returned no cause.
   void TakePod(const CsvRow& row, const brain::CellJob& job) {
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     PodEvents::Times times{time(Role::kStart), time(Role::kScheduled), time(Role::kEnd)};
@@ -384,7 +385,7 @@ class CellReader {
     return {};
   }
 
-  // Jobs and machines have their last rows now.
+  // Resolves the events' names. Called after the last file, when all jobs and machines are known.
   absl::Status AddWorkload(const brain::CellModel& model, brain::CellWorkload& out) {
     absl::flat_hash_map<std::string_view, uint32_t> jobs, machines;
     std::vector<uint8_t> submitted(model.jobs.size());

@@ -1,4 +1,4 @@
-// Cells from CSV: files of machines, jobs and events (docs/reference/traces.md, "Cells").
+// Reads cells from CSV files of machines, jobs and events (docs/reference/traces.md, "Cells").
 #pragma once
 
 #include <string>
@@ -13,27 +13,29 @@
 namespace taut::tools {
 
 struct CellReadOptions {
-  std::vector<std::string> paths;  // files, directories, archives, as of a trace; in any order
+  std::vector<std::string> paths;  // files, directories and archives, as of a trace; in any order
   bool strict = false;             // the first bad row is an error
-  bool jobs_needed = true;         // no usable job is an error
+  bool jobs_needed = true;         // a cell without a usable job is an error
 };
 
 struct CellInput {
   brain::CellModel model;                    // CheckCell accepted it
-  std::vector<brain::CellFinding> findings;  // what CheckCell found
-  // What happens to the cell over time; a job whose file says nothing of its time comes at 0, unless an event
-  // submits it. Not checked yet: CheckCellWorkload (its findings are for who simulates).
+  std::vector<brain::CellFinding> findings;  // findings of CheckCell
+  // Events of the cell over time. A job without times in its file is submitted at 0, unless an event submits
+  // it. Not checked: who simulates calls CheckCellWorkload.
   brain::CellWorkload workload;
-  // What the pods of Alibaba's GPU trace of 2023 say of their creation, start and end, if there are any.
+  // Events of the pods of Alibaba's GPU trace of 2023 (created, started, ended), if has_events.
   bool has_events = false;
   brain::EventFigures events;
 };
 
-// Reads each file as what its first line says: machines, jobs or events in the columns of
-// docs/reference/traces.md, or the node and pod tables of Alibaba's GPU trace of 2023, each pod a job of one
-// task. The resources are CPU and memory, and GPUs if any file has a column of them. Rows that cannot be used
-// are counted by cause. Not OK if a file's columns are not known, there is no usable machine or needed job
-// or, with strict, at the first bad row; the report is filled either way.
+// Reads each file as its first line defines: machines, jobs or events in the columns of
+// docs/reference/traces.md, or the node and pod tables of Alibaba's GPU trace of 2023, where each pod is a job
+// of one task. The resources are CPU and memory, and GPUs if any file has a column for them. Rows that cannot
+// be used are counted by cause.
+//
+// Returns an error for a file with unknown columns, without a usable machine or needed job, and, with strict,
+// for the first bad row. The report is filled in either case.
 absl::StatusOr<CellInput> ReadCell(const CellReadOptions& options, ReadReport& report);
 
 }  // namespace taut::tools

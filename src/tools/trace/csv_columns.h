@@ -1,4 +1,4 @@
-// Columns of numbers of a CSV file with a header.
+// Reads columns of numbers from a CSV file with a header.
 #pragma once
 
 #include <span>
@@ -9,10 +9,9 @@
 
 namespace taut::tools {
 
-// One vector per name, of equal lengths; an empty field is NaN. The file is plain text. NotFound: it cannot be
-// read; InvalidArgument names a column that is not there (and the nearest), or "file:line" and a field that is
-// not a
-// finite number.
+// Returns one vector per name, of equal lengths; an empty field is NaN. The file is plain text. Returns
+// NotFound if it cannot be read. Returns InvalidArgument for a missing column, with the nearest name, and for
+// a field that is not a finite number, with "file:line".
 absl::StatusOr<std::vector<std::vector<double>>> ReadCsvColumns(const std::string& path,
                                                                 std::span<const std::string> names);
 

@@ -61,7 +61,8 @@ class Google2011EventReader final : public FormatReader {
     brain::RecordedJob& job = out_.job(event.job);
     if (of_tasks_ && TakeInteger(row, 8, priority)) out_.SetPriority(event.job, priority);
     if (job.user.empty()) job.user = row[of_tasks_ ? 6 : 4];
-    if (of_tasks_ && row[12] == "1") job.max_per_machine = 1;  // each task on a machine of its own
+    // the job requires each task on a different machine
+    if (of_tasks_ && row[12] == "1") job.max_per_machine = 1;
     if (time == INT64_MAX) {
       out_.Skip("event after the end of the trace", row.line(), row.text());
       return absl::OkStatus();
@@ -189,7 +190,7 @@ class Alibaba2018EventReader final : public FormatReader {
   CsvIndex index_;
   bool of_batch_ = false;
   absl::flat_hash_map<std::string, Container> containers_;
-  std::vector<uint32_t> tasks_;  // containers, by job
+  std::vector<uint32_t> tasks_;  // number of containers, by job
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The first line of a CSV file.
+// Parses the header line of a CSV file.
 #pragma once
 
 #include <string>
@@ -7,16 +7,18 @@
 
 namespace taut::tools {
 
-// The first line that is neither blank nor a comment ("#"), without a byte order mark; "" if there is none.
+// Returns the first line that is neither blank nor a comment ("#"), without a byte order mark; "" if there is
+// none.
 std::string_view FirstContentLine(std::string_view head);
 
-// That of comma, semicolon and tab which stands most often in the line outside of quotes; a comma if none does.
+// Returns the separator of a header: comma, semicolon or tab, whichever is most frequent outside quotes; a
+// comma if there is none.
 char SeparatorOf(std::string_view header);
 
-// A column's name without blanks, quotes and byte order mark, in lower case.
+// Returns a column's name without blanks, quotes and byte order mark, in lower case.
 std::string ColumnName(std::string_view field);
 
-// The names of all columns, by SeparatorOf.
+// Returns the names of all columns, split at SeparatorOf().
 std::vector<std::string> ColumnNames(std::string_view header);
 
 }  // namespace taut::tools

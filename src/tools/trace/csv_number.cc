@@ -27,7 +27,8 @@ NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out) {
   if (!Trim(begin, end)) return NumberKind::kEmpty;
   double value = 0;
   const auto [rest, error] = std::from_chars(PastPlus(begin, end), end, value);
-  // Too small for a double is as good as 0; from_chars does not say on which side it fell out.
+  // A number too small for a double becomes 0. from_chars does not report whether it was too small or too
+  // large, so the sign of the exponent decides.
   if (error == std::errc::result_out_of_range && rest == end) {
     for (const char* p = begin; p < end; ++p) {
       if ((*p == 'e' || *p == 'E') && p + 1 < end && p[1] == '-' && *begin != '-') {

@@ -1,4 +1,4 @@
-// Numbers out of CSV fields: decimal text of known length, 16 bytes at a time.
+// Parses numbers in CSV fields: decimal text of known length, 16 bytes at a time.
 #pragma once
 
 #include <bit>
@@ -12,20 +12,21 @@
 
 namespace taut::tools {
 
-// Bytes that must be readable behind a field.
+// Bytes that must be readable after a field.
 inline constexpr size_t kNumberPadding = 16;
 
 enum class NumberKind : uint8_t { kNumber, kEmpty, kBad };
 
-// Blanks around are allowed. kBad: not a decimal number, not finite, or out of range.
+// Parse any text. Blanks around the number are allowed. kBad: not a decimal number, not finite, or out of
+// range.
 NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out);
 NumberKind ParseIntegerSlow(const char* begin, const char* end, int64_t& out);
 
 #ifdef __SSE4_1__
 namespace csv_internal {
 
-// How to bring the digits of a text of `size` bytes to the right end of 16, without the byte at `dot` (16: no
-// such byte). What stays free becomes 0.
+// Byte shuffle that moves the digits of a text of `size` bytes to the right end of 16 bytes and drops the byte
+// at `dot` (16: none). Free bytes become 0.
 struct Shuffle {
   alignas(16) uint8_t from[16];
 };
@@ -48,7 +49,7 @@ constexpr ShuffleTable MakeShuffles() {
 }
 inline constexpr ShuffleTable kShuffles = MakeShuffles();
 
-// The value of the digits of `raw`, shuffled; false if there is anything but digits.
+// Sets `value` to the shuffled digits of `raw`. Returns false if a byte is not a digit.
 inline bool Digits(__m128i raw, size_t dot, size_t size, uint64_t& value) {
   const __m128i shuffle = _mm_load_si128(reinterpret_cast<const __m128i*>(kShuffles.of[dot][size].from));
   const __m128i digits = _mm_shuffle_epi8(_mm_sub_epi8(raw, _mm_set1_epi8('0')), shuffle);
@@ -64,14 +65,16 @@ inline bool Digits(__m128i raw, size_t dot, size_t size, uint64_t& value) {
   return true;
 }
 
-// Both powers and all numbers of 15 digits are exact doubles, so one division rounds correctly.
+// Powers of ten up to 10^15 and numbers of up to 15 digits are exact doubles, so one division rounds
+// correctly.
 inline constexpr double kTens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
 }  // namespace csv_internal
 #endif
 
-// The finite number >= 0 that fills [begin, end), correctly rounded. Empty is kEmpty, a negative one kBad.
+// Parses the finite number >= 0 that fills [begin, end), correctly rounded. Empty text is kEmpty, a negative
+// number kBad. REQUIRES, also below: kNumberPadding bytes after `end` are readable.
 inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) {
 #ifdef __SSE4_1__
   const auto size = static_cast<size_t>(end - begin);
@@ -90,7 +93,7 @@ inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) 
   return ParseDecimalSlow(begin, end, out);
 }
 
-// The integer that fills [begin, end), with a sign if need be.
+// Parses the integer that fills [begin, end); it may have a sign.
 inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out) {
 #ifdef __SSE4_1__
   const auto size = static_cast<size_t>(end - begin);
@@ -104,8 +107,8 @@ inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out)
   return ParseIntegerSlow(begin, end, out);
 }
 
-// A number that seldom changes from one row to the next, such as a limit: looks whether the text is the same
-// before it parses it.
+// Parses a number that seldom changes from one row to the next, such as a limit: it compares the text before
+// it parses.
 class RepeatedDecimal {
  public:
   NumberKind Parse(const char* begin, const char* end, double& out) {
@@ -134,7 +137,7 @@ class RepeatedDecimal {
 
  private:
   alignas(16) char text_[16] = {};
-  size_t size_ = SIZE_MAX;  // at most 16 once there is a text
+  size_t size_ = SIZE_MAX;  // at most 16 once a text is stored
   double value_ = 0;
 };
 

@@ -60,7 +60,7 @@ void RowLengths::HandOut(UsageRow& row, int64_t length_us) {
   ++spread_;
   const Timestamp start = row.start;
   const std::optional<uint32_t> kills = row.oom_kills;
-  if (kills.has_value()) row.oom_kills = 0;  // they are of the first window
+  if (kills.has_value()) row.oom_kills = 0;  // the kills belong to the first window only
   for (int64_t at = kWindowUs; at < length_us; at += kWindowUs) {
     row.start = Timestamp{start.us + at};
     row.end = Timestamp{start.us + std::min(length_us, at + kWindowUs)};

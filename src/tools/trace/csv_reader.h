@@ -1,5 +1,5 @@
-// What the CSV readers share: counts of rows that are skipped, names to numbers, rows held until
-// their length is known.
+// Shared parts of the CSV readers: counters of skipped rows, numbers of names, and rows that wait until their
+// length is known.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,25 @@
 
 namespace taut::tools {
 
-// InvalidArgument "file:line: cause: text", of the text only its beginning.
+// Returns InvalidArgument "file:line: cause: text", with the first 200 bytes of the text.
 absl::Status BadRow(std::string_view cause, std::string_view file, uint64_t line, std::string_view text);
 
-// A field without the blanks and tabs around it.
+// Returns the field without the blanks and tabs around it.
 std::string_view Trimmed(std::string_view field);
 
-// Counts rows by outcome.
+// Counts skipped rows by cause, with examples, in the report. Not thread-safe.
 class RowCounter {
  public:
   explicit RowCounter(const ReadContext& context) : context_(context) {}
 
   void BeginFile(std::string_view name) { file_ = name; }
   const std::string& file() const { return file_; }
-  // A row that is well formed but not wanted. `cause` must be a literal.
+  // Counts a well-formed row that is not needed. REQUIRES: `cause` is a literal, because its address
+  // identifies it.
   void Skip(std::string_view cause, const CsvRow& row);
-  // A row that is wrong: as above, or with options.strict the error that ends the reading.
+  // Counts an invalid row. With options.strict returns the error that ends the reading.
   absl::Status Bad(std::string_view cause, const CsvRow& row);
-  // Whether a row that starts then is asked for; counts it if not.
+  // Returns whether the row starts in the requested range; counts it if it does not.
   bool InRange(int64_t start_us, const CsvRow& row) {
     if (start_us >= from_us_ && start_us < to_us_) [[likely]]
       return true;
@@ -49,7 +50,8 @@ class RowCounter {
   const int64_t from_us_ = Micros(context_.options.from_s, INT64_MIN);
   const int64_t to_us_ = Micros(context_.options.to_s, INT64_MAX);
   std::string file_;
-  // The cause counted last: some traces skip millions of rows for one cause.
+  // The cause that was counted last. Some traces skip millions of rows for one cause, and need no look-up for
+  // each.
   const char* last_cause_ = nullptr;
   uint64_t* last_count_ = nullptr;
 };
@@ -57,10 +59,11 @@ class RowCounter {
 inline constexpr std::string_view kBadNumber = "bad number";
 inline constexpr std::string_view kBadColumns = "wrong number of columns";
 
-// Times beyond this (the year 17,000 in UNIX time) would overflow window numbers.
+// Latest valid time: later times (the year 17,000 in UNIX time) would overflow window numbers.
 inline constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
 
-// What a parsed field times `factor` says: absent if empty. False if it is bad, or too large for float.
+// Sets `out` to a parsed field times `factor`; absent if it is empty. Returns false if it is bad, or too large
+// for float.
 inline bool SetFloat(NumberKind kind, double value, double factor, std::optional<float>& out) {
   if (kind == NumberKind::kNumber && value * factor <= 1e30) [[likely]] {
     out = static_cast<float>(value * factor);
@@ -81,7 +84,7 @@ inline bool TakeFloat(RepeatedDecimal& known, const CsvRow& row, int i, double f
   return SetFloat(kind, value, factor, out);
 }
 
-// Whether two names are the same; most are short, and then no call is made.
+// Returns whether two names are equal. Most names are short, and then memcmp is not called.
 inline bool SameName(std::string_view a, std::string_view b) {
   const size_t n = a.size();
   if (n != b.size()) return false;
@@ -100,7 +103,7 @@ inline bool SameName(std::string_view a, std::string_view b) {
   return n == 0 || a[0] == b[0];
 }
 
-// Names are looked up without making a string of them.
+// Hash and equality with which names are looked up without creating a string.
 struct NameHash {
   using is_transparent = void;
   size_t operator()(std::string_view s) const { return absl::Hash<std::string_view>()(s); }
@@ -110,8 +113,8 @@ struct NameEqual {
   bool operator()(std::string_view a, std::string_view b) const { return a == b; }
 };
 
-// Numbers names from 0 in the order of their first appearance. About 3 ns for a name that follows the same
-// name as it did before (traces go through their tasks in rounds), 25 ns for another, 100 bytes a name.
+// Numbers names from 0 in the order of their first appearance. Takes about 3 ns for a name that follows the
+// same name as last time (traces list their tasks in rounds), else 25 ns. Memory: 100 bytes per name.
 class NameTable {
  public:
   uint32_t Number(std::string_view name) {
@@ -128,7 +131,7 @@ class NameTable {
  private:
   struct Entry {
     std::string name;
-    uint32_t next = UINT32_MAX;  // followed this one last time
+    uint32_t next = UINT32_MAX;  // number of the name that followed last time
   };
   uint32_t Look(std::string_view name);
 
@@ -137,32 +140,32 @@ class NameTable {
   absl::flat_hash_map<std::string, uint32_t, NameHash, NameEqual> numbers_;
 };
 
-// For sources whose rows have a time but no length: a row covers as much time as lies between it and the row
-// of the same task before it, if that is at most 300 s, otherwise as much as its predecessor; the first row
-// as much as the second. A task's only row covers `alone`. About 40 bytes a task, once it has two rows.
+// Computes the length of rows that have only a time. A row covers the time since the previous row of the same
+// task, if that is at most 300 s, and else as much as its predecessor. The first row covers as much as the
+// second, and a task's only row covers `alone_s`. Memory: about 40 bytes per task, once it has two rows.
 class RowLengths {
  public:
   RowLengths(TraceSink& sink, int64_t alone_s) : sink_(sink), alone_us_(alone_s * kMicrosPerSecond) {}
 
-  // Sets row.end and hands the row out, at once or with the next row of its series (an own dense number of
-  // job and task). A row of a series whose rows are regularly more than a window apart (twice the same gap,
-  // at most an hour) is handed out once a window.
+  // Sets row.end and passes the row to the sink, at once or with the next row of its series (a dense number of
+  // its job and task). If the rows of a series are regularly more than a window apart (twice the same gap, at
+  // most an hour), a row is passed on once per window.
   void Take(uint32_t series, UsageRow& row);
-  // Passes on what is held back.
+  // Passes on the rows that still wait. Call it after the last row.
   void Finish();
-  // Rows that were handed out more than once.
+  // Returns the number of rows that were passed on more than once.
   uint64_t spread() const { return spread_; }
-  // Rows of such series that came at the same gap of more than an hour: each covers one window only.
+  // Returns the number of rows with the same gap of more than an hour: each covers only one window.
   uint64_t sparse() const { return sparse_; }
 
  private:
   struct Series {
     int64_t last_us = 0;
     int64_t length_us = 0;  // 0: not known yet
-    int64_t gap_us = 0;     // the last one, if above a window
+    int64_t gap_us = 0;     // last gap, if longer than a window
     uint32_t held = UINT32_MAX;
     bool seen = false;
-    bool fine = false;  // had a gap of a window or less: longer ones are holes
+    bool fine = false;  // had a gap of a window or less, so longer gaps are holes
   };
   void Release(Series& series);
   void HandOut(UsageRow& row, int64_t length_us);

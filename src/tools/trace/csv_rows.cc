@@ -9,11 +9,11 @@
 namespace taut::tools {
 namespace {
 
-// Positions are written eight at a time, whatever their number.
+// Room after the arrays: positions are written eight at a time, whatever their number.
 constexpr size_t kSlack = 64;
 
 #ifdef __AVX2__
-// One bit for each of the 64 bytes at `p` that equals that of `byte`.
+// Returns one bit for each of the 64 bytes in `a` and `b`, set if it equals `byte`.
 inline uint64_t Equal(__m256i a, __m256i b, __m256i byte) {
   return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, byte))) |
          static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, byte)))) << 32;
@@ -63,7 +63,8 @@ size_t CsvIndex::Build(std::string_view piece) {
       const uint64_t before = cuts & ((newlines & -newlines) - 1);
       lasts[num_lines++] = num_ends + static_cast<uint32_t>(std::popcount(before));
     }
-    // Writing eight without asking is cheaper than a branch for each.
+    // Writing eight positions without a test is cheaper than a branch for each; the surplus is overwritten by
+    // the next ones.
     const auto count = static_cast<uint32_t>(std::popcount(cuts));
     for (uint32_t done = 0; done < count; done += 8) {
       for (uint32_t i = 0; i < 8; ++i) {

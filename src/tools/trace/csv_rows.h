@@ -1,4 +1,5 @@
-// Rows and fields of CSV text: finds all separators of a piece first, many bytes at a time, then walks them.
+// Splits CSV text into rows and fields. It finds all separators of a piece first, many bytes at a time, and
+// then visits them.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,11 @@
 
 namespace taut::tools {
 
-// One line as fields; a view into the block and the index. A '\r' before the newline is not part of it.
+// One line as fields: a view of the block and the index, valid during the call. A '\r' before the newline is
+// not part of it.
 class CsvRow {
  public:
-  // `ends`: where each field ends, relative to `text`; ends[-1] is the byte before the line (UINT32_MAX:
+  // `ends` has the end of each field, relative to `text`; ends[-1] is the byte before the line (UINT32_MAX:
   // none).
   CsvRow(const char* text, const uint32_t* ends, int size, uint64_t line)
       : text_(text), ends_(ends), size_(size), line_(line) {}
@@ -33,14 +35,15 @@ class CsvRow {
   uint64_t line_;
 };
 
-// Holds the index of one piece of text: about 260 KiB, small enough for the second-level cache.
+// Index of one piece of text: about 260 KiB, small enough for the second-level cache. Not thread-safe.
 class CsvIndex {
  public:
-  // Separators between double quotes do not count. Newlines always do.
+  // With `quotes`, separators between double quotes do not count. Newlines always count.
   explicit CsvIndex(char separator, bool quotes = false);
 
-  // Calls take(const CsvRow&) -> absl::Status for every line that is not empty, until one is not OK. `lines`
-  // must end in '\n' and have 64 readable bytes behind; `first_line` is the number of its first line.
+  // Calls take(const CsvRow&) -> absl::Status for every line that is not empty, until a call returns an error,
+  // which is returned. `first_line` is the number of the first line. REQUIRES: `lines` ends in '\n' and has 64
+  // readable bytes after its end.
   template <typename Take>
   absl::Status ForEachRow(std::string_view lines, uint64_t first_line, Take&& take) {
     uint64_t line = first_line;
@@ -77,10 +80,10 @@ class CsvIndex {
     return absl::OkStatus();
   }
 
-  // Whole lines from the front: about kPieceBytes of them, or one line that is longer.
+  // Returns whole lines from the front: about kPieceBytes, or one line that is longer.
   static std::string_view NextPiece(std::string_view lines);
-  // Fills ends_, from its second place on, with the positions of all separators and newlines, and lasts_ with
-  // which of them are newlines. Returns the number of lines.
+  // Fills ends_, from its second entry on, with the positions of all separators and newlines, and lasts_ with
+  // the indices of the newlines in it. Returns the number of lines.
   size_t Build(std::string_view piece);
   size_t BuildPlain(std::string_view piece);
   void Reserve(size_t bytes);

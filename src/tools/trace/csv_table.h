@@ -1,5 +1,5 @@
-// Files of CSV with quotes: counts and reports what is not taken. What a row says, and whether the first one
-// names the columns, is its reader's.
+// Reads CSV files with quotes, and counts and reports the rows that its user rejects. The user interprets the
+// rows, and decides whether the first one names the columns.
 #pragma once
 
 #include <memory>
@@ -14,25 +14,27 @@
 
 namespace taut::tools {
 
-// A field without blanks around it, and without its quotes.
+// Returns a field without blanks around it and without its quotes.
 std::string_view Unquoted(std::string_view text);
 
 class CsvTable {
  public:
-  // With `strict` the first bad row, or damage of a file, is an error.
+  // Keeps a reference to `report`. With `strict` the first bad row, or damage of a file, is an error.
   CsvTable(bool strict, ReadReport& report)
       : strict_(strict), report_(report), index_(',', /*quotes=*/true) {}
 
   void BeginFile(const std::string& name) { file_ = name; }
   const std::string& file() const { return file_; }
-  // Hands out the file's rows but those that begin with '#', until one is not OK. Counts file and bytes.
+  // Calls `take` for the file's rows, except those that begin with '#', until a call returns an error. Counts
+  // files and bytes.
   absl::Status ReadRows(std::unique_ptr<ByteSource> source,
                         absl::FunctionRef<absl::Status(const CsvRow& row)> take);
-  // At the end of the file: a warning if its stream was damaged.
+  // Adds a warning if the file's stream was damaged; with `strict` returns DataLoss.
   absl::Status Damaged(std::string_view damage);
-  // A row that is not taken: counts it.
+  // Counts a rejected row. With `strict` returns InvalidArgument.
   absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text);
   absl::Status Bad(std::string_view cause, const CsvRow& row) { return Bad(cause, row.line(), row.text()); }
+  // Adds a warning that the file's column is ignored.
   void WarnUnused(std::string_view column);
 
  private:

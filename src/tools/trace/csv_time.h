@@ -1,4 +1,4 @@
-// Times in CSV fields.
+// Parses times in CSV fields.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace taut::tools {
 
-// Seconds, whole or not, or a date and a time of day, in microseconds: RFC 3339, or as SQL prints it ("2023-11-14
-// 22:10:00", with or without " UTC" or an offset; without one it is UTC). False if it is none of these or beyond
-// kLatestUs.
+// Parses a time to microseconds: seconds, whole or not, or a date and a time of day. The latter is RFC 3339,
+// or as SQL prints it ("2023-11-14 22:10:00", with or without " UTC" or an offset; UTC without one). Returns
+// false for other text, and for times beyond kLatestUs.
 bool ParseCsvTime(const CsvRow& row, int i, int64_t& us);
 
-// The times of one file. Its first number says whether its numbers are seconds, milliseconds, microseconds or
-// nanoseconds: that of which it is a time between 1973 and 5138, and seconds otherwise.
+// Parses the times of one file. The file's first number decides the unit of all its numbers: milliseconds,
+// microseconds or nanoseconds if it is then a time between 1973 and 5138, and else seconds.
 class CsvClock {
  public:
-  // As ParseCsvTime.
+  // Parses a time as ParseCsvTime does.
   bool Parse(const CsvRow& row, int i, int64_t& us);
-  // "milliseconds"; "" for seconds and before the first number.
+  // Returns "milliseconds" and the like; "" for seconds, and before the first number.
   std::string_view unit() const { return per_second_ > 1 ? unit_ : std::string_view(); }
 
  private:
   void TakeUnit(double first);
 
-  int64_t per_second_ = 0;  // of the file's numbers; 0: not known yet
+  int64_t per_second_ = 0;  // numbers per second in this file; 0: not known yet
   std::string_view unit_;
 };
 

@@ -1,4 +1,4 @@
-// Which format a file is in, and which table of it: by its name and its first lines.
+// Detects the format of a file, and which table of the format it is, by its name and first lines.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace taut::tools {
 
-// In the order in which tables are read. What is recognised but has nothing of use is kUnused.
+// Tables of each format, in the order in which they are read. kUnusedTable: a recognised table that is not
+// read.
 inline constexpr int kUnusedTable = 1000;
 enum class Google2011Table : int { kJobEvents, kTaskEvents, kMachineEvents, kTaskUsage };
 enum class AlibabaTable : int { kMachineMeta, kContainerMeta, kContainerUsage, kMachineUsage, kBatchTask };
@@ -19,13 +20,14 @@ struct FileKind {
   int table = 0;
 };
 
-// `head`: the beginning of the file. With a format other than kAuto only that one is considered, and for a
-// format of one table whatever the file holds will do. Nothing if no format fits.
+// Returns the format and table of a file; nullopt if no format fits. `head` is the beginning of the file. With
+// a format other than kAuto only that format is considered; if it has only one table, any content is accepted.
 std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted);
 
-// Whether the table says something of usage, or of who used it; with_machines: or of machines.
+// Returns whether the table is about usage or the jobs that used it; `with_machines`: or about machines.
 bool IsForUsage(const FileKind& kind, bool with_machines);
-// Whether it says something of machines, jobs or tasks as a scheduler sees them; ReadRecordedCell reads it.
+// Returns whether the table has machines, jobs or tasks as a scheduler sees them, which ReadRecordedCell
+// reads.
 bool IsForCells(const FileKind& kind);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Events in order of time, whatever their order in the files: a trace's shards are in none.
+// Sorts events by time, whatever their order in the files: the shards of a trace have none.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace taut::tools {
 
-// Keeps `in_memory` events (40 bytes each); more go, sorted, to an unlinked temporary file, and are merged. One
-// thread.
+// Keeps up to `in_memory` events (40 bytes each). More are sorted, written to an unlinked temporary file, and
+// merged later. Not thread-safe.
 class EventSorter {
  public:
   explicit EventSorter(size_t in_memory = size_t{4} << 20, std::string directory = "/tmp");
@@ -20,16 +20,16 @@ class EventSorter {
   EventSorter(const EventSorter&) = delete;
   EventSorter& operator=(const EventSorter&) = delete;
 
-  // What cannot be written is reported by ForEach.
+  // Adds an event. A write error is reported by ForEach.
   void Add(const brain::TraceEvent& event);
-  // Once, after the last event: all of them by time, those of one time by place, of one row by kind.
-  // ResourceExhausted or Unavailable with the directory if the temporary file could not be written or read.
+  // Calls `take` for all events by time, then place, then kind. Call once, after the last Add. Returns
+  // ResourceExhausted or Unavailable, with the directory, if the temporary file could not be written or read.
   absl::Status ForEach(absl::FunctionRef<void(const brain::TraceEvent&)> take);
   uint64_t size() const { return size_; }
 
  private:
   struct Run {
-    uint64_t first = 0, count = 0;  // events of the file
+    uint64_t first = 0, count = 0;  // position and number of events in the file
   };
   struct Cursor;
   absl::Status Spill();

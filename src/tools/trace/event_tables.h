@@ -1,4 +1,5 @@
-// What the readers of event tables fill: jobs, and the events of jobs and tasks until they are in order of time.
+// Collects the output of the readers of event tables: jobs, and the events of jobs and tasks, which it sorts
+// by time.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,16 @@
 
 namespace taut::tools {
 
-// One thread.
+// Not thread-safe.
 class EventTables {
  public:
-  // Both must outlive it.
+  // Keeps references to `options` and `report`.
   EventTables(const TraceOptions& options, PriorityBands bands, ReadReport& report)
       : options_(options), bands_(bands), report_(report) {}
 
   const TraceOptions& options() const { return options_; }
   void BeginFile(std::string_view name) { files_.emplace_back(name); }
-  // The number of a job; a new one is named after its ID.
+  // Returns the number of a job; a new job is named after its ID.
   uint32_t Job(int64_t id);
   uint32_t Job(std::string_view name);
   brain::RecordedJob& job(uint32_t number) { return jobs_[number]; }
@@ -33,18 +34,21 @@ class EventTables {
   void SetTier(uint32_t job, Tier tier) { jobs_[job].tier = tier, has_tier_[job] = true; }
 
   void CountRow() { ++report_.rows; }
-  // The event of a row; one that stands behind a later one is counted.
+  // Adds the event of a row. Counts it if it is earlier than the row before it in the file.
   void Take(brain::TraceEvent event, uint64_t line, std::string_view text);
-  // The same of a table that is in no order of time.
+  // Adds the event of a row of a table that is not ordered by time.
   void TakeUnordered(brain::TraceEvent event, uint64_t line);
-  // A second event of the row.
+  // Adds a second event of the row.
   void TakeMore(brain::TraceEvent event, uint64_t line);
-  // A row that is wrong; with options.strict an error.
+  // Counts an invalid row; with options.strict returns an error.
   absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text);
+  // Counts a row that is not needed.
   void Skip(std::string_view cause, uint64_t line, std::string_view text);
+  // Counts a row that is kept although it contradicts others.
   void Keep(std::string_view cause, uint64_t line, std::string_view text);
 
-  // Folds all events in order of time, and counts in the report what cannot be right.
+  // Folds all events in order of time, and counts contradictions in the report. Call once, after the last row.
+  // Returns the errors of EventSorter::ForEach.
   struct Folded {
     std::vector<brain::RecordedJob> jobs;
     brain::EventFigures figures;
@@ -69,8 +73,8 @@ class EventTables {
   size_t last_file_ = SIZE_MAX;
 };
 
-// Readers of collection_events and instance_events, of job_events and task_events, and of container_meta and
-// batch_task; ReadTrace's readers take the tables of machines.
+// Return readers of the event tables of each trace: collection_events and instance_events; job_events and
+// task_events; container_meta and batch_task. ReadTrace's readers read the tables of machines.
 std::unique_ptr<FormatReader> NewGoogle2019EventReader(EventTables& out);
 std::unique_ptr<FormatReader> NewGoogle2011EventReader(EventTables& out);
 std::unique_ptr<FormatReader> NewAlibaba2018EventReader(EventTables& out);

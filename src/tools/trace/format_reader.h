@@ -1,5 +1,5 @@
-// The seam between ReadTrace, which opens files and passes on lines, and the formats, which know what the
-// lines mean.
+// Interface between ReadTrace, which opens files and passes on lines, and the formats, which interpret the
+// lines.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ namespace taut::tools {
 class FormatReader {
  public:
   virtual ~FormatReader() = default;
-  // A file begins. `table` is what the format's own detection said of it (detect.h); files come in ascending
-  // order of table, so that what is known of jobs comes before their usage.
+  // Begins a file. `table` is the result of the format's own detection (detect.h). Files arrive in ascending
+  // order of table, so that facts about jobs are known before their usage.
   virtual absl::Status BeginFile(std::string_view name, int table) = 0;
-  // The next lines of the file (kind kLines). An error ends the reading.
+  // Reads the next lines of the file (kind kLines). An error ends the reading.
   virtual absl::Status ReadLines(const LineBlock& block) = 0;
-  // After the last file: passes on what was held back, adds warnings.
+  // Passes on rows that still wait, and adds warnings. Called after the last file.
   virtual absl::Status Finish() = 0;
 };
 
-// What every reader works with; all must outlive it.
+// References that every reader needs; all must outlive it.
 struct ReadContext {
   const TraceOptions& options;
   TraceSink& sink;

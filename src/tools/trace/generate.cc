@@ -25,7 +25,7 @@ double BoundedPareto(Rng& rng, double low, double high, double alpha) {
 
 double LogNormal(Rng& rng, double median, double sigma) { return median * std::exp(sigma * rng.Normal()); }
 
-// What all runs of one program share.
+// Properties that all runs of one program share.
 struct Program {
   Habit habit = Habit::kServing;
   std::string logical_name;
@@ -42,9 +42,9 @@ struct Program {
   double deploy_every_days = 0;
   double leak_per_day = 0;  // share of `memory`
   double warm_up_hours = 0;
-  double memory_follows = 0;  // share of memory that goes with the load
+  double memory_follows = 0;  // share of memory that is proportional to the load
   int cron_hour = 0, cron_every_hours = 24, cron_windows = 0;
-  int runs = 1;  // jobs, one after another
+  int runs = 1;  // number of jobs, one after another
   bool short_of_memory = false;
   bool in_alloc = false;
 };
@@ -111,7 +111,7 @@ Life DrawLife(Rng& rng, const Program& p, int run, const GenerateOptions& option
   const int64_t begin = options.start_s, length = options.days * kDaySeconds;
   Life life{begin, begin + length};
   if (p.habit == Habit::kOnce) {
-    // Runs follow each other with pauses; the first begins anywhere in the first day of the program's share.
+    // Runs follow each other with pauses; each begins at random in the first half of its share of the period.
     const int64_t every = std::max<int64_t>(length / p.runs, 2 * kWindowSeconds);
     life.start_s = begin + run * every + static_cast<int64_t>(rng.Below(static_cast<uint64_t>(every / 2)));
     const double hours = std::clamp(LogNormal(rng, 5, 1.2), 0.3, static_cast<double>(every) / 2 / 3600);
@@ -127,7 +127,7 @@ Life DrawLife(Rng& rng, const Program& p, int run, const GenerateOptions& option
   return life;
 }
 
-// Walks a job through its windows.
+// Simulates a job window by window.
 class JobModel {
  public:
   JobModel(const Program& program, const Life& life, const GenerateOptions& options, Rng rng)
@@ -137,8 +137,8 @@ class JobModel {
 
  private:
   struct Task {
-    double weight = 1;  // tasks do not share the load quite evenly
-    double noise = 0;   // of log CPU, autoregressive
+    double weight = 1;  // tasks do not share the load evenly
+    double noise = 0;   // autoregressive noise of log CPU
     double memory_noise = 0;
   };
 
@@ -187,7 +187,7 @@ void JobModel::Deploy() {
 void JobModel::Step(WindowId window) {
   noise_ = 0.97 * noise_ + p_.job_noise * std::sqrt(1 - 0.97 * 0.97) * rng_.Normal();
   if (rng_.Uniform() * p_.deploy_every_days * kWindowsPerDay < 1) Deploy();
-  // A leaking program is restarted when it has eaten half as much again.
+  // A leaking program is restarted when its memory has grown by half.
   const double days_up = static_cast<double>(windows_up_) / kWindowsPerDay;
   if (p_.leak_per_day * days_up > 0.5) windows_up_ = 0;
   if (spike_left_ > 0 && --spike_left_ == 0) spike_ = memory_spike_ = 1;
@@ -203,7 +203,7 @@ void JobModel::Emit(WindowId window, GeneratedJob& out) {
   const int64_t start = std::max(window.start_s(), life_.start_s);
   const int64_t end = std::min(window.next().start_s(), life_.end_s);
   const double hours_up = static_cast<double>(windows_up_) / kWindowsPerHour;
-  // Caches fill, code is compiled, connections are made.
+  // Memory warms up: caches fill, code is compiled, connections are opened.
   const double warm = 1 - 0.55 * std::exp(-hours_up / p_.warm_up_hours);
   const double starting = windows_up_ < 2 ? 1.8 - 0.5 * windows_up_ : 1.0;
   const double leaked = p_.leak_per_day * hours_up / 24;
@@ -232,7 +232,7 @@ void JobModel::Emit(WindowId window, GeneratedJob& out) {
 void JobModel::Run(GeneratedJob& out) {
   tasks_.resize(p_.tasks);
   for (Task& task : tasks_) task.weight = std::exp(0.08 * rng_.Normal());
-  // A job that was there before the period began is warm.
+  // A job that started before the period is warm.
   if (life_.start_s == options_.start_s) windows_up_ = static_cast<int>(rng_.Below(7 * kWindowsPerDay));
   for (WindowId w = WindowId::Of(Timestamp::FromSeconds(life_.start_s)); w.start_s() < life_.end_s;
        w = w.next()) {
@@ -319,7 +319,7 @@ absl::Status GenerateJobs(const GenerateOptions& options,
       job.burst = static_cast<float>(program.burst);
       job.in_alloc = program.in_alloc;
       JobModel(program, life, options, rng.Fork(1)).Run(job);
-      if (job.rows.empty()) continue;  // a cron job whose hour never came
+      if (job.rows.empty()) continue;  // a cron job whose hour is not in the period
       AskForLimits(rng, program, life, job);
       ++next_job;
       if (absl::Status s = take(job); !s.ok()) return s;
@@ -352,7 +352,7 @@ absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink) {
 }
 
 void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out) {
-  // Quantiles of the normal distribution at kGeneratedFractions; the ends stand for the extremes of 300
+  // Quantiles of the normal distribution at kGeneratedFractions; the ends represent the extremes of 300
   // samples.
   static constexpr std::array<double, 20> kNormal = {
       -2.9,   -1.2816, -0.8416, -0.5244, -0.2533, 0,      0.2533, .5244,  .8416,  1.2816,

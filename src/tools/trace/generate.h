@@ -1,11 +1,11 @@
-// A generated cell: seeded jobs whose usage has the habits of real ones, for demonstrations, benchmarks and
+// Generates a cell: seeded jobs whose usage has the habits of real ones, for demonstrations, benchmarks and
 // tests.
 //
-// What it has (docs/reference/traces.md says why): heavy-tailed job sizes, daily and weekly seasons, slow
-// noise per job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron bursts,
-// programs that run again and again under one logical name, jobs that begin or end inside the period, owners
-// whose limits leave 46..60 % above the p95 of the job's usage, and a few who asked for too little memory.
-// Usage is never cut at a limit.
+// Its features (docs/reference/traces.md explains why): heavy-tailed job sizes, daily and weekly seasons, slow
+// noise per job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron bursts.
+// Programs run repeatedly under one logical name, and jobs begin or end inside the period. Owners' limits
+// leave 46 to 60 % above the p95 of the job's usage, and a few owners requested too little memory. Usage is
+// never cut at a limit.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct GenerateOptions {
   int jobs = 200;
   int days = 28;
   uint64_t seed = 1;
-  int64_t start_s = 0;  // a multiple of 300; midnight before a Wednesday
-  int max_tasks = 40;   // of one job
+  int64_t start_s = 0;  // a multiple of 300; treated as midnight before a Wednesday
+  int max_tasks = 40;   // per job
 };
 
 struct GeneratedJob {
@@ -41,40 +41,40 @@ struct GeneratedJob {
   JobId id;
   JobInfo info;
   uint32_t tasks = 1;
-  float burst = 0;        // how uneven the CPU is within a window: sigma of the logarithm of its 1 s samples
+  float burst = 0;        // variation of CPU within a window: sigma of the logarithm of its 1 s samples
   bool in_alloc = false;  // its tasks run inside the instances of an alloc set
-  std::vector<LimitChange> limits;  // ascending; the first from the first row on
+  std::vector<LimitChange> limits;  // ascending; the first is in force from the first row on
   std::vector<Row> rows;            // by time, then task
 };
 
-// InvalidArgument for counts below 1, a start that is not a multiple of 300.
+// Returns InvalidArgument for counts below 1, and for a start that is not a multiple of 300.
 absl::Status Check(const GenerateOptions& options);
 
-// Returns the jobs one by one, ascending; the same options give the same bytes. Memory: one job at a time.
-// Stops at the first status that is not OK and returns it. About 5 M rows/s.
+// Calls `take` for each job, ascending; the same options produce the same bytes. Memory: one job at a time.
+// Stops at the first error and returns it. About 5 million rows/s.
 absl::Status GenerateJobs(const GenerateOptions& options,
                           const std::function<absl::Status(const GeneratedJob&)>& take);
 
-// The cell as rows with mean and peak, each with its limit, job after job.
+// Generates the cell as rows with mean and peak, each with its limit, job after job.
 absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink);
 
-// Percentiles of the 1 s CPU samples of a row, at these fractions.
+// Fractions of the percentiles of a row's 1 s CPU samples.
 inline constexpr float kGeneratedFractions[20] = {0,    .1F,  .2F,  .3F,  .4F,  .5F,  .6F,  .7F,  .8F,  .9F,
                                                   .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
+// Computes these percentiles.
 void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out);
 
 // Writes time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit (seconds; memory is the window's peak),
-// job after job; gzip if `path` ends in .gz.
+// job after job; with gzip if `path` ends in .gz.
 absl::Status WriteGeneratedCsv(const GenerateOptions& options, const std::string& path);
 
-// Writes the tables of a Google v3 cell, all but machine_attributes, as .json.gz shards into
-// `directory`, which is made. Figures are normalised by the units of `units` and rounded to 10 binary digits,
-// as Google's are; tasks inside alloc sets appear twice, once in the alloc instance. Shards hold
-// `rows_per_shard` usage rows.
+// Writes the tables of a Google v3 cell, except machine_attributes, as .json.gz shards into `directory`, which
+// it creates. Figures are normalised by the units of `units` and rounded to 10 binary digits, as Google's are.
+// Tasks inside alloc sets appear twice, once in the alloc instance. A shard has `rows_per_shard` usage rows.
 absl::Status WriteGeneratedGoogle2019(const GenerateOptions& options, const TraceOptions& units,
                                       const std::string& directory, int rows_per_shard = 1'000'000);
 
-// One instance_usage line of `row` (with the newline), appended to `out`.
+// Appends one instance_usage line of `row`, with the newline, to `out`.
 void AppendGoogle2019Usage(const GeneratedJob& job, const GeneratedJob::Row& row, const TraceOptions& units,
                            bool as_alloc, std::string& out);
 

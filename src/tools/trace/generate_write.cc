@@ -180,7 +180,7 @@ absl::Status GoogleCellWriter::AddMachines() {
     line_.clear();
     Print(line_, R"({{"time":"0","machine_id":"{}","type":"1","switch_id":"c3dpdGNo{}")", kFirstMachine + m,
           m / 40);
-    // Some machines come without a capacity, as in the real cells.
+    // Some machines have no capacity, as in the real cells.
     if (m % 20 != 0)
       Print(line_, R"(,"capacity":{{"cpus":{},"memory":{}}})", m % 3 == 0 ? 1.0 : 0.591796875, 0.5);
     Print(line_, R"(,"platform_id":"cGxhdGZvcm0=","missing_data_reason":"0"}})"
@@ -214,7 +214,7 @@ void AppendGoogle2019Usage(const GeneratedJob& job, const GeneratedJob::Row& row
         as_alloc ? 0 : AllocOf(job), !as_alloc && job.in_alloc ? int64_t{row.task} : -1, as_alloc ? 1 : 0);
   Print(out, R"("average_usage":{{"cpus":{},"memory":{}}},"maximum_usage":{{"cpus":{},"memory":{}}},)",
         cpu(row.cpu_mean), memory(row.memory_mean), cpu(row.cpu_peak), memory(row.memory_peak));
-  // Two in three rows of the real trace do not know the kernel's limit.
+  // Two of three rows of the real trace lack the kernel's limit.
   const bool knows_limit = (row.start_s / kWindowSeconds + row.task) % 3 == 0;
   Print(out, R"("random_sample_usage":{{"cpus":{}}},"assigned_memory":{},"page_cache_memory":{},)",
         cpu(row.cpu_mean * 0.9375), knows_limit ? memory(LimitAt(job, row.start_s).memory_bytes) : 0.0,

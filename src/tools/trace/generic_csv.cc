@@ -1,6 +1,6 @@
-// The plain CSV form that any monitoring system can be asked for: time,job,task,cpu_cores,memory_bytes and
-// limits, and optionally OOM kills, the row's duration, and how its CPU usage was spread. Commas, semicolons or
-// tabs stand between the fields.
+// Reads the plain CSV format that any monitoring system can export: time,job,task,cpu_cores,memory_bytes and
+// limits, and optionally OOM kills, the row's duration, and the distribution of its CPU usage. Fields are
+// separated by commas, semicolons or tabs.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
 constexpr int64_t kCsvAloneSeconds = 300;
 constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
-constexpr int64_t kMostKills = 1'000'000;  // of one row
+constexpr int64_t kMostKills = 1'000'000;  // per row
 constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
 constexpr double kMostCores = 1e9;
 constexpr std::string_view kBadDuration = "duration is not a number of seconds above 0 and up to 300";
@@ -73,7 +73,7 @@ class GenericCsvReader final : public FormatReader {
       context_.report.warnings.push_back(
           fmt::format("{} limits are 0, negative or above 1 EiB: read as no limit", without_limit_));
     }
-    // A few are of programs that run at the same hours.
+    // A few such rows are from programs that run at fixed hours, and are no reason for a warning.
     if (lengths_.sparse() > context_.report.rows_used / 20) {
       context_.report.warnings.push_back(fmt::format(
           "{} rows follow the row before at the same distance of more than 1 h: each counts in one "
@@ -85,19 +85,20 @@ class GenericCsvReader final : public FormatReader {
 
  private:
   struct Job {
-    std::vector<uint32_t> series;  // by task, below kDenseTasks
+    std::vector<uint32_t> series;  // by task, for tasks below kDenseTasks
   };
 
   void TakeSeparator(std::string_view lines);
   absl::Status TakeHeader(const CsvRow& row);
   absl::Status Take(const CsvRow& row);
-  // The field as text: without blanks around and the quotes that CSV may put on it.
+  // Returns the field without blanks around it and without CSV quotes. Valid until the next call.
   std::string_view Text(const CsvRow& row, UsageColumn column);
   bool TakeTask(const CsvRow& row, uint32_t& task);
   bool TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const;
-  // Sets row.end. REQUIRES: there is such a column.
+  // Sets out.end; returns false if the duration is invalid. REQUIRES: the file has the column.
   bool TakeDuration(const CsvRow& row, UsageRow& out) const;
-  // The seconds at each level as percentiles, which are the row's until the next call.
+  // Sets the row's percentiles from the seconds at each level; they are valid until the next call. Returns
+  // false if the list is invalid.
   bool TakeSpread(std::string_view text, UsageRow& out);
   uint32_t SeriesOf(uint32_t job, uint32_t task);
   bool Figure(const CsvRow& row, UsageColumn column, std::optional<float>& out) {
@@ -118,9 +119,9 @@ class GenericCsvReader final : public FormatReader {
     out.reset();
     return true;
   }
-  // "500m", "300Mi".
+  // Parses an amount such as "500m" or "300Mi".
   bool Quantity(const CsvRow& row, UsageColumn column, std::optional<float>& out);
-  // Says once a file of which unit its times are.
+  // Adds a warning with the unit of the file's times, once per file.
   void SayUnit();
 
   const ReadContext context_;
@@ -129,18 +130,18 @@ class GenericCsvReader final : public FormatReader {
   RowLengths lengths_;
   char separator_ = ',';
   CsvClock clock_;
-  bool separator_known_ = false, unit_said_ = false;  // of this file
+  bool separator_known_ = false, unit_said_ = false;  // of the current file
   uint64_t without_limit_ = 0;
-  int num_columns_ = 0;  // of this file; 0 before its header
+  int num_columns_ = 0;  // of the current file; 0 before its header
   std::array<int, kNumColumns> at_{};
   RepeatedDecimal cpu_limit_, memory_limit_;
   NameTable names_;
   NameTable task_names_;
   std::vector<Job> jobs_;
-  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // job and task
+  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // by job << 32 | task
   uint32_t num_series_ = 0;
   std::string unquoted_;
-  std::vector<float> levels_, fractions_;  // of the row
+  std::vector<float> levels_, fractions_;  // of the current row
 };
 
 void GenericCsvReader::TakeSeparator(std::string_view lines) {
@@ -260,7 +261,7 @@ bool GenericCsvReader::TakeSpread(std::string_view text, UsageRow& out) {
   levels_.clear();
   fractions_.clear();
   double sum = 0;
-  // Each level twice, where its seconds begin and where they end: nothing lies between two levels.
+  // Each level appears twice, where its seconds begin and end, so that no time is spread between two levels.
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));

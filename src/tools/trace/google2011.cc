@@ -32,13 +32,13 @@ struct Collection2011 {
     int64_t time_us;
     std::optional<float> cpu, memory;
   };
-  uint32_t job = kUnnamed;  // none until its first usage
+  uint32_t job = kUnnamed;  // kUnnamed until its first usage
   uint32_t logical_name = kUnnamed;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   std::optional<int> priority;
   bool has_limits = false;
-  std::optional<float> cpu, memory;  // the last ones known
-  std::vector<Limit> limits;         // until it is a job
+  std::optional<float> cpu, memory;  // last known values
+  std::vector<Limit> limits;         // passed on when it becomes a job
 };
 
 class Google2011Reader final : public FormatReader {
@@ -109,7 +109,7 @@ class Google2011Reader final : public FormatReader {
 };
 
 Collection2011& Google2011Reader::Find(int64_t id) {
-  // The tasks of a job stand together.
+  // Rows of a job's tasks are consecutive, so the last job is usually the right one.
   if (id != last_id_ || collections_.empty()) {
     const auto [at, added] = numbers_.try_emplace(id, static_cast<uint32_t>(collections_.size()));
     if (added) collections_.emplace_back();
@@ -151,7 +151,7 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
   Collection2011& c = Find(id);
   SetClass(row, task_events::kClass, c);
   if (Integer(row, task_events::kPriority, priority)) c.priority = static_cast<int>(priority & 0xFFFF);
-  // A request of 0 is no limit that anything could run under. Times: 0 is "before", kAfterTheEnd "after the trace".
+  // Nothing could run under a request of 0. Time 0 means "before the trace", kAfterTheEnd "after the trace".
   if (cpu == 0.0F) cpu.reset();
   if (memory == 0.0F) memory.reset();
   if (time < 0 || time == kAfterTheEnd || time > kLatestUs) return absl::OkStatus();
@@ -190,7 +190,7 @@ bool Google2011Reader::TakeFigures(const CsvRow& row, UsageRow& out, std::option
       !TakeFloat(row, usage::kAssigned, memory, assigned)) {
     return false;
   }
-  // A maximum of 0 beside a usage is "not known"; none can be below the mean.
+  // A maximum of 0 beside a usage means "not known", and a maximum cannot be below the mean.
   const auto believe = [this](std::optional<float>& maximum, const std::optional<float>& mean) {
     if (!maximum || !mean || *maximum >= *mean) return;
     if (*maximum > 0) ++maxima_below_mean_;
@@ -203,7 +203,7 @@ bool Google2011Reader::TakeFigures(const CsvRow& row, UsageRow& out, std::option
 
 absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
   ++context_.report.rows;
-  // 2011-1 lacks the last column, which is not used.
+  // The trace 2011-1 lacks the last column, which is not used.
   if (row.size() != 20 && row.size() != 19) return gate_.Bad(kBadColumns, row);
   UsageRow out;
   int64_t id = 0, task = 0;
@@ -225,7 +225,7 @@ absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
   if (c.job == kUnnamed) MakeJob(id, c);
   out.job = JobId{c.job};
   out.task = static_cast<uint32_t>(task);
-  // The request is the owner's limit; what the container was given is the next best.
+  // The owner's limit is the request; without one the container's assigned memory is used.
   if (!c.has_limits && assigned && *assigned > 0) out.memory_limit_bytes = assigned;
   ++context_.report.rows_used;
   if (machines_.wanted()) TakeMachine(row, out);

@@ -1,4 +1,4 @@
-// What the Google v3 tables mean: which lines are rows, what is a limit, what is known of a job.
+// Interprets the Google v3 tables: which lines are rows, which requests are limits, and the facts about jobs.
 #include "tools/trace/google2019.h"
 
 #include <algorithm>
@@ -26,18 +26,18 @@ constexpr std::array<float, 20> kFractions = {0,    .1F,  .2F,  .3F,  .4F,  .5F,
                                               .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
 constexpr std::array<float, 11> kTenths = {0, .1F, .2F, .3F, .4F, .5F, .6F, .7F, .8F, .9F, 1};
 
-// What the event tables say of a collection, until its first usage row makes it a job and for later rows.
+// Facts of the event tables about a collection, until its first usage row makes it a job, and for later rows.
 struct Collection {
   struct Limit {
     int64_t time_us;
-    float cpu, memory;  // kAbsent: not said
+    float cpu, memory;  // kAbsent: not in the event
   };
   uint32_t job = kNoJob;
   uint32_t logical_name = kNoName;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   bool has_limits = false;
   std::optional<int> priority;
-  std::vector<Limit> limits;  // until it is a job
+  std::vector<Limit> limits;  // passed on when it becomes a job
 };
 
 bool IsBlank(std::string_view line) {
@@ -76,7 +76,7 @@ std::optional<GoogleTable> GoogleTableOfLine(std::string_view line) {
 struct Google2019Parser::Impl {
   Impl(const TraceOptions& o, TraceSink& s, ReadReport& r) : options(o), sink(s), report(r), machines(s, r) {}
 
-  // Where a line stands, for reports.
+  // Position of a line, for reports.
   struct Place {
     std::string_view file;
     uint64_t line = 0;
@@ -84,14 +84,14 @@ struct Google2019Parser::Impl {
   };
 
   absl::Status ParseLine(GoogleTable table, const Place& at, size_t capacity);
-  // Counts a bad row; an error if those are not allowed.
+  // Counts a bad row; returns an error with options.strict.
   absl::Status Skip(std::string_view cause, const Place& at);
-  // The cause for which a row that is well-formed is not wanted; empty if it is.
+  // Returns why a well-formed row is not needed; empty if it is needed.
   std::string_view WhyNotWanted(const GoogleUsageLine& line) const;
   absl::Status TakeUsage(const GoogleUsageLine& line, const Place& at);
   absl::Status TakeEvent(GoogleTable table, const GoogleEventLine& line, const Place& at);
   absl::Status TakeMachine(const GoogleMachineLine& line, const Place& at);
-  // What is wrong with the row; empty if nothing is.
+  // Returns the error of the row; empty if there is none.
   std::string_view WhyBad(const GoogleUsageLine& line) const;
   void TakeLimit(Collection& collection, const GoogleEventLine& line);
   Collection& JobOf(int64_t collection_id);
@@ -108,7 +108,7 @@ struct Google2019Parser::Impl {
   TraceSink& sink;
   ReadReport& report;
   MachineRows machines;
-  std::string file;  // begun in `machines`
+  std::string file;  // file that `machines` has begun
   simdjson::ondemand::parser parser;
   absl::flat_hash_map<int64_t, Collection> collections;
   absl::flat_hash_map<std::string, uint32_t> name_numbers;
@@ -152,7 +152,7 @@ absl::Status Google2019Parser::Impl::ParseLine(GoogleTable table, const Place& a
 std::string_view Google2019Parser::Impl::WhyBad(const GoogleUsageLine& line) const {
   if (!line.start_us || !line.end_us || !line.collection) return "no start_time, end_time or collection_id";
   if (*line.end_us <= *line.start_us) return "ends before it starts";
-  // Some 15,000 years: beyond it window numbers would overflow.
+  // About 15,000 years: beyond it window numbers would overflow.
   constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
   if (*line.start_us < -kLatestUs || *line.end_us > kLatestUs) return "time out of range";
   if (line.instance < 0 || line.instance > UINT32_MAX) return "instance_index out of range";
@@ -214,7 +214,8 @@ absl::Status Google2019Parser::Impl::TakeUsage(const GoogleUsageLine& line, cons
   row.end = Timestamp{*line.end_us};
   SetFigures(line, row);
   SetPercentiles(line, row);
-  // The request of the events tables is the owner's limit; the kernel's is the next best. 0 is "not known".
+  // The owner's limit is the request in the event tables. Without one the kernel's limit is used; 0 there
+  // means "not known".
   if (!collection.has_limits && line.assigned_memory > 0)
     row.memory_limit_bytes = Memory(line.assigned_memory);
   ++report.rows_used;
@@ -250,7 +251,7 @@ absl::Status Google2019Parser::Impl::TakeMachine(const GoogleMachineLine& line, 
 void Google2019Parser::Impl::SetFigures(const GoogleUsageLine& line, UsageRow& row) {
   row.cpu_mean_cores = Cpu(line.average.cpus);
   row.memory_mean_bytes = Memory(line.average.memory);
-  // A maximum of 0 beside a usage is "not known"; none can be below the average.
+  // A maximum of 0 beside a usage means "not known", and a maximum cannot be below the average.
   const auto believed = [this](const std::optional<double>& maximum, const std::optional<double>& average) {
     if (!maximum || (average && *maximum < *average)) {
       if (maximum && *maximum > 0) ++maxima_below_average;
@@ -283,7 +284,7 @@ void Google2019Parser::Impl::SetPercentiles(const GoogleUsageLine& line, UsageRo
 }
 
 void Google2019Parser::Impl::TakeLimit(Collection& collection, const GoogleEventLine& line) {
-  // Requests of 0 exist; they are no limit that anything could run under.
+  // Requests of 0 exist, but nothing could run under such a limit.
   Collection::Limit limit{*line.time_us, kAbsent, kAbsent};
   if (line.request.cpus.value_or(0) > 0) limit.cpu = *Cpu(line.request.cpus);
   if (line.request.memory.value_or(0) > 0) limit.memory = *Memory(line.request.memory);
@@ -294,7 +295,7 @@ void Google2019Parser::Impl::TakeLimit(Collection& collection, const GoogleEvent
     sink.OnLimit(JobId{collection.job}, Timestamp{limit.time_us}, or_none(limit.cpu), or_none(limit.memory));
     return;
   }
-  // The tasks of a job are submitted together and ask for the same: once a window is enough.
+  // The tasks of a job are submitted together with equal requests, so one limit per window is enough.
   if (!collection.limits.empty()) {
     Collection::Limit& last = collection.limits.back();
     constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
@@ -323,7 +324,7 @@ absl::Status Google2019Parser::Impl::TakeEvent(GoogleTable table, const GoogleEv
     collection.logical_name = it->second;
   }
   const bool over = line.type >= GoogleEvent::kEvict &&
-                    line.type <= GoogleEvent::kLost;  // what it asked for no longer matters
+                    line.type <= GoogleEvent::kLost;  // the requests of ended tasks no longer matter
   if (table == GoogleTable::kInstanceEvents && !over && *line.time_us != kGoogleNever)
     TakeLimit(collection, line);
   return absl::OkStatus();

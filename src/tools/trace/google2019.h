@@ -1,6 +1,6 @@
-// Reads the tables of the Google 2019 cell traces (version 3): newline-delimited JSON, one object a line.
+// Reads the tables of the Google 2019 cell traces (version 3): newline-delimited JSON, one object per line.
 //
-// docs/reference/traces.md, "Google 2019 (v3)", says what is taken from which table and why.
+// docs/reference/traces.md, "Google 2019 (v3)", explains which fields of each table are used and why.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +14,37 @@
 namespace taut::tools {
 
 enum class GoogleTable : uint8_t {
-  // In the order in which they should be read: what is known of a job or machine comes before its usage.
+  // In the order in which they should be read: facts about a job or machine are needed before its usage.
   kCollectionEvents,
   kInstanceEvents,
   kMachineEvents,
   kInstanceUsage,
-  kMachineAttributes,  // recognised; nothing in it is used
+  kMachineAttributes,  // recognised, but not read
 };
 
-// By the file's own name (".../instance_usage-000000000003.json.gz").
+// Returns the table by the file's name (".../instance_usage-000000000003.json.gz"); nullopt if it is none.
 std::optional<GoogleTable> GoogleTableOfName(std::string_view path);
-// By the keys that the first line has.
+// Returns the table by the keys in the first line; nullopt if it is none.
 std::optional<GoogleTable> GoogleTableOfLine(std::string_view line);
 
-// Turns lines into rows. Feed collection_events, then instance_events, machine_events and instance_usage; in
-// another order the rows are the same but what the later tables say of jobs that were already seen (class,
-// priority, logical name) is lost. machine_events and the machines of rows are read for a sink that takes
-// machines.
+// Parses lines to rows. Feed collection_events, then instance_events, machine_events and instance_usage. In
+// another order the rows are the same, but facts about jobs that were already seen (class, priority, logical
+// name) are lost. machine_events, and the machines of rows, are read only if the sink has machines().
 //
-// Memory: about 100 bytes a collection, 16 bytes a limit change, and that of the machines. One thread. 0.5 GB/s
-// or more (google2019_bench).
+// Memory: about 100 bytes per collection, 16 bytes per limit change, and the machines. Not thread-safe. Parses
+// 0.5 GB/s or more (google2019_bench).
 class Google2019Parser {
  public:
-  // Bytes that must be readable behind the lines handed over.
+  // Bytes that must be readable after the lines that are passed in.
   static constexpr size_t kPadding = 64;
 
   // All three must outlive the parser.
   Google2019Parser(const TraceOptions& options, TraceSink& sink, ReadReport& report);
   ~Google2019Parser();
 
-  // `lines`: whole lines; the last may lack its newline. `first_line` counts from 1. Lines that are no JSON
-  // object, or lack what a row needs, are counted with their cause and the next line goes on; with
-  // options.strict they are InvalidArgument.
+  // Parses whole lines; the last may lack its newline. `first_line` counts from 1. A line that is not a JSON
+  // object, or lacks a required field, is counted with its cause and skipped; with options.strict it is
+  // InvalidArgument.
   absl::Status ParseLines(GoogleTable table, std::string_view file, uint64_t first_line,
                           std::string_view lines);
 

@@ -1,4 +1,4 @@
-// The types of events in collection_events and instance_events of a Google v3 cell.
+// Types of events in collection_events and instance_events of a Google v3 cell.
 #pragma once
 
 #include <cstdint>

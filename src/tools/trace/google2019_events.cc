@@ -1,4 +1,4 @@
-// collection_events and instance_events of the Google 2019 trace, as a scheduler sees them.
+// Reads collection_events and instance_events of the Google 2019 trace, as a scheduler sees them.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t kLastEventType = 10;
 constexpr int64_t kQueueEvent = 1;
-constexpr double kLargest = 1e15;  // of a request, in units of the trace
+constexpr double kLargest = 1e15;  // largest request, in units of the trace
 
-// By the type of an event; QUEUE says nothing that ENABLE does not.
+// By type of event. QUEUE adds nothing to ENABLE and is skipped.
 constexpr brain::TraceEventKind kKindOfType[] = {
     brain::TraceEventKind::kSubmit,  brain::TraceEventKind::kReady,  brain::TraceEventKind::kReady,
     brain::TraceEventKind::kStart,   brain::TraceEventKind::kEvict,  brain::TraceEventKind::kFail,

@@ -1,4 +1,4 @@
-// One line of a Google v3 table as plain values.
+// Parses one line of a Google v3 table to plain values.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct GoogleResources {
   std::optional<double> cpus, memory;
 };
 
-// Fields of instance_usage that are used. What the line does not have, or has as null, keeps its default.
+// Fields of instance_usage that are used. Fields that the line lacks, or has as null, keep their default.
 struct GoogleUsageLine {
   std::optional<int64_t> start_us, end_us, collection;
   int64_t instance = 0;
@@ -28,7 +28,7 @@ struct GoogleUsageLine {
   double assigned_memory = 0;
   std::array<double, 11> distribution;        // 0, 10, .. 100 %
   std::array<double, 9> tail;                 // 91 .. 99 %
-  size_t num_distribution = 0, num_tail = 0;  // as in the line: may be more than fits
+  size_t num_distribution = 0, num_tail = 0;  // counts in the input line; may exceed the arrays
 };
 
 // Fields of collection_events and instance_events that are used.
@@ -39,7 +39,7 @@ struct GoogleEventLine {
   std::optional<int64_t> scheduling_class, priority;
   int64_t instance = 0, alloc_collection = 0, vertical_scaling = 0, max_per_machine = 0;
   GoogleResources request;
-  std::string_view logical_name, user;  // into the parser; gone with the next line
+  std::string_view logical_name, user;  // views of the parser's memory; valid until the next line
 };
 
 // A line of machine_events.
@@ -49,8 +49,8 @@ struct GoogleMachineLine {
   GoogleResources capacity;
 };
 
-// Integers may be JSON numbers or strings of digits. An error says that the line is no JSON object of this
-// kind; what was read until then is in `out`.
+// Parse a line. Integers may be JSON numbers or strings of digits. An error means that the line is not a JSON
+// object of this kind; fields before the error are in `out`.
 simdjson::error_code ParseGoogleUsage(simdjson::ondemand::document& document, GoogleUsageLine& out);
 simdjson::error_code ParseGoogleEvent(simdjson::ondemand::document& document, GoogleEventLine& out);
 simdjson::error_code ParseGoogleMachine(simdjson::ondemand::document& document, GoogleMachineLine& out);

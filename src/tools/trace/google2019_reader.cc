@@ -1,4 +1,4 @@
-// Google2019Parser as one of ReadTrace's formats.
+// Makes Google2019Parser one of ReadTrace's formats.
 #include "tools/trace/format_reader.h"
 #include "tools/trace/google2019.h"
 

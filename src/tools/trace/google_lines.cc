@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kChunk = 256 * 1024;
 
-// Turns bytes, piece by piece, into lines.
+// Converts bytes, piece by piece, to lines.
 class LineMaker {
  public:
   virtual ~LineMaker() = default;
@@ -21,13 +21,13 @@ class LineMaker {
   virtual void Finish(std::string& out) = 0;
 };
 
-// Of an array of objects: each object without its line ends.
+// Writes each object of an array on one line.
 class ArrayLines final : public LineMaker {
  public:
   void Take(std::string_view bytes, std::string& out) override {
     for (const char c : bytes) TakeChar(c, out);
   }
-  // What a file that was cut off leaves is a line, which is counted as wrong.
+  // The rest of a truncated file becomes a line, which is counted as invalid.
   void Finish(std::string& out) override {
     if (depth_ > 0) out += '\n';
   }
@@ -52,7 +52,7 @@ class ArrayLines final : public LineMaker {
   bool in_text_ = false, escaped_ = false;
 };
 
-// Records of the tables, whose fields a flat file has as columns of both names.
+// Records of the tables. A flat file has their fields as columns, with the record's name as prefix.
 constexpr std::array<std::string_view, 5> kRecords = {"resource_request", "average_usage", "maximum_usage",
                                                       "random_sample_usage", "capacity"};
 
@@ -160,7 +160,7 @@ class LinesSource final : public ByteSource {
   std::string_view damage() const override { return inner_->damage(); }
 
  private:
-  // False at the end.
+  // Returns false at the end.
   bool Refill() {
     lines_.clear();
     at_ = 0;

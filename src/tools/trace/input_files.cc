@@ -1,4 +1,4 @@
-// Directories walked, archives listed and read with libarchive.
+// Lists directories, and lists and reads archives with libarchive.
 #include <archive.h>
 #include <archive_entry.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ bool IsHidden(std::string_view path) {
   return path.starts_with('.') || path.find("/.") != std::string_view::npos || path.starts_with("__MACOSX");
 }
 
-// An archive read from front to back; entries are numbered from 0, all kinds counted.
+// An archive that is read from front to back. Entries are numbered from 0; entries of all kinds count.
 class Archive {
  public:
   static absl::StatusOr<std::shared_ptr<Archive>> Open(const std::string& path) {
@@ -54,9 +54,9 @@ class Archive {
     return absl::InvalidArgumentError(fmt::format("cannot open {}: {}", path_, Error()));
   }
 
-  // The next entry, or null at the end; error() says if it was not the proper end.
+  // Returns the next entry, or null at the end; broken() is true if the archive ended too early.
   archive_entry* Next() {
-    touched_ = true;  // at the end there is no entry to read from its start
+    touched_ = true;  // at the end there is no entry that could be read from its start
     archive_entry* entry = nullptr;
     int rc = ARCHIVE_RETRY;
     for (int tries = 0; rc == ARCHIVE_RETRY && tries < 10; ++tries)
@@ -68,7 +68,7 @@ class Archive {
     return entry;
   }
 
-  // Moves to the entry with this number; false if it is not there any more.
+  // Moves to the entry with this number; returns false if it no longer exists.
   bool Seek(size_t number) {
     if (next_ == number + 1 && !touched_) return true;
     if (next_ > number && !Restart().ok()) return false;
@@ -104,11 +104,12 @@ class Archive {
   const std::string path_;
   archive* archive_ = nullptr;
   size_t next_ = 0;
-  bool touched_ = false;  // no longer at the start of the entry that Next() returned
+  bool touched_ = false;  // true if the position is no longer at the start of the entry that Next() returned
   bool broken_ = false;
 };
 
-// One entry. Entries of one archive share a position: opened in their order, the archive is read once.
+// Reads one entry. The entries of an archive share a position; if they are opened in order, the archive is
+// read once.
 class EntrySource final : public ByteSource {
  public:
   explicit EntrySource(std::shared_ptr<Archive> archive) : archive_(std::move(archive)) {}
@@ -212,7 +213,7 @@ absl::Status Walk(const std::string& directory, std::vector<std::string>& out) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the run of digits at the front of `s`, without its leading zeros.
+// Removes the run of digits from the front of `s`, and returns it without leading zeros.
 std::string_view TakeDigits(std::string_view& s) {
   while (s.size() > 1 && s[0] == '0' && IsDigit(s[1])) s.remove_prefix(1);
   const size_t n = static_cast<size_t>(std::find_if_not(s.begin(), s.end(), IsDigit) - s.begin());
@@ -238,7 +239,7 @@ bool NaturalLess(std::string_view a, std::string_view b) {
     }
   }
   if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // "01" and "1"
+  return whole_a < whole_b;  // "01" and "1" are equal by value
 }
 
 absl::StatusOr<std::vector<InputFile>> ExpandPaths(const std::vector<std::string>& paths,

@@ -1,4 +1,4 @@
-// Folding of usage rows: pack and group by day as they come, sort and merge when a day is asked for.
+// Folds usage rows: packs and groups them by day on arrival, and sorts and merges them when a day is loaded.
 #include "tools/trace/job_days.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct DayBuffer {
 
 float OrAbsent(const std::optional<float>& v) { return v.value_or(kAbsent); }
 
-// Turns a day's rows into JobDays. One object, one day.
+// Converts a day's rows to JobDays. One object converts one day.
 class DayBuilder {
  public:
   DayBuilder(int32_t day, const DayRows& day_rows, size_t num_jobs, const LimitHistory& cpu_limits,
@@ -40,29 +40,31 @@ class DayBuilder {
   const FoldReport& report() const { return report_; }
 
  private:
-  // Where a row stands within its job: sorted by window, task, start.
+  // Position of a row within its job: rows are sorted by window, task, start.
   struct Place {
     uint64_t window_task = 0;
     uint32_t start_us = 0;
     uint32_t row = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // The rows of one task in one window, summed. seconds of a resource: only of rows that measured it.
+  // Sums over the rows of one task in one window. The seconds of a resource include only rows that measured
+  // it.
   struct TaskSum {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
     uint64_t kills = 0;
     bool tells_kills = false;
   };
-  // What one task's rows of a window say.
+  // Limits of one task's rows in a window.
   struct OwnLimits {
     float cpu_cores = kAbsent, memory_bytes = kAbsent;
   };
-  // Walks one job's limit changes through the day.
+  // Follows one job's limit changes through the day.
   struct LimitCursor {
     std::span<const LimitHistory::Change> rest;
     float limit = kAbsent;
-    // `row_limit`: the largest that a row of this window carries, or kAbsent.
+    // Returns the limit in force; `row_limit` is the largest limit of the window's rows, or kAbsent. REQUIRES:
+    // windows ascend.
     float At(int32_t window, float row_limit);
   };
 
@@ -73,7 +75,7 @@ class DayBuilder {
   void SumOwnLimits(const JobDay& out, JobWindow& window) const;
   void AddTask(std::span<const Place> places, const OwnLimits& own, WindowId window, JobDay& out);
   static void SettleKills(const JobWindow& window, JobDay& out);
-  // One row, or several that name the same task and start, merged by max.
+  // Returns one row, or several with the same task and start merged by maximum.
   RowRecord MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares);
   void AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum);
   void AddCpuSeconds(Bucket bucket, double seconds);
@@ -89,13 +91,13 @@ class DayBuilder {
   const LimitHistory& memory_limits_;
   FoldReport report_;
   std::vector<size_t> first_share_;  // by row
-  std::vector<size_t> first_row_;    // by job, into the order of RowsByJob
-  // Scratch, kept between jobs and windows.
+  std::vector<size_t> first_row_;    // by job: index into the order of RowsByJob
+  // Scratch memory, reused between jobs and windows.
   std::vector<Place> places_;
   std::vector<OwnLimits> own_limits_;  // by task of the window
   absl::flat_hash_map<uint32_t, uint64_t> latest_start_;
   double cpu_seconds_[Grid::kMaxBuckets] = {};
-  Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // of what cpu_seconds_ holds
+  Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of the used entries of cpu_seconds_
 };
 
 float DayBuilder::LimitCursor::At(int32_t window, float row_limit) {
@@ -107,7 +109,7 @@ float DayBuilder::LimitCursor::At(int32_t window, float row_limit) {
   return limit;
 }
 
-// A counting sort: stable, so the order of arrival stays within a job.
+// A counting sort: it is stable, so the rows of a job stay in order of arrival.
 std::vector<uint32_t> DayBuilder::RowsByJob() {
   first_row_.assign(num_jobs_ + 1, 0);
   for (const RowRecord& row : in_.rows) ++first_row_[row.job + 1];
@@ -202,7 +204,7 @@ void DayBuilder::AddWindow(std::span<const Place> places, JobDay& out, JobWindow
   TakeCpuSignal(out, window);
 }
 
-// A task whose rows name no limit has the job's.
+// A task whose rows have no limit has the job's limit.
 void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   double cpu_sum = 0;
   double memory_sum = 0;
@@ -226,7 +228,8 @@ void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
-// Where a killed task's own limit is not known the job's killed it, else what it used most.
+// Sets the limit that killed a task where its own is not known: the job's limit, or else the task's peak
+// usage.
 void DayBuilder::SettleKills(const JobWindow& window, JobDay& out) {
   for (size_t i = out.kills.size(); i-- > 0 && out.kills[i].window == window.window;) {
     TaskKills& kills = out.kills[i];
@@ -280,7 +283,7 @@ RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<c
     const bool tells_more = row.oom_kills != RowRecord::kNotTold &&
                             (merged.oom_kills == RowRecord::kNotTold || row.oom_kills > merged.oom_kills);
     if (tells_more) merged.oom_kills = row.oom_kills;
-    // No meaning in this order but that it does not depend on which row came first.
+    // The order has no meaning; it makes the result independent of which row arrived first.
     const std::span<const RowShare> other = SharesOf(place.row);
     if (std::lexicographical_compare(shares.begin(), shares.end(), other.begin(), other.end()))
       shares = other;
@@ -343,7 +346,7 @@ struct JobDayStore::Impl {
   LimitHistory cpu_limits, memory_limits;
   std::map<int32_t, DayBuffer> days;
   std::vector<int32_t> day_list;
-  // The day of the last row, to save the look-up.
+  // Buffer of the last row's day, which saves the look-up.
   int32_t last_day = 0;
   DayBuffer* last_buffer = nullptr;
   size_t bytes = 0;              // of all day buffers
@@ -373,7 +376,7 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
     }
     if (record.cpu_peak < 0) record.cpu_peak = row.cpu_percentiles_cores.back();
   }
-  // Where the source gives only one of mean and peak, it is the best there is for the other.
+  // If the source has only one of mean and peak, it is the best estimate of the other.
   if (record.cpu_peak < 0) record.cpu_peak = record.cpu_mean;
   if (record.cpu_mean < 0) record.cpu_mean = record.cpu_peak;
   if (record.memory_peak < 0) record.memory_peak = record.memory_mean;
@@ -381,8 +384,8 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
   return record;
 }
 
-// The largest days go first: their runs are long, and what stays is small. Down to half, so that it is
-// seldom.
+// Writes days to the file until half of the budget is free, so that it happens seldom. The largest days are
+// first: their runs are long, and the rest is small.
 void JobDayStore::Impl::SpillSome() {
   std::vector<std::pair<size_t, DayBuffer*>> by_size;
   for (auto& [number, day] : days) by_size.emplace_back(day.bytes(), &day);

@@ -1,8 +1,8 @@
-// Folds usage rows, in whatever order they come, into JobDays, and hands these out day by day.
+// Folds usage rows, in any order, into JobDays, and returns these day by day.
 //
-// Memory: what has been folded is kept packed; past `memory_budget_bytes` it goes, compressed, to an unlinked
-// temporary file, one run a day. So memory is bounded by the budget and the jobs alive in one day, not by the
-// trace's length.
+// Memory: folded rows are kept packed. Above `memory_budget_bytes` they are compressed and written to an
+// unlinked temporary file, one run per day. So memory is bounded by the budget and the jobs of one day, not by
+// the trace's length.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,19 @@
 
 namespace taut::tools {
 
-// All but `rows` are found while a day is sorted: they cover the days loaded so far, each counted once.
+// Counts of the folding. All except `rows` are counted when a day is loaded: they cover the days loaded so
+// far, each once.
 struct FoldReport {
   uint64_t rows = 0, job_windows = 0, task_windows = 0;
-  uint64_t duplicates = 0;      // same task and start seen again: merged by max
-  uint64_t shared_windows = 0;  // task-windows made of several rows: weighed by their seconds
-  uint64_t late_rows = 0;       // rows behind a later row of the same task and day
+  uint64_t duplicates = 0;      // rows with the task and start of another row: merged by maximum
+  uint64_t shared_windows = 0;  // task-windows made of several rows, weighted by their seconds
+  uint64_t late_rows = 0;       // rows after a later row of the same task and day
 };
 
-// A row belongs to the window that holds its start. The owner's limit of a window is the largest that its
-// rows carry; where none does, the last known before: from OnLimit at or before the window's start, or from
-// an earlier window's rows. The JobDays do not depend on the order of the rows. About 50 ns a row to fold and
-// 60 ns to load.
+// Stores usage rows as days. A row belongs to the window that contains its start. The owner's limit of a
+// window is the largest limit of its rows. Without one it is the last known limit: from OnLimit at or before
+// the window's start, or from an earlier window's rows. The JobDays do not depend on the order of the rows.
+// Takes about 50 ns per row to fold and 60 ns to load. Not thread-safe.
 class JobDayStore final : public TraceSink {
  public:
   struct Options {
@@ -39,16 +40,18 @@ class JobDayStore final : public TraceSink {
   void OnUsage(const UsageRow& row) override;
   void OnLimit(JobId id, Timestamp t, std::optional<float> cpu_cores,
                std::optional<float> memory_bytes) override;
-  // Call once after the last row. Not OK if spilling failed (disk full: says so).
+  // Ends the folding. Call once, after the last row. Returns the error of writing the temporary file, such as
+  // a full disk.
   absl::Status Finish();
 
   const std::vector<JobInfo>& jobs() const;
   const FoldReport& report() const;
-  // Days with data, ascending. After Finish().
+  // Returns the days with data, ascending. REQUIRES: Finish() was called.
   const std::vector<int32_t>& days() const;
-  // The last day on which the job has usage; INT32_MIN if it has none.
+  // Returns the last day on which the job has usage; INT32_MIN if it has none.
   int32_t last_day(JobId job) const;
-  // The day's jobs, ascending by JobId; may be called for any day, from one thread at a time.
+  // Returns the day's jobs, ascending by JobId; none for a day without data. May be called for any day,
+  // repeatedly, from one thread at a time. REQUIRES: Finish() was called.
   absl::StatusOr<std::vector<JobDay>> LoadDay(int32_t day) const;
 
  private:

@@ -1,4 +1,4 @@
-// Sorting and thinning of limit changes.
+// Sorts limit changes and removes superfluous ones.
 #include "tools/trace/job_days_limits.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace taut::tools {
 
 void LimitHistory::AddChange(JobId job, Timestamp t, float limit) {
   constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
-  // The window whose start is at or after t; times past the last numbered window never come into force.
+  // The window that starts at or after t. A time after the last numbered window is never in force.
   const int64_t us = std::clamp(t.us, INT64_MIN / 2, INT64_MAX / 2);
   const int64_t window = FloorDiv(us + kWindowUs - 1, kWindowUs);
   if (window > INT32_MAX) return;
@@ -52,8 +52,8 @@ void LimitHistory::Compact() {
   changes_.resize(kept);
 }
 
-// A change to what holds already says nothing. But where rows carry limits too, some of those are missing
-// here, so that a change may only seem to repeat.
+// Removes changes to the limit that is already in force. If rows have limits too, only some of those are
+// stored here, so a change may only seem to repeat the limit before it and is kept.
 void LimitHistory::DropRepeats() {
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size();) {

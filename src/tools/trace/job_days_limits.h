@@ -1,4 +1,4 @@
-// The owner's limits of all jobs over time, for one resource: who had which limit in which window.
+// The owner's limits of all jobs over time, for one resource.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace taut::tools {
 
-// Changes may come in any order; after Finish() they are asked for in time order.
+// Collects limit changes in any order; after Finish() they are available in order of time.
 //
-// A change at time t holds from the first window that starts at or after t. A limit carried by a usage row
-// holds from the row's own window on and beats changes that hold from the same window; of several at the same
-// instant the largest holds. Memory: 16 bytes a change (at most one a job and window), 8 bytes a job; limits
-// of rows once a job and day.
+// A change at time t is in force from the first window that starts at or after t. A limit of a usage row is in
+// force from the row's own window on, and overrides changes that are in force from the same window. Of several
+// changes at one instant the largest wins. Memory: 16 bytes per change (at most one per job and window) and 8
+// bytes per job; limits of rows at most once per job and day. Not thread-safe.
 class LimitHistory {
  public:
   struct Change {
     uint32_t job = 0;
-    int32_t window = 0;  // holds from here
-    uint32_t rank = 0;   // microseconds into the window before, or kFromRow
+    int32_t window = 0;  // first window in which it is in force
+    // microseconds since the start of the previous window, or kFromRow; decides between changes of one window
+    uint32_t rank = 0;
     float limit = 0;
     auto operator<=>(const Change&) const = default;
   };
@@ -31,8 +32,9 @@ class LimitHistory {
   void AddRow(JobId job, WindowId window, float limit);
   void Finish(size_t num_jobs);
 
-  // All changes of a job, ascending by window, one a window at most. Of the row limits of one day only the
-  // last is certain to be there. After Finish(); valid as long as the history.
+  // Returns all changes of a job, ascending by window, at most one per window. Of the row limits of one day
+  // only the last one is certain to be present. REQUIRES: Finish() was called. The span is valid as long as
+  // this object.
   std::span<const Change> ChangesOf(JobId job) const;
 
  private:
@@ -41,13 +43,13 @@ class LimitHistory {
     float limit = kAbsent;
   };
   void Add(const Change& change);
-  // Keeps one change a job and window.
+  // Keeps the last change of each job and window.
   void Compact();
   void DropRepeats();
 
   std::vector<Change> changes_;
-  std::vector<Pending> pending_;  // by job: the last row limit of the day seen last
-  std::vector<size_t> first_;     // by job: into changes_
+  std::vector<Pending> pending_;  // by job: last row limit of the last day seen
+  std::vector<size_t> first_;     // by job: index into changes_
   size_t compact_at_ = size_t{1} << 20;
 };
 

@@ -1,4 +1,4 @@
-// Percentiles to bucket shares, and runs of rows to disk and back.
+// Converts percentiles to bucket shares, and writes and reads runs of rows.
 #include "tools/trace/job_days_pack.h"
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 namespace taut::tools {
 namespace {
 
-// Takes masses in ascending bucket order and returns whole 65536ths: rounding the running sum instead of
-// each mass makes the shares add up exactly.
+// Converts masses in ascending bucket order to whole 65536ths. It rounds the running sum instead of each mass,
+// so that the shares add up exactly.
 class ShareWriter {
  public:
   explicit ShareWriter(std::vector<RowShare>& out) : out_(out), first_(out.size()) {}
@@ -50,7 +50,8 @@ void SpreadPercentiles(std::span<const float> values, std::span<const float> fra
                        std::vector<RowShare>& out) {
   assert(!values.empty() && values.size() == fractions.size());
   const Grid& grid = Grid::Cpu();
-  // Also keeps infinities out of the arithmetic below.
+  // Values above the grid, among them infinity, count as its upper bound: infinity would make the masses below
+  // NaN.
   const auto in_grid = [&grid](double v) { return std::min(v, grid.upper_bounds().back()); };
   ShareWriter writer(out);
   double low = in_grid(values[0]);
@@ -90,7 +91,7 @@ namespace {
 
 constexpr size_t kRowWords = sizeof(RowRecord) / sizeof(uint32_t);
 
-// Like fields side by side compress better and faster than whole rows.
+// Columns compress better and faster than rows, because equal fields are side by side.
 std::vector<uint32_t> ToColumns(const DayRows& day) {
   const size_t n = day.rows.size();
   std::vector<uint32_t> columns(n * kRowWords + day.shares.size());

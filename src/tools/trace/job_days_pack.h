@@ -1,4 +1,4 @@
-// How JobDayStore keeps rows: packed, a day at a time, in memory or in an unlinked temporary file.
+// Packed rows of JobDayStore: one day at a time, in memory or in an unlinked temporary file.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace taut::tools {
 
-// One usage row without what its day already says. Absent figures are kAbsent.
+// One usage row without the day, which its buffer has. Absent figures are kAbsent.
 struct RowRecord {
   uint32_t job = 0;
   uint32_t task = 0;
-  uint32_t start_us = 0;       // after the start of the window
+  uint32_t start_us = 0;       // microseconds after the start of the window
   uint16_t window_in_day = 0;  // 0..287
-  uint16_t num_shares = 0;     // of the percentile distribution; 0 if the row has none
+  uint16_t num_shares = 0;     // number of shares of the percentile distribution; 0 if the row has none
   float seconds = 0;
   float cpu_mean = kAbsent;
   float cpu_peak = kAbsent;
@@ -34,8 +34,8 @@ struct RowRecord {
 };
 static_assert(sizeof(RowRecord) == 48);
 
-// A part of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. A row's shares add up to
-// 65536.
+// A share of a row's time: (share_minus_1 + 1) / 65536 of its seconds at `bucket`. The shares of a row add up
+// to 65536.
 struct RowShare {
   static constexpr double kWhole = 65536;
   uint16_t bucket = 0;
@@ -45,16 +45,18 @@ struct RowShare {
   auto operator<=>(const RowShare&) const = default;
 };
 
-// Spreads one unit of time over the CPU grid. Between two neighbouring percentiles the samples are taken to
-// be spread evenly over the values, below the first and above the last to lie on it. `values` should ascend;
-// where it does not the larger one before it counts. Shares come out in bucket order; those below 1/131072
-// join a neighbour. Both spans have the same size >= 1. At most Grid::Cpu().size() shares.
+// Appends to `out` the distribution of one unit of time over the CPU grid. Between two neighbouring
+// percentiles the samples are assumed to be uniform; below the first and above the last they lie on it.
+// `values` should ascend; a smaller value counts as the larger one before it. Shares are in bucket order;
+// shares below 1/131072 join a neighbour. At most Grid::Cpu().size() shares. REQUIRES: both spans have the
+// same size >= 1.
 void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
                        std::vector<RowShare>& out);
-// The mean of the same distribution.
+// Returns the mean of the same distribution.
 double MeanOfPercentiles(std::span<const float> values, std::span<const float> fractions);
 
-// An append-only array that never moves what it holds, for day buffers that grow by turns.
+// An append-only array that never moves its elements. Day buffers that grow in turns need no copies, and no
+// memory for double capacities.
 template <typename T, size_t kChunk>
 class ChunkedArray {
  public:
@@ -80,13 +82,14 @@ class ChunkedArray {
   size_t size_ = 0;
 };
 
-// Rows of one day in the order of their arrival; shares of row i follow those of row i-1.
+// Rows of one day in order of arrival; the shares of row i follow those of row i-1.
 struct DayRows {
   std::vector<RowRecord> rows;
   std::vector<RowShare> shares;
 };
 
-// A temporary file that no one else sees and that the system removes with us. One thread.
+// A temporary file without a name: the system removes it when this process ends, however it ends. Not
+// thread-safe.
 class SpillFile {
  public:
   struct Run {
@@ -100,9 +103,10 @@ class SpillFile {
   SpillFile(const SpillFile&) = delete;
   SpillFile& operator=(const SpillFile&) = delete;
 
-  // Opens the file at the first call. ResourceExhausted when the disk is full, Unavailable otherwise.
+  // Appends a compressed run; opens the file at the first call. Returns ResourceExhausted if the disk is full,
+  // else Unavailable.
   absl::StatusOr<Run> Append(const DayRows& day);
-  // Appends the run's rows to `out`.
+  // Appends the run's rows to `out`. Returns Unavailable for a read error, DataLoss for damaged data.
   absl::Status Read(const Run& run, DayRows& out) const;
   uint64_t bytes() const { return end_; }
 

@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr size_t kNumBuffers = 3;  // one with the reader, one ready, one being filled
+constexpr size_t kNumBuffers = 3;  // one held by the reader, one ready, one being filled
 
 }  // namespace
 
@@ -32,20 +32,20 @@ struct LineBlocks::Impl {
   void Produce(std::stop_token stop);
   void StartThread();
 
-  // The filling side: of the thread, once there is one.
+  // State of the filling side. Only the thread may use it once it runs.
   std::unique_ptr<ByteSource> source;
-  std::string carry;  // the beginning of a line whose end was not read yet
+  std::string carry;  // beginning of a line whose end was not read yet
   uint64_t bytes = 0;
   uint64_t next_line = 1;
-  bool skipping = false;  // within a line that is too long
+  bool skipping = false;  // inside a line that is too long
   bool ended = false;
 
   std::array<Buffer, kNumBuffers> buffers;
   std::mutex mutex;
   std::condition_variable_any changed;
-  uint64_t filled = 0, taken = 0;  // blocks so far; guarded by the mutex
+  uint64_t filled = 0, taken = 0;  // numbers of blocks so far; guarded by the mutex
 
-  // The reader's side.
+  // State of the reader's side.
   Buffer* current = nullptr;
   bool done = false;
   std::jthread thread;
@@ -61,7 +61,8 @@ void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
   buffer.consumed = source->consumed();
 }
 
-// Drops the stream up to the next newline; what comes behind it is carried. False at the end of the stream.
+// Skips the stream up to the next newline and carries the bytes after it. Returns false at the end of the
+// stream.
 bool LineBlocks::Impl::SkipRestOfLine(Buffer& buffer) {
   while (true) {
     const size_t n = source->Read(buffer.data.get(), kMaxLineBytes);
@@ -97,7 +98,7 @@ void LineBlocks::Impl::Fill(Buffer& buffer) {
     const char* newline = static_cast<const char*>(memrchr(data, '\n', size));
     if (newline != nullptr) {
       const size_t whole = static_cast<size_t>(newline - data) + 1;
-      // The rest of the last block comes as a block of its own, once more through here.
+      // The rest becomes a block of its own in the next call, where a missing newline or damage is handled.
       carry.assign(data + whole, size - whole);
       if (ended && !carry.empty()) ended = false;
       return Seal(buffer, LineBlock::Kind::kLines, whole);
@@ -121,7 +122,7 @@ void LineBlocks::Impl::Produce(std::stop_token stop) {
     Buffer* buffer = nullptr;
     {
       std::unique_lock lock(mutex);
-      // The reader still holds the block it took last.
+      // The reader still uses the block that it took last, so that buffer must not be filled.
       const auto has_room = [this] { return filled - taken < kNumBuffers - 1; };
       if (!changed.wait(lock, stop, has_room)) return;
       buffer = &buffers[filled % kNumBuffers];
@@ -143,7 +144,7 @@ bool LineBlocks::Next(LineBlock& block) {
   if (m.done) return false;
   if (!m.thread.joinable()) {
     if (m.current == nullptr) {
-      // Most files of some traces fit into one block: no thread for them.
+      // Most files of some traces fit into one block; they need no thread.
       m.Fill(m.buffers[0]);
       m.filled = m.taken = 1;
       m.current = &m.buffers[0];

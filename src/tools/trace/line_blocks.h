@@ -1,4 +1,4 @@
-// Cuts a stream of bytes into blocks of whole lines, one block ahead of the reader on a thread of its own.
+// Splits a stream of bytes into blocks of whole lines, one block ahead of the reader, on a thread of its own.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,33 @@ namespace taut::tools {
 struct LineBlock {
   enum class Kind : uint8_t {
     kLines,    // whole lines
-    kTooLong,  // the beginning of one line that is longer than kMaxLineBytes: it is left out
-    kCutOff,   // a last line of a damaged stream that may be incomplete: it is left out
+    kTooLong,  // beginning of a line longer than kMaxLineBytes, which is left out
+    kCutOff,   // last line of a damaged stream, which may be incomplete and is left out
   };
   Kind kind = Kind::kLines;
-  // kLines: ends in '\n' (one is added to a file that lacks its last). kPadding bytes behind are readable.
+  // kLines: ends in '\n', which is added if a file's last line lacks it. kPadding readable bytes follow.
   std::string_view lines;
-  uint64_t first_line = 1;  // number of the first of them in the file, from 1
+  uint64_t first_line = 1;  // number of its first line in the file, from 1
 };
 
-// Memory: three blocks. The blocks and their order do not depend on timing.
+// Reads blocks of a stream. Memory: three blocks. The blocks and their order do not depend on timing. One
+// reader thread.
 class LineBlocks {
  public:
   static constexpr size_t kMaxLineBytes = size_t{1} << 20;
   static constexpr size_t kPadding = 64;
 
   explicit LineBlocks(std::unique_ptr<ByteSource> source);
-  // Stops the thread; blocks not taken are lost.
+  // Stops the thread; blocks that were not read are lost.
   ~LineBlocks();
 
-  // False at the end. The block is valid until the next call.
+  // Reads the next block, which is valid until the next call. Returns false at the end.
   bool Next(LineBlock& block);
 
-  // Up to the block that Next gave last.
+  // Bytes up to the end of the block that Next() returned last.
   uint64_t bytes() const;     // unwrapped
   uint64_t consumed() const;  // ByteSource::consumed()
-  // ByteSource::damage(), once Next has returned false.
+  // Returns ByteSource::damage() after Next() has returned false; empty before.
   std::string_view damage() const;
 
  private:

@@ -26,16 +26,18 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;  // of one job's rows
-// A job with more steps than kFewSteps has a row in one of kMostEmpty of them, or too little to keep.
+// longest span of one job's rows
+constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;
+// A job with more than kFewSteps steps is left out if less than one in kMostEmpty has a row: its memory would
+// be mostly empty.
 constexpr int64_t kFewSteps = 20'160, kMostEmpty = 100;
-constexpr size_t kMostJson = size_t{1} << 30;  // bytes of one answer, which is in memory as a whole
+constexpr size_t kMostJson = size_t{1} << 30;  // bytes of one answer, which is read as a whole
 constexpr std::string_view kSameTime = "same time as the row before",
                            kTimeBefore = "time before that of the row before";
 constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger times are milliseconds
 
-constexpr size_t kMostTexts = 64;  // of one job's rows whose time may be wrong
-constexpr int64_t kJump = 10;      // times the gap before: a time that may be wrong
+constexpr size_t kMostTexts = 64;  // per job: texts of rows whose time may be wrong
+constexpr int64_t kJump = 10;      // a gap this many times the one before marks a time that may be wrong
 
 struct Point {
   int64_t us;
@@ -44,11 +46,11 @@ struct Point {
 };
 struct JobRows {
   std::string name;
-  std::vector<Point> points;   // in the order of the rows, of any times
-  std::vector<float> signals;  // of each point, as LoadReadOptions::signals
-  // The first points of each file.
+  std::vector<Point> points;   // in the order of the rows, whatever their times
+  std::vector<float> signals;  // of each point, in the order of LoadReadOptions::signals
+  // Index of the first point of each file.
   std::vector<std::pair<size_t, std::string>> files;
-  // As they stand in the file, of points whose time may be wrong.
+  // Texts of points whose time may be wrong, as in the file.
   std::vector<std::pair<size_t, std::string>> texts;
 };
 
@@ -59,7 +61,7 @@ std::string Stem(const std::string& file) {
   return path.string();
 }
 
-// Of a quoted cell: "" in it is one quote.
+// Returns the name in a cell; in a quoted cell "" is one quote.
 std::string JobName(std::string_view cell) {
   std::string name(Unquoted(cell));
   if (!StripSpace(cell).starts_with('"')) return name;
@@ -90,7 +92,7 @@ class LoadReader {
     if (IsJson(file.head)) return ReadJson(**source);
     return table_.ReadRows(*std::move(source), [this](const CsvRow& row) { return TakeRow(row); });
   }
-  // With strict, an error names the first row that is set aside.
+  // Returns the series. With strict returns an error with the first row that is skipped for its time.
   absl::StatusOr<std::vector<LoadSeries>> Finish() {
     std::vector<LoadSeries> out;
     for (JobRows& job : jobs_) {
@@ -143,7 +145,8 @@ class LoadReader {
     }
     return table_.Damaged(source.damage());
   }
-  // `seen`: the jobs of this file. Other files may go on with a job: a server limits the points of an answer.
+  // Adds one series. `seen` has the jobs of this file. Another file may continue a job, because a server
+  // limits the points of an answer.
   absl::Status TakeSeries(const RangeSeries& series, size_t number, absl::flat_hash_set<std::string>& seen) {
     std::string name = NameOf(series);
     const std::string whole = name;
@@ -188,7 +191,8 @@ class LoadReader {
     columns_.size = row.size();
     double number = 0;
     is_header = row.size() < 2 || ParseDecimal(row.begin(1), row.end(1), number) == NumberKind::kBad;
-    if (!is_header && row.size() == 2 && signals_.empty()) return absl::OkStatus();  // columns without names
+    // two columns without names
+    if (!is_header && row.size() == 2 && signals_.empty()) return absl::OkStatus();
     columns_.time = columns_.load = -1;
     columns_.signals.assign(signals_.size(), -1);
     for (int i = 0; i < row.size(); ++i) {
@@ -242,7 +246,7 @@ class LoadReader {
     if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
     return AddPoint(name, us, load, row.line(), [&] { return std::string(row.text()); });
   }
-  // Into row_signals_; why not, or "".
+  // Fills row_signals_. Returns the error, or "".
   std::string_view ParseSignals(const CsvRow& row) {
     row_signals_.clear();
     for (const int column : columns_.signals) {
@@ -277,7 +281,7 @@ class LoadReader {
 
   // ---- rows whose time is wrong ----
 
-  // What is said of the point at `i`, between the kept ones before and after it (none: null).
+  // Returns why the point is skipped; `before` and `after` are the kept points around it (null: none).
   static std::string_view WrongTime(const Point& point, const Point* before, const Point* after) {
     if (before != nullptr && point.us == before->us) return kSameTime;
     if (before != nullptr && point.us < before->us) return kTimeBefore;
@@ -297,7 +301,8 @@ class LoadReader {
     report_.Skip(cause, std::prev(file)->second, point.line, text);
     return strict_ ? BadRow(cause, std::prev(file)->second, point.line, text) : absl::OkStatus();
   }
-  // One wrong time must not make those after it wrong.
+  // Keeps the longest ordered part of the rows: comparing each row with the one before would reject all rows
+  // after one wrong time.
   absl::Status KeepRowsInOrder(JobRows& job) {
     std::vector<int64_t> times;
     times.reserve(job.points.size());
@@ -357,7 +362,7 @@ class LoadReader {
     return found->second;
   }
   std::optional<LoadSeries> ToSeries(const JobRows& job) {
-    std::map<int64_t, size_t> gaps;  // seconds -> how many
+    std::map<int64_t, size_t> gaps;  // seconds -> number of gaps
     for (size_t i = 1; i < job.points.size(); ++i)
       ++gaps[std::max<int64_t>(1, (job.points[i].us - job.points[i - 1].us + 500'000) / kMicrosPerSecond)];
     if (gaps.empty()) {
@@ -371,7 +376,7 @@ class LoadReader {
                  })->first;
     out.start_s = Timestamp{job.points.front().us}.seconds();
     const int64_t step_us = out.step_s * kMicrosPerSecond;
-    // Rows that are early or late by less than half a step belong to the nearest.
+    // A row that is early or late by less than half a step belongs to the nearest step.
     const auto slot = [&](int64_t us) { return (us - job.points.front().us + step_us / 2) / step_us; };
     const int64_t steps = slot(job.points.back().us) + 1;
     if (steps > kFewSteps && steps > kMostEmpty * static_cast<int64_t>(job.points.size())) {
@@ -390,7 +395,7 @@ class LoadReader {
     AddSignals(job, slot, out);
     return out;
   }
-  // As the load: the mean of the rows of a step.
+  // Adds the signals; as for the load, a step has the mean of its rows.
   template <typename SlotOf>
   void AddSignals(const JobRows& job, const SlotOf& slot, LoadSeries& out) const {
     for (size_t k = 0; k < signals_.size(); ++k) {

@@ -1,5 +1,5 @@
-// Load series for horizontal scaling: CSV of time,job,load or of a time and a value, or the answer of Prometheus'
-// /api/v1/query_range.
+// Reads load series for replica policies: CSV with time,job,load or with a time and a value, or an answer of
+// Prometheus' /api/v1/query_range.
 #pragma once
 
 #include <string>
@@ -12,17 +12,18 @@
 namespace taut::tools {
 
 struct LoadReadOptions {
-  std::vector<std::string> paths;  // files, directories, archives, as of a trace
+  std::vector<std::string> paths;  // files, directories and archives, as of a trace
   bool strict = false;             // the first bad row is an error
-  std::string job_label;           // of JSON: the label whose value is the job's name; "": all labels are it
-  // Columns of CSV that become LoadSeries::signals; each file must have them.
+  std::string job_label;           // JSON: label with the job's name; "": all labels are the name
+  // CSV columns that become LoadSeries::signals; each file must have them.
   std::vector<std::string> signals = {};
 };
 
-// One series a job, in the order of their first rows; a file whose first character is { is JSON. The step of a
-// series is its most frequent gap between rows; steps without a row stay absent, rows within one step are
-// averaged. Not OK if there is nothing usable in all files or, with strict, at the first bad row; the report is
-// filled either way.
+// Returns one series per job, in the order of their first rows. A file whose first character is { is JSON. The
+// step of a series is the most frequent gap between its rows. Steps without a row are absent; rows within one
+// step are averaged. Rows whose time does not fit the others are skipped and counted (row_order.h). Returns an
+// error if no file has a usable series and, with strict, for the first bad row. The report is filled in either
+// case.
 absl::StatusOr<std::vector<LoadSeries>> ReadLoads(const LoadReadOptions& options, ReadReport& report);
 
 }  // namespace taut::tools

@@ -51,7 +51,7 @@ class RangeAnswer {
   absl::Status ReadData(JsonValue data) {
     return data.ForEachField([this](std::string_view key, JsonValue v) {
       if (key == "resultType") return v.Read(type_);
-      // The result of another type has another form.
+      // A result of another type has another structure and is not parsed.
       if (key != "result" || (!type_.empty() && type_ != "matrix")) return absl::OkStatus();
       has_result_ = true;
       return v.ForEachItem([this](JsonValue series) { return ReadSeries(series); });
@@ -115,7 +115,7 @@ class RangeAnswer {
   std::string status_, error_, type_;
   bool has_result_ = false;
   absl::Status taken_;
-  const char* counted_ = nullptr;  // up to here lines were counted
+  const char* counted_ = nullptr;  // lines before it are counted
   uint64_t lines_ = 1;
 };
 

@@ -1,4 +1,4 @@
-// The answer of Prometheus' /api/v1/query_range as series of times and values.
+// Parses the answer of Prometheus' /api/v1/query_range to series of times and values.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace taut::tools {
 
 struct RangeValue {
-  bool is_pair = false;  // false: it is not a pair of a time and a number; the numbers are 0
+  bool is_pair = false;  // false: not a pair of a time and a number; the numbers are 0
   double time_s = 0;
   double value = 0;       // may be infinite or NaN
-  uint64_t line = 1;      // in the answer
-  std::string_view text;  // its beginning as it stands there
+  uint64_t line = 1;      // line in the answer
+  std::string_view text;  // its first bytes in the answer
 };
 
 struct RangeSeries {
@@ -25,13 +25,13 @@ struct RangeSeries {
   std::vector<RangeValue> values;                           // in the order of the answer
 };
 
-// name{a="b"}, as in PromQL; "" of no labels.
+// Returns name{a="b"}, as in PromQL; "" without labels.
 std::string NameOf(const RangeSeries& series);
 
-// Calls `take` for each series in order, until it is not OK, which is then returned. `body` gets room behind its
-// end, which may move it; texts are good during the call.
-//   DataLoss            not JSON from a line on, which is named; series before it were given
-//   FailedPrecondition  the server says that the query failed: its words
+// Calls `take` for each series in order, until a call returns an error, which is returned. Padding is appended
+// to `body`, which may move it. Texts are valid during the call.
+//   DataLoss            not JSON from a line on, which the error contains; series before it were passed on
+//   FailedPrecondition  the server's message that the query failed
 //   InvalidArgument     JSON, but not such an answer
 absl::Status ParseRangeAnswer(std::string& body,
                               absl::FunctionRef<absl::Status(const RangeSeries& series)> take);

@@ -1,4 +1,4 @@
-// What the readers share that read machines: rows of tables of machines, and the machines of usage rows.
+// Shared part of the readers of machines: rows of tables of machines, and the machines of usage rows.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,32 @@
 
 namespace taut::tools {
 
-// Passes machines on to a sink that takes them, and counts what cannot be right in the report. One thread.
+// Passes machines to a sink that has machines(), and counts contradictions in the report. Not thread-safe.
 class MachineRows {
  public:
-  // Both must outlive it.
+  // Keeps references to both.
   MachineRows(TraceSink& sink, ReadReport& report)
       : sink_(sink), machines_(sink.machines()), report_(report) {}
 
-  // Whether the sink takes machines; if not, nothing else here may be called but BeginFile and Finish.
+  // Returns whether the sink has machines(). If not, only BeginFile and Finish may be called.
   bool wanted() const { return machines_ != nullptr; }
   void BeginFile(std::string_view name) { files_.emplace_back(name); }
 
+  // Returns the number of a machine; a new one is named after its ID.
   uint32_t Number(int64_t id);
   uint32_t Number(std::string_view name) { return machines_->Number(name); }
-  // A row of a table of machines.
+  // Adds a row of a table of machines.
   void TakeEvent(uint32_t machine, brain::MachineEvent event, uint64_t line, std::string_view text);
-  // A row of usage that was measured on the machine.
+  // Adds a row of usage that was measured on the machine.
   void TakePlace(JobId job, uint32_t task, Timestamp start, uint32_t machine, uint64_t line,
                  std::string_view text);
-  // A row of usage that names no machine.
+  // Counts a row of usage without a machine.
   void TakeNoPlace(uint64_t line, std::string_view text);
+  // Settles the events of all machines. Call it after the last row.
   void Finish();
 
  private:
-  // A cause that may come with every row of a trace.
+  // A cause that may apply to every row of a trace: it is looked up once.
   struct Frequent {
     std::string_view cause;
     ReadReport::Cause* counted = nullptr;

@@ -1,4 +1,4 @@
-// write(2) with isa-l's deflate before it.
+// Writes by write(2), after isa-l's deflate for gzip.
 #include "tools/trace/output_file.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Open(const std::string& 
       (target.parent_path() / fmt::format(".{}.XXXXXX", target.filename().string())).string();
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return FileError(path, errno);
-  // As open(2) would have made it; a file that is replaced keeps its mode.
+  // mkostemp(3) makes mode 0600: set the mode that open(2) would have set; a replaced file keeps its mode.
   const mode_t mask = umask(0);
   umask(mask);
   (void)fchmod(fd, exists ? status.st_mode & 0777 : 0644 & ~mask);

@@ -1,4 +1,4 @@
-// A file written from front to back, through gzip if its name ends in .gz. It appears whole or not at all.
+// Writes a file from front to back, with gzip if its name ends in .gz. It appears as a whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace taut::tools {
 
-// One thread. What is appended is buffered; the first failure is kept and told by Close().
+// Buffers the bytes that are appended. Close() returns the first error. Not thread-safe.
 class OutputFile {
  public:
-  // Writes to a temporary file in the same folder, which replaces `path` in Close(): until then, and if
-  // Close() is never called or fails, what was at `path` stays. Pipes and devices are written directly.
-  // NotFound, PermissionDenied or Unavailable, with the path.
+  // Opens a temporary file in the same folder, which replaces `path` in Close(). Until then, and if Close()
+  // fails or is never called, the old file stays. Pipes and devices are written directly. Returns the system's
+  // error, with the path.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Open(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -27,7 +27,7 @@ class OutputFile {
     buffer_.append(bytes);
     if (buffer_.size() >= kFlushBytes) Flush(false);
   }
-  // Call once, at the end; without it the file is incomplete.
+  // Completes the file. Call once, at the end.
   absl::Status Close();
 
  private:
@@ -41,7 +41,7 @@ class OutputFile {
   int fd_;
   std::string path_;       // as the caller wrote it
   std::string temporary_;  // replaces target_ in Close(); "": target_ is written directly
-  std::string target_;     // path_ with symbolic links followed
+  std::string target_;     // path_ with symbolic links resolved
   std::string buffer_;
   std::unique_ptr<Gzip> gzip_;
   absl::Status status_;

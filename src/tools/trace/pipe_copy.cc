@@ -31,7 +31,8 @@ absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>> Cop
     return absl::DataLossError(fmt::format("{}: {}", path, (*source)->damage()));
   if (std::fflush(file.get()) != 0)
     return absl::ErrnoToStatus(errno, fmt::format("cannot copy the pipe {} to a temporary file", path));
-  // A file description of its own for each reader, at the start.
+  // Opening by /proc makes a new file description for each reader, with an offset of its own at the start;
+  // dup(2) would share one.
   return [file] { return OpenFile(fmt::format("/proc/self/fd/{}", fileno(file.get()))); };
 }
 

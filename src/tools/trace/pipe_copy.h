@@ -1,4 +1,4 @@
-// A pipe as input: it can be read only once, and a trace is opened several times.
+// Copies a pipe to a file: a pipe can be read only once, and a trace is opened several times.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace taut::tools {
 
-// Reads the pipe to its end into an unlinked temporary file and returns what opens that file, any number of
-// times; the file is gone with the last copy of the function. `size` is set to the bytes read.
+// Reads the pipe to its end into an unlinked temporary file. Returns a function that opens this file, any
+// number of times; the file is removed with the last copy of the function. Sets `size` to the number of bytes.
+// Returns the system's error, or DataLoss for a read error.
 absl::StatusOr<std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()>> CopyPipe(const std::string& path,
                                                                                       uint64_t& size);
 

@@ -1,4 +1,4 @@
-// What rows of usage with machines are given to: days for a replay, and where each task was measured.
+// A sink of usage rows with machines: it stores days for a replay, and the machine of each task.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace taut::tools {
 
-// Both outlive it.
+// Keeps references to both.
 class PlacingSink : public TraceSink {
  public:
   PlacingSink(JobDayStore& days, brain::RecordedMachines& machines) : days_(days), machines_(machines) {}

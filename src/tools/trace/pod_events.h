@@ -1,4 +1,4 @@
-// The pods of Alibaba's GPU trace of 2023 as events: created, scheduled, deleted.
+// Events of the pods of Alibaba's GPU trace of 2023: created, scheduled, deleted.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ class PodEvents {
   struct Times {
     std::optional<double> created_s, scheduled_s, deleted_s;  // each >= 0
   };
-  // `phase`: what the trace says last of the pod. `line`: for reports.
+  // Adds a pod. `phase` is its last phase in the trace; `line` is for reports.
   void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
   bool empty() const { return pods_.empty(); }
-  // What cannot be right is kept and counted as of `file`.
+  // Returns the figures of all pods. Contradictory events are kept, and counted for `file`.
   brain::EventFigures Fold(const std::string& file, ReadReport& report);
 
  private:

@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// What of a line that could not be handed to the format.
+// Counts a line that cannot be passed to the format; with options.strict returns an error.
 absl::Status SkipBlock(const LineBlock& block, const std::string& file, const TraceOptions& options,
                        ReadReport& report) {
   const std::string_view cause = block.kind == LineBlock::Kind::kTooLong
@@ -28,7 +28,7 @@ absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, Form
   const InputFile& input = file.input;
   auto source = input.open();
   if (!source.ok()) {
-    // It could be opened a moment ago.
+    // ExpandPaths opened it before, so the file has changed since; the other files are still read.
     report.warnings.push_back(fmt::format("{}: {}", input.name, std::string(source.status().message())));
     return absl::OkStatus();
   }

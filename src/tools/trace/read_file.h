@@ -1,4 +1,4 @@
-// One file of a trace into a reader: blocks of lines, damage and progress.
+// Reads one file of a trace with a reader: blocks of lines, damage and progress.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace taut::tools {
 
 struct PlannedFile {
   InputFile input;
-  int table = 0;  // as its format's detection said
+  int table = 0;  // result of its format's detection
 };
 
-// How far the reading is, in bytes on disk.
+// Bytes on disk that were read so far.
 struct FileProgress {
   const ReadProgress& report;
-  uint64_t total = 0, before = 0;  // before: of the files that are done
+  uint64_t total = 0, before = 0;  // all files; files that are complete
 
   absl::Status Tell(uint64_t now) const {
     if (!report || report(std::min(before + now, total), total)) return absl::OkStatus();
@@ -26,7 +26,9 @@ struct FileProgress {
   }
 };
 
-// Counts files, bytes, damage and lines that are too long in the report. An error of the reader, or Cancelled.
+// Reads a file. Counts files, bytes, damage and lines that are too long in the report. A file that can no
+// longer be opened is a warning. Returns the error of the reader, DataLoss for damage with options.strict, or
+// Cancelled.
 absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, FormatReader& reader,
                       ReadReport& report, FileProgress& progress);
 

@@ -124,7 +124,7 @@ void SetShapes(const brain::RecordedMachines& machines, RecordedCell& out) {
 }  // namespace
 
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options) {
-  std::vector<std::string> warnings;  // the reading gives them again
+  std::vector<std::string> warnings;  // dropped: reading the files repeats them
   const std::vector<std::string> paths = WithoutPipes(options.paths);
   auto inputs = ExpandPaths(paths, warnings);
   if (!inputs.ok()) return inputs.status();
@@ -139,7 +139,7 @@ absl::StatusOr<TraceContents> LookInto(const TraceOptions& options) {
     }
     const bool events = IsForCells(*kind);
     out.events |= events;
-    // Of Alibaba's, container_meta and machine_meta are read with either.
+    // Alibaba's container_meta and machine_meta are read with either, so events and usage may both hold.
     out.usage |= !events && kind->table != kUnusedTable && IsForUsage(*kind, false);
   }
   return out;

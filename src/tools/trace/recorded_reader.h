@@ -1,4 +1,4 @@
-// Cells from the event tables of traces: Google 2019 and 2011, Alibaba 2018 (docs/reference/traces.md,
+// Reads cells from the event tables of traces: Google 2019 and 2011, Alibaba 2018 (docs/reference/traces.md,
 // "Recorded cells").
 #pragma once
 
@@ -13,36 +13,37 @@
 
 namespace taut::tools {
 
-// What the files hold, told by their names and first lines.
+// Contents of files, detected by their names and first lines.
 struct TraceContents {
   bool usage = false;    // rows that ReadTrace reads
-  bool events = false;   // tables that ReadRecordedCell reads, of jobs or of machines
+  bool events = false;   // tables of jobs or machines that ReadRecordedCell reads
   bool unknown = false;  // other files, such as those that ReadCell reads
 };
-// NotFound for a path that cannot be opened; files that match nothing are no error.
+// Detects the contents of the files. Returns NotFound for a path that cannot be opened; unknown files are not
+// an error. Pipes are not read, and may have usage or other content.
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options);
 
 struct RecordedCell {
   brain::TimedModel cell;
   brain::EventFigures figures;
-  // Machines by what they have, the most frequent first; of each the first capacity known.
+  // Number of machines by capacity, the most frequent first. A machine counts with its first known capacity.
   struct Shape {
     double cpu_cores = 0, memory_bytes = 0;
     uint64_t machines = 0;
   };
   std::vector<Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; those that are known
+  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; known modes only
 };
 
-// Reads the tables of events and machines among the files; others are named in a warning. Of the options: paths,
-// format, units, strict. Rows that are wrong are skipped and counted, those that cannot be right kept and counted,
-// each with file and line. In bounded memory but for what EventFold and RecordedMachines keep.
-// InvalidArgument if there is no such table, or tables of two formats.
+// Reads the tables of events and machines among the files; other files are listed in a warning. Of the options
+// only paths, format, units and strict are used. Invalid rows are skipped and counted, contradictory rows are
+// kept and counted, each with file and line. Memory is bounded, except for EventFold and RecordedMachines.
+// Returns InvalidArgument if there is no such table, or if the tables have two formats.
 absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadReport& report,
                                               const ReadProgress& progress = nullptr);
 
-// Shapes of the machines of a cell that was read otherwise.
+// Returns the shapes of the machines of a cell from another reader.
 std::vector<RecordedCell::Shape> ShapesOf(const brain::CellModel& model);
 
 }  // namespace taut::tools

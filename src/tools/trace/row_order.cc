@@ -8,12 +8,12 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
-constexpr size_t kLeastOthers = 5;  // rows that say where a series is
+constexpr size_t kLeastOthers = 5;  // rows that are needed to decide where a series lies
 constexpr size_t kShareOfFew = 100;
 
-// A longest strictly ascending subsequence, as places.
+// Returns the indices of a longest strictly ascending subsequence.
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
-  // By length - 1 of an ascending subsequence: the end with the least time, and the one that comes first.
+  // By length - 1 of an ascending subsequence: the last index with the least time, and the first index found.
   std::vector<uint32_t> least, first;
   std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {
@@ -30,7 +30,8 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   }
   std::vector<uint32_t> out(least.size());
   if (out.empty()) return out;
-  // A last row that is as far away as all others last gives way to one that is not.
+  // If the last row is further away than the span of all others, another last row is chosen where there is
+  // one.
   uint32_t at = first.back();
   if (out.size() > kLeastOthers) {
     const uint32_t previous = before[at];
@@ -42,7 +43,7 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   return out;
 }
 
-// Leaves out a few rows that are far from all others; false: there are none.
+// Removes a few rows that are far from all others; returns false if there are none.
 bool LeaveOutFarRows(std::span<const int64_t> times, std::vector<uint32_t>& rows) {
   if (rows.size() <= kLeastOthers) return false;
   size_t widest = 1;

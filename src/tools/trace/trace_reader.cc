@@ -1,4 +1,4 @@
-// From paths to rows: finds the files, tells their format, and leads its reader through them.
+// Reads paths to rows: finds the files, detects their format, and passes them to its reader.
 #include "tools/trace/trace_reader.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kFormatList =
     "bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv";
 
-// Makes every `size` jobs that appear one after the other the tasks of one.
+// Makes every `size` consecutive jobs the tasks of one job.
 class GroupingSink final : public TraceSink {
  public:
   GroupingSink(TraceSink& sink, int size) : sink_(sink), size_(static_cast<uint32_t>(size)) {}
@@ -55,7 +55,7 @@ class GroupingSink final : public TraceSink {
 
   TraceSink& sink_;
   const uint32_t size_;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> tasks_;  // member and its task -> task
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> tasks_;  // (job, task) -> task of the group
   std::vector<uint32_t> num_tasks_;                                     // by group
 };
 
@@ -86,8 +86,8 @@ std::string FormatWanted(const TraceOptions& options) {
   return fmt::format("in an unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
-// The files to be read in their order, all of one format. Files that were not named and match no format are
-// skipped with a warning, and so are tables of machines where those are not asked for.
+// Returns the files to read, in order, all of one format. Files that were not named by the caller and match no
+// format are skipped with a warning, and so are tables of machines if the sink does not need them.
 absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
                                               bool with_machines, TraceFormat& format, ReadReport& report) {
   std::vector<PlannedFile> plan;

@@ -1,4 +1,4 @@
-// Files for the tests of the trace readers, and a sink that keeps what it is given.
+// Writes files for the tests of the trace readers, and a sink that stores all rows.
 #pragma once
 
 #include <archive.h>
@@ -20,7 +20,7 @@
 
 namespace taut::tools {
 
-// One gzip member.
+// Returns the text as one gzip member.
 inline std::string Gzipped(std::string_view text) {
   isal_zstream stream;
   isal_deflate_init(&stream);
@@ -39,7 +39,7 @@ inline std::string Gzipped(std::string_view text) {
 
 enum class ArchiveKind { kZip, kTarGz };
 
-// An archive of (name, contents).
+// Writes an archive of (name, contents).
 inline void WriteArchive(const std::string& path, ArchiveKind kind,
                          const std::vector<std::pair<std::string, std::string>>& entries) {
   archive* out = archive_write_new();
@@ -64,7 +64,7 @@ inline void WriteArchive(const std::string& path, ArchiveKind kind,
   archive_write_free(out);
 }
 
-// Keeps everything; checks what every sink may rely on.
+// Stores all calls, and checks the guarantees that every sink relies on.
 class KeepingSink final : public TraceSink {
  public:
   struct Limit {
@@ -87,7 +87,7 @@ class KeepingSink final : public TraceSink {
   }
 
   std::vector<JobInfo> jobs;
-  std::vector<UsageRow> rows;  // their spans must not be used
+  std::vector<UsageRow> rows;  // their spans are no longer valid
   std::vector<Limit> limits;
 };
 
