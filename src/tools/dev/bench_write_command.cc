@@ -1,4 +1,4 @@
-// taut-dev bench-write: how many samples a second a remote-write receiver takes, end to end.
+// taut-dev bench-write: measures the samples per second that a remote-write receiver accepts, end to end.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -21,24 +21,24 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kSeriesPerRequest = 500;
 constexpr size_t kMaxPreparedBytes = size_t{512} << 20;
-constexpr double kAsFastInterval_s = 15;  // between two scrapes' times, if nothing else says
+constexpr double kAsFastInterval_s = 15;  // between the times of two scrapes without a rate
 
 struct Body {
   std::string bytes;
   uint32_t samples = 0;
 };
-// What one connection sends, in time order: a series is always sent over the same one.
+// Requests of one connection, in time order. A series is always sent over the same connection.
 using BodyLane = std::vector<Body>;
 
 struct WriterResult {
   absl::Status status;
-  uint64_t samples = 0;  // of requests answered with 2xx
+  uint64_t samples = 0;  // in requests with a 2xx response
   std::vector<double> latency_ms;
   std::map<int, uint64_t> statuses;
 };
 
-// Encoded before the clock starts: here the receiver is measured, not the sender. As many scrapes as the time
-// asks for, or as fit kMaxPreparedBytes.
+// Encodes the requests before the measurement starts, because the receiver is measured, not the sender. The
+// number of scrapes is what the time needs, or what fits in kMaxPreparedBytes.
 std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<server::CadvisorRequest> requests;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)
@@ -50,7 +50,7 @@ std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<BodyLane> lanes(static_cast<size_t>(args.connections));
   size_t bytes = 0;
   for (int64_t i = 0; static_cast<double>(i) < scrapes && bytes < kMaxPreparedBytes; ++i) {
-    // A receiver cannot take more than some 5 M samples a second.
+    // A receiver cannot accept more than about 5 million samples per second.
     if (static_cast<double>(i) * args.series > args.seconds * 5e6) break;
     for (size_t m = 0; m < requests.size() && !Interrupted(); ++m) {
       const double ahead_ms = static_cast<double>(i) * interval_s * 1000;

@@ -1,4 +1,4 @@
-// The commands of taut-dev, with their arguments as plain structs: parse_dev.cc fills them in.
+// Commands of taut-dev, with their arguments as plain structs, which parse_dev.cc fills.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,34 @@
 
 namespace taut::tools {
 
-// Reads the command line and runs the command; returns the exit code (tools/cli/cli.h).
+// Parses the command line and runs the command. Returns the exit code (tools/cli/cli.h).
 int RunDev(int argc, char** argv);
 
 struct FeedArgs {
   ConnectionArgs connection;
   int jobs = 200;
-  int days = 0;                 // 0: FeedDays
-  double speed = 600;           // cell-seconds a second; 1: the wall clock's
-  std::string history = "21d";  // sent at once
-  std::string live;             // of the cell's time, then it ends; empty: until a signal
+  int days = 0;                 // length of the data set; 0: FeedDays()
+  double speed = 600;           // seconds of the cell per second of real time; 1: real time
+  std::string history = "21d";  // usage that is sent at the start
+  std::string live;             // length of the live phase in the cell's time; empty: until a signal
   std::string every = "1m";     // scrape interval of the live phase
   uint64_t seed = 1;
   bool ooms = false;
-  bool follow = false;  // as many pods run as tautd orders
+  bool follow = false;  // true: the number of pods follows tautd's orders
   bool quiet = false;
 };
-// A signal is how it ends: kExitOk.
+// Sends a simulated cell to tautd until --live is over or a signal arrives; both are kExitOk.
 int RunFeed(const FeedArgs& args);
 
 struct BenchWriteArgs {
   ConnectionArgs connection;
   uint32_t series = 10'000;
-  double rate = 0;  // samples a second; 0: as fast as it goes
+  double rate = 0;  // samples per second; 0: as fast as possible
   double seconds = 10;
   int connections = 1;
   OutputForm output = OutputForm::kTable;
 };
+// Measures a remote-write receiver. Returns kExitPartial after a signal.
 int RunBenchWrite(const BenchWriteArgs& args);
 
 }  // namespace taut::tools

@@ -1,5 +1,5 @@
-// How much CPU time a thread still has to use so that it uses what is wanted on average, however late it is
-// woken.
+// Computes the CPU time that a thread must still use, so that its average use is the target, however late it
+// wakes up.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,19 @@
 
 namespace taut::tools {
 
-// One thread's. Microseconds.
+// CPU time that one thread owes, in microseconds. Not thread-safe.
 class CpuDebt {
  public:
-  // What is owed above `most_us` is forgotten: a load that was throttled does not catch up for hours after.
+  // Debt above `most_us` is dropped: a load that was throttled must not catch up for hours afterwards.
   explicit CpuDebt(int64_t most_us) : most_us_(static_cast<double>(most_us)) {}
 
-  // A share of a core was requested for this time. Returns what to use now, 0 if more was used already.
+  // Adds the debt for using `share` of a core during `elapsed_us`. Returns the CPU time to use now; 0 if more
+  // was used already.
   int64_t Owe(double share, int64_t elapsed_us) {
     owed_us_ = std::min(most_us_, owed_us_ + share * static_cast<double>(elapsed_us));
     return std::max<int64_t>(0, static_cast<int64_t>(owed_us_));
   }
+  // Subtracts CPU time that was used.
   void Used(int64_t cpu_us) { owed_us_ -= static_cast<double>(cpu_us); }
 
  private:
@@ -25,10 +27,10 @@ class CpuDebt {
   double owed_us_ = 0;
 };
 
-// The share of a core of thread `index` when `cores` are wanted of as few threads as there can be, each with
-// the same share.
+// Returns the share of a core for thread `index`, if `cores` are spread evenly over as few threads as
+// possible.
 inline double ShareOfThread(double cores, int index) {
-  // Not one thread more for what rounding made of 2.0.
+  // 1e-9: a rounding error in 2.0 must not add a third thread.
   const int threads = static_cast<int>(cores - 1e-9) + 1;
   return index < threads && cores > 0 ? cores / threads : 0;
 }

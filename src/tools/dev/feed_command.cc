@@ -1,4 +1,4 @@
-// taut-dev feed: a simulated cell with live traffic, as remote write.
+// taut-dev feed: sends a simulated cell with live traffic by remote write.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFedSeriesPerRequest = 2000;
-constexpr int kHistorySteps = 2;  // scrapes of a window: history is sent in less detail
+constexpr int kHistorySteps = 2;  // scrapes per window of history, which is sent in less detail
 
 int64_t UnixSeconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -36,7 +36,7 @@ double SecondsSince(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// The status line on the terminal in the live phase.
+// Prints the status line of the live phase on the terminal.
 class LiveLine {
  public:
   explicit LiveLine(bool quiet) : enabled_(!quiet && StderrIsTerminal()) {}
@@ -59,7 +59,7 @@ class LiveLine {
 
 class Feed {
  public:
-  // `orders`: to read them from; null: they are not followed.
+  // `orders` is the client that reads orders; null: orders are not followed.
   Feed(const FeedArgs& args, std::unique_ptr<FeedCell> cell, RemoteSender sender,
        std::unique_ptr<HttpClient> orders, int steps)
       : args_(args),
@@ -69,7 +69,7 @@ class Feed {
         steps_(steps) {}
 
   absl::Status SendHistory(int64_t windows);
-  // From this window of the cell on, for `count` windows.
+  // Sends `windows` windows of the cell from `first` on. Returns Cancelled after a signal.
   absl::Status Live(int64_t first, int64_t windows);
   const FeedCell& cell() const { return *cell_; }
   const RemoteSender& sender() const { return sender_; }
@@ -81,10 +81,10 @@ class Feed {
       return sender_.Send(server::EncodeWriteRequest(series));
     });
   }
-  // Takes in the numbers of tasks ordered since the last call. A server that does not answer is asked again in
-  // the next window.
+  // Applies the numbers of tasks that were ordered since the last call. If the server does not respond, the
+  // next window tries again.
   void Follow();
-  // Waits until the cell's clock has reached this second of the cell. False: a signal came.
+  // Waits until the cell's clock reaches `cell_s`. Returns false after a signal.
   bool WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_since) const;
   void Say(const std::string& text) const {
     if (!args_.quiet) Print(text + "\n");
@@ -129,7 +129,7 @@ bool Feed::WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_s
 void Feed::Follow() {
   if (orders_ == nullptr) return;
   constexpr int kMostPages = 20;
-  std::vector<Json> fresh;  // the newest first
+  std::vector<Json> fresh;  // newest first
   int64_t before = 0;
   for (int page = 0; page < kMostPages; ++page) {
     const std::string path = StrCat("/api/v1/decisions?target=replicas&limit=100",
@@ -164,7 +164,7 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
   for (int64_t w = first; w < first + windows; ++w) {
     if (w > first && w % cell_->windows() == 0) Say("restarting the data set with new pod names");
     for (int k = 0; k < steps_; ++k) {
-      // A scrape is sent when the last pod of it is due.
+      // A scrape is sent when its last pod is due.
       const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
       if (!WaitFor(due_s, first * kWindowSeconds, begin)) return absl::CancelledError("interrupted");
       if (k == 0) Follow();
@@ -235,7 +235,7 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
                       Counted(static_cast<uint64_t>(plan->days), "day"),
                       FormatBytes(static_cast<double>(FeedBytes(args.jobs, plan->days)))));
   RemoteSender sender(std::move(*client));
-  // An unreachable server or a wrong token is reported before the cell is generated.
+  // Reports an unreachable server or a wrong token before the cell is generated, which takes a while.
   if (absl::Status s = sender.Send(server::EncodeWriteRequest({})); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
   if (!cell.ok()) return cell.status();

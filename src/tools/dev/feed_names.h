@@ -1,4 +1,4 @@
-// Names as people and Kubernetes give them, for a simulated cell.
+// Draws names like those of people and Kubernetes, for a simulated cell.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@ struct FeedName {
   std::string name_space;
   std::string name;
 };
-// "shop" and "cart-api", or whatever `draw` chooses. Few draws share a name, but some do.
+// Returns a namespace and name such as "shop" and "cart-api". Different draws may have the same name, but
+// seldom do.
 FeedName DrawFeedName(uint64_t draw);
 
-// "x2x4z": the end of a pod's name.
+// Returns the end of a pod's name, such as "x2x4z".
 std::string DrawPodSuffix(uint64_t draw);
-// "5d4f8c7b9d": the hash of a pod template.
+// Returns the hash of a pod template, such as "5d4f8c7b9d".
 std::string DrawTemplateHash(uint64_t draw);
 
 }  // namespace taut::tools

@@ -14,12 +14,12 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{50}, kLongestPause{5000};
 
-// Our own pause, but never longer than what the receiver asks for. Sooner than asked is fine: there is one of
-// us, and a receiver that is busy says so again for little.
+// Returns the pause before a retry: `own`, but at most the receiver's Retry-After. A shorter pause does no
+// harm: there is one sender, and a busy receiver rejects it again at little cost.
 milliseconds PauseBefore(const HttpResponse& response, milliseconds own) {
   const std::string* after = response.header("Retry-After");
   const std::optional<double> seconds = after == nullptr ? std::nullopt : ParseDouble(*after);
-  if (!seconds.has_value() || *seconds < 0) return own;  // a date: our own pause will do
+  if (!seconds.has_value() || *seconds < 0) return own;  // Retry-After is absent, or a date
   return std::clamp(milliseconds(static_cast<int64_t>(std::min(*seconds, 60.0) * 1000)), milliseconds(10),
                     own);
 }

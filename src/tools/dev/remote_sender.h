@@ -1,4 +1,4 @@
-// Sends remote-write bodies one after the other, with the patience of a Prometheus.
+// Sends remote-write bodies one after the other, with retries as Prometheus does.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 namespace taut::tools {
 
 struct SendCounts {
-  uint64_t requests = 0;  // answered, retries included
-  uint64_t bytes = 0;     // of the bodies taken
+  uint64_t requests = 0;  // requests with a response, including retries
+  uint64_t bytes = 0;     // bytes of accepted bodies
   uint64_t retries = 0;
-  std::array<uint64_t, 6> answers{};  // by status class: answers[2] of 2xx
+  std::array<uint64_t, 6> answers{};  // by status class: answers[2] counts 2xx
 };
 
 // Not thread-safe.
@@ -24,11 +24,11 @@ class RemoteSender {
  public:
   explicit RemoteSender(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
 
-  // Returns when the body is taken. 429 and 5xx are retried with growing pauses, Retry-After at most; a
-  // connection lost after it once worked likewise, for kPatience. Other answers are errors with the words of
-  // the server; Cancelled: a signal came.
+  // Sends a body until it is accepted. 429 and 5xx are retried with growing pauses, at most Retry-After. A
+  // lost connection is retried for kPatience once a request has succeeded. Returns other responses as errors
+  // with the server's message, and Cancelled after a signal.
   absl::Status Send(std::string_view body);
-  // One try: any answer is fine and counted; its status. For measurements.
+  // Sends a body once and returns the status of the response, which is counted. For measurements.
   absl::StatusOr<int> SendOnce(std::string_view body);
 
   const SendCounts& counts() const { return counts_; }
@@ -42,7 +42,7 @@ class RemoteSender {
   SendCounts counts_;
 };
 
-// Sleeps until then or a signal; false for a signal.
+// Sleeps until `then`. Returns false if a signal arrived.
 bool SleepUntil(std::chrono::steady_clock::time_point then);
 
 }  // namespace taut::tools

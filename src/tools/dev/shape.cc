@@ -42,7 +42,7 @@ constexpr std::array<Word, 9> kWords = {{
     {"day", LoadShape::Kind::kDay, "day:50MiB..200MiB", "day:0.1..0.9"},
 }};
 
-// A number and one of the suffixes; "" must be among them for a plain number to pass.
+// Parses a number and one of the suffixes; a plain number is only accepted if "" is among them.
 std::optional<double> WithSuffix(std::string_view text, std::span<const Suffix> suffixes, bool bare_unit) {
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   for (const Suffix& s : suffixes) {
@@ -54,12 +54,12 @@ std::optional<double> WithSuffix(std::string_view text, std::span<const Suffix> 
   return std::nullopt;
 }
 
-// Reads a shape piece by piece; the first thing that is wrong stays.
+// Parses a shape piece by piece, and keeps the first error.
 class Reader {
  public:
   Reader(std::string_view text, LoadUnit unit) : rest_(text), unit_(unit) {}
 
-  // Up to the separator, which is taken too; all that is left for "".
+  // Removes the text up to the separator, and the separator itself; all of it for "".
   std::string_view Until(std::string_view separator) {
     const size_t at = separator.empty() ? rest_.size() : rest_.find(separator);
     if (at == std::string_view::npos) {
@@ -101,7 +101,7 @@ class Reader {
       Fail(StrCat("\"", text, "\" is not a share; expected one such as 30%, at most 100%"));
     return share.value_or(0);
   }
-  // A time or a share of the period.
+  // Parses a time or a share of the period.
   int64_t Length(std::string_view text, int64_t period_us) {
     const int64_t us =
         text.ends_with('%') ? std::llround(Percent(text) * static_cast<double>(period_us)) : Time(text);
@@ -202,7 +202,7 @@ absl::StatusOr<LoadShape> LoadShape::Parse(std::string_view text, LoadUnit unit,
     form.noise = noise_reader.Percent(plain.substr(tilde + 1));
     plain = plain.substr(0, tilde);
   }
-  // A ':' is also in "30s:2s", but no kind is a number.
+  // A ':' also occurs in "30s:2s", but no kind is a number.
   const size_t colon = plain.find(':');
   const std::string_view name = colon == std::string_view::npos ? std::string_view() : plain.substr(0, colon);
   const auto* const word =
@@ -252,7 +252,7 @@ double LoadShape::At(int64_t t_us) const {
   if (t_us < 0) return 0;
   double amount = Smooth(t_us);
   if (form_.noise > 0) {
-    // Each resource its own noise.
+    // Each resource has noise of its own.
     Rng rng = Rng(options_.seed * 2 + (unit_ == LoadUnit::kCores ? 1 : 0))
                   .Fork(static_cast<uint64_t>(t_us / kSecondUs));
     amount *= 1 + form_.noise * rng.Uniform(-1, 1);

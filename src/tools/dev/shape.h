@@ -1,22 +1,22 @@
-// What a made load wants at each time: bytes or cores, as a shape that fits in a word. Arithmetic only.
+// The target of a synthetic load at each time, in bytes or cores, as a shape that fits in one word. Arithmetic
+// only.
 //
-//   AMOUNT               always so much            64MiB    0.3
+//   AMOUNT               constant                 64MiB    0.3
 //   grow:A..B/T          A to B in T, then B       grow:32MiB..256MiB/60s
 //   double:A/T[xN]       A, doubled each T, N      double:32MiB/20s    double:32MiB/20sx3
-//                        times (6), then stays
+//                        times (6), then constant
 //   leak:[A+]R/T         A and R more each T       leak:1MiB/s    leak:64MiB+1MiB/s
 //   spike:A+B/T:L        A, from T on A + B for    spike:64MiB+200MiB/30s:2s
 //                        the first L of each T
 //   duty:A/T:L           A for the first L of      duty:0.8/100ms:30%
-//                        each T, else nothing
+//                        each T, else 0
 //   step:A..B@T          A until T, then B;        step:0.2..0.8@30s
-//   fall:A..B@T          the same, B at most A     fall:400MiB..80MiB@20s
+//   fall:A..B@T          step with B at most A     fall:400MiB..80MiB@20s
 //   day:A..B             a sine, A at midnight,    day:50MiB..200MiB
 //                        where it begins, B at noon
 //
-// and after any of them ~P%: each second up to P % more or less, at random but by the seed the same each
-// time. AMOUNT is in bytes (B, KiB, MiB, GiB, TiB) or cores; a time in ms, s, m, h; L may be a share of T
-// (30%).
+// Any shape may end in ~P%: in each second up to P % more or less, at random but reproducible by the seed.
+// AMOUNT is in bytes (B, KiB, MiB, GiB, TiB) or cores, a time in ms, s, m, h; L may be a share of T (30%).
 #pragma once
 
 #include <cstdint>
@@ -37,20 +37,20 @@ class LoadShape {
     double a = 0, b = 0;
     int64_t period_us = 1, length_us = 0;
     int times = 0;
-    double noise = 0;  // 0.1: a tenth up or down
+    double noise = 0;  // 0.1: up to a tenth more or less
   };
   struct Options {
-    double speed = 1;  // of kDay: a day has 86,400 s / speed. Nothing else goes faster.
+    double speed = 1;  // of kDay: a day has 86,400 s / speed; other kinds ignore it
     uint64_t seed = 1;
   };
-  // Above these, At says so much.
+  // Limits: At() returns at most these amounts, and Parse() rejects larger ones.
   static constexpr double kMaxBytes = 1099511627776.0 * 16;
   static constexpr double kMaxCores = 1024;
 
-  // As above. InvalidArgument says what is wrong and how it is written.
+  // Parses a shape as above. InvalidArgument contains the error and an example.
   static absl::StatusOr<LoadShape> Parse(std::string_view text, LoadUnit unit, const Options& options);
 
-  // Bytes or cores wanted so long after the start; 0 before it. From any thread.
+  // Returns the target `t_us` microseconds after the start, in bytes or cores; 0 before it. Thread-safe.
   double At(int64_t t_us) const;
   LoadUnit unit() const { return unit_; }
 
@@ -64,7 +64,8 @@ class LoadShape {
   Options options_;
 };
 
-// "100ms", "20s", "5m", "1h", a plain number of seconds; "s" alone is one. Above 0, at most 10,000 h.
+// Parses "100ms", "20s", "5m", "1h", or a plain number of seconds; "s" alone is 1 s. InvalidArgument unless it
+// is above 0 and at most 10,000 h.
 absl::StatusOr<int64_t> ParseLoadTimeUs(std::string_view text);
 
 }  // namespace taut::tools

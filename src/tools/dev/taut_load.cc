@@ -1,5 +1,5 @@
-// taut-load: uses memory and CPU as requested. For tests and the demonstration: small, static, gone by
-// itself.
+// taut-load: uses memory and CPU as requested, for tests and the demonstration. It is small and static, and
+// ends by itself.
 #include <fcntl.h>
 #include <getopt.h>
 #include <sys/mman.h>
@@ -93,7 +93,7 @@ int Complain(std::string_view what, int code) {
   return code;
 }
 
-// Memory that is really there: one byte of each page is written.
+// Memory that the kernel has allocated: one byte of each page is written.
 class HeldMemory {
  public:
   HeldMemory() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {}
@@ -101,8 +101,8 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
-  // Whole pages, at most `bytes`. At most kStep is taken at once, so that the caller gets to do other
-  // things. False with errno if there is no more.
+  // Changes the memory to whole pages, at most `bytes`. A call adds at most kStep, so that the caller can
+  // react in between. Returns false with errno if there is no more memory.
   bool Go(double bytes) {
     const auto wanted = static_cast<size_t>(bytes) / page_ * page_;
     if (wanted < held_) Shrink(wanted);
@@ -122,7 +122,7 @@ class HeldMemory {
   bool AddChunk() {
     void* chunk = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (chunk == MAP_FAILED) return false;
-    // A huge page would hold 512 times what was touched.
+    // A huge page would allocate 512 times the memory that was written.
     madvise(chunk, kChunk, MADV_NOHUGEPAGE);
     chunks_.push_back(static_cast<volatile char*>(chunk));
     return true;
@@ -143,7 +143,7 @@ class HeldMemory {
   std::vector<volatile char*> chunks_;
 };
 
-// Works until this thread has used that much CPU time since its start.
+// Works until this thread has used `cpu_us` of CPU time since its start.
 void BurnUntil(int64_t cpu_us) {
   volatile uint64_t sink = 1;
   while (ClockUs(CLOCK_THREAD_CPUTIME_ID) < cpu_us) {
@@ -164,13 +164,13 @@ void UseCpu(const LoadShape& cpu, int index, int64_t start_us, int64_t period_us
     const int64_t burn_us = debt.Owe(ShareOfThread(cpu.At(now_us - start_us), index), now_us - last_us);
     last_us = now_us;
     BurnUntil(cpu_us + burn_us);
-    // With what waking up took.
+    // Includes the CPU time of waking up.
     const int64_t before_us = std::exchange(cpu_us, ClockUs(CLOCK_THREAD_CPUTIME_ID));
     debt.Used(cpu_us - before_us);
   }
 }
 
-// The report's figures of one second.
+// Prints a line of the report every second.
 class Report {
  public:
   Report(const std::optional<LoadShape>& cpu, int64_t start_us)
@@ -187,7 +187,7 @@ class Report {
   }
 
  private:
-  // On average since the line before.
+  // Returns the average target since the previous line.
   double WantedCores(int64_t now_us) const {
     if (!cpu_) return 0;
     double sum = 0;
@@ -227,7 +227,7 @@ int RunLoad(const Options& options, int64_t start_us) {
   return code;
 }
 
-// The kernel's first choice: it is the load that is to be killed, not who starts it again.
+// Makes this process the kernel's first choice: the load must be killed, not the process that restarts it.
 void OfferToOomKiller() {
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -292,7 +292,7 @@ absl::Status ReadNumber(int option, std::string_view text, LoadShape::Options* h
   return absl::OkStatus();
 }
 
-// What the options say as text, until all are read.
+// Texts of the options until all are parsed: a shape depends on --speed and --seed, which may be behind it.
 struct Texts {
   std::string_view memory, cpu;
   LoadShape::Options how;
@@ -378,7 +378,7 @@ int Main(int argc, char** argv) {
     if (getppid() != parent) return 1;
   }
   if (getpid() == 1) {
-    // The first process of a container has no default: without these, stopping it takes ten seconds.
+    // The first process of a container has no default handlers: without these, stopping it takes ten seconds.
     for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int which) { _exit(128 + which); });
   }
   const int64_t start_us = NowUs();

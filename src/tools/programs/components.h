@@ -1,4 +1,4 @@
-// The list of what tautd runs beside its pass, in the order of starts.
+// The components that tautd runs beside its pass, in the order in which they start.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace taut::tools {
 
-// Pointers are to components of the list; null are those that the configuration does not ask for.
+// Components and pointers to some of them, owned by the list. Null: the configuration does not enable the
+// component.
 struct Components {
   server::ComponentList list;
   server::KubernetesComponent* cluster = nullptr;
@@ -23,21 +24,21 @@ struct Components {
   server::HttpComponent* http = nullptr;
 };
 
-// What components ask of the daemon, beyond the context.
+// Values that components need from the daemon, beyond the context.
 struct DaemonHooks {
-  std::string config_path;  // "" for none
+  std::string config_path;  // "" without a file
   int64_t started_s = 0;
-  server::DaemonClock* clock = nullptr;  // which an operator may confirm
-  // ControlPlane::Tick of the past, and what else is due meanwhile.
+  server::DaemonClock* clock = nullptr;  // the clock, which an operator may confirm
+  // Calls ControlPlane::Tick for the past, with the work that is due around a pass.
   std::function<absl::Status(Timestamp through)> tick_past;
 };
 
-// Makes the components of a configuration; nothing is started. `context`, `history` and `out` outlive them. Errors
-// are of the settings, or of files that they name.
+// Creates the components of a configuration without starting them. `context`, `history` and `out` must outlive
+// them. Returns errors of the settings, or of files that they name.
 absl::Status MakeComponents(const server::DaemonConfig& config, const server::DaemonContext& context,
                             server::History* history, const DaemonHooks& hooks, Components& out);
 
-// What --check-config checks of the parts, beyond the file itself. `warnings`: sentences.
+// Checks the parts for --check-config, beyond the file itself. Appends sentences to `warnings`.
 absl::Status CheckComponents(const server::DaemonConfig& config, std::vector<std::string>& warnings);
 
 }  // namespace taut::tools

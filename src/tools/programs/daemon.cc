@@ -17,11 +17,11 @@
 namespace taut::tools {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{200};       // an OOM kill waits no longer
-constexpr std::chrono::milliseconds kSampleTick{20};  // where time is the samples', it may run fast
+constexpr std::chrono::milliseconds kTick{200};       // longest delay of an OOM kill
+constexpr std::chrono::milliseconds kSampleTick{20};  // if samples set the time, it may pass fast
 constexpr std::chrono::milliseconds kStoreRetry{2000};
 
-// Beside the store.
+// Returns the directory of files beside the store.
 std::string StateDir(const std::string& store_path) {
   if (store_path == "memory") return std::filesystem::temp_directory_path();
   const std::string dir = std::filesystem::path(store_path).parent_path();
@@ -117,7 +117,7 @@ absl::Status Daemon::StartControl() {
   options.ingest.ingest = config_.ingest.options;
   options.ingest.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
-    // Days go by in seconds, and the end of one takes a while.
+    // Days pass in seconds, and closing a day takes a while: more windows must be able to wait.
     options.ingest.max_waiting_windows = options.ingest.max_open_windows = 2 * kWindowsPerDay;
     options.ingest.ingest.windows.max_samples_per_series = 16 * 1024;
   }
@@ -164,7 +164,8 @@ absl::Status Daemon::Pass(const std::function<absl::Status()>& tick) {
   return s;
 }
 
-// Agents bring what they kept, too, and learn what is stored.
+// Agents also deliver the windows that they queued during an outage, and receive acknowledgements of stored
+// ones. While the windows are held, the past is not complete and this pass is repeated.
 absl::Status Daemon::TickPast(Timestamp through) {
   while (true) {
     (void)clock_.Step();
@@ -225,10 +226,11 @@ void Daemon::Stop() {
     stopping_ = true;
   }
   wake_.notify_all();
+  // The loop first: after this, no pass runs and this thread alone may tick the control plane.
   if (loop_.joinable()) loop_.join();
   components_.list.Stop();
   if (!clock_.begun()) return;
-  // A backfill that was cut goes on from the last window at the next start: none of after it may be closed
+  // An interrupted backfill continues from the last window at the next start, so no later window may be closed
   // now.
   const Timestamp now = clock_.Step();
   const bool none = backfill_cut_ || !clock_.Doubt().empty();

@@ -1,4 +1,4 @@
-// tautd: the store, the control plane, its components, and the loop that ticks them.
+// The daemon tautd: the store, the control plane, its components, and the loop that ticks them.
 #pragma once
 
 #include <condition_variable>
@@ -21,22 +21,25 @@
 
 namespace taut::tools {
 
+// Returns the fleet's settings, with the enforcement that the actuators of the configuration have.
 brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config);
 
 class Daemon {
  public:
-  // Opens the store, goes on from where it was, listens. `config_path`: "" for none.
+  // Opens the store, restores its state, starts the components and listens. `config_path` is "" without a
+  // file. Returns the first error of a part; then nothing runs.
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const server::DaemonConfig& config,
                                                        const std::string& config_path);
-  // Stop().
+  // Calls Stop().
   ~Daemon();
 
-  // Takes over the rules, the settings of jobs, recommenders, and the keys of another configuration that reload
-  // (DaemonSetting::reloads); logs each key that only a restart would change.
+  // Applies the rules, job settings, recommenders, and the reloadable keys (DaemonSetting::reloads) of another
+  // configuration. Logs each changed key that needs a restart. Called from one thread, while the loop runs.
   void Reload(const server::DaemonConfig& config);
-  // Lets requests in flight finish, decides and stores what is due, writes checkpoints.
+  // Finishes requests in flight, decides and stores what is due, and writes checkpoints. Further calls do
+  // nothing.
   void Stop();
-  // "http://127.0.0.1:7070/".
+  // Returns the address of the API, such as "http://127.0.0.1:7070/".
   std::string url() const { return components_.http->url(); }
 
  private:
@@ -46,7 +49,7 @@ class Daemon {
   absl::Status StartControl();
   void SayWhatIsRestored(double seconds) const;
   void Loop();
-  // One pass, with what the components do around it.
+  // Runs one pass, with the components' work before and after it.
   absl::Status Pass(const std::function<absl::Status()>& tick);
   absl::Status TickPast(Timestamp through);
   void TickComponents(const absl::Status& stored);
@@ -54,19 +57,19 @@ class Daemon {
   void Wait(std::chrono::milliseconds pause);
 
   server::DaemonConfig config_;
-  ProgramLog log_;  // outlives all that runs, as the next two do
+  ProgramLog log_;  // must outlive all parts that run, as must the next two members
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;
-  server::History* history_ = nullptr;              // the same object
+  server::History* history_ = nullptr;              // the same object as store_
   std::unique_ptr<server::SampleLogFile> samples_;  // beside the store, if that is a file
   server::ActuatorSet actuators_;
   std::unique_ptr<server::ControlPlane> control_;
-  Components components_;              // of control_ and what is above it
-  bool backfill_cut_ = false;          // by a stop; written by the loop
-  std::optional<WindowId> looked_at_;  // of the loop: the window closed last
+  Components components_;              // destroyed before control_ and the members above, which they use
+  bool backfill_cut_ = false;          // true if a stop interrupted the backfill; written by the loop
+  std::optional<WindowId> looked_at_;  // last closed window that the loop has seen
 
-  std::mutex mutex_;  // over what follows
+  std::mutex mutex_;  // guards the next two members
   std::condition_variable wake_;
   bool stopping_ = false;
   std::thread loop_;

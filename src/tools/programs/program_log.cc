@@ -13,7 +13,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr std::string_view kActions = "actions";  // the logger whose lines are formatted already
+constexpr std::string_view kActions = "actions";  // name of the logger whose lines are already formatted
 
 struct LogState {
   bool json = false;
@@ -37,7 +37,7 @@ std::string_view LevelName(spdlog::level::level_enum level) {
   return View(spdlog::level::to_string_view(level));
 }
 
-// Acts come as JSON; every other message becomes one.
+// Acts arrive as JSON; other messages are converted to it.
 class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {

@@ -1,5 +1,5 @@
-// The log of a program: standard error, as text or one JSON object a line, and a line for each act (a limit
-// set, an OOM kill, a connection lost) with typed fields. Used by tautd and tautlet.
+// The log of tautd and tautlet: standard error, as text or one JSON object per line. Acts (a limit set, an OOM
+// kill, a connection lost) are lines with typed fields.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace taut::tools {
 
-// Makes spdlog's default logger. `level`: debug, info, warning or error. `format`: text or json.
-// InvalidArgument names what is allowed.
+// Configures spdlog's default logger. `level`: debug, info, warning or error. `format`: text or json.
+// InvalidArgument contains the allowed values.
 absl::Status SetUpLogging(std::string_view level, std::string_view format);
 
-// Thread-safe, as spdlog is. Lines of acts have an `action` ("limit_set"); plain messages a `message`.
+// Writes to spdlog. Thread-safe. Lines of acts have an `action` ("limit_set"), plain messages a `message`.
 class ProgramLog final : public DaemonLog {
  public:
   void Say(LogLevel level, std::string_view text) override;

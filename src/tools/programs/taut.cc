@@ -1,4 +1,4 @@
-// taut: the command line. All there is to see is in cli/.
+// taut: the command line. All of it is in tools/cli.
 #include "tools/cli/cli.h"
 
 int main(int argc, char** argv) { return taut::tools::RunCli(argc, argv); }

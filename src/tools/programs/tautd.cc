@@ -76,13 +76,14 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; this one waits for them
+  // inherited by all later threads, so that sigwait() below receives the signals
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  // If the parent process left it ignored, the end of a child could not be seen.
+  // If the parent process ignored SIGCHLD, the end of a child process could not be detected.
   std::signal(SIGCHLD, SIG_DFL);
   LogNotices(config);
-  RaiseDescriptorLimit();  // each agent and each open page takes one
+  RaiseDescriptorLimit();  // each agent and each open page needs a descriptor
   absl::StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(config, args.config);
   if (!daemon.ok()) return Fail(1, Message(daemon.status()));
   spdlog::info("tautd {} listens: {}", kVersion, (*daemon)->url());

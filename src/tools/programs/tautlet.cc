@@ -81,7 +81,7 @@ absl::StatusOr<server::AgentConfig> ConfigOf(const Args& args) {
   config->observe |= args.observe;
   char host[256] = "localhost";
   gethostname(host, sizeof(host) - 1);
-  // In a container the host's name is the container's.
+  // Inside a container gethostname() returns the container's name.
   const char* const given = std::getenv("TAUT_HOST");
   const std::string machine = given != nullptr && *given != '\0' ? given : host;
   if (config->host.empty()) config->host = machine;
@@ -89,7 +89,7 @@ absl::StatusOr<server::AgentConfig> ConfigOf(const Args& args) {
   return config;
 }
 
-// What the kernel and the engine let us do here.
+// Access to the kernel and the Docker engine on this machine.
 struct Hands {
   node::CgroupMounts mounts;
   std::vector<std::unique_ptr<node::TaskFinder>> finders;
@@ -102,7 +102,7 @@ struct Hands {
   }
 };
 
-// Finders for the rules; with `all` also those that no rule asks for.
+// Opens the finders that the rules need; with `all` every finder.
 absl::StatusOr<Hands> OpenHands(const server::AgentConfig& config, bool all) {
   Hands hands;
   absl::StatusOr<node::CgroupMounts> mounts = node::ReadCgroupMounts(config.cgroup_root);
@@ -170,7 +170,7 @@ int List(const server::AgentConfig& config) {
   return code;
 }
 
-// What Serve would fail of, and what would stop it from reaching the daemon: "" if nothing.
+// Returns the problems that would make Serve fail, or keep it from connecting to the daemon.
 std::vector<std::string> Problems(const server::AgentConfig& config) {
   std::vector<std::string> out;
   const auto take = [&out](std::string_view about, const absl::Status& s) {
@@ -262,7 +262,8 @@ void BeginGuard(const server::AgentConfig& config, bool has_memory_high) {
                  config.tiers.guard.throttle ? "throttles" : "",
                  config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
                  config.tiers.guard.kill ? "kills" : "");
-    // It must act while the tasks take what is left; for the thread of the loop, if it may.
+    // The guard must run while tasks compete for the last memory and CPU, so its thread gets a higher priority
+    // if permitted.
     (void)setpriority(PRIO_PROCESS, 0, kGuardNice);
     if (config.tiers.guard.throttle && !has_memory_high) {
       spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
@@ -277,9 +278,10 @@ int Serve(const server::AgentConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // for all threads to come; the loop waits for them
+  // inherited by all later threads; the loop receives the signals
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  RaiseDescriptorLimit();  // each task takes some
+  RaiseDescriptorLimit();  // each task needs some
   if (const absl::Status s = node::LockStateDirectory(config.state); !s.ok()) return Fail(1, Message(s));
   absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));

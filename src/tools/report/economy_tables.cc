@@ -175,7 +175,7 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
 std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const auto days = [](int64_t steps) { return static_cast<double>(steps) / kWindowsPerDay; };
   const auto steps = static_cast<int64_t>(result.measured.size());
-  // Of a resource that the trace does not measure the capacity is next to nothing.
+  // If the trace does not measure a resource, its capacity is 1 unit.
   const auto has = [&](Resource r) {
     const int64_t capacity = result.capacity[static_cast<size_t>(r)];
     if (capacity <= 1) return StrCat("no ", Name(r), " that is measured");

@@ -1,4 +1,4 @@
-// The tables of a replayed pool, as text: for the terminal and for a page.
+// Tables of a replayed pool as text, for the terminal and for a page.
 #pragma once
 
 #include <span>
@@ -11,19 +11,19 @@
 namespace taut::tools {
 
 struct EconomyTable {
-  std::vector<std::string> head;  // a '\n' where a terminal breaks the line
+  std::vector<std::string> head;  // a '\n' where a terminal may break the line
   std::vector<std::vector<std::string>> rows;
 };
-// A row a policy: what is sold, used and earned below the reserved tiers.
+// One row per policy: what is sold, used and earned below the reserved tiers.
 EconomyTable EconomyPolicyTable(const EconomyResult& result, const brain::PriceSheet& sheet);
-// A row a policy and tier, and one a reserved tier: promises and what was kept of them.
+// One row per policy and tier, and one per reserved tier: promised and kept shares.
 EconomyTable EconomyTierTable(const EconomyResult& result, const brain::PriceSheet& sheet);
 
-// A row a group, the highest bills first: what it pays with each policy. `groups`: names, by number; `limit`: of
-// rows, after which one says how many there are.
+// One row per group, highest bill first: its bill under each policy. `groups` has the names by number. At most
+// `limit` rows, and then one with the total number.
 EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::string> groups, size_t limit);
 
-// Below the reserved tiers.
+// Sums over the tiers below the reserved ones.
 struct EconomySums {
   PoolLines sums;
   PoolAmounts wanted = {};
@@ -32,14 +32,14 @@ struct EconomySums {
 };
 EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<brain::TierSale>& tiers);
 
-// "what the pool has, how long it is counted, how each tier is sold": sentences, a line each.
+// Returns sentences, one per line: the pool's capacity, the counted time, and how each tier is sold.
 std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceSheet& sheet);
-// What the columns mean, in lines.
+// Explanation of the columns, in lines.
 extern const char* const kEconomyLegend;
 
-// Core-hours or GiB-hours of a sum of steps.
+// Converts a sum of steps to core-hours or GiB-hours.
 double HoursOf(Resource r, int64_t quantity);
-// Cores or GiB of one step.
+// Converts the amount of one step to cores or GiB.
 double AmountOfStep(Resource r, int64_t quantity);
 
 }  // namespace taut::tools

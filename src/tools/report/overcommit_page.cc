@@ -111,7 +111,7 @@ std::string MachineName(const OvercommitResult& result, size_t machine) {
 
 struct MachineBelow {
   size_t machine = 0;
-  uint64_t below = 0;  // predictions, of all predictors
+  uint64_t below = 0;  // predictions below the oracle, over all predictors
 };
 
 // The machines with any, those with most first, then in their order.

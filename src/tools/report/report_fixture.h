@@ -1,4 +1,4 @@
-// A generated replay for the report's tests: plausible figures, the same on every run.
+// A generated replay for the report's tests: plausible figures, identical in every run.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace taut::tools {
 struct ReportFixture {
   std::vector<JobInfo> jobs;
   ReplayResult result;
-  ReportInput input;  // points at the two above
+  ReportInput input;  // has pointers to the two members above
 };
 
 struct FixtureSize {

@@ -1,4 +1,4 @@
-// The data of the report as one JSON document: what web/app/src/tools/report draws.
+// The data of the report as one JSON document, which web/app/src/report draws.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace taut::tools {
 
-// Memory is in GiB and CPU in cores, except in reasons, which keep their own units. Numbers are rounded to
-// five significant digits or better than a screen shows. Deterministic. The form is private to this folder
-// and web/app/src/tools/report.
+// Returns the document. Memory is in GiB and CPU in cores, except in reasons, which keep their own units.
+// Numbers have five significant digits, or more than a screen shows. Deterministic. Only this folder and
+// web/app/src/report know the format.
 std::string ReportJson(const ReportInput& input);
 
-// A story is drawn about 1,000 pixels wide; finer columns are added up to at most this many.
+// A story is drawn about 1,000 pixels wide, so finer columns are merged to at most this many.
 inline constexpr size_t kMaxStoryColumns = 1500;
 
 }  // namespace taut::tools

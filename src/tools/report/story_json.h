@@ -1,4 +1,4 @@
-// A job story as JSON.
+// Writes a job story as JSON.
 #pragma once
 
 #include "common/base/json_writer.h"
@@ -6,9 +6,10 @@
 
 namespace taut::tools {
 
-// Appends the story as one object. The heatmap is packed: a column is a string, its first two characters the
-// lowest bucket (base 64), then one a bucket: the share of the column's weight on a log scale, 0 for none, 1
-// for 0.1 % or less, 63 for all; '.' and a character stand for that many empty buckets.
+// Appends the story as one object. The heatmap is packed: each column is a string. Its first two characters
+// are the lowest bucket (base 64). Then each bucket has one character, the share of the column's weight on a
+// log scale: 0 for none, 1 for 0.1 % or less, 63 for all. '.' and a character stand for that many empty
+// buckets.
 void WriteStory(const JobStory& story, JsonWriter* json);
 
 }  // namespace taut::tools
