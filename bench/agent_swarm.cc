@@ -1,12 +1,12 @@
-// A thousand agents that are made up: each its own connection to a real tautd, tasks, windows, heartbeats and
-// answers to orders. bench/agent_swarm.py starts the daemon, this, and prints the table.
+// Simulates a thousand agents: each has its own connection to a real tautd, tasks, windows, heartbeats, and
+// answers to orders. bench/agent_swarm.py starts the daemon and this program, and prints the table.
 //
 //   agent_swarm --to HOST:PORT [--agents 1000] [--tasks 20] [--jobs 4000] [--period 10] [--windows 12]
 //               [--warmup 10]
 //
-// A window of 300 s goes by in --period seconds, and heartbeats come as much faster; of each window agents
-// send within a second, as machines whose clocks are right do. Prints "begin" after the warm-up, then a line
-// a figure `what|number|unit|budget` ("-": none), then "end".
+// A window of 300 s passes in --period seconds, and heartbeats are faster by the same factor. The agents send
+// each window within a second, as machines with correct clocks do. Prints "begin" after the warm-up, then one
+// line per figure, `what|number|unit|budget` ("-": none), then "end".
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -38,9 +38,9 @@ struct Args {
   double period_s = 10;
 };
 
-constexpr double kBeatS = 10;    // of node time
-constexpr double kSpreadS = 1;   // of real time
-constexpr double kGraceS = 120;  // of node time: ingest.grace
+constexpr double kBeatS = 10;    // node time
+constexpr double kSpreadS = 1;   // real time
+constexpr double kGraceS = 120;  // node time: ingest.grace
 constexpr int64_t kPollUs = 5000;
 
 double Seconds() {
@@ -59,16 +59,16 @@ double At(std::vector<double>& sorted, double share) {
 
 struct Task {
   pb::TaskName name;
-  double cores = 0, bytes = 0;  // as used
+  double cores = 0, bytes = 0;  // current usage
 };
 
 struct Agent {
   std::unique_ptr<node::Uplink> uplink;
   std::vector<Task> tasks;
   int32_t next_window = 0;
-  double spread_s = 0;    // after a window's end it sends
-  double awaited_s = -1;  // since when its window is not acknowledged; < 0: it is
-  double closes_s = 0;    // when that window can be stored at the earliest
+  double spread_s = 0;    // delay between a window's end and its message
+  double awaited_s = -1;  // time since which its window waits for an acknowledgement; < 0: none waits
+  double closes_s = 0;    // earliest time at which that window can be stored
 };
 
 class Swarm {
@@ -83,7 +83,7 @@ class Swarm {
   int Run() {
     if (!Connect()) return 1;
     start_s_ = Seconds();
-    // Windows begin now: the first is whole.
+    // Windows begin now, so that the first one is complete.
     start_node_s_ = (WallSeconds() / kWindowSeconds + 1) * kWindowSeconds;
     for (size_t i = 0; i < agents_.size(); ++i) {
       agents_[i].next_window = static_cast<int32_t>(start_node_s_ / kWindowSeconds);
@@ -158,7 +158,7 @@ class Swarm {
     return true;
   }
 
-  // A job's tasks are spread over the machines.
+  // Spreads the tasks of a job over the machines.
   void AddTask(size_t agent, int number) {
     const int job = (static_cast<int>(agent) * args_.tasks + number) % args_.jobs;
     Task& task = agents_[agent].tasks.emplace_back();
@@ -184,7 +184,7 @@ class Swarm {
     agent.uplink->Send(std::move(message), node::Keep::kNo);
   }
 
-  // The window that ended last.
+  // Sends the window that ended last.
   void SendWindow(Agent& agent, double now_s) {
     const WindowId window{agent.next_window++};
     pb::FromAgent message;
@@ -201,7 +201,7 @@ class Swarm {
 
   void AddWindow(Task& task, pb::TaskWindow& out) {
     *out.mutable_name() = task.name;
-    // Usage wanders, and every now and then a job wants something else.
+    // Usage drifts, and 1 % of the windows have a jump by up to a factor of 2.
     const double jump = random_.Uniform() < 0.01 ? std::exp2(random_.Uniform(-1, 1)) : 1;
     task.cores = std::clamp(task.cores * jump * std::exp2(random_.Uniform(-0.1, 0.1)), 0.01, 4.0);
     task.bytes = std::clamp(task.bytes * jump * std::exp2(random_.Uniform(-0.05, 0.05)), 16 * kMiB, 8 * kGiB);
@@ -234,7 +234,7 @@ class Swarm {
       }
       pb::FromAgent message;
       message.mutable_heartbeat()->set_tasks(static_cast<uint32_t>(agent.tasks.size()));
-      // All that it measured before its last sending.
+      // An agent's time reaches as far as the samples that it has sent.
       message.set_now_us(NodeUs(std::max(start_s_, now - agent.spread_s)));
       agent.uplink->Send(std::move(message), node::Keep::kNo);
       ++beats_;
@@ -242,7 +242,7 @@ class Swarm {
     }
   }
 
-  // Until something is due or came.
+  // Waits until something is due or a message arrives.
   void Wait() {
     const double wait_ms = due_.empty() ? 1 : (due_.top().at_s - Seconds()) * 1000;
     epoll_event events[64];
@@ -286,7 +286,7 @@ class Swarm {
     }
     if (!measuring_) return;
     most_waiting_ = std::max(most_waiting_, waiting);
-    // Just before a window's end all of the one before should be there.
+    // Just before a window's end, all messages of the previous window should be acknowledged.
     const double phase = std::fmod(now - start_s_, args_.period_s);
     if (phase > 0.98 * args_.period_s) most_left_ = std::max(most_left_, waiting);
   }
@@ -354,7 +354,7 @@ int Main(int argc, char** argv) {
     fmt::print(stderr, "agent_swarm: give --to HOST:PORT; bench/agent_swarm.py does\n");
     return 2;
   }
-  tools::RaiseDescriptorLimit();  // each agent takes two
+  tools::RaiseDescriptorLimit();  // each agent needs two
   return Swarm(args).Run();
 }
 

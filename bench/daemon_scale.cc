@@ -1,9 +1,9 @@
-// How the daemon carries many jobs: passes, memory, answers of the API, and the way back after a stop.
+// Measures the daemon with many jobs: passes, memory, API responses, and restarts.
 //
 //   daemon_scale [--jobs 100000] [--windows 40] [--recommender ensemble] [--store PATH]
 //
-// One task a job, a CPU and a memory series each, five samples a window, through everything but the socket:
-// ingest, passes, SQLite, the API's handlers. Prints a line a figure with its budget.
+// One task per job, a CPU and a memory series each, five samples per window, through everything except the
+// socket: ingest, passes, SQLite, the API's handlers. Prints one line per figure with its budget.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -144,7 +144,7 @@ class Scale {
     for (int w = args_.windows; w < args_.windows + 4; ++w) {
       for (int k = 0; k < 5; ++k) SendScrape(w * 300 + k * 60, rng);
       (void)control_->Tick(Timestamp::FromSeconds(kStart + w * 300 + 180));
-      // Jobs sleep after a start until their first window.
+      // After a start jobs are not loaded until their first window.
       if (w == args_.windows + 1 && !control_->status().last_pass().steps_ms.empty())
         Say("  and the first window after it: observe",
             control_->status().last_pass().steps_ms[0].second / 1000, "s", "-");
@@ -186,7 +186,7 @@ class Scale {
     const HttpResponse response = router_->Handle(request);
     const double took_ms = Milliseconds() - start_ms;
     if (response.status != 200) {
-      // A time of an error is no measurement.
+      // The time of an error response is not a measurement.
       fmt::print(stderr, "daemon_scale: {}: {} {}\n", target_text, response.status, response.body);
       std::exit(1);
     }

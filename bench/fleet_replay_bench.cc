@@ -1,8 +1,9 @@
-// A made-up cell through the whole replay: throughput for each recommender, and what a job's state takes.
+// Runs a generated cell through the whole replay: throughput per recommender, and memory of a job's state.
 //
 //   replay, moving window >= 3 M, ensemble >= 300 k job-windows/s per core
 //   state per job, both resources, moving window and ensemble together, median <= 6 KiB
-// budget_per_s stands beside items_per_second, budget_bytes beside median_bytes.
+//
+// Budgets: budget_per_s belongs to items_per_second, budget_bytes to median_bytes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace taut {
 namespace {
 
-// A generated cell, loaded once: the reading of traces has benchmarks of its own.
+// A generated cell, loaded once, because reading traces has benchmarks of its own.
 class GeneratedCell final : public tools::DaySource {
  public:
   GeneratedCell() : store_(tools::JobDayStore::Options()) {

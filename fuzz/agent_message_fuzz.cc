@@ -1,4 +1,5 @@
-// Any bytes may come as a message of an agent: refused, or one that says the same when it is written again.
+// Fuzzes messages of an agent with any bytes: a message is refused, or is equal after it is written and read
+// again.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +23,7 @@ void CheckNames(const v1::TaskName& name) {
   }
 }
 
-// What those behind the check rely on.
+// Checks the properties that the code after validation relies on.
 void UseWindows(const v1::Windows& windows) {
   double seconds[kCpuGridBuckets] = {};
   for (const v1::TaskWindow& task : windows.tasks()) {

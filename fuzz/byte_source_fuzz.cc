@@ -1,5 +1,5 @@
-// Any bytes may be offered as a file, gzip and zstd included: the lines that come out are whole, numbered
-// without gaps, and the same for readers that ask for other sizes.
+// Fuzzes file contents, gzip and zstd included, with any bytes. Lines are complete, numbered without gaps, and
+// equal for readers with other buffer sizes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +16,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-constexpr size_t kMostBytes = size_t{8} << 20;  // a bomb would only cost time
+constexpr size_t kMostBytes = size_t{8} << 20;  // a decompression bomb would only cost time
 
 std::string ReadAll(std::string_view bytes, size_t step, bool& damaged) {
   const auto source = tools::Unwrap(tools::MemorySource(bytes));
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bool damaged = false, damaged_again = false;
   const std::string all = ReadAll(bytes, 65'536, damaged);
   if (all.size() < 10'000) {
-    // How much comes out of a damaged stream before the damage shows may depend on the room given.
+    // The number of bytes returned before damage is detected may depend on the size of the buffer.
     const std::string again = ReadAll(bytes, 7, damaged_again);
     Require(damaged == damaged_again);
     Require(damaged ? all.starts_with(again) || again.starts_with(all) : all == again);

@@ -1,5 +1,5 @@
-// Any bytes may be offered as a checkpoint or as a record inside one: refused or read, never a crash, and
-// what was read must write itself back so that it reads the same again.
+// Fuzzes checkpoints and the records inside them with any bytes: they are refused or read, without a crash. A
+// record that was read must be equal after it is written and read again.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Anything may happen to the control plane between and during ticks: it must hold together, and restart.
+// Fuzzes the control plane with any sequence of events between and during ticks: its state must stay
+// consistent, and it must restart.
 #include "server/control/control_story.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
-// Any bytes may be offered as a file of any CSV format: every row is used or counted with its cause, and a
-// good line behind them is never lost.
+// Fuzzes files of every CSV format with any bytes: every row is used or counted with its cause, and a good
+// line after them is never lost.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

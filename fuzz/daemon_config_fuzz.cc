@@ -1,5 +1,5 @@
-// Any text may be offered as the daemon's configuration: refused with a message or read, never a crash; and
-// what was read shows values that read back the same.
+// Fuzzes the daemon's configuration with any text: it is refused with a message or read, without a crash. The
+// values of a configuration that was read must be equal after they are written and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

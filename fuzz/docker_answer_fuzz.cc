@@ -1,5 +1,5 @@
-// Any bytes may come from the engine's socket: refused or read; what is read has what the others rely on, and
-// leads to updates that can be read back.
+// Fuzzes responses of the Docker engine with any bytes: they are refused or read. A response that was read has
+// the properties that other code relies on, and its updates can be read back.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -38,7 +38,7 @@ void CheckUpdates(const node::ContainerLimits& limits) {
       const auto update = node::PlanLimitUpdate(limits, kind, value, node::CgroupVersion::kV1, 2);
       Require(update.ok());
       if (update->body.empty()) continue;
-      // The body names fields as the engine's own answer does.
+      // The body has the field names of the engine's own response, so the parser of responses reads it.
       const auto read =
           node::ParseContainerDetails(StrCat(R"({"Id":"a","State":{},"HostConfig":)", update->body, "}"));
       Require(read.ok());

@@ -1,5 +1,5 @@
-// Any text may be offered as a price file or a quota file: refused with a message or read, never a crash; and what
-// was read can be used.
+// Fuzzes price files and quota files with any text: they are refused with a message or read, without a crash,
+// and a file that was read can be used.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Any bytes may be offered as an event table of a trace: each row is used or counted with its cause, and what
-// comes out is a cell that can be simulated.
+// Fuzzes event tables of traces with any bytes: each row is used or counted with its cause, and the resulting
+// cell can be simulated.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -57,7 +57,7 @@ void Run(const Target& target, std::string_view text) {
   const auto folded = tables.Fold();
   Require(folded.ok());
   auto cell = brain::MakeRecordedCell(folded->jobs, folded->spans, brain::RecordedMachines());
-  if (!cell.ok()) return;  // too many tasks
+  if (!cell.ok()) return;  // more tasks than a cell may have
   Require(brain::CheckCellWorkload(cell->model, cell->workload).ok());
   brain::CellAt(cell->model, cell->workload, brain::FullestTime(cell->model, cell->workload));
 }

@@ -1,5 +1,5 @@
-// Any bytes may be offered as a table of the Google 2019 trace: each line is taken or counted, what is taken
-// folds, and a good line behind them is never lost.
+// Fuzzes tables of the Google 2019 trace with any bytes: each line is used or counted, used lines can be
+// folded, and a good line after them is never lost.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

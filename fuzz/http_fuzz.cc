@@ -1,5 +1,6 @@
-// Any bytes may come as a request: a target, a query, a credential, a whole message. Refused or understood;
-// what is understood says the same when it is written and read again, and however the bytes are cut.
+// Fuzzes parts of HTTP requests with any bytes: a target, a query, a credential, a whole message. Each is
+// refused or parsed. A parsed one is equal after it is written and read again, and however the bytes are
+// split.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -36,7 +37,7 @@ void Targets(std::string_view bytes) {
   }
 }
 
-// All requests of `bytes`, shown `step` more bytes at a time.
+// Parses all requests of `bytes`, passing `step` more bytes at a time.
 std::string Requests(std::string_view bytes, size_t step) {
   RequestParser parser(4096);
   HttpRequest request;

@@ -1,5 +1,5 @@
-// Any bytes may stand where the agent's ledger was: refused with the line, or read; and what was read must
-// write itself back so that it reads the same again.
+// Fuzzes the agent's ledger with any bytes: it is refused with the line, or read. A ledger that was read must
+// be equal after it is written and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,5 @@
-// Any bytes may be offered as a load file, CSV or JSON: every row is used or counted with its cause, and a series
-// has no more steps than are allowed. The bytes also stand for the values of
-// an answer of Prometheus.
+// Fuzzes load files, CSV or JSON, with any bytes: every row is used or counted with its cause, and a series
+// has at most the allowed number of steps. The bytes are also used as the values of a response of Prometheus.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The sink of the fuzzers of traces.
+// The sink that fuzzers of trace readers share.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@ inline void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// A machine that a row names is known, and the task is found there.
+// Checks that the machine of a row is known, and that the task is found on it. Keeps references.
 class MachineSink final : public tools::PlacingSink {
  public:
   MachineSink(tools::JobDayStore& days, brain::RecordedMachines& machines)

@@ -1,5 +1,5 @@
-// Any bytes may lie in a segment of an agent's queue, or as its state: what is sound in them is read, the
-// rest is not believed, and the queue works.
+// Fuzzes the segments and the state of an agent's queue with any bytes. Sound records are read, the rest is
+// rejected, and the queue works afterwards.
 #include <unistd.h>
 
 #include <cstdint>
@@ -34,7 +34,7 @@ uint64_t CountAll(node::MessageQueue& queue) {
   return count;
 }
 
-// The same bytes with the checksums of records put right, so that what they say is looked at too.
+// Returns the bytes with correct checksums of records, so that the fuzzer reaches the records' contents too.
 std::string Mended(std::string_view bytes) {
   std::string out(node::kSegmentMagic);
   uint64_t sequence = 0;
@@ -78,7 +78,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint64_t count = CountAll(**queue);
   Require(count == (*queue)->messages());
   const uint64_t sequence = (*queue)->next_sequence();
-  if (sequence == 0 || sequence > UINT64_MAX - 10'000) return 0;  // whoever wrote that can write anything
+  // a file with such a number is forged: sequences count from 1
+  // no queue writes such a number, so nothing is required of it
+  if (sequence == 0 || sequence > UINT64_MAX - 10'000) return 0;
   (*queue)->Append("new", 0);
   Require((*queue)->Next(sequence - 1)->bytes == "new");
   (*queue)->Acknowledge(sequence);

@@ -1,5 +1,5 @@
-// Any bytes may come as the answer to a query: refused or read; what is read has labels in order and times
-// that fit, and the parser is good for the next answer.
+// Fuzzes responses to a query with any bytes: they are refused or read. A response that was read has ordered
+// labels and matching times, and the parser can then read another response.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

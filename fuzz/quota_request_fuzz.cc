@@ -1,5 +1,6 @@
-// Any text may stand in the log of requests, be answered by an API server as a list of ResourceQuotas, or be
-// asked for as an amount: refused or read, never a crash; and a request that was read is written as it was.
+// Fuzzes the log of quota requests, an API server's list of ResourceQuotas and requested amounts with any
+// text. They are refused or read, without a crash. A request that was read is equal after it is written and
+// read again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

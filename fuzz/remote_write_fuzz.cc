@@ -1,5 +1,5 @@
-// Any bytes may be sent as a remote-write body: refused or taken in, every sample with one outcome, and what
-// was taken in folds into windows that are sound.
+// Fuzzes remote-write bodies with any bytes: they are refused or accepted, every sample has one outcome, and
+// accepted samples fold into valid windows.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -19,8 +19,8 @@ void Require(bool holds) {
 
 constexpr int64_t kNowMs = 1'700'000'400'000;
 
-// The first letter of a metric says its kind, so that the fuzzer reaches all of them; then the rules people
-// get.
+// The first letter of a metric selects its kind, so that the fuzzer reaches all kinds; then come the built-in
+// rules.
 server::MappingRules Rules() {
   using enum server::SeriesKind;
   std::vector<server::MappingRule> rules = server::BuiltinRules();
@@ -49,7 +49,7 @@ void CheckWindow(const ClosedWindow& w) {
     for (uint32_t t = job.first_task; t < job.first_task + job.num_tasks; ++t) {
       const TaskWindow& task = w.tasks[t];
       Require(task.cpu_peak_cores >= 0 || task.memory_peak_bytes >= 0);
-      // Means are rounded on their own.
+      // Means and peaks are rounded separately.
       Require(task.cpu_mean_cores <= task.cpu_peak_cores * 1.0001F || task.cpu_mean_cores < 0);
       Require(task.memory_mean_bytes <= task.memory_peak_bytes * 1.0001F || task.memory_mean_bytes < 0);
       Require(!std::isnan(task.cpu_mean_cores) && !std::isnan(task.memory_mean_bytes));
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   server::Ingest::Options options;
   options.limits.max_decompressed_bytes = 1 << 20;
   server::Ingest ingest(rules, options);
-  // As a body, and as the message itself, so that the fuzzer need not learn snappy.
+  // The input is tried as a body, and as the message itself, so that the fuzzer need not learn snappy.
   const auto written = ingest.Write(bytes, Timestamp{kNowMs * 1000});
   server::RemoteWriteDecoder decoder(options.limits);
   const auto decoded = decoder.DecodeMessage(

@@ -1,4 +1,5 @@
-// Any text as function.target: an error, or a policy that decides within its bounds and reads its own state.
+// Fuzzes function.target with any text: it is an error, or a policy that decides within its bounds and reads
+// its own state.
 #include <cmath>
 #include <cstdlib>
 #include <string>

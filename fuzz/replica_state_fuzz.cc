@@ -1,4 +1,5 @@
-// Any bytes as the state of a replica policy: an error, or a policy that decides within its bounds.
+// Fuzzes the state of a replica policy with any bytes: it is an error, or a policy that decides within its
+// bounds.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,4 +1,5 @@
-// Any text may be given as a series: refused, or read to labels that are written and read back to the same.
+// Fuzzes the text of a series with any text: it is refused, or parsed to labels that are equal after they are
+// written and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

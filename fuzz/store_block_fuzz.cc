@@ -1,7 +1,7 @@
-// Any bytes may lie in the store's file where a block, labels, figures or a checkpoint should: refused or
-// read, never a crash, nothing of another chunk or day, and what was read writes itself back so that it reads
-// the same again. The bytes are tried as they are and inside a sound envelope, so that the fuzzer need not
-// find checksums.
+// Fuzzes blocks, labels, figures and checkpoints in the store's file with any bytes. They are refused or read
+// without a crash, and contain nothing of another chunk or day. A value that was read must be equal after it
+// is written and read again. The bytes are tried unchanged, and inside a valid envelope, so that the fuzzer
+// need not find checksums.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The numbers that a payload begins with are the fuzzer's to guess: small ones.
+// The fuzzer chooses the numbers at the start of a payload; only small ones make sense.
 constexpr WindowId kWindow{288};
 constexpr int32_t kDay = 1;
 

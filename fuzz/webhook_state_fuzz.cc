@@ -1,5 +1,5 @@
-// The stored state of the webhook and the responses of its endpoint: neither may break it, and what it saves it
-// reads.
+// Fuzzes the stored state of the webhook and the responses of its endpoint: neither may break it, and it reads
+// the state that it saves.
 #include <cstdlib>
 #include <memory>
 
