@@ -19,7 +19,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The fuzzer chooses the numbers at the start of a payload; only small ones make sense.
+// The fuzzer must guess the numbers at the start of a payload, so they are small.
 constexpr WindowId kWindow{288};
 constexpr int32_t kDay = 1;
 

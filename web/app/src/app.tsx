@@ -1,4 +1,4 @@
-// The frame around the pages: navigation, the state of the connection, what everybody must know.
+// The frame around the pages: navigation, the state of the connection, and notices for everyone.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { access } from './api/access';
 import { signOut } from './api/client';
@@ -31,7 +31,7 @@ function useConnection(): Connection {
   const [connection, setConnection] = useState(live.connection);
   useEffect(() => {
     const update = () => setConnection(live.connection);
-    update();  // it may have opened before this effect ran
+    update();  // the connection may have opened before this effect ran
     return live.watch(update);
   }, []);
   return connection;
@@ -47,7 +47,7 @@ function useSignedOut(): boolean {
   return out;
 }
 
-// Who is signed in, and the way out.
+// The signed-in user, and sign-out.
 function Person({ caller }: { caller: NonNullable<Status['caller']> }) {
   const [error, setError] = useState('');
   const leave = () => signOut().then(() => location.reload(), (wrong: unknown) => setError(wrong instanceof Error ? wrong.message : String(wrong)));
@@ -122,7 +122,7 @@ function Banners({ connection, fleet, status }: { connection: Connection; fleet:
   );
 }
 
-// Which cell this is, and the way to others.
+// This cell's name, and links to other cells.
 function CellMenu({ cell }: { cell: Status['cell'] }) {
   const name = cell.name || 'this cell';
   const menu = useRef<HTMLDetailsElement>(null);
@@ -144,7 +144,7 @@ function CellMenu({ cell }: { cell: Status['cell'] }) {
   );
 }
 
-// `platform`: whether the caller may see what is of no group; null: not known yet.
+// `platform`: whether the caller may see data that belongs to no group; null: not known yet.
 function Content({ route, platform }: { route: Route; platform: boolean | null }) {
   switch (route.page) {
     case 'fleet': return <FleetPage query={route.query} />;

@@ -1,9 +1,9 @@
-// Whether tautd takes this browser for someone, as the last answers said.
+// Whether tautd has authenticated this browser, according to the last responses.
 class Access {
   signedOut = false;
   private watchers = new Set<() => void>();
 
-  // Of an answer of the API.
+  // Called with every response of the API.
   note(status: number): void {
     const out = status === 401;
     if (out === this.signedOut || (!out && status >= 400)) return;
@@ -21,12 +21,12 @@ export const access = new Access();
 
 const BACK = 'taut.back';
 
-// The way to the provider and back loses what follows the # of the address.
+// The redirect to the provider and back loses the part of the address after the #.
 export function rememberPlace(): void {
   try {
     sessionStorage.setItem(BACK, location.hash);
   } catch {
-    // Without storage one is back at the fleet.
+    // Without storage the user returns to the fleet page.
   }
 }
 
@@ -36,6 +36,6 @@ export function returnToPlace(): void {
     sessionStorage.removeItem(BACK);
     if (back?.startsWith('#/') && !location.hash) history.replaceState(null, '', back);
   } catch {
-    // As above.
+    // Without storage there is no page to return to.
   }
 }

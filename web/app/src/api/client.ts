@@ -1,10 +1,10 @@
-// Requests to the daemon, relative to the page, so that it also works behind a proxy's prefix.
+// Sends requests to the daemon, relative to the page, so that it also works behind a proxy's prefix.
 import { access } from './access';
 
 export class ApiError extends Error {
-  // `fields`: what is wrong with each field of a form, by its key.
+  // `fields`: the error of each field of a form, by its key.
   constructor(readonly status: number, message: string, readonly fields: Record<string, string> = {}) { super(message); }
-  // No answer at all, or one from something in between.
+  // True if there was no response, or one from something in between.
   get unreachable(): boolean { return this.status === 0 || this.status >= 502; }
 }
 
@@ -14,7 +14,7 @@ export function apiUrl(path: string): string {
 
 export type Params = Record<string, string | number | null | undefined>;
 
-// `path` with the parameters that have a value, in a stable order, so that it can be a cache's key.
+// Returns `path` with the parameters that have a value, in a stable order, so that it can be the key of a cache.
 export function withParams(path: string, params: Params): string {
   const parts = Object.entries(params)
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
@@ -40,7 +40,7 @@ export async function request<T>(path: string, init: RequestInit = {}): Promise<
   try {
     body = JSON.parse(text);
   } catch {
-    // What stands before the API (access, a proxy) answers in plain text.
+    // Layers in front of the API (access, a proxy) respond in plain text.
     const plain = response.headers.get('content-type')?.startsWith('text/plain') ? text.trim() : '';
     throw new ApiError(response.status, plain || `${path}: an answer that is not JSON (HTTP ${response.status})`);
   }

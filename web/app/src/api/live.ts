@@ -1,4 +1,4 @@
-// The stream of events, retried with growing pauses, and polling while there is none.
+// Reads the stream of events with growing pauses between retries, and polls while there is no stream.
 import type { Decision, Fleet, Oom, SettingChange, TierAct } from './types';
 import { backoffMs } from './backoff';
 import { apiUrl, request } from './client';
@@ -16,7 +16,7 @@ type Listener = (name: EventName, data: unknown) => void;
 
 class Live {
   connection: Connection = 'connecting';
-  lastOkMs = 0;         // of the last answer or event, by the viewer's clock
+  lastOkMs = 0;  // time of the last response or event, by the viewer's clock
   nextTryMs = 0;
   private listeners = new Set<Listener>();
   private watchers = new Set<() => void>();
@@ -43,7 +43,7 @@ class Live {
     return () => this.watchers.delete(watcher);
   }
 
-  // Every request reports here how it went, so that one place knows whether the daemon is there.
+  // Every request reports its result here, so that one place knows whether the daemon is reachable.
   answered(): void {
     this.lastOkMs = Date.now();
     if (this.connection === 'lost') {
@@ -66,7 +66,7 @@ class Live {
     const source = new EventSource(apiUrl('events'));
     this.source = source;
     source.onopen = () => this.opened();
-    // A proxy may hold the stream back until something is in it: meanwhile there is polling.
+    // A proxy may buffer the stream until it contains something; until then this polls.
     clearTimeout(this.slow);
     this.slow = window.setTimeout(() => this.pollMeanwhile(), OPEN_MS);
     source.onerror = () => this.failed();
@@ -106,7 +106,7 @@ class Live {
     this.pollMeanwhile();
   }
 
-  // A poll looks to the pages like the end of a window.
+  // To the pages a poll is like the end of a window.
   private async refresh(): Promise<void> {
     try {
       const fleet = await request<Fleet>('fleet');

@@ -1,8 +1,8 @@
-// What the caller may do, as the status says: what would be refused is neither shown nor requested.
+// The caller's permissions, from the status. Actions that would be refused are neither shown nor requested.
 import { useQuery } from './query';
 import type { Act, Status } from './types';
 
-// null: not known yet. A daemon that does not say it refuses by itself.
+// null: not known yet. A daemon without this field refuses by itself.
 export function mayOf(status: Status | null, act: Act): boolean | null {
   if (status === null) return null;
   return status.caller === undefined || status.caller.may.includes(act);

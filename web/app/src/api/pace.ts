@@ -1,4 +1,4 @@
-// When a path may be asked again: not at once after the last time, and after failures with growing pauses.
+// Decides when a path may be requested again: not at once after the last time, and with growing pauses after failures.
 import { backoffMs } from './backoff';
 
 const LEAST_MS = 250;
@@ -7,7 +7,7 @@ export class Pace {
   private asked = new Map<string, { atMs: number; failures: number }>();
   constructor(private readonly random: () => number = Math.random) {}
 
-  // Milliseconds to wait before `path` is asked.
+  // Returns the milliseconds to wait before `path` is requested.
   wait(path: string, nowMs: number): number {
     const last = this.asked.get(path);
     if (!last) return 0;
@@ -28,6 +28,6 @@ export class Pace {
     if (last) last.failures = ok ? 0 : Math.min(last.failures + 1, 10);
   }
   clear(): void { this.asked.clear(); }
-  // A person asks: at once.
+  // A person's request is sent at once.
   forget(path: string): void { this.asked.delete(path); }
 }

@@ -1,12 +1,12 @@
-// The schemas of src/server/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
+// Schemas of src/server/api/openapi.yaml. Amounts are cores or bytes; times are seconds since 1970; null is not known.
 
 import type { Resource } from '../lib/resource_table';
 
-// How people get in.
+// Ways to sign in.
 export interface LoginWays { login: { name: string; session_seconds: number } | null; token: boolean }
 
 export type { Resource };
-// What is set: the limit of a resource for each task, or the number of tasks.
+// Target of a decision: the limit of a resource for each task, or the number of tasks.
 export type Target = Resource | 'replicas';
 export type Mode = 'off' | 'observe' | 'canary' | 'auto';
 export type DecisionKind = 'would_set' | 'set' | 'try' | 'promote' | 'roll_back' | 'oom_raise' | 'release';
@@ -22,11 +22,11 @@ export interface FleetAmounts {
   work_over: number | null; work_ordered: number | null;
   requests?: RequestSums | null;
 }
-// Of the jobs whose savings are of requests.
+// For jobs whose savings are of requests.
 export interface RequestSums { jobs: number; owner: number; now: number; would_be: number; limit_would_save: number }
-// Money a month; only where prices are set.
+// Money per month; only if prices are configured.
 export interface FleetMoney { currency: string; saved: number; would_save: number }
-// Jobs with a recommended number of tasks; windows of five minutes of each job's last day.
+// Jobs with a recommended number of tasks; counts are five-minute windows of each job's last day.
 export interface ReplicaSums {
   jobs: number; tasks: number; would_be: number; jobs_overloaded: number; windows_day: number; overloaded_windows_day: number;
   jobs_held: { not_measured: number; no_number: number };
@@ -38,7 +38,7 @@ export interface Fleet extends Record<Resource, FleetAmounts> {
   jobs: number; tasks: number;
   whole_machines: number; jobs_by_mode: Record<Mode, number>;
   replicas: ReplicaSums;
-  oom_kills_day: number | null; changes_day: number | null;  // null: of all jobs, and the caller sees some
+  oom_kills_day: number | null; changes_day: number | null;  // null: they count all jobs, and the caller may see only some
   actuator: string;
 }
 export interface FleetColumns { usage: Amount[]; owner_limit: Amount[]; limit: Amount[]; would_be: Amount[] }
@@ -47,18 +47,18 @@ export interface FleetHistory extends Record<Resource, FleetColumns> {
   oom_kills: number[]; changes: number[]; jobs_by_mode: Partial<Record<Mode, number[]>>;
 }
 
-// Of the limit that would be: the forecast chance of a day above it, and the job's own days with those above it (without
-// a forecast, above the limit of then); work above its limits beside what is ordered.
+// Risk of the would-be limit: the forecast chance of a day above it, and the job's own past days above it (without a forecast,
+// above the limit of that time); and the work above its limits beside the ordered share.
 export interface LimitRisk { chance: number | null; days: number; days_over: number; work_over: number | null; work_ordered: number | null }
-// While there is too little history for would_be: what it may come to, and when it comes.
+// The provisional recommendation while there is too little history for would_be, and when that will be available.
 export interface Provisional { provisional: boolean; provisional_limit: Amount; first_recommendation_at: number | null }
 export type JobAmounts = {
   recommender: string; usage: Amount; peak: Amount; owner_limit: Amount; of: 'limit' | 'request'; limit: Amount; ordered: Amount; applied: Amount; would_be: Amount;
   saving: Amount; at_limit: boolean;
-  // Beside limits: what a cluster bills, and savings are of. limit_saving: the limit's, a detail.
+  // Requests beside limits: a cluster bills them, and savings count them. limit_saving is the saving of the limit alone.
   owner_request?: Amount; request?: Amount; would_be_request?: Amount; limit_saving?: Amount;
 } & Provisional & LimitRisk;
-// What a job is called where it runs; null parts are not said.
+// The job's name where it runs; null parts are absent.
 export interface Workload { source: string; cluster: string | null; namespace: string | null; kind: string; name: string; container: string | null }
 export interface JobRow extends Record<Resource, JobAmounts> {
   name: string; workload: Workload | null; whole_machine: boolean; mode: Mode; recommender: string; tasks: number; tasks_would_be: number | null;
@@ -105,7 +105,7 @@ export interface Trial {
   resource: Resource; limit: Amount; old_limit: Amount; since: number; until: number;
   tasks: TrialSide; rest: TrialSide; elsewhere: number; names: string[]; sentence: string;
 }
-// Null where nothing is recommended.
+// Null if nothing is recommended.
 export type LoadOf = 'cpu' | 'series';
 export interface Replicas {
   policy: string; tasks: number; would_be: Amount; ordered: Amount; load_of: LoadOf; load: Amount; task_capacity: Amount;
@@ -178,7 +178,7 @@ export interface Knob {
 }
 export interface Recommender { name: string; help: string; knobs: Knob[] }
 export interface Recommenders { recommenders: Recommender[] }
-// And the knobs, by their keys.
+// Further members: the knobs, by their keys.
 export interface WhatIfRequest { recommender?: string; days?: number; lower?: Amount; upper?: Amount; [knob: string]: string | number | null | undefined }
 export interface WhatIfLane {
   recommender: string; mean_limit: Amount; windows: number; windows_over: number; days: number; days_over: number;
@@ -207,7 +207,7 @@ export interface PromiseTotal {
 export interface PromiseRow extends PromiseTotal { class: string; size: string }
 export interface PromisePage { window_end: number | null; half_life_days: number; broken: string[]; totals: PromiseTotal[]; rows: PromiseRow[] }
 export interface PromiseCounts { judged: number; passed: number }
-// Cores or bytes; null where not known, and `why` says why.
+// Cores or bytes; null if not known, and then `why` has the reason.
 export interface MachineAmounts {
   capacity: number | null; limits: number | null; without_limit: number; measured_tasks: number; reservations: number | null; usage: number | null;
   predicted: number | null; learnt: boolean; reclaimable: number | null; reclaimable_now: number | null; why: string; promises: PromiseCounts;
@@ -231,13 +231,13 @@ export interface MachineDetail extends Machine {
   task_list: (Record<Resource, MachineTaskAmounts> & { job: string; task: string })[];
 }
 
-// One value a step; null: not known in that step.
+// One value per step; null: not known in that step.
 export interface CapacityColumns {
   capacity: (number | null)[]; reservation: (number | null)[]; allocation: (number | null)[]; usage: (number | null)[]; usage_peak: (number | null)[]; forecast: (number | null)[];
 }
 export interface CapacityTier { name: string; sale: 'reserved' | 'slack' | 'spare'; availability: number; risk: string }
 export type Horizon = 'hour' | 'day' | 'month' | 'quarter';
-// Cores or bytes; null where not known, and `text` says why.
+// Cores or bytes; null if not known, and then `text` has the reason.
 export interface CapacityOffer {
   tier: string; resource: Resource; horizon: Horizon | null; horizon_seconds: number | null; promise: number;
   sellable: number | null; sold: number | null; left: number | null; oversold: number | null; ready: number | null; text: string;
@@ -257,7 +257,7 @@ export interface CapacityPage extends Record<Resource, CapacityColumns> {
 }
 
 export interface Status {
-  // session: of a browser that signed in; valid_until: null if it does not end.
+  // session: a browser's session after sign-in; valid_until: null if it does not end.
   caller?: { user: string; role: string; session?: boolean; valid_until?: number | null; groups: { group: string; as: string }[]; may: Act[] };
   warnings: string[]; jobs?: { known: number; refused_series: number; name_collisions?: number; forgotten: number };
   version: string; started: number; ready: boolean; clock: 'wall' | 'samples'; actuator: string; store: string; pages: boolean;
@@ -276,7 +276,7 @@ export const MODES: Mode[] = ['off', 'observe', 'canary', 'auto'];
 export const OUTCOMES: Outcome[] = ['pending', 'applied', 'dry_run', 'failed', 'superseded'];
 export const KINDS: DecisionKind[] = ['would_set', 'set', 'try', 'promote', 'roll_back', 'oom_raise', 'release'];
 
-// Cores of cpu, bytes of memory, units of others.
+// Cores for CPU, bytes for memory, units for other resources.
 export type QuotaAmounts = Record<string, number>;
 export interface QuotaHistory { hours: number; in_use_p95: number; in_use_peak: number; usage_p95?: number; usage_peak?: number; recommended?: number; reason: string }
 export interface QuotaRow { group: string; cohort: boolean; tier: string; resource: string; quota: number; in_use: number; borrowed: number; over_quota: number; available: number; at_most: number; history?: QuotaHistory }
@@ -300,7 +300,8 @@ export interface BillLine { tier: string; resource: Resource; kind: 'charge' | '
 export interface GroupBill { group: string; jobs: number; charges: string; credits: string; idle: string; total: string; lines: BillLine[] }
 export interface JobBill { job: string; charges: string; credits: string; idle: string; total: string }
 export interface BillPage {
-  from: number; to: number; month_to: number; counted_from: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost?: string; platform?: string;  // of the whole pool
+  // machine_cost and platform are of the whole pool.
+  from: number; to: number; month_to: number; counted_from: number; currency: string; charges: string; credits: string; idle: string; total: string; machine_cost?: string; platform?: string;
   windows_without_allocation?: number; number_of_groups: number; groups: GroupBill[]; jobs?: JobBill[];
-  price_changes: { time: number; from: number; to: number; what: string }[];  // of times that were over
+  price_changes: { time: number; from: number; to: number; what: string }[];  // of past times
 }

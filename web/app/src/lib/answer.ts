@@ -1,11 +1,11 @@
-// What to do about a job's limits, in one sentence: the change, what it saves, and what it risks.
+// Says in one sentence what to do about a job's limits: the change, its saving and its risk.
 import type { JobDetail, JobRow, Resource } from '../api/types';
 import { NBSP, amount, capital, listed, money, shortened } from './format';
 import { KILLING_FIRST, RESOURCE } from './resource';
 import { dateTime } from './time';
 import { realLimit, riskOf, sameLimit, savingOf } from './saving';
 
-// `done`: the recommended limit holds already. `set`: its owner set none.
+// `done`: the recommended limit is in force. `set`: its owner set none.
 type Verb = 'lower' | 'raise' | 'keep' | 'set' | 'done';
 export interface Step { resource: Resource; of: 'limit' | 'request'; verb: Verb; from: number | null; to: number }
 
@@ -21,14 +21,14 @@ export function stepsOf(job: JobRow, idle: boolean): Step[] {
   });
 }
 
-// "15 to 8.4 GiB": the unit once where both have the same.
+// Returns "15 to 8.4 GiB", with the unit once if both have the same.
 export function fromTo(resource: Resource, from: number, to: number): string {
   const [a, b] = [amount(resource, from), amount(resource, to)];
   const unit = (text: string) => (text.split(NBSP)[1] ?? '').replace(/^core$/, 'cores');
   return unit(a) === unit(b) ? `${shortened(a).split(NBSP)[0]} to ${b.split(NBSP)[0]?.replace(/\.0+$/, '')}${NBSP}${unit(b)}` : `${a} to ${b}`;
 }
 
-// "memory" is its limit, where the request is what is set "the request of memory".
+// A bare name means its limit; if the request is set, "the request of ...".
 function clause({ resource, of, verb, from, to }: Step, first: boolean): string {
   const word = of === 'request' ? `the request of ${RESOURCE[resource].word}` : RESOURCE[resource].word;
   if (verb === 'set' || from === null) return `${first ? 'set ' : ''}${word} to ${amount(resource, to)}`;

@@ -1,18 +1,18 @@
-// Decisions that take each other back: 2 tasks, 3, 2, 3 within a day are one entry of a list, with their number.
+// Merges decisions that revert each other: 2 tasks, 3, 2, 3 within a day are one entry of a list, with their number.
 import type { Decision } from '../api/types';
 
 const DAY = 86400;
 const LEAST = 3;
 
-// `decisions` has one, or the newest first of those that go back and forth between `low` and `high`.
+// `decisions` has one entry, or those that alternate between `low` and `high`, newest first.
 export interface Entry { decisions: [Decision, ...Decision[]]; churn: { low: number; high: number; seconds: number } | null }
 
 const undoes = (d: Decision, older: Decision): boolean =>
   d.after !== null && d.before !== null && d.after === older.before && d.before === older.after && d.time - older.time <= DAY;
 
-// Of a list that is newest first. An entry stands where its newest decision stands.
+// Merges a list that is newest first. An entry is at the place of its newest decision.
 export function entriesOf(list: readonly Decision[]): Entry[] {
-  const chains = new Map<string, [Decision, ...Decision[]][]>();  // the last of each job and target is still growing
+  const chains = new Map<string, [Decision, ...Decision[]][]>();  // the last chain of each job and target may still grow
   const order: [Decision, ...Decision[]][] = [];
   for (const d of list) {
     const key = `${d.job}\n${d.target}`;

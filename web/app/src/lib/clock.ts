@@ -1,4 +1,4 @@
-// What time it is for the daemon: by the wall, or by its samples with `clock: samples`.
+// The daemon's time: the wall clock's, or the samples' with `clock: samples`.
 
 let samplesNow: number | null = null;
 

@@ -1,10 +1,10 @@
-// Recommendations as text that other tools take: CSV, `docker update`, Kubernetes resources. Amounts are rounded up.
+// Exports recommendations as text for other tools: CSV, `docker update`, Kubernetes resources. Amounts are rounded up.
 import type { JobRow } from '../api/types';
 import { RESOURCE, RESOURCES } from './resource';
 
 const MIB = 2 ** 20;
 
-// Spreadsheets run cells that begin like a formula: these get an apostrophe before them.
+// Spreadsheets evaluate cells that begin like a formula; an apostrophe before them prevents it.
 export function csvCell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(value);
@@ -35,7 +35,7 @@ export function csvOf(rows: readonly JobRow[]): string {
 export const mebibytes = (bytes: number): number => Math.max(1, Math.ceil(bytes / MIB));
 export const millicores = (cores: number): number => Math.max(1, Math.ceil(cores * 1000));
 
-// Single quotes for a POSIX shell, only where they are needed.
+// Quotes for a POSIX shell, only if needed.
 export const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replace(/'/g, `'\\''`)}'`);
 
 // Docker refuses memory under 6 MiB, and a memory limit above the limit of memory and swap together.

@@ -1,4 +1,4 @@
-// Numbers and amounts as people read them. Every figure leaves here with its unit.
+// Formats numbers and amounts for people. Every figure has its unit.
 import type { Resource, Target } from '../api/types';
 import { RESOURCE } from './resource_table';
 
@@ -15,14 +15,14 @@ function fixed(value: number, decimals: number): string {
   return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
 }
 
-// Three significant digits, never scientific.
+// Formats with three significant digits, never in scientific notation.
 export function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return '0';
   return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.0995 ? 2 : size >= 0.00995 ? 3 : 4);
 }
 
-// As short as it is exact: "1.50" is "1.5".
+// Shortest exact form: "1.50" becomes "1.5".
 const trimmed = (text: string): string => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text);
 
 export const count = (value: number | null | undefined): string => (known(value) ? fixed(value, 0) : NONE);
@@ -31,10 +31,10 @@ export function plural(value: number, one: string, many = one + 's'): string {
   return `${count(value)}${NBSP}${value === 1 ? one : many}`;
 }
 
-// Of a chance: never 0 or 100 %, which no number of days shows.
+// Formats a chance: never 0 or 100 %, which no number of days can show.
 export const chance = (share: number): string => (share < 0.001 ? 'under 0.1 %' : share >= 0.995 ? 'over 99 %' : percent(share));
 
-// With `places` decimals, or about two digits.
+// Formats with `places` decimals, or about two significant digits.
 export function percent(share: number | null | undefined, places?: number): string {
   if (!known(share)) return NONE;
   const size = Math.abs(share * 100);
@@ -88,13 +88,13 @@ export function change(before: number | null, after: number | null): string {
 export function money(value: number, currency: string): string {
   return `${moneyFigure(value)}${currency ? NBSP + currency : ''} a${NBSP}month`;
 }
-// Of a time that is said beside it.
+// Money of a period that the text beside it names.
 export function price(value: number, currency: string): string {
   return `${moneyFigure(value)}${currency ? NBSP + currency : ''}`;
 }
-// Core-hours and GiB-hours, whose heading says which.
+// Core-hours and GiB-hours; the heading names the unit.
 export const hours = (value: number): string => (value >= 999.5 ? count(value) : significant(value));
-// Where the heading says currency and time.
+// Money; the heading names currency and period.
 export function moneyFigure(value: number): string {
   return fixed(value, Math.abs(value) >= 100 || value === 0 ? 0 : 2);
 }
@@ -112,7 +112,7 @@ export function milliseconds(value: number): string {
   return trimmed(significant(value)) + NBSP + 'ms';
 }
 
-// Figures of a reason keep the unit they were given in.
+// Figures of a reason keep their own unit.
 export function withUnit(value: unknown, unit: string): string {
   if (value === null || value === undefined) return NONE;
   if (typeof value !== 'number') return unit ? `${String(value)}${NBSP}${unit}` : String(value);
@@ -125,7 +125,7 @@ export function withUnit(value: unknown, unit: string): string {
   return unit ? text + NBSP + unit : text;
 }
 
-// What a person types: "4GiB", "512 MiB", "1.5", "250m". null: not understood.
+// Parses a typed amount: "4GiB", "512 MiB", "1.5", "250m". null: invalid.
 export function parseAmount(resource: Resource, text: string): number | null {
   const match = /^\s*(\d+(?:\.\d+)?|\.\d+)\s*([a-zA-Z]*)\s*$/.exec(text);
   if (!match) return null;
@@ -143,5 +143,5 @@ export function parseAmount(resource: Resource, text: string): number | null {
 
 export const words = (name: string): string => name.replace(/_/g, ' ');
 export const capital = (text: string): string => (text[0] ?? '').toUpperCase() + text.slice(1);
-// "a, b and c", in parts.
+// Returns the parts of "a, b and c".
 export const listed = <T>(parts: readonly T[]): (T | string)[] => parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ', ' : ' and ']), part]);

@@ -1,12 +1,12 @@
-// A job's name in two lines for people: what the job is called, and where it runs. The name itself stays the key everywhere.
+// A job's name in two lines for people: its title, and where it runs. The full name remains the key everywhere.
 import type { Workload } from '../api/types';
 
-// Of names alone, as decisions have them: [CELL/]NAMESPACE/KIND/NAME[/CONTAINER].
+// Parses names, as decisions contain them: [CELL/]NAMESPACE/KIND/NAME[/CONTAINER].
 const KINDS = new Set(['deployment', 'statefulset', 'daemonset', 'cronjob', 'job', 'replicaset', 'replicationcontroller', 'pod', 'deploymentconfig', 'rollout', 'service', 'sparkapplication', 'workflow']);
 
-// `detail` follows the title in a quieter colour: the container of a workload.
+// `detail` follows the title in a lighter colour: the container of a workload.
 export interface JobName { title: string; detail: string; place: string }
-// Without a workload: the API does not say whether there is one.
+// The response has no workload, and does not say whether there is one.
 export interface Named { name: string; workload?: Workload | null }
 
 function workloadIn(name: string): Workload | null {

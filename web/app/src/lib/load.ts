@@ -1,8 +1,8 @@
-// What a policy of replicas would have done, in words.
+// Describes the effect of a replica policy in words.
 import type { ReplicaHistory } from '../api/types';
 import { hours, percent } from './format';
 
-// One sentence of what the policy would have saved, and what it would have risked. "" while there is nothing to compare.
+// Returns one sentence: what the policy would have saved and risked. "" if there is nothing to compare.
 export function totalsSentence(t: ReplicaHistory['totals'], policy: string): string {
   if (t.windows === 0 || t.task_hours <= 0) return '';
   const less = 1 - t.task_hours_would_be / t.task_hours;

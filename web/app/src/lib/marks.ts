@@ -1,11 +1,11 @@
-// What happened to a job at a time, as marks on its chart: a limit that changed, or a new version of the program.
+// Events of a job as marks on its chart: a changed limit, or a new version of the program.
 import type { Decision } from '../api/types';
 import { amount } from './format';
 import { kindText } from './names';
 
 export interface Mark { time: number; kind: 'change' | 'deploy'; text: string }
 
-// The setting `version` says since when the program runs: "web:1.3 since 2026-11-25T12:00:00Z".
+// The setting `version` contains since when the program runs: "web:1.3 since 2026-11-25T12:00:00Z".
 export function deploysOf(values: readonly string[]): Mark[] {
   const marks = values.flatMap((value): Mark[] => {
     const [, version, since] = /^(.+) since (\S+)$/.exec(value) ?? [];
@@ -15,6 +15,6 @@ export function deploysOf(values: readonly string[]): Mark[] {
   return marks.filter((mark, i) => marks.findIndex((other) => other.time === mark.time && other.text === mark.text) === i);
 }
 
-// Decisions that came to nothing are none of the past of a limit.
+// Decisions that were not applied are not part of a limit's history.
 export const changesOf = (decisions: readonly Decision[]): Mark[] => decisions.filter((d) => d.outcome !== 'superseded' && d.outcome !== 'failed')
   .map((d) => ({ time: d.time, kind: 'change', text: `${kindText(d.kind, d.outcome)}: ${amount(d.target, d.before)} → ${d.after === null ? "the owner's" : amount(d.target, d.after)}` }));

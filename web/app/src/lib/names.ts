@@ -1,4 +1,4 @@
-// What things are called on the pages.
+// Names of things on the pages.
 import type { DecisionKind, Mode, Outcome, Target, TierActKind } from '../api/types';
 import { RESOURCE, byResource } from './resource';
 
@@ -18,7 +18,7 @@ export const KIND: Record<DecisionKind, string> = {
   would_set: 'would set', set: 'set', try: 'try', promote: 'promote', roll_back: 'roll back', oom_raise: 'OOM raise', release: 'release',
 };
 
-// Of a decision that was not applied: nothing was set.
+// Outcomes of decisions that were not applied: nothing was set.
 export const kindText = (kind: DecisionKind, outcome: Outcome): string => (outcome === 'dry_run' && kind !== 'would_set' ? `would ${KIND[kind] === 'OOM raise' ? 'raise (OOM)' : KIND[kind]}` : KIND[kind]);
 
 export const KIND_HELP: Record<DecisionKind, string> = {
@@ -37,7 +37,7 @@ export const OUTCOME: Record<Outcome, string> = {
   pending: 'on its way', applied: 'applied', dry_run: 'dry run', failed: 'failed', superseded: 'superseded',
 };
 
-// Samples by outcome; a name that is not listed is shown with blanks for its underscores.
+// Names of samples by outcome; an unlisted name is shown with blanks for its underscores.
 export const INGEST: Record<string, string> = {
   accepted: 'accepted', out_of_order: 'accepted out of order', stale_markers: 'stale markers (end of a series)', duplicates: 'duplicates',
   conflicts: 'duplicates with another value', nan: 'NaN', invalid: 'infinite or negative', far_future: 'too far in the future',
@@ -45,7 +45,7 @@ export const INGEST: Record<string, string> = {
   facts: 'metadata (owners, limits)', refused: 'rejected (over a limit, or invalid name)',
 };
 
-// What the built-in mapping rules use, as docs/start/quick_start.md has it (tools/check_docs.py).
+// Metrics that the built-in mapping rules use, as listed in docs/start/quick_start.md (tools/check_docs.py).
 export const PROMETHEUS_METRICS = 'container_(cpu_(usage|time)(_seconds_total)?|cpu_cfs_(throttled_)?periods_total|memory_(working_set(_bytes)?|max_usage_bytes)|oom_events_total|start_time_seconds)'
   + '|container_spec_(memory_limit_bytes|cpu_quota)'
   + '|kube_pod_container_(resource_(limits|requests)(_cpu_cores|_memory_bytes)?|status_restarts_total|status_(last_)?terminated_reason|status_last_terminated_timestamp|status_waiting|state_started)'

@@ -1,4 +1,4 @@
-// Times that costs are summed over.
+// Periods over which costs are summed.
 const DAY = 86400;
 export type Period = '2' | '7' | '30' | 'month' | 'lastmonth';
 export const PERIODS: { value: Period; label: string; title: string }[] = [
@@ -7,7 +7,7 @@ export const PERIODS: { value: Period; label: string; title: string }[] = [
   { value: 'lastmonth', label: 'Last month', title: 'The last calendar month, by UTC' },
 ];
 
-// Seconds; whole 5 minutes, so that the same question is asked while no window closes.
+// Seconds, rounded to 5 minutes, so that the request is the same while no window closes.
 export function spanOf(period: Period, nowS: number): { from: number; to: number } {
   const now = new Date(nowS * 1000);
   const month = (offset: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset) / 1000;

@@ -33,22 +33,22 @@ export function jobHref(name: string, query: Record<string, string> = {}): strin
   return `#/jobs/${encodeURIComponent(name)}${search ? '?' + search : ''}`;
 }
 
-// The query of the page, kept in the address without a new entry in the history.
+// Sets the page's query in the address, without a new entry in the history.
 export function replaceHash(href: string): void {
   if (location.hash === href) return;
   history.replaceState(history.state, '', href);
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-// The same as a step that Back takes back.
+// Sets the page's query as a step that Back reverts.
 export function pushHash(href: string): void {
   if (location.hash === href) return;
   history.pushState(null, '', href);
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-// Changes parts of a list's query. What is typed replaces the address; what is picked is a step that Back takes back. What is
-// typed comes a little later: by then the query may have changed, so that the one in the address counts.
+// Changes parts of a list's query. Typed text replaces the address; a picked value is a step that Back reverts. Typed text
+// arrives a little later, and the query may have changed by then, so the change applies to the query in the address.
 export function changeQuery(page: 'jobs' | 'decisions' | 'costs' | 'quota' | 'machines' | 'capacity', change: Record<string, string>): void {
   ('search' in change ? replaceHash : pushHash)(hrefOf(page, { ...parseRoute(location.hash).query, ...change }));
 }

@@ -1,4 +1,4 @@
-// What a recommended limit would save, what risk goes with it, and what really holds: the same words on every page.
+// Savings and risk of recommended limits, and the limits in force, in the same words on every page.
 import type { Fleet, FleetAmounts, JobAmounts, JobRow, Resource } from '../api/types';
 import { amount, chance, count, percent, plural } from './format';
 import { KILLING_FIRST, RESOURCE, RESOURCES } from './resource';
@@ -6,35 +6,36 @@ import { dateTime } from './time';
 
 export const dryRun = (fleet: Pick<Fleet, 'actuator'> | null | undefined): boolean => fleet?.actuator === 'dry_run';
 
-// Every job in auto would save what is saved already: said once.
+// True if every job in auto has its saving already; the pages then say it once.
 export const sameSaving = (fleet: Fleet): boolean =>
   RESOURCES.every((r) => Math.abs((fleet[r].would_save ?? 0) - (fleet[r].saved ?? 0)) <= 0.005 * (fleet[r].owner_limit ?? 0));
 
-// No job is in a mode in which limits are set, so that "in force" is the owners' everywhere.
+// True if no job is in a mode that sets limits, so that "in force" is the owners' limits everywhere.
 export const nothingManaged = (fleet: Pick<Fleet, 'jobs_by_mode'> | null | undefined): boolean =>
   fleet != null && fleet.jobs_by_mode.auto + fleet.jobs_by_mode.canary === 0;
 
-// Nothing of what is decided for this job is set: the daemon is a dry run, or the job's agents only measure.
+// True if no decision for this job is applied: the daemon is in dry run, or the job's agents only measure.
 export const notSet = (row: Pick<JobRow, 'enforced'>, dry: boolean): boolean => dry || !row.enforced;
 
-// The limit in the kernel: as agents report it, else the ordered one where agents apply it, else the owner's.
+// The limit in the kernel: as agents report it, else the ordered one if agents apply it, else the owner's.
 export const realLimit = (a: JobAmounts, idle: boolean): number | null => a.applied ?? (idle ? a.owner_limit : a.limit);
 
-// The limit that was decided, where the kernel has another one by more than rounding; else null.
+// The decided limit, if the kernel's limit differs by more than rounding; else null.
 export function pendingLimit(a: JobAmounts, idle: boolean): number | null {
   const real = realLimit(a, idle);
   return a.ordered !== null && (real === null || Math.abs(a.ordered - real) > 0.005 * real) ? a.ordered : null;
 }
 
-// `text` is short, for a table; `label` says it in a sentence: "4.9 % OOM-days", "0.1 % throttled work (0.1 % ordered)".
-// `past`: what the job's own days were; a detail where `of` is work.
-// `unit` is what the short text is of, for the line under it.
+// `text` is short, for a table; `label` is a phrase: "4.9 % OOM-days", "0.1 % throttled work (0.1 % ordered)".
+//
+// `past` is the share of the job's own past days, a detail if `of` is work. `unit` names the short text's unit, for the line
+// below.
 export interface Risk { share: number; text: string; unit: string; label: string; title: string; past: string; of: 'forecast' | 'work' | 'days' }
 
 const workShare = (share: number): string => (share < 5e-5 ? 'under 0.01 %' : percent(share));
 
-// Of the limit that would be: the work above it where work is ordered, else the chance of a day above it by forecast,
-// else the days so far.
+// Risk of the would-be limit: the work above it if work is ordered, else the forecast chance of a day above it, else the share of
+// past days above it.
 export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   const { title, word, atLimit } = RESOURCE[resource];
   const past = (limit: string) => (a.days > 0 ? `${count(a.days_over)} of its own last ${plural(a.days, 'day')} went above ${limit}.` : '');
@@ -52,12 +53,13 @@ export function riskOf(resource: Resource, a: JobAmounts): Risk | null {
   return { share: a.days_over / a.days, text: percent(a.days_over / a.days), unit: `of ${plural(a.days, 'day')}`, label: `${count(a.days_over)} of ${plural(a.days, 'day')} above the limit of then`, of: 'days', past: days, title: days };
 }
 
-// What would_be may come to while too little history is known, and when it comes: never set, and in no saving.
+// The provisional recommendation while there is too little history, and when the first real one is due. It is never set, and in
+// no saving.
 export const provisionalNote = (a: JobAmounts): string | null => (a.provisional
   ? `Provisional, wide as it is of few windows; set in no mode${a.first_recommendation_at === null ? '' : `. First recommendation at ${dateTime(a.first_recommendation_at)}`}` : null);
 
-// What the fleet's recommended limits risk, beside the order: the share of work above them where recommenders take
-// orders of that, else the share of days with any usage above them. `share` is null while it is not known.
+// Risk of the fleet's recommended limits, beside the order: the share of work above them for recommenders that take orders of
+// work, else the share of days with usage above them. `share` is null if not known.
 export interface FleetRisk { name: string; share: number | null; ordered: number | null; of: string; title: string }
 
 export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
@@ -75,7 +77,8 @@ export function fleetRisk(resource: Resource, a: FleetAmounts): FleetRisk {
   };
 }
 
-// The one risk of a job's recommended limits for lists: of what kills tasks where that is known, else of what slows them down.
+// The one risk of a job's recommended limits, for lists: of a resource that kills tasks if known, else of one that slows them
+// down.
 export function rowRisk(row: Pick<JobRow, Resource>): (Risk & { resource: Resource }) | null {
   for (const resource of KILLING_FIRST) {
     const risk = riskOf(resource, row[resource]);
@@ -85,26 +88,26 @@ export function rowRisk(row: Pick<JobRow, Resource>): (Risk & { resource: Resour
 }
 export const allRisks = (row: Pick<JobRow, Resource>): string => KILLING_FIRST.map((r) => riskOf(r, row[r])?.title ?? '').filter(Boolean).join('\n');
 
-// What two limits may differ by and still be said to be the same.
+// Difference up to which two limits count as equal.
 const SAME = 0.005;
 export const sameLimit = (a: number | null, b: number | null): boolean => a === b || (a !== null && b !== null && Math.abs(a - b) <= SAME * Math.max(Math.abs(a), Math.abs(b)));
 
-// What the recommendation saves for all tasks: of the request where the job has one, which a cluster bills, else of the
-// limit. Negative where more is needed, 0 where the two limits are the same.
+// Saving of the recommendation for all tasks: of the request if the job has one, which a cluster bills, else of the limit.
+// Negative if more is needed, 0 if the two are equal.
 export function savingOf(row: JobRow, resource: Resource): number | null {
   const { saving, owner_limit: owner, would_be: recommended } = row[resource];
   if (saving === null) return null;
   return owner !== null && sameLimit(owner, recommended) ? 0 : saving * row.tasks;
 }
 
-// "requests", "limits", or both: what the fleet's savings are of.
+// Returns what the fleet's savings are of: "requests", "limits", or both.
 export function savedWord(fleet: Fleet): string {
   const jobs = Math.max(...RESOURCES.map((r) => fleet[r].requests?.jobs ?? 0));
   return jobs === 0 ? 'limits' : jobs >= fleet.jobs ? 'requests' : 'requests and limits';
 }
 
-// Why a job is short of a resource; most pressing first. Usage that reaches the limit of what only slows tasks down is no
-// reason where a lower limit, or the same, is recommended: short peaks reach it, and the risk counts them.
+// Returns the reasons why a job is short of a resource, most pressing first. If a limit only slows tasks down, usage at the limit
+// is not a reason when a lower or equal limit is recommended: short peaks reach it, and the risk counts them.
 export function tightness(row: JobRow): string[] {
   const reasons: string[] = [];
   if (row.ooms > 0) reasons.push(`${plural(row.ooms, 'OOM kill')} in 7 days`);

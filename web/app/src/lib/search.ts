@@ -1,7 +1,7 @@
 // The text of a search box.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-// Text that follows typing at once and the address a little later.
+// Text that changes with typing at once, and the address a little later.
 export function useSearch(committed: string, commit: (text: string) => void): [string, (text: string) => void] {
   const [text, setText] = useState(committed);
   const timer = useRef(0);

@@ -1,4 +1,4 @@
-// The settings of jobs in groups that are folded; changed ones come first.
+// Job settings in collapsible groups; changed ones are first.
 import type { SettingRow } from '../api/types';
 
 const GROUPS: [title: string, keys: RegExp][] = [
@@ -14,7 +14,7 @@ const REST = 'Others';
 
 export interface SettingGroup { title: string; rows: SettingRow[] }
 
-// A changed setting stands in the first group only.
+// A changed setting is only in the first group.
 export function groupsOf(table: readonly SettingRow[], changed: (row: SettingRow) => boolean): { changed: SettingRow[]; groups: SettingGroup[] } {
   const rest = table.filter((row) => !changed(row));
   const titleOf = (row: SettingRow) => GROUPS.find(([, keys]) => keys.test(row.key))?.[0] ?? REST;

@@ -1,12 +1,12 @@
-// Light, dark, or as the system says; and the colours that canvases need as text.
+// The theme: light, dark, or as the system prefers; and colours as text for canvases.
 import { useEffect, useState } from 'preact/hooks';
 
 export type Theme = 'light' | 'dark';
 const KEY = 'taut.theme';
 const watchers = new Set<() => void>();
 const system = window.matchMedia('(prefers-color-scheme: dark)');
-let unstored: Theme | null = null;  // what was chosen where there is no storage
-let printing = false;               // on paper all is light
+let unstored: Theme | null = null;  // choice without storage
+let printing = false;  // true: paper is always light
 
 function stored(): Theme | null {
   try {
@@ -43,7 +43,7 @@ export function toggleTheme(): void {
     else localStorage.setItem(KEY, next);
     unstored = null;
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
     unstored = next;
   }
   apply();
@@ -60,7 +60,7 @@ export function useTheme(): Theme {
   return value;
 }
 
-// What a CSS variable is now, as [red, green, blue].
+// Returns the current value of a CSS variable as [red, green, blue].
 export function colour(name: string): [number, number, number] {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;

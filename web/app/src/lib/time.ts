@@ -1,8 +1,8 @@
-// Times in the viewer's zone; the tooltip says UTC. A report has its times in UTC, or by the clock of its trace.
+// Formats times in the viewer's zone, with UTC in the tooltip. A report has its times in UTC, or on the clock of its trace.
 import { now as daemonNow } from './clock';
 import { NBSP, NONE, count } from './format';
 
-// Seconds that a Date can be made of; the ends of the range of integers stand for no time at all.
+// Seconds that a Date can represent; extreme integers mean "no time".
 export const isTime = (seconds: number | null | undefined): seconds is number => typeof seconds === 'number' && Math.abs(seconds) <= 8.64e12;
 
 const two = (n: number): string => String(n).padStart(2, '0');
@@ -11,7 +11,7 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
 const DAY_S = 86400;
 
-// 'days': a clock of its own, whose days are only counted.
+// 'days': a trace's own clock, whose days are only numbered.
 export type Calendar = 'local' | 'utc' | 'days';
 let calendar: Calendar = 'local';
 
@@ -19,10 +19,10 @@ export function setCalendar(next: Calendar): void {
   calendar = next;
 }
 
-// Whether days begin at multiples of 86,400 s.
+// True if days begin at multiples of 86,400 s.
 export const evenDays = (): boolean => calendar !== 'local';
 
-// A Date whose local fields are those to be shown.
+// Returns a Date whose local fields are the ones to show.
 function shown(seconds: number): Date {
   const d = new Date(seconds * 1000);
   return evenDays() ? new Date(d.getUTCFullYear(), d.getUTCMonth(), d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()) : d;
@@ -34,13 +34,13 @@ export const clock = (seconds: number): string => {
   return `${two(d.getHours())}:${two(d.getMinutes())}`;
 };
 
-// The first midnight at or before this time.
+// Returns the last midnight at or before this time.
 export function dayStart(seconds: number): number {
   if (evenDays()) return Math.floor(seconds / DAY_S) * DAY_S;
   return new Date(seconds * 1000).setHours(0, 0, 0, 0) / 1000;
 }
 
-// "3 Jul", or "day 15" of a clock of its own.
+// Returns "3 Jul", or "day 15" for a trace's own clock.
 export function dayLabel(seconds: number): string {
   if (calendar === 'days') return `day${NBSP}${Math.floor(seconds / DAY_S)}`;
   const d = shown(seconds);
@@ -69,7 +69,7 @@ export function ago(seconds: number, now = daemonNow()): string {
   if (!isTime(seconds)) return NONE;
   const difference = now - seconds;
   const size = Math.abs(difference);
-  // What people do is stamped by the wall, a little ahead of the last window.
+  // Actions of people have wall-clock times, a little ahead of the last window.
   if (size < 45 || (difference < 0 && size < 900)) return 'just now';
   const [n, unit] = size < 5400 ? [size / 60, 'min'] : size < 36 * 3600 ? [size / 3600, 'h'] : [size / 86400, 'd'];
   const text = `${count(Math.max(1, Math.round(n)))}${NBSP}${unit}`;

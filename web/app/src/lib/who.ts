@@ -13,6 +13,6 @@ export function rememberWho(who: string): void {
   try {
     localStorage.setItem(WHO, who);
   } catch {
-    // Without storage the name is asked for again.
+    // Without storage the name must be entered again.
   }
 }

@@ -1,4 +1,4 @@
-// The money of businesses and groups: what is spent of it, who pays for whom, and the last entries of the ledger.
+// The money of businesses and groups: spending, who pays for whom, and the last entries of the ledger.
 import type { ComponentChildren } from 'preact';
 import { useQuery } from '../api/query';
 import type { BudgetHolder, BudgetLedger, BusinessPage } from '../api/types';
@@ -7,7 +7,7 @@ import { ago, dateTime, utc } from '../lib/time';
 import { Card, Problem } from '../ui/basics';
 import { TableBox } from '../ui/table_box';
 
-// Over its budget, on its way there, or its money does not move.
+// Over its budget, soon over it, or frozen.
 export function holderState(row: BudgetHolder): string {
   const [budget, spent, forecast] = [row.budget, row.spent, row.forecast].map(Number) as [number, number, number];
   const parts = [spent > budget ? 'over' : forecast > budget ? 'will be over' : 'within'];

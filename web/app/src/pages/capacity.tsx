@@ -1,4 +1,4 @@
-// What the cell has, what of it is spoken for and used, what can still be sold of each tier, and whether such statements held.
+// The cell's capacity: reserved, used and still sellable amounts per tier, and whether earlier statements were kept.
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
 import type { CapacityOffer, CapacityPage as Page, CapacityPromise, CapacityTier, Resource } from '../api/types';
@@ -15,7 +15,7 @@ const RANGES = { '1d': 1, '7d': 7, '30d': 30, '100d': 100 } as const;
 type Range = keyof typeof RANGES;
 const HORIZON = { hour: 'the next hour', day: 'the next day', month: 'the next 30 days', quarter: 'the next 90 days' } as const;
 
-// Shares of promises have as many places as they need: 99.99 % is not 100 %.
+// Shares of promises have as many decimals as they need: 99.99 % is not 100 %.
 const promised = (share: number): string => `${Number((100 * share).toFixed(3))} %`;
 
 const known = (values: (number | null)[]): boolean => values.some((value) => value !== null);
@@ -77,7 +77,7 @@ function TierRows({ tier, offers }: { tier: CapacityTier; offers: CapacityOffer[
   );
 }
 
-// Each reason once, with the horizons that it is of.
+// Each reason once, with its horizons.
 function Reasons({ page, resource }: { page: Page; resource: Resource }) {
   const of = new Map<string, string[]>();
   for (const offer of page.offers) {
@@ -186,7 +186,7 @@ export function CapacityPage({ query }: { query: Record<string, string> }) {
   const resource = resourceOf(query.resource);
   const now = useQuery<Page>('capacity', { on: ['window'], keep: true });
   const page = now.data;
-  // A week is what it answers unasked. By whole hours, so that it is the same request for an hour.
+  // The API's default is a week. Whole hours make it the same request for an hour.
   const to = page?.window_end ?? null;
   const path = to === null || range === '7d' ? null : withParams('capacity', { from: Math.floor(to / 3600) * 3600 - RANGES[range] * DAY_S });
   const other = useQuery<Page>(path, { keep: true });

@@ -1,4 +1,4 @@
-// What jobs used, had and cost over time, by a label or by job.
+// Usage, limits and costs of jobs over time, by a label or by job.
 import { withParams } from '../api/client';
 import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
@@ -20,9 +20,9 @@ import { Businesses } from './businesses';
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 const MOST = 200;
-// What shares and the chart are of where there are no prices: amounts of resources do not add up.
+// Measure of shares and the chart without prices: amounts of different resources cannot be added.
 const MEASURE = 'cpu';
-// "12 % less"; "" where there is nothing to compare.
+// Returns "12 % less"; "" if there is nothing to compare.
 const lessText = (saved: number, of: number): string => (of > 0 && Math.abs(saved) > of * 5e-4 ? `, ${percent(Math.abs(saved) / of)} ${saved < 0 ? 'more' : 'less'}` : '');
 
 function Headline({ page }: { page: CostPage }) {
@@ -43,7 +43,7 @@ function Headline({ page }: { page: CostPage }) {
   );
 }
 
-// The larger of usage and limits, and in front of it what was used.
+// Bars of the larger of usage and limits, with usage in front.
 function series(page: CostPage): { series: Series[]; unit: string } {
   const of = (get: (sums: CostSums) => number): (number | null)[] => [...page.steps.map(get), null];
   const money = page.currency !== undefined;
@@ -140,7 +140,7 @@ function Table({ page }: { page: CostPage }) {
   );
 }
 
-// Over, or on its way there.
+// Over the budget, or soon over it.
 export function budgetState(budget: BudgetRow): 'over' | 'will' | 'ok' {
   return budget.spent > budget.per_month ? 'over' : budget.forecast > budget.per_month ? 'will' : 'ok';
 }
@@ -170,7 +170,7 @@ function Budgets({ page }: { page: BudgetPage }) {
   );
 }
 
-// What groups are charged by their tiers' rules and prices.
+// Charges of groups, by their tiers' rules and prices.
 function Bills({ page }: { page: BillPage }) {
   const groups = page.groups;
   const first = useFirst(groups, 'groups');
@@ -205,13 +205,13 @@ function Bills({ page }: { page: BillPage }) {
   );
 }
 
-// Where no limit is known, only usage costs.
+// If no limit is known, only usage is charged.
 function Unknown({ total }: { total: CostSums }) {
   const parts = RESOURCES.filter((r) => (total[r].without_allocation ?? 0) > 0).map((r) => `${percent(total[r].without_allocation)} of the time for ${RESOURCE[r].word}`);
   return parts.length > 0 ? <p class="hint">No limit is known {listed(parts)}: usage counts there.</p> : null;
 }
 
-// What history said after the time was counted.
+// Usage that history reported after the period was counted.
 function Late({ page }: { page: CostPage }) {
   const { late, currency } = page;
   if (RESOURCES.every((r) => late[r].billed <= 0)) return null;

@@ -1,4 +1,4 @@
-// Every decision as it is made, and why.
+// All decisions as they are made, with reasons.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { aborted, withParams } from '../api/client';
@@ -20,7 +20,7 @@ const PAGE = 100;
 
 interface Filter { job?: string; search?: string; target?: string; kind?: string; outcome?: string }
 
-// A decision from the event stream is matched against the filter here; a label is only known to the daemon.
+// A decision from the event stream is matched with the filter here; only the daemon knows labels.
 export function fits(d: Decision, filter: Filter): boolean {
   if ((filter.job && d.job !== filter.job) || (filter.target && d.target !== filter.target) || (filter.kind && d.kind !== filter.kind)) return false;
   if (filter.outcome && d.outcome !== filter.outcome) return false;
@@ -55,7 +55,7 @@ function useFeed(filter: Filter) {
     setList((before) => before && { ...before, decisions: [...waiting, ...before.decisions.filter((d) => !waiting.some((w) => w.id === d.id))] });
     setWaiting([]);
   };
-  // At the top of the page new ones simply appear; further down they wait, so that nothing jumps.
+  // At the top of the page new decisions appear at once; further down they wait, so that nothing moves.
   useEffect(() => {
     const update = () => { top.current = window.scrollY < 120; };
     window.addEventListener('scroll', update, { passive: true });
@@ -63,7 +63,7 @@ function useFeed(filter: Filter) {
   }, []);
   useEffect(() => { if (waiting.length > 0 && top.current) merge(); }, [waiting]);
 
-  // Outcomes come after their decisions: those of the newest page are looked up again.
+  // Outcomes arrive after their decisions, so those of the newest page are requested again.
   const pause = underWay(list?.decisions.slice(0, PAGE));
   useEffect(() => {
     if (pause === 0) return undefined;
@@ -73,7 +73,7 @@ function useFeed(filter: Filter) {
       load<DecisionPage>(path, abort.signal).then((page) => {
         const fresh = new Map(page.decisions.map((d) => [d.id, d]));
         setList((before) => before && before.path === path ? { ...before, decisions: before.decisions.map((d) => fresh.get(d.id) ?? d) } : before);
-      }, () => undefined);  // said by the banner
+      }, () => undefined);  // the banner reports the error
     }, pause * 1000);
     return () => { clearInterval(timer); abort.abort(); };
   }, [path, pause]);
@@ -128,7 +128,7 @@ function Row({ decision: d, open, onToggle }: { decision: Decision; open: boolea
   );
 }
 
-// Decisions that take each other back, folded to one row.
+// Decisions that revert each other, merged to one row.
 function ChurnRow({ entry, open, onToggle, children }: { entry: Entry; open: boolean; onToggle: () => void; children: ComponentChildren }) {
   const [newest] = entry.decisions;
   return (

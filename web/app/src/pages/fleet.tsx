@@ -1,4 +1,4 @@
-// The whole fleet: what is saved, what could be, and how it went.
+// The whole fleet: current and possible savings, and their history.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useMay } from '../api/may';
@@ -59,7 +59,7 @@ function ResourceFacts({ fleet, resource }: { fleet: Fleet; resource: Resource }
   );
 }
 
-// Three limits by three names, of which a dry run has two: what holds are the owners'.
+// Three limits with three names. A dry run has two, because the limits in force are the owners'.
 function chartSeries(fleet: Fleet, columns: FleetColumns): Series[] {
   const used: Series = { name: 'Used', values: columns.usage, colour: '--usage', style: 'area' };
   const recommended: Series = { name: 'Recommended', values: columns.would_be, colour: '--would', style: 'dash', width: 2 };
@@ -82,7 +82,7 @@ function ResourceCard({ fleet, resource, history }: { fleet: Fleet; resource: Re
   );
 }
 
-// Each mode's line lies on those before it.
+// The modes' lines are stacked.
 function stacked(history: FleetHistory): Series[] {
   let below: number[] = history.time.map(() => 0);
   return [...MODES].reverse().map((mode): Series => {
@@ -150,7 +150,7 @@ function Recent() {
   );
 }
 
-// On a phone a button, until it is pressed: what is behind it fills nine screens.
+// On a phone a button hides the content until it is pressed: it would fill nine screens.
 function Folded({ what, children }: { what: string; children: ComponentChildren }) {
   const narrow = useNarrow();
   const [open, setOpen] = useState(false);
@@ -163,7 +163,7 @@ export function FleetPage({ query }: { query: Record<string, string> }) {
   const fleet = useQuery<Fleet>('fleet', { on: ['window'], keep: true });
   const status = useQuery<Status>('status', { on: ['window'], keep: true });
   const end = fleet.data?.time ?? null;
-  // Totals over time are of all groups.
+  // Totals over time cover all groups.
   const platform = useMay('see_platform');
   const path = end === null || platform !== true ? null
     : withParams('fleet/history', { from: end - RANGES[range] * 86400, to: end, points: range === '1d' ? 288 : 336 });

@@ -1,4 +1,4 @@
-// The first sentences of the fleet page: what limits save or would save, and the risk that goes with it.
+// The first sentences of the fleet page: actual or possible savings, and their risk.
 import type { ComponentChildren } from 'preact';
 import type { Fleet, Resource, Status } from '../api/types';
 import { amount, bytes, capital, cores, listed, money, percent, plural, shortened } from '../lib/format';
@@ -7,12 +7,12 @@ import { dryRun, fleetRisk, sameSaving, savedWord } from '../lib/saving';
 
 export type Saving = 'saved' | 'would_save';
 
-// Less than a ten-thousandth of what the owners asked for is not worth a sentence.
+// Savings below a ten-thousandth of the owners' requests are not worth a sentence.
 export function isNothing(fleet: Fleet, of: Saving): boolean {
   return RESOURCES.every((r) => Math.abs(fleet[r][of] ?? 0) <= (fleet[r].owner_limit ?? 0) * 1e-4);
 }
 
-// "57 cores and 90 GiB of memory lower", or how each is where one is higher.
+// Returns "57 cores and 90 GiB of memory lower", or each direction if one is higher.
 function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
   // A resource without any owner's limit has no saving.
   const known = RESOURCES.filter((r) => fleet[r][of] !== null);
@@ -22,15 +22,14 @@ function Lower({ fleet, of }: { fleet: Fleet; of: Saving }) {
   return <>{listed(known.map((r) => <>{size(r)} {saving(r) < 0 ? 'higher' : 'lower'} for {RESOURCE[r].word}</>))}</>;
 }
 
-// How many machines the owners' limits of a resource would fill.
+// Returns the number of machines that the owners' limits of a resource would fill.
 function ownersMachines(fleet: Fleet, resource: Resource): number {
   const size = fleet.machine[RESOURCE[resource].unit.name];
   return size > 0 ? (fleet[resource].owner_limit ?? 0) / size : Infinity;
 }
 
-// Savings are counted in machines only where that many are saved as there can be: not more than the owners' limits
-// fill, and not more than there are. From agents or from Kubernetes' nodes that number is known, and one machine is no
-// fleet.
+// Savings are given in machines only if the number is possible: at most the machines that the owners' limits fill, and at most
+// the existing machines. Agents or Kubernetes' nodes report that number, and one machine is not a fleet.
 export function machinesText(fleet: Fleet, resource: Resource, of: 'saved_machines' | 'would_save_machines', status: Status | null): string {
   const value = fleet[resource][of];
   const known = Math.max(status?.agents.known ?? 0, status?.nodes ?? 0);
@@ -43,14 +42,14 @@ function allMachines(fleet: Fleet, of: 'saved_machines' | 'would_save_machines',
   return listed(texts.map(([r, text]) => `the ${RESOURCE[r].word} of ${text}`)).join('');
 }
 
-// A dry run sets nothing, so that its whole saving is ahead.
+// A dry run sets nothing, so its whole saving is still possible.
 const holdsSome = (fleet: Fleet): boolean => !dryRun(fleet) && !isNothing(fleet, 'saved');
 
 function Worth({ fleet, value }: { fleet: Fleet; value: number | undefined }) {
   return value === undefined ? null : <>: <em>{money(value, fleet.saving_per_month?.currency ?? '')}</em></>;
 }
 
-// What is not set yet, of which nothing is said where all is.
+// The saving that is not in force yet; omitted if all of it is.
 function Rest({ fleet }: { fleet: Fleet }) {
   if (!holdsSome(fleet) || sameSaving(fleet)) return null;
   const worth = fleet.saving_per_month;
@@ -74,11 +73,11 @@ export function RiskText({ fleet, resource }: { fleet: Fleet; resource: Resource
   return <span title={risk.title}>{risk.name} <b>{percent(risk.share)}</b>{risk.ordered !== null && <span class="muted"> ({percent(risk.ordered)} ordered)</span>}</span>;
 }
 
-// The saving once, with its risk.
+// The saving, once, with its risk.
 export function Headline({ fleet, status }: { fleet: Fleet; status: Status | null }) {
   const machines = allMachines(fleet, holdsSome(fleet) ? 'saved_machines' : 'would_save_machines', status);
   const machine = `${shortened(cores(fleet.machine.cores))} cores and ${shortened(bytes(fleet.machine.bytes))}`;
-  // Worth a sentence where one resource becomes more in all.
+  // Worth a sentence if the total of one resource increases.
   const raised = holdsSome(fleet) ? RESOURCES.filter((r) => (fleet[r].saved ?? 0) < 0 && fleet[r].raised > 0) : [];
   const risks = KILLING_FIRST.filter((r) => fleetRisk(r, fleet[r]).share !== null);
   return (

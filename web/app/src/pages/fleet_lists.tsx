@@ -1,4 +1,4 @@
-// What to do first: the jobs of any mode whose recommended limits save most, and those whose limits are too tight.
+// Most useful actions: the jobs of any mode whose recommended limits save most, and those whose limits are too low.
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import type { Fleet, JobPage, JobRow } from '../api/types';
@@ -13,10 +13,10 @@ import { savingParts } from './job_row';
 
 const SHOWN = 10;
 
-// Whether a lower limit is recommended than the one that holds.
+// True if the recommended limit is lower than the one in force.
 const saves = (row: JobRow, dry: boolean): boolean => stepsOf(row, notSet(row, dry)).some(({ resource, verb }) => verb === 'lower' && (savingOf(row, resource) ?? 0) > 0);
 
-// `rows`: the largest saving first. What holds already is done.
+// `rows` has the largest saving first. Limits that are already in force are done.
 export const candidates = (rows: readonly JobRow[], dry: boolean): JobRow[] =>
   rows.filter((row) => saves(row, dry) && (row.saving_per_month ?? 1) > 0).slice(0, SHOWN);
 export const tight = (rows: readonly JobRow[]): JobRow[] => rows.filter((row) => tightness(row).length > 0).slice(0, SHOWN);

@@ -1,10 +1,10 @@
-// The numbers of tasks of all jobs with a policy of replicas, and what it means for them.
+// Numbers of tasks of all jobs with a replica policy, and their effect.
 import type { ReplicaSums } from '../api/types';
 import { count, percent, plural } from '../lib/format';
 import { hrefOf } from '../lib/route';
 import { Card } from '../ui/basics';
 
-// "6 fewer", "as many": of the recommended tasks against those that run.
+// Returns "6 fewer" or "as many": the recommended tasks compared with the running ones.
 export function difference(now: number, wouldBe: number): string {
   if (now === wouldBe) return 'as many';
   const share = now > 0 ? `, ${percent(Math.abs(wouldBe - now) / now)}` : '';

@@ -1,4 +1,4 @@
-// Pages of the job table, asked for as they come into view; old rows stay in sight until the new are there.
+// Requests pages of the job table as they scroll into view; old rows stay until the new ones arrive.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, withParams } from '../api/client';
 import { live } from '../api/live';

@@ -10,8 +10,8 @@ import { JobLabel } from '../ui/job_label';
 
 export interface Column { key: string; name: string; sort?: string; class: string; resource?: Resource; help?: string }
 
-// `managed`: some jobs are in auto or canary, so that changes of limits say something.
-// `currency`: of savings in money; undefined: there are no prices.
+// `managed`: some jobs are in auto or canary, so that numbers of limit changes are meaningful. `currency`: of savings in money;
+// undefined: there are no prices.
 export interface View { managed: boolean; dry: boolean; currency?: string }
 
 function amounts(resource: Resource): Column[] {
@@ -47,7 +47,7 @@ function each(resource: Resource, row: JobRow, idle: boolean): string {
     + ((a.owner_request ?? null) === null ? '' : `\nrequest ${amount(resource, a.owner_request ?? null)}, recommended ${amount(resource, a.would_be_request ?? null)}: the saving is of it`);
 }
 
-// A unit that stands in the head of the table is left out.
+// A unit in the table's head is left out.
 function tableAmount(resource: Resource, value: number | null): string {
   return RESOURCE[resource].unit.counted && value !== null ? significant(value) : amount(resource, value);
 }
@@ -73,7 +73,7 @@ function AmountCells({ resource, row, view }: { resource: Resource; row: JobRow;
   );
 }
 
-// Each resource that is worth a word: "167 cores, 182 GiB".
+// Each resource with a noticeable saving: "167 cores, 182 GiB".
 export const savingParts = (row: JobRow): string[] =>
   RESOURCES.map((r) => [r, savingOf(row, r)] as const).filter(([, value]) => value !== null && value !== 0)
     .map(([r, value]) => `${amountShort(r, value)}${RESOURCE[r].unit.counted && !/[a-z]$/.test(amountShort(r, value)) ? ` ${RESOURCE[r].unit.name}` : ''}`);
@@ -138,7 +138,7 @@ function CardLine({ resource, row }: { resource: Resource; row: JobRow }) {
   );
 }
 
-// In money where there are prices: a narrow card has no room for both.
+// In money if there are prices: a narrow card has no room for both.
 export function savingText(row: JobRow, currency?: string): string {
   const parts = RESOURCES.map((r) => [r, savingOf(row, r)] as const).filter(([, value]) => value !== null && value > 0);
   if (parts.length === 0) return '';

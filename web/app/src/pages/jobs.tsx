@@ -1,4 +1,4 @@
-// The table of jobs: searched and sorted by the daemon, drawn only where it is seen.
+// The table of jobs: the daemon searches and sorts, and only visible rows are rendered.
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useQuery } from '../api/query';
@@ -29,7 +29,7 @@ const SORTS: [string, string][] = [
 const DEFAULT_SORT = 'saving';
 // Widths of the resources' columns, for jobs.css.
 const COLUMNS = { '--amounts': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name})`).join(' '), '--wide': RESOURCES.map((r) => `var(--${RESOURCE[r].unit.name}-wide)`).join(' + ') };
-// Savings in money come first where there are prices, and can be sorted by only there.
+// With prices, savings in money are the first column, and only then can be sorted by.
 export const firstSort = (currency?: string): string => (currency === undefined ? DEFAULT_SORT : 'saving_per_month');
 const sortsOf = (currency?: string): [string, string][] => currency === undefined ? SORTS : [['saving_per_month', 'Saving in money'], ['saving', 'Saving as a share'], ...SORTS.slice(1)];
 
@@ -58,7 +58,7 @@ function Head({ sorting, view }: { sorting: Sorting; view: View }) {
   );
 }
 
-// With a text of its own: a new window draws the page again, and must not take away what is being typed.
+// The box has a text of its own: a new window renders the page again, and must not remove the text being typed.
 function TotalsBy({ by, onPick }: { by: string; onPick: (by: string) => void }) {
   const [text, setText] = useState(by);
   useEffect(() => setText(by), [by]);
@@ -117,7 +117,7 @@ function Filters(props: { query: Record<string, string>; set: (change: Record<st
   );
 }
 
-// Drawn only where it is seen: the daemon may have a million jobs.
+// Renders only visible rows: the daemon may have a million jobs.
 function Grid({ query, sorting, view, onTotal, focus }: { query: JobQuery; sorting: Sorting; view: View; onTotal: (total: number | null) => void; focus: RefObject<HTMLDivElement> }) {
   const box = focus;
   const [range, setRange] = useState<[number, number]>([0, 60]);
@@ -217,7 +217,7 @@ export function JobsPage({ query }: { query: Record<string, string> }) {
   const [total, setTotal] = useState<number | null>(null);
   const grid = useRef<HTMLDivElement>(null);
   const list: JobQuery = { search: query.search, mode: query.mode, sort, order };
-  const ready = fleet.data !== null || fleet.error !== null;  // by then it is known whether there are prices
+  const ready = fleet.data !== null || fleet.error !== null;  // then it is known whether there are prices
   const targets = KILLING_FIRST.filter((r) => (fleet.data?.[r].ordered ?? null) !== null).map((r) => `${percent(fleet.data?.[r].ordered)} ${RESOURCE[r].atLimit.days}`);
   return (
     <div class={`wide jobs-page ${narrow ? 'narrow' : ''}`}>

@@ -1,4 +1,4 @@
-// What can be done with all jobs of a search at once: take them along as CSV, or change their mode.
+// Actions on all jobs of a search: export as CSV, or change their mode.
 import { useState } from 'preact/hooks';
 import { useMay } from '../api/may';
 import { ApiError, jobPath, request, sendJson, withParams } from '../api/client';
@@ -25,7 +25,7 @@ const messageOf = (wrong: unknown): string => (wrong instanceof ApiError ? wrong
 
 export interface Progress { done: number; total: number; failed: string[] }
 
-// A few at a time, each job on its own: one refusal does not stop the others.
+// Changes a few jobs at a time, each with its own request: one refusal does not stop the others.
 export async function setModes(names: readonly string[], mode: Mode, who: string, set: (name: string, mode: Mode, who: string) => Promise<unknown>, onProgress: (progress: Progress) => void): Promise<Progress> {
   const progress: Progress = { done: 0, total: names.length, failed: [] };
   let next = 0;

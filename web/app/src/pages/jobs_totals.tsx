@@ -1,4 +1,4 @@
-// Sums over the jobs with the same value of a label or property, in place of the table of jobs.
+// Sums over the jobs with the same value of a label or property, shown in place of the table of jobs.
 import { withParams } from '../api/client';
 import { useQuery } from '../api/query';
 import type { JobSums, LabelTotals, Resource } from '../api/types';
@@ -8,7 +8,7 @@ import { Problem, Skeleton } from '../ui/basics';
 
 const MOST = 1000;
 
-// What jobs can be grouped by beside their labels.
+// Properties by which jobs can be grouped, besides their labels.
 export const PROPERTIES: readonly [by: string, name: string][] = [
   [':class', 'Class'], [':tasks', 'Number of tasks'], ...KILLING_FIRST.map((r): [string, string] => [`:${r}_size`, `${RESOURCE[r].title} size of a task`]),
 ];

@@ -1,4 +1,4 @@
-// The machines of the cell: what their tasks may use, reserve and use, and what of the rest is reclaimable at which risk.
+// The machines of the cell: limits, reservations and usage of their tasks, and how much of the rest is reclaimable at which risk.
 import { useQuery } from '../api/query';
 import { withParams } from '../api/client';
 import type { Machine, MachineAmounts, MachineDetail, MachinePage, Resource } from '../api/types';
@@ -16,7 +16,7 @@ const PLACES: Record<string, string> = { agents: 'agent', kubernetes: 'Kubernete
 
 const share = (part: number | null, top: number): string => `${Math.max(0, Math.min(1, (part ?? 0) / top)) * 100}%`;
 
-// From nothing to the capacity, or to the limits where they are more: used, reserved, limits; and the predicted peak as a line.
+// A bar from 0 to the capacity, or to the limits if they are higher: used, reserved, limits, and the predicted peak as a line.
 export function MachineBar({ resource, amounts: a }: { resource: Resource; amounts: MachineAmounts }) {
   const top = Math.max(a.capacity ?? 0, a.limits ?? 0, a.reservations ?? 0, a.usage ?? 0, a.predicted ?? 0);
   if (!(top > 0)) return null;
@@ -50,7 +50,7 @@ function State({ machine: m }: { machine: Machine }) {
 
 type Figure = 'reservations' | 'predicted' | 'reclaimable' | 'reclaimable_now';
 
-// `has`: whether the figure is known of any machine; else it has no column.
+// `has`: true if the figure is known for any machine; else it has no column.
 function Row({ machine: m, resource, has }: { machine: Machine; resource: Resource; has: (figure: Figure) => boolean }) {
   const a = m[resource];
   const figure = (value: number | null) => amount(resource, value);
@@ -95,7 +95,7 @@ function Table({ page, resource }: { page: MachinePage; resource: Resource }) {
   );
 }
 
-// Of all sources; null: known of none.
+// Sum over all sources; null: no source knows it.
 export function sumOf(page: MachinePage, resource: Resource, figure: 'capacity' | 'limits' | 'reservations' | 'usage' | 'predicted' | 'reclaimable' | 'reclaimable_now'): number | null {
   const known = page.totals.map((totals) => totals[resource][figure]).filter((value): value is number => value !== null);
   return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) : null;
@@ -111,7 +111,7 @@ function Sums({ page, resource }: { page: MachinePage; resource: Resource }) {
   const figure = (of: Parameters<typeof sumOf>[2]) => amount(resource, sum(of));
   const present = page.totals.reduce((total, totals) => total + totals.present, 0);
   const are = RESOURCE[resource].unit.counted ? 'are' : 'is';
-  // Only what is known.
+  // Only known figures.
   const parts = [sum('limits') !== null && `limits add up to ${figure('limits')}`, sum('reservations') !== null && `${figure('reservations')} ${are} reserved`, sum('usage') !== null && `${figure('usage')} ${are} used`];
   return (
     <p class="gloss">
@@ -189,7 +189,7 @@ export function MachineFigures({ page, query, stale }: { page: MachinePage; quer
   );
 }
 
-// The query of the list, for the daemon.
+// The query that the list sends to the daemon.
 export function machinesPath(query: Record<string, string>): string {
   const sort = query.sort ?? '';
   const plain = sort === '' || sort === 'name' || sort === 'tasks';

@@ -1,4 +1,4 @@
-// The machines of the cell, and the node agents: their state, their tasks, what they use, and the outcome of the limits sent to them.
+// The machines of the cell, and their agents: state, tasks, usage, and the outcomes of orders.
 import { useQuery } from '../api/query';
 import type { Agent, AgentPage, MachinePage, RefusedAgent, TierAct, TierActPage } from '../api/types';
 import { bytes, cores, count, duration, plural } from '../lib/format';
@@ -82,7 +82,7 @@ function Table({ agents }: { agents: Agent[] }) {
 
 const SHOWN = 20;
 
-// What agents could not set, of all agents, newest first.
+// Orders that agents could not apply, of all agents, newest first.
 function Failures({ agents }: { agents: readonly Agent[] }) {
   const all = agents.flatMap((agent) => agent.failures.map((failure) => ({ agent: agent.name, ...failure }))).sort((a, b) => b.time - a.time).slice(0, SHOWN);
   if (all.length === 0) return null;
@@ -100,7 +100,7 @@ function Failures({ agents }: { agents: readonly Agent[] }) {
   );
 }
 
-// What guards of machines' memory did to tasks of low tiers, newest first.
+// Actions of machines' memory guards on tasks of low tiers, newest first.
 function TierActs({ acts }: { acts: readonly TierAct[] }) {
   if (acts.length === 0) return null;
   return (
@@ -163,7 +163,7 @@ export function MachinesPage({ query }: { query: Record<string, string> }) {
   const cell = useQuery<MachinePage>(machinesPath(query), { on: ['window'], keep: true, every: () => 30 });
   const acts = useQuery<TierActPage>(`tier_acts?limit=${SHOWN}`, { on: ['tier_act'], keep: true, every: () => 30 });
   const agents = page.data?.agents ?? [];
-  // Where the machines are a cluster's, agents need not be there.
+  // If the machines are a cluster's nodes, agents are optional.
   const others = cell.data?.totals.some((totals) => totals.source !== 'agents') ?? false;
   const loading = !page.data || !cell.data;
   return (

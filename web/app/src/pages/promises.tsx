@@ -1,4 +1,4 @@
-// What was promised of limits, beside what came.
+// Compares the promised with the observed risk of limits.
 import { useState } from 'preact/hooks';
 import { useQuery } from '../api/query';
 import type { PromisePage, PromiseRow, PromiseSums, PromiseTotal } from '../api/types';
@@ -12,14 +12,14 @@ const PROMISE: Record<PromiseTotal['promise'], string> = {
   none: 'nothing promised', chance: 'days above, as stated', fleet_share: 'work above, as ordered for all', job_share: 'work above, as ordered for each job',
 };
 
-// Never "0 %": no number of days shows that.
+// Never "0 %", which no number of days can show.
 export function promiseShare(row: PromiseTotal, share: number | null): string {
   if (share === null) return NONE;
   if (row.counts === 'job_days') return chance(share);
   return share < 1e-5 ? 'under 0.001 %' : percent(share);
 }
 
-// Where no day was above its limit: what their number can show, as "under 5.9 %" of 16; from 999 on "under 0.1 %".
+// If no day was above its limit: the bound that their number shows, as "under 5.9 %" for 16 days; from 999 on "under 0.1 %".
 export function promiseDelivered(row: PromiseTotal, sums: PromiseSums): string {
   const never = row.counts === 'job_days' && sums.job_days_over === 0 && sums.job_days > 0 && sums.job_days < 999;
   return never ? `under ${Number((100 / (sums.job_days + 1)).toPrecision(2))}${NBSP}%` : promiseShare(row, sums.delivered);
@@ -47,7 +47,7 @@ function Figures({ row, sums }: { row: PromiseTotal; sums: PromiseSums }) {
   );
 }
 
-// What is broken is always shown.
+// Broken promises are always shown.
 function Rows({ page, total, open }: { page: PromisePage; total: PromiseTotal; open: boolean }) {
   const rows = page.rows.filter((row) => sameTotal(total, row));
   return (

@@ -1,4 +1,4 @@
-// What each group may use and uses, and the requests for more.
+// Quota and usage of each group, and requests for more.
 import { useState } from 'preact/hooks';
 import { ApiError, request, sendJson, withParams } from '../api/client';
 import { mayOf, useMay } from '../api/may';

@@ -1,4 +1,4 @@
-// The daemon itself, the rules in force, and everything that can be set for a job.
+// The daemon, the rules in force, and all settings of jobs.
 import { useMay } from '../api/may';
 import { useQuery } from '../api/query';
 import type { Rule, SettingRow, Settings, Status } from '../api/types';
@@ -63,7 +63,7 @@ function pairs(map: Record<string, string>) {
   return Object.entries(map).map(([key, value]) => <code key={key}>{key}={value}</code>);
 }
 
-// The search that finds a rule's jobs, where its patterns are plain text.
+// The search for a rule's jobs, if its patterns are plain text.
 export function searchOf(match: Record<string, string>): string | null {
   const entries = Object.entries(match);
   if (entries.length === 0 || entries.some(([key, value]) => /[|!\s]/.test(value) || (value.includes('*') && !(key === 'job' && /^[^*]*\*?$/.test(value))))) return null;
@@ -110,7 +110,7 @@ function Rows({ table }: { table: SettingRow[] }) {
   );
 }
 
-// Those that a rule or a person sets come first.
+// Settings that a rule or a person has set are first.
 function Table({ settings }: { settings: Settings }) {
   const set = new Set([...settings.rules.flatMap((rule) => Object.keys(rule.set)), ...settings.changes.map((change) => change.key)]);
   const { changed, groups } = groupsOf(settings.table, (row) => set.has(row.key));

@@ -1,4 +1,4 @@
-// What a browser without a session or a token sees.
+// The page for a browser without a session or a token.
 import { useEffect, useState } from 'preact/hooks';
 import { rememberPlace } from '../api/access';
 import { request } from '../api/client';

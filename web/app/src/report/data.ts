@@ -1,4 +1,5 @@
-// The data of a report, as src/tools/report/report_json.cc writes it, in the units of the other pages: bytes and cores, seconds.
+// Reads the data of a report, as src/tools/report/report_json.cc writes it, in the units of the other pages: bytes, cores,
+// seconds.
 import type { Amount, Reason, Resource } from '../api/types';
 import { capital } from '../lib/format';
 import { RESOURCE } from '../lib/resource';
@@ -29,7 +30,7 @@ export interface Report {
   policies: Policy[]; jobs: string[]; lanes: Lane[]; stories: RawStory[];
 }
 
-// A limit from at[i] on; null: none (unlimited).
+// A limit in force from at[i] on; null: none (unlimited).
 export interface StoryLine { policy: string; at: number[]; values: Amount[]; ooms: number[] }
 export interface Story { job: string; resource: Resource; why: string; map: UsageMap; peak: Amount[]; lines: StoryLine[]; reasons: Reason[] }
 
@@ -51,7 +52,7 @@ export function readReport(text: string): Report {
   return { ...report, lanes: report.lanes.map((lane) => unpacked(complete(lane, report.lanes))) };
 }
 
-// Columns that are the same as those of the first lane of the resource are written there alone.
+// Columns that equal those of the resource's first lane are stored only there.
 function complete(lane: Lane, lanes: Lane[]): Lane {
   const first = lanes.find((other) => other.resource === lane.resource) ?? lane;
   return { ...lane, fleet: { ...first.fleet, ...lane.fleet }, jobs: { ...first.jobs, ...lane.jobs } };
@@ -60,7 +61,7 @@ function complete(lane: Lane, lanes: Lane[]): Lane {
 const DIGITS = new Map([...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-'].map((c, i) => [c, i]));
 const digit = (text: string, i: number): number => DIGITS.get(text[i] ?? '') ?? 0;
 
-// A packed column as [bucket, level], level 1 (0.1 % of the samples or less) to 63 (all of them).
+// Unpacks a column to [bucket, level]; level 1 is 0.1 % of the samples or less, 63 is all of them.
 export function unpackColumn(text: string): [number, number][] {
   const cells: [number, number][] = [];
   if (!text) return cells;
@@ -79,13 +80,13 @@ export function unpackColumn(text: string): [number, number][] {
 
 export const shareOfLevel = (level: number): number => 10 ** (3 * ((level - 1) / 62 - 1));
 
-// Times are written as differences of window numbers.
+// Times are stored as differences of window numbers.
 function times(deltas: number[]): number[] {
   let at = 0;
   return deltas.map((delta) => (at += delta) * WINDOW_S);
 }
 
-// Column i of the map is column i of the story, also where nothing was measured.
+// Column i of the map is column i of the story, even if nothing was measured.
 export function openStory(report: Report, raw: RawStory): Story {
   const unit = RESOURCE[raw.resource].unit.size;
   const grid = report.grids[raw.resource];
@@ -94,7 +95,7 @@ export function openStory(report: Report, raw: RawStory): Story {
   let first = grid.size;
   for (const [bucket] of columns.flat()) { last = Math.max(last, bucket); first = Math.min(first, bucket); }
   const bound = (bucket: number): number => unit * grid.first * 2 ** (bucket / grid.per_octave);
-  // The one below the first is there for its bound.
+  // The bucket below the first one is included for its bound.
   const buckets = last < 0 ? [] : Array.from({ length: last - first + 2 }, (_, i) => bound(first - 1 + i));
   const map: UsageMap = {
     resource: raw.resource, from: raw.t0, to: raw.t0 + raw.heat.length * raw.dt, column_seconds: raw.dt, ooms: [], buckets,
@@ -105,7 +106,7 @@ export function openStory(report: Report, raw: RawStory): Story {
   return { job: raw.job, resource: raw.resource, why: raw.why, map, peak: scaled(raw.peak, unit), lines, reasons: raw.reasons };
 }
 
-// The last `days` days of a story; null: all of it.
+// Returns the last `days` days of a story; null: all of it.
 export function lastDays(story: Story, days: number | null): Story {
   const { map } = story;
   const skip = days === null ? 0 : Math.max(0, map.time.length - Math.round((days * DAY_S) / map.column_seconds));
@@ -118,14 +119,14 @@ export function lastDays(story: Story, days: number | null): Story {
   } };
 }
 
-// From the step in force at `from` on.
+// Returns the steps from the one in force at `from` on.
 function since(line: StoryLine, from: number): Pick<StoryLine, 'at' | 'values'> {
   const next = line.at.findIndex((at) => at > from);
   const first = Math.max(0, (next < 0 ? line.at.length : next) - 1);
   return { at: line.at.slice(first).map((at) => Math.max(at, from)), values: line.values.slice(first) };
 }
 
-// The limit of a line at a time; null: none (unlimited), undefined: not yet begun.
+// Returns the limit of a line at a time; null: none (unlimited), undefined: the line has not begun.
 export function limitAt(line: StoryLine, seconds: number): Amount | undefined {
   let low = 0;
   let high = line.at.length;
@@ -137,7 +138,7 @@ export function limitAt(line: StoryLine, seconds: number): Amount | undefined {
   return low === 0 ? undefined : line.values[low - 1];
 }
 
-// Share of job-days at or below `slack`, by evenly spaced quantiles.
+// Returns the share of job-days at or below `slack`, from evenly spaced quantiles.
 export function shareAtOrBelow(quantiles: number[], slack: number): number {
   let i = 0;
   while (i < quantiles.length && (quantiles[i] ?? Infinity) <= slack) ++i;
@@ -148,7 +149,7 @@ export function shareAtOrBelow(quantiles: number[], slack: number): number {
   return (i - 1 + (step > 0 ? (slack - before) / step : 0)) / (quantiles.length - 1);
 }
 
-// What a day above the limit is.
+// Name of a day above the limit.
 export function glossOf(resource: Resource): string {
   const { word, atLimit } = RESOURCE[resource];
   const over = atLimit.kills ? 'used more' : `needed more ${word}, as a 5-minute mean,`;

@@ -1,4 +1,4 @@
-// The fleet day by day: limits in force against the owners' and usage; and days on which a limit was too low.
+// The fleet day by day: limits in force compared with owners' limits and usage, and days on which a limit was too low.
 import { useMemo } from 'preact/hooks';
 import type { Amount } from '../api/types';
 import { amount, capital, count, percent, percentTick, plural } from '../lib/format';
@@ -37,7 +37,7 @@ export function FleetCard({ view }: { view: View }) {
   const time = useMemo(() => days.map(dayTime), [days]);
   const jobs = useMemo(() => byDay(lane.fleet, days, (i) => lane.fleet.job_days[i] ?? null), [lane, days]);
   const owner = useMemo(() => byDay(lane.fleet, days, (i) => lane.fleet.owner[i] ?? null), [lane, days]);
-  const byStatic = laneOf(report, lane.resource, 'static') !== undefined;  // else they are a line of their own
+  const byStatic = laneOf(report, lane.resource, 'static') !== undefined;  // without it, owners' limits are a line of their own
   const shade = { until: (report.first_scored_day - 0.5) * DAY_S, text: 'warm-up' };
   const note = (i: number) => (
     <>

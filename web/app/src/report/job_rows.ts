@@ -1,10 +1,10 @@
-// The rows of the table of jobs, and their order.
+// Rows of the table of jobs, and their order.
 import type { Amount } from '../api/types';
 import type { Lane, Report } from './data';
 
 export interface JobRow {
   index: number; name: string; days: number; owner: Amount; limit: Amount; saved: Amount; slack: Amount; oomDays: Amount; changes: Amount;
-  story: number | undefined;  // which of the report's
+  story: number | undefined;  // index in the report's stories
 }
 export type Key = 'name' | 'owner' | 'limit' | 'saved' | 'slack' | 'oomDays' | 'changes' | 'days';
 export interface Sorting { key: Key; descending: boolean }
@@ -24,7 +24,7 @@ export function jobRows(report: Report, lane: Lane): JobRow[] {
 
 const byName = new Intl.Collator('en', { numeric: true });
 
-// What is not known comes last, in either direction.
+// Unknown values are last, in either direction.
 export function sorted(rows: JobRow[], { key, descending }: Sorting): JobRow[] {
   const sign = descending ? -1 : 1;
   return rows.sort((a, b) => {

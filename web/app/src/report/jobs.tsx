@@ -1,4 +1,4 @@
-// The table of jobs. Rows are made as they come into sight, so that ten thousand jobs cost no more than a screenful.
+// The table of jobs. Rows are created as they scroll into view, so ten thousand jobs cost no more than a screenful.
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Amount } from '../api/types';
@@ -59,7 +59,7 @@ function Row({ view, row, onStory }: { view: View; row: JobRow; onStory: (story:
 
 const firstSorting = (report: Report): Sorting => ({ key: report.lanes.some(hasOwner) ? 'saved' : 'limit', descending: true });
 
-// How many rows are made: more near the end of the box, all of them on paper.
+// Number of created rows: more near the end of the box, all of them on paper.
 function useRowsMade(what: unknown): { made: number; box: RefObject<HTMLDivElement>; more: () => void } {
   const box = useRef<HTMLDivElement>(null);
   const [made, setMade] = useState(CHUNK_ROWS);

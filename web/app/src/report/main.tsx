@@ -1,4 +1,4 @@
-// The page of `taut replay --report`: the data stands in the page.
+// The page of `taut replay --report`; its data is embedded in the page.
 import { render } from 'preact';
 import { startTheme } from '../lib/theme';
 import { setCalendar } from '../lib/time';

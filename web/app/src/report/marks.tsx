@@ -4,7 +4,7 @@ import { words } from '../lib/format';
 import type { Series } from '../ui/chart';
 import { type View, toggled } from './view';
 
-// Round (0, 0), about 11 pixels.
+// Shapes around (0, 0), about 11 pixels wide.
 const SHAPES: Record<string, string> = {
   static: 'M-5-5H5V5H-5Z',
   peak: 'M0-6L6 5H-6Z',
@@ -22,7 +22,7 @@ const SHAPES: Record<string, string> = {
   pair4: 'M6-6H0L-6 0V6H0L6 0Z',
 };
 
-// "moving_window+analogs": another recommender for each resource. Each pair of a page has a mark of its own, up to four.
+// A pair such as "moving_window+analogs" has one recommender per resource. Each pair of a page has a mark of its own, up to four.
 const pairs = new Map<string, string>();
 function markOfPair(policy: string): string {
   if (!pairs.has(policy)) pairs.set(policy, ['pair', 'pair2', 'pair3', 'pair4'][pairs.size % 4] ?? 'pair');
@@ -36,7 +36,7 @@ export function Mark({ policy }: { policy: string }) {
   return <svg class={`mark p-${known(policy)}`} viewBox="-7 -7 14 14" aria-hidden="true"><path d={shapeOf(policy)} /></svg>;
 }
 
-// How a recommender's line looks in every chart.
+// Style of a recommender's line in every chart.
 export function lineOf(view: View, policy: string): Pick<Series, 'name' | 'colour' | 'style' | 'width' | 'icon'> {
   return { name: words(policy), colour: colourOf(policy), style: policy === 'static' ? 'dash' : 'line',
     width: policy === view.lane.policy ? 2.8 : 1.4, icon: <Mark policy={policy} /> };
@@ -56,7 +56,7 @@ export function PolicyChips({ view, label }: { view: View; label: string }) {
   );
 }
 
-// Buttons that show and hide lines; the same choice everywhere.
+// Buttons that show and hide lines; all charts share the choice.
 export function LineChips({ view, children }: { view: View; children?: ComponentChildren }) {
   const { hidden } = view.choice;
   return (

@@ -1,4 +1,4 @@
-// The headline, the key figures, and what was replayed.
+// The headline, the key figures, and the conditions of the replay.
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '../api/types';
 import { amount, bytes, capital, count, percent, plural, significant, words } from '../lib/format';

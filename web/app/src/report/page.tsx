@@ -1,4 +1,4 @@
-// The report from top to bottom: what was replayed, all recommenders, the fleet, jobs, and single jobs through time.
+// The report from top to bottom: the replay, all recommenders, the fleet, jobs, and single jobs over time.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { RESOURCE } from '../lib/resource';
 import { Segments } from '../ui/basics';
@@ -91,7 +91,7 @@ export function ReportPage({ report }: { report: Report }) {
   );
 }
 
-// What is folded away cannot be unfolded on paper.
+// Folded sections are opened for printing, because paper cannot unfold them.
 function useOpenDetailsOnPaper(): void {
   useEffect(() => {
     const open = () => document.querySelectorAll('details').forEach((details) => { details.open = true; });

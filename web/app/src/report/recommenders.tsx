@@ -1,4 +1,4 @@
-// The table of all recommenders, and what its columns mean.
+// The table of all recommenders, and the meaning of its columns.
 import type { Resource } from '../api/types';
 import { NONE, amount, capital, count, percent, significant, words } from '../lib/format';
 import { RESOURCE } from '../lib/resource';
@@ -52,7 +52,7 @@ function Table({ view, columns }: { view: View; columns: Column[] }) {
         <tr>
           <th scope="col" title="Who set the limits">Recommender</th>
           {columns.map((column, i) => (
-            // A head may break between words, not at the hyphen of "OOM-days".
+            // A head may wrap between words, but not at the hyphen of "OOM-days".
             <th key={i} scope="col" title={column.title}>{column.head.replaceAll('-', '\u2011')}<sup>{i + 1}</sup><span class="unit">{column.unit}</span></th>
           ))}
         </tr>

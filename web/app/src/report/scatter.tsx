@@ -1,4 +1,4 @@
-// Footprint against OOM-days, one labelled point a recommender.
+// Footprint over OOM-days, one labelled point per recommender.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { NONE, amount, percent, percentTick, significant, words } from '../lib/format';
 import { RESOURCE } from '../lib/resource';

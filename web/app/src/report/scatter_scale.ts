@@ -1,10 +1,10 @@
-// Round ticks of the scatter's axes, and places for its labels. No drawing here.
+// Computes round ticks of the scatter's axes and places for its labels. This file does not draw.
 
 export interface Box { x: number; y: number; w: number; h: number }
-// Pixels of the corners: y0 is the bottom.
+// Pixels of the corners; y0 is the bottom.
 export interface Plot { x0: number; x1: number; y0: number; y1: number }
 
-// Round values from 0 to the first at or above `high`, about `wanted` of them.
+// Returns about `wanted` round values from 0 to the first at or above `high`.
 export function ticks(high: number, wanted: number): number[] {
   if (!(high > 0)) return [0, 1];
   const rough = high / wanted;
@@ -15,7 +15,7 @@ export function ticks(high: number, wanted: number): number[] {
 
 const overlap = (a: Box, b: Box): boolean => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 
-// Tries places round the point until the label meets no other label or point; the last resort is the first place.
+// Tries places around the point until the label overlaps no other label or point; if all fail, the first place is used.
 export function placeLabel(plot: Plot, x: number, y: number, w: number, taken: readonly Box[]): Box {
   const h = 16;
   const places: Box[] = [16, 28, 44].flatMap((d) => [

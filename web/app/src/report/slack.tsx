@@ -1,4 +1,4 @@
-// Slack of all job-days as cumulative shares, from the quantiles in the data.
+// Cumulative distribution of the slack of all job-days, from the quantiles in the data.
 import { useMemo } from 'preact/hooks';
 import { percent, percentTick } from '../lib/format';
 import { Card } from '../ui/basics';

@@ -1,4 +1,4 @@
-// One job through time: its usage, the limit of each recommender over it, and why the last one is what it is.
+// One job over time: its usage, the limit of each recommender above it, and the reason for the last limit.
 import { useMemo } from 'preact/hooks';
 import { NONE, amount, count, duration, percent, words } from '../lib/format';
 import { RESOURCE } from '../lib/resource';
@@ -10,7 +10,7 @@ import { DAY_S, type Story, type StoryLine, dayTime, lastDays, limitAt, openStor
 import { LineChips, Mark, PolicyChips, known, lineOf } from './marks';
 import { type View, resourcesOf } from './view';
 
-// Under the heatmap, a strip a recommender with a tick at each OOM-day.
+// One strip per recommender under the heatmap, with a tick at each OOM-day.
 function Strips({ story, lines }: { story: Story; lines: StoryLine[] }) {
   const { from, to } = story.map;
   const share = (at: number) => `${(((at - from) / (to - from)) * 100).toFixed(3)}%`;
@@ -56,7 +56,7 @@ function StoryMap({ view, story }: { view: View; story: Story }) {
     const { colour, style, width } = lineOf(view, line.policy);
     return { at: line.at, values: line.values, until: story.map.to, colour, style: style === 'dash' ? 'dash' : 'line', width: width ?? 1.4 };
   }), [inOrder, lane]);
-  // The days on which the picked limit was too low are marked at the top.
+  // Days on which the picked limit was too low are marked at the top.
   const map = useMemo(() => ({ ...story.map, ooms: inOrder.find((line) => line.policy === lane.policy)?.ooms ?? [] }), [story, inOrder, lane]);
   return (
     <>

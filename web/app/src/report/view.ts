@@ -1,4 +1,4 @@
-// What the reader has chosen, and the lanes that this shows.
+// The reader's choices, and the lanes that they show.
 import type { Resource } from '../api/types';
 import { KILLING_FIRST } from '../lib/resource';
 import type { Lane, Report } from './data';
@@ -15,9 +15,9 @@ export interface View {
   report: Report;
   choice: Choice;
   change: (choice: Partial<Choice>) => void;
-  lanes: Lane[];        // of the resource, in the order of the recommenders
-  drawn: Lane[];        // those not hidden, the picked one last so that it lies on top
-  lane: Lane;           // the picked one
+  lanes: Lane[];  // all lanes of the resource, in the order of the recommenders
+  drawn: Lane[];  // lanes that are not hidden; the picked one is last, so that it is drawn on top
+  lane: Lane;  // the picked lane
 }
 
 export const resourcesOf = (report: Report): Resource[] => KILLING_FIRST.filter((r) => report.lanes.some((lane) => lane.resource === r));
@@ -31,7 +31,7 @@ export function firstChoice(report: Report): Choice {
   return { resource: resourcesOf(report)[0] ?? KILLING_FIRST[0], policy, hidden: new Set(), story: null, days: null };
 }
 
-// null if the report has no results.
+// Returns null if the report has no results.
 export function viewOf(report: Report, choice: Choice, change: View['change']): View | null {
   const lanes = report.policies.flatMap((p) => laneOf(report, choice.resource, p.name) ?? []);
   const lane = lanes.find((l) => l.policy === choice.policy) ?? lanes[0];

@@ -1,11 +1,11 @@
-// The small parts every page uses.
+// Small parts that every page uses.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { DecisionKind, Mode, Outcome } from '../api/types';
 import { KIND_HELP, MODE_HELP, OUTCOME, kindText } from '../lib/names';
 import { ago, dateTime, isTime, utc, zone } from '../lib/time';
 
-// Renders again every `seconds`, for ages.
+// Renders again every `seconds`, for relative times.
 export function useNow(seconds: number): number {
   const [now, setNow] = useState(Date.now() / 1000);
   useEffect(() => {
@@ -33,16 +33,16 @@ export function KindBadge({ kind, outcome }: { kind: DecisionKind; outcome: Outc
   return <span class={`badge kind-${idle ? 'would_set' : kind}`} title={idle && kind !== 'would_set' ? `Nothing was set: ${KIND_HELP[kind]}` : KIND_HELP[kind]}>{kindText(kind, outcome)}</span>;
 }
 
-// What would be set in mode observe is only shown: nothing waits to be applied.
+// In mode observe decisions are only shown: none waits to be applied.
 export function OutcomeText({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
   if (kind === 'would_set') return <span class="outcome" title="The job is in observe">shown</span>;
   return <span class={`outcome outcome-${outcome}`} title={text}>{outcome === 'dry_run' ? 'not applied' : OUTCOME[outcome]}</span>;
 }
 
-// The dry run of the whole daemon is said by the banner already.
+// The banner already reports that the whole daemon is in dry run.
 const DRY_RUN = /^(dry run)?$/i;
 
-// What came of it, where that is not as it should be: why it failed, or what is in the way.
+// The outcome, if it is not as expected: why it failed, or what blocks it.
 export function OutcomeNote({ kind, outcome, text }: { kind: DecisionKind; outcome: Outcome; text: string }) {
   if (kind === 'would_set' || text === '' || (outcome !== 'failed' && outcome !== 'pending' && (outcome !== 'dry_run' || DRY_RUN.test(text)))) return null;
   return <span class={`outcome-note outcome-${outcome}`}>{outcome === 'dry_run' ? 'not applied' : OUTCOME[outcome]}: {text}</span>;

@@ -1,4 +1,4 @@
-// Catches what a page throws while it draws: the rest of the dashboard stays, and nothing is asked again by itself.
+// Catches errors that a page throws while it renders. The rest of the dashboard stays, and nothing is retried automatically.
 import { Component, type ComponentChildren } from 'preact';
 
 interface State { error: string }

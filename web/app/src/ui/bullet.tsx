@@ -1,4 +1,4 @@
-// One bar from nothing to the owner's limit: used, the limit of now, and the recommended limit.
+// One bar from 0 to the owner's limit: usage, current limit and recommended limit.
 import type { Resource } from '../api/types';
 import { amount } from '../lib/format';
 import { RESOURCE } from '../lib/resource';

@@ -1,4 +1,4 @@
-// Who changed which setting.
+// Lists who changed which setting.
 import type { SettingChange } from '../api/types';
 import { jobHref } from '../lib/route';
 import { Time } from './basics';

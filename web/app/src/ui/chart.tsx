@@ -11,15 +11,15 @@ import { keyStep, placeTip } from './tip';
 export interface Series {
   name: string;
   values: (number | null)[];
-  told?: (number | null)[];  // what the tooltip says instead, for stacked areas
+  told?: (number | null)[];  // values for the tooltip, where it differs, for stacked areas
   colour: string;         // a CSS variable
   style: 'line' | 'dash' | 'dots' | 'area' | 'bars' | 'step' | 'step-dash' | 'stack';
   width?: number;
-  remark?: string;        // beside its name in the legend
-  icon?: ComponentChildren;  // beside its name in the read-out, instead of its line
+  remark?: string;  // beside its name in the legend
+  icon?: ComponentChildren;  // beside its name in the read-out, in place of its line
 }
 
-// Filled between two lines, behind the series.
+// An area between two lines, behind the series.
 export interface Band {
   name: string;
   low: (number | null)[];
@@ -28,33 +28,33 @@ export interface Band {
   remark?: string;
 }
 
-// An axis along the bottom that is not of time.
+// A horizontal axis that is not time.
 export interface Across {
   tick: (value: number) => string;
   title: (value: number) => string;       // above the read-out
   name: string;
-  mark?: number;                          // a dashed line there
+  mark?: number;  // position of a dashed line
 }
 
-// The beginning of the time axis, which is set apart.
+// The beginning of the time axis, which is drawn with a shade.
 export interface Shade { until: number; text: string }
 
 export interface ChartProps {
   label: string;
-  time: number[];                         // or the values of `across`
+  time: number[];  // or the values of `across`
   series: Series[];
   band?: Band | undefined;
   format: (value: number) => string;      // in the read-out
   tick: (value: number) => string;        // on the axis
-  base?: 2 | 10;                          // of the axis' round numbers
-  log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks, as heatmaps have it
+  base?: 2 | 10;  // base of the axis' round numbers
+  log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks, as in heatmaps
   height?: number;
-  unit?: string;                          // of the axis, where its numbers have none
-  top?: number;                           // of the axis, where not everything need fit
+  unit?: string;  // of the axis, if its numbers have none
+  top?: number;  // of the axis, if some values may be cut off
   bare?: boolean;                         // without a legend
   across?: Across;
   shade?: Shade;
-  sorted?: boolean;                       // the read-out, the largest first
+  sorted?: boolean;  // the read-out lists the largest first
   more?: (index: number) => ComponentChildren;  // below the read-out
 }
 
@@ -72,7 +72,7 @@ function acrossAxis(props: ChartProps): uPlot.Axis {
   return evenDays() ? { values: timeTicks, incrs: EVEN_STEPS } : { values: timeTicks };
 }
 
-// Below the lines: the shade, and the mark of the axis.
+// Drawn below the lines: the shade, and the mark of the axis.
 function drawBehind(u: uPlot, props: ChartProps): void {
   const { left, top, width, height } = u.bbox;
   const g = u.ctx;
@@ -100,7 +100,7 @@ function drawBehind(u: uPlot, props: ChartProps): void {
 
 const FONT = '12px system-ui, sans-serif';
 
-// Round steps of an axis: 1-2-5 and so on, of a unit of 1024s for bytes.
+// Round steps of an axis: 1, 2, 5 and so on, in units of powers of 1024 for bytes.
 function increments(base: 2 | 10): number[] {
   const all: number[] = [];
   if (base === 10) for (let e = -4; e < 10; ++e) for (const m of [1, 2, 5]) all.push(m * 10 ** e);
@@ -108,7 +108,7 @@ function increments(base: 2 | 10): number[] {
   return all;
 }
 
-// At most four decades, as in heatmaps.
+// Spans at most four decades, as in heatmaps.
 function logSpan(min: number | null, max: number | null): [number, number] {
   const high = Math.max(max ?? 0, 1e-9) * 1.2;
   return [Math.max(min ?? high / 2, high / 1e4) / 1.12, high];
@@ -150,7 +150,7 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
       { ...axis, ...(props.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => props.log?.(low, high) ?? [], filter: (_u: uPlot, splits: number[]) => splits } : { incrs: increments(props.base ?? 10) }), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },
     ],
     series: [{}, ...props.series.map(seriesOptions), ...bandOptions(props)],
-    // After the x values and the series: the high line, then the low one.
+    // The two lines of the band follow the x values and the series: first the high one, then the low one.
     bands: props.band ? [{ series: [props.series.length + 1, props.series.length + 2], fill: rgb(colour(props.band.colour), 0.28) }] : [],
     hooks: { drawClear: [(u) => drawBehind(u, props)], setCursor: [(u) => onCursor(u.cursor.idx ?? null)] },
   };
@@ -183,7 +183,7 @@ function Readings({ props, index }: { props: ChartProps; index: number }) {
   );
 }
 
-// One time makes no line, and its axis would go over years.
+// A single time makes no line, and its axis would span years.
 export function Chart(props: ChartProps) {
   if (!props.across && props.time.length < 2) return <p class="no-bars">The chart begins with the second window of 5 minutes.</p>;
   return <Plot {...props} />;

@@ -1,4 +1,4 @@
-// Decisions as a compact list: when, which job, from what to what, and why.
+// A compact list of decisions: when, which job, from what to what, and why.
 import type { Amount, Decision, Target } from '../api/types';
 import { type Entry, entriesOf } from '../lib/churn';
 import { amount, change, count, duration } from '../lib/format';
@@ -7,11 +7,11 @@ import { hrefOf, jobHref } from '../lib/route';
 import { KindBadge, OutcomeNote, OutcomeText, Time } from './basics';
 import { JobLink } from './job_label';
 
-// Until agents have answered, lists are requested again after this many seconds.
+// While agents have not reported outcomes, lists are requested again after this many seconds.
 export const underWay = (decisions: readonly Decision[] | undefined): number =>
   (decisions?.some((d) => d.outcome === 'pending' && d.kind !== 'would_set') ? 5 : 0);
 
-// The job's page, at the resource whose limit it is.
+// Link to the job's page, at the resource whose limit was decided.
 export const decisionHref = (d: Decision): string => jobHref(d.job, d.resource ? { resource: d.resource } : {});
 
 export function FromTo({ target, before, after }: { target: Target; before: Amount; after: Amount }) {
@@ -29,7 +29,7 @@ export function FromTo({ target, before, after }: { target: Target; before: Amou
 export const backAndForth = ({ low, high }: NonNullable<Entry['churn']>, target: Target): string =>
   `${target === 'replicas' ? count(low) : amount(target, low)} ↔ ${amount(target, high)}`;
 
-// The cells of several decisions that take each other back, as one row.
+// Cells of one row for several decisions that revert each other.
 export function ChurnCells({ entry, job = true }: { entry: Entry; job?: boolean }) {
   const [newest] = entry.decisions;
   if (!entry.churn) return null;
@@ -58,7 +58,7 @@ function One({ decision: d, job }: { decision: Decision; job: boolean }) {
   );
 }
 
-// `most`: entries that are shown, of which one may stand for several decisions.
+// `most` is the number of entries shown; one entry may represent several decisions.
 export function DecisionList({ decisions, job = true, most = Infinity }: { decisions: Decision[]; job?: boolean; most?: number }) {
   if (decisions.length === 0) return <p class="hint">None yet.</p>;
   return (

@@ -1,4 +1,4 @@
-// What stands at the top of every page.
+// The header of every page.
 import { toggleTheme, useTheme } from '../lib/theme';
 
 export function Knot() {

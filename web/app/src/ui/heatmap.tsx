@@ -1,4 +1,4 @@
-// Usage over time on a canvas, darker where more samples were; limits as lines; a reading under the pointer.
+// Draws usage over time on a canvas, darker where more samples were, with limits as lines and a read-out under the pointer.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Resource } from '../api/types';
@@ -13,7 +13,7 @@ import { keyStep, placeTip } from './tip';
 import { useWidth } from './width';
 
 const HEIGHT = 300;
-export const LEFT = 76;   // of the axis, beside which others can be laid
+export const LEFT = 76;  // width of the axis, which other charts can be aligned with
 export const RIGHT = 4;
 const BOTTOM = 26;
 const TOP = 6;
@@ -66,7 +66,7 @@ function drawLine(g: CanvasRenderingContext2D, map: UsageMap, f: Frame, line: Li
     if (start === undefined || start >= map.to || value === null || !(value > 0)) { open = false; return; }
     const y = Math.min(f.y(value), HEIGHT - BOTTOM);
     const x = f.x(Math.max(map.from, start));
-    // A gap in the columns breaks nothing: a limit stays in force while a job is silent.
+    // Limits are drawn through gaps in the columns: a limit stays in force while a job sends no samples.
     if (open) { path.lineTo(x, previous); path.lineTo(x, y); } else path.moveTo(x, y);
     path.lineTo(f.x(Math.min(map.to, line.at[i + 1] ?? line.until)), y);
     previous = y;
@@ -95,7 +95,7 @@ function drawShade(g: CanvasRenderingContext2D, f: Frame, shade: Shade): void {
 
 function midnights(map: UsageMap): number[] {
   const all: number[] = [];
-  // Half a day after the next midnight lies in the next day, also where a day has 23 or 25 hours.
+  // Half a day after the next midnight is in the next day, even if a day has 23 or 25 hours.
   for (let at = dayStart(map.from); at <= map.to; at = dayStart(at + 36 * 3600)) if (at >= map.from) all.push(at);
   return all;
 }
@@ -153,7 +153,7 @@ function drawOoms(g: CanvasRenderingContext2D, map: UsageMap, f: Frame): void {
   }
 }
 
-// A change is a triangle that stands on the time axis, a deploy a dashed line through the chart.
+// A change is a triangle on the time axis, a deploy a dashed line through the chart.
 function drawMarks(g: CanvasRenderingContext2D, map: UsageMap, f: Frame, marks: readonly Mark[]): void {
   const bottom = HEIGHT - BOTTOM;
   for (const { time, kind } of marks) {
@@ -188,7 +188,7 @@ export interface HeatmapProps {
   label: string;
   map: UsageMap;
   lines: LimitLine[];                                // the last one on top
-  reading: (column: number) => ComponentChildren;    // of a column, below its time
+  reading: (column: number) => ComponentChildren;  // read-out of a column, below its time
   marks?: readonly Mark[];
   dim?: boolean;
   shade?: Shade;
@@ -201,7 +201,7 @@ function Marked({ marks, from, to }: { marks: readonly Mark[]; from: number; to:
   return <>{marks.filter(({ time }) => time >= from && time < to).map((mark) => <p key={`${mark.kind} ${mark.time} ${mark.text}`}><i class={`${mark.kind}-mark`} aria-hidden="true" />{mark.text}</p>)}</>;
 }
 
-// Give it the same `map` and `lines` while they are the same: it draws again when they change.
+// Pass identical `map` and `lines` objects while they are unchanged: it redraws when they change.
 export function HeatmapView({ label, map, lines, reading, marks = NO_MARKS, dim, shade }: HeatmapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { box, width } = useWidth();

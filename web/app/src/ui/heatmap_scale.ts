@@ -1,16 +1,16 @@
-// Where values lie on the heatmap's log axis, and which colour a share has. No drawing here.
+// Maps values to the heatmap's log axis and shares to colours. This file does not draw.
 import type { Amount, Heatmap, Resource } from '../api/types';
 import { RESOURCE } from '../lib/resource';
 
 export interface Span { low: number; high: number }
 
-// What is drawn of usage; `ooms` are marked at the top.
+// Usage as drawn; `ooms` are marked at the top.
 export type UsageMap = Pick<Heatmap, 'resource' | 'from' | 'to' | 'column_seconds' | 'time' | 'buckets' | 'cells' | 'ooms'>;
 
-// A limit over time: values[i] from at[i] on, the last one until `until`.
+// A limit over time: values[i] is in force from at[i] on, the last one until `until`.
 export interface LimitLine { at: number[]; values: Amount[]; until: number; colour: string; style: 'line' | 'dash' | 'dots'; width: number }
 
-// From the least usage to the highest usage or line; at most four decades, so that a job that sleeps stays readable.
+// The range from the lowest usage to the highest usage or line; at most four decades, so that an idle job stays readable.
 export function valueSpan(map: UsageMap, lines: readonly { values: Amount[] }[]): Span {
   let low = Infinity;
   let high = 0;
@@ -31,7 +31,7 @@ export function valueSpan(map: UsageMap, lines: readonly { values: Amount[] }[])
   return { low: Math.max(low, high / 1e4) / 1.12, high: high * 1.2 };
 }
 
-// With at most `columns` columns, each the mean of those it is made of.
+// Merges to at most `columns` columns, each the mean of its parts.
 export function thinned(map: UsageMap, columns: number): UsageMap {
   const merge = Math.round(map.time.length / Math.max(1, columns));
   if (merge < 2) return map;
@@ -47,7 +47,7 @@ export function thinned(map: UsageMap, columns: number): UsageMap {
   };
 }
 
-// A young job begins where its data begins, instead of being a sliver at the right edge.
+// A young job's axis begins with its data; else the job would be a sliver at the right edge.
 export function fitted(map: Heatmap): Heatmap {
   const first = map.time[0];
   if (first === undefined || first - map.from < 0.1 * (map.to - map.from)) return map;
@@ -61,12 +61,12 @@ export function lowerBound(buckets: number[], row: number): number {
   return next === undefined ? own / 1.05 : own * (own / next);
 }
 
-// 0 at the bottom, 1 at the top.
+// Returns the position: 0 at the bottom, 1 at the top.
 export function height(span: Span, value: number): number {
   return Math.log(value / span.low) / Math.log(span.high / span.low);
 }
 
-// Round values: powers of two for bytes, 1-2-5 for cores; about `wanted` of them.
+// Returns about `wanted` round values: powers of two for bytes, 1-2-5 for cores.
 export function logTicks(resource: Resource, span: Span, wanted: number): number[] {
   const all: number[] = [];
   if (RESOURCE[resource].unit.base === 2) {
@@ -82,13 +82,13 @@ export function logTicks(resource: Resource, span: Span, wanted: number): number
   return all.filter((_, i) => i % step === 0);
 }
 
-// 0 for a share of at most 1 %, 1 for all; logarithmic between.
+// Returns the strength of the colour: 0 for a share of at most 1 %, 1 for all; logarithmic in between.
 export function level(share: number): number {
   if (!(share > 0)) return 0;
   return Math.max(0, Math.min(1, 1 + Math.log10(share) / 2));
 }
 
-// The last column that starts at or before `time`, or -1.
+// Returns the last column that starts at or before `time`, or -1.
 export function columnAt(times: number[], time: number): number {
   let from = 0;
   let to = times.length;
@@ -99,7 +99,7 @@ export function columnAt(times: number[], time: number): number {
   return from - 1;
 }
 
-// The value that `share` of a column's weight does not exceed, by its buckets' upper bounds.
+// Returns the value that `share` of a column's weight does not exceed, by the buckets' upper bounds.
 export function quantile(cells: [number, number][], buckets: number[], share: number): number | null {
   const sorted = [...cells].sort(([a], [b]) => a - b);
   const total = sorted.reduce((sum, [, weight]) => sum + weight, 0);

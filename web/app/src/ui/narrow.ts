@@ -1,4 +1,4 @@
-// Whether the screen is a phone's, and lists that show their first rows until more are requested.
+// Detects the screen of a phone, and shortens lists to their first rows until more are requested.
 import { useEffect, useState } from 'preact/hooks';
 
 const PHONE = '(max-width: 760px)';

@@ -1,4 +1,4 @@
-// A reason: facts, the candidates that were weighed, and the steps to the limit.
+// A reason: facts, the compared candidates, and the steps to the limit.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Reason, Target } from '../api/types';
 import { amount, change, withUnit } from '../lib/format';
@@ -20,7 +20,7 @@ function Steps({ reason, target }: { reason: Reason; target: Target }) {
 }
 
 function Candidates({ reason, target }: { reason: Reason; target: Target }) {
-  // Where the table is higher than its box, the chosen row is in sight.
+  // If the table is higher than its box, the chosen row is scrolled into view.
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const row = box.current?.querySelector<HTMLElement>('tr.picked');

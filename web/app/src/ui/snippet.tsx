@@ -1,4 +1,4 @@
-// Text to copy: one kind of text in each, so that what is copied can be used as it is.
+// Text to copy. Each snippet has one kind of text, so that a copy can be used unchanged.
 import { useState } from 'preact/hooks';
 
 export function Snippet({ text, label }: { text: string; label: string }) {
@@ -8,7 +8,7 @@ export function Snippet({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text);
       setCopied('Copied');
     } catch {
-      // Browsers allow it only over https and on localhost.
+      // Browsers allow copying only over https and on localhost.
       setCopied('The browser does not allow copying here: select the text and copy it');
     }
   };

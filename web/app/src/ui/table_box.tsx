@@ -1,8 +1,9 @@
-// A table that scrolls sideways where it is too wide; on a phone each row is a card whose figures have their heads beside them.
+// A table that scrolls sideways if it is too wide. On a phone each row is a card, and its figures have the column heads beside
+// them.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-// Cells of the body get the text of their column's head as `data-label`, which the style sheet shows.
+// Copies the text of each column's head to the cells of the body as `data-label`, which the style sheet shows.
 function label(box: HTMLElement): void {
   for (const table of box.querySelectorAll('table')) {
     const heads = [...table.querySelectorAll('thead th, thead td')].map((head) => head.textContent ?? '');

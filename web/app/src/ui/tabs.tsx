@@ -1,4 +1,4 @@
-// Tabs: one panel of several, moved through by arrow keys.
+// Tabs: shows one of several panels; arrow keys switch between them.
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// Where a reading moves to by a key, of `length` of them; null: not such a key.
+// Returns the index to which a key moves the read-out, of `length`; null: the key does not move it.
 export function keyStep(event: KeyboardEvent, at: number | null, length: number): number | null {
   const big = Math.max(1, Math.round(length / 20));
   const from = at ?? length;
@@ -7,7 +7,7 @@ export function keyStep(event: KeyboardEvent, at: number | null, length: number)
   return to === undefined || length === 0 ? null : Math.max(0, Math.min(length - 1, to));
 }
 
-// Puts a tooltip beside `x` of a box that is `width` wide, on the side where there is room.
+// Places a tooltip beside `x` in a box of this `width`, on the side with room.
 export function placeTip(tip: HTMLElement, width: number, x: number): void {
   const own = tip.offsetWidth;
   const right = x + 14 + own <= width;

@@ -1,4 +1,4 @@
-// Shares of a whole as tiles; what they say stands in a table, too.
+// Shares of a whole as tiles; a table beside them has the same values.
 import { percent } from '../lib/format';
 import { treemap } from './treemap_layout';
 import { useWidth } from './width';
@@ -8,16 +8,16 @@ export interface TreemapItem { name: string; value: number; text: string }
 const HEIGHT = 220;
 const MOST = 40;
 const LETTER = 6.6;  // width of a letter, pixels
-const NAMED = 5;     // in the description
+const NAMED = 5;  // items listed in the description
 
-// As many letters as fit; nothing where that says nothing.
+// Returns as many letters as fit; "" if too few fit to be of use.
 function fitting(text: string, width: number): string {
   const letters = Math.floor((width - 10) / LETTER);
   if (text.length <= letters) return text;
   return letters >= 4 ? `${text.slice(0, letters - 1)}…` : '';
 }
 
-// `items` fall. Those beyond MOST are one tile.
+// REQUIRES: `items` descend. Items beyond MOST are merged to one tile.
 export function Treemap({ label, items, rest }: { label: string; items: TreemapItem[]; rest: { count: number; value: number; text: (value: number) => string } }) {
   const { box, width } = useWidth();
   const shown = items.slice(0, MOST);

@@ -1,13 +1,14 @@
-// Where the tiles of a treemap lie: squarified, after Bruls, Huizing and van Wijk (2000).
+// Lays out the tiles of a treemap: squarified, after Bruls, Huizing and van Wijk (2000).
 export interface Tile { index: number; x: number; y: number; width: number; height: number }
 
-// The longest side over the shortest of the worst tile, if these areas fill a row along `side`.
+// Returns the worst aspect ratio of the tiles if these areas fill a row along `side`.
 function worst(areas: number[], sum: number, side: number): number {
   const thick = sum / side;
   return Math.max(...areas.map((area) => Math.max(thick / (area / thick), area / thick / thick)));
 }
 
-// Tiles of these values, which fall, in a rectangle that they fill. What is not above 0 has no tile.
+// Returns the tiles of the values, which must descend; together they fill the rectangle. Values that are not above 0 have no
+// tile.
 export function treemap(values: number[], width: number, height: number): Tile[] {
   const items = values.map((value, index) => ({ value, index })).filter((item) => item.value > 0);
   const all = items.reduce((sum, item) => sum + item.value, 0);
@@ -25,7 +26,7 @@ export function treemap(values: number[], width: number, height: number): Tile[]
       areas.push(area);
       sum += area;
     }
-    // The last row takes what rounding left.
+    // The last row gets the remainder of rounding.
     const thick = first + areas.length === items.length ? Math.max(w, h) : sum / side;
     let at = 0;
     areas.forEach((area, i) => {

@@ -1,7 +1,7 @@
-// The width of an element as the page gives it, also when that changes.
+// The width of an element, updated when it changes.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-// 0 until the element is there.
+// 0 until the element exists.
 export function useWidth() {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);

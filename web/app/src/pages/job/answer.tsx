@@ -1,4 +1,4 @@
-// The answer for a job: one sentence, and what to do with it: let Tautline set the limits, or take them to another tool.
+// The recommendation for a job in one sentence, with two actions: let Tautline set the limits, or export them to another tool.
 import { useEffect, useState } from 'preact/hooks';
 import { useMay } from '../../api/may';
 import { ApiError, jobPath, sendJson, withParams } from '../../api/client';
@@ -15,7 +15,7 @@ import { Snippet } from '../../ui/snippet';
 
 type Kind = 'docker' | 'kubernetes' | 'csv';
 
-// The name that `docker update` takes: of Compose the container is PROJECT-SERVICE-1.
+// The container name for `docker update`: with Compose it is PROJECT-SERVICE-1.
 export function containerOf(job: Pick<JobDetail, 'name' | 'labels'>): string {
   const { container, compose_project: project, compose_service: service } = job.labels;
   if (project && service) return `${project}-${service}-1`;
@@ -44,7 +44,7 @@ const TRY: Action = { to: 'canary', says: 'Try on some tasks first', help: 'Mode
 const BACK: Action = { to: 'observe', says: "Back to the owner's", help: "Mode observe: the owner's limits hold again" };
 const ACTIONS: Record<Mode, Action[]> = { off: [APPLY, TRY], observe: [APPLY, TRY], canary: [APPLY, BACK], auto: [BACK] };
 
-// What Tautline does with the limits; `idle`: nothing that it decides for this job is set.
+// Tautline's use of the limits; `idle`: no decision for this job is applied.
 function Apply({ job }: { job: JobDetail }) {
   const [error, setError] = useState('');
   const [busy, setBusy] = useState(false);
@@ -83,7 +83,7 @@ function CopyPanel({ job, kind, onKind }: { job: JobDetail; kind: Kind; onKind: 
   );
 }
 
-// Why there is no button that applies them.
+// The reason why there is no button that applies them.
 function notApplied(dry: boolean, idle: boolean): string {
   if (dry) return 'This tautd is a dry run and sets no limit: copy them.';
   return idle ? 'Agents only measure this job, unless a rule of theirs says manage: true: copy them.' : '';
@@ -98,7 +98,7 @@ function Actions({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boole
   useEffect(() => setCopied(false), [text]);
   const copy = () => {
     setOpen(true);
-    // Browsers allow it only over https and on localhost; the text below can be selected.
+    // Browsers allow copying only over https and on localhost; the text below can be selected.
     navigator.clipboard?.writeText(text).then(() => setCopied(true), () => setCopied(false));
   };
   const why = notApplied(dry, idle);
@@ -114,7 +114,7 @@ function Actions({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boole
   );
 }
 
-// One resource: a bar, and its amounts by three names: the owner's, now, recommended.
+// One resource: a bar, and its amounts with three names: owner's, current, recommended.
 function Amounts({ job, resource, idle, target, picked, onPick }: { job: JobDetail; resource: Resource; idle: boolean; target: string; picked: boolean; onPick: () => void }) {
   const a = job[resource];
   const real = realLimit(a, idle);
@@ -149,7 +149,7 @@ const targetText = ({ own, fleet }: Ordered, resource: Resource): string => {
 
 export function AnswerCard({ job, dry, idle, ordered, resource, onResource }: { job: JobDetail; dry: boolean; idle: boolean; ordered: Ordered; resource: Resource; onResource: (resource: Resource) => void }) {
   const steps = stepsOf(job, idle);
-  // What keeps a change from being made; a limit that stays waits for nothing.
+  // Reasons that block a change; an unchanged limit waits for nothing.
   const changing = new Set(steps.filter(({ verb }) => verb !== 'keep' && verb !== 'done').map((step) => step.resource));
   return (
     <section class="card answer" aria-labelledby="answer">

@@ -1,4 +1,4 @@
-// Why the limit would be what it is.
+// Explains the recommended limit.
 import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import type { Explanations, Resource } from '../../api/types';

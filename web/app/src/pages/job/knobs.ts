@@ -1,4 +1,4 @@
-// How a slider's place stands for a value, and how a value of each unit is shown.
+// Maps a slider's position to a value, and formats a value by its unit.
 import type { Knob } from '../../api/types';
 import { duration, percent, significant } from '../../lib/format';
 
@@ -15,7 +15,7 @@ export function toSlider(knob: Knob, value: number): number {
   return Math.max(0, Math.min(1, at));
 }
 
-// Two significant digits, so that the figure shown is the one that is sent.
+// Two significant digits, so that the displayed value is the one that is sent.
 export function fromSlider(knob: Knob, at: number): number {
   const raw = knob.logarithmic ? knob.low * (knob.high / knob.low) ** at : knob.low + at * (knob.high - knob.low);
   return Number(raw.toPrecision(2));

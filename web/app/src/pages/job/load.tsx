@@ -1,4 +1,4 @@
-// The load of a job over time, beside what its tasks can process and what the policy's would.
+// A job's load over time, with the capacity of its tasks and of the policy's tasks.
 import { useMemo } from 'preact/hooks';
 import { jobPath, withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
@@ -18,7 +18,7 @@ export function LoadChart({ job, range, onRange }: { job: JobDetail; range: Rang
     : withParams(jobPath(job.name, '/replicas'), { from: end - DAYS[range] * 86400, to: end, columns: 336 })), [job.name, range, end]);
   const history = useQuery<ReplicaHistory>(path, { keep: true });
   const h = history.data;
-  const first = h ? Math.max(0, h.load.findIndex((v) => v !== null)) : 0;  // a young job's chart begins with it
+  const first = h ? Math.max(0, h.load.findIndex((v) => v !== null)) : 0;  // a young job's chart begins with its first load
   const from = <T,>(values: T[]) => values.slice(first);
   const sentence = h && job.replicas ? totalsSentence(h.totals, job.replicas.policy) : '';
   return (

@@ -1,4 +1,4 @@
-// One job: what to do about its limits, what it uses, and behind tabs why, what others would do, decisions and settings.
+// One job: what to do about its limits and its usage; tabs show the reason, alternatives, decisions and settings.
 import { useQuery } from '../../api/query';
 import { jobPath } from '../../api/client';
 import { byResource, KILLING_FIRST, RESOURCE, RESOURCES, resourceOf } from '../../lib/resource';
@@ -40,7 +40,7 @@ function Header({ job, dry, idle }: { job: JobDetail; dry: boolean; idle: boolea
   );
 }
 
-// What is known of the job beside its limits.
+// Facts about the job besides its limits.
 function About({ job }: { job: JobDetail }) {
   const one = RESOURCES.every((r) => job[r].recommender === job[RESOURCES[0]].recommender);
   const { pod, memory_needed: needed } = job;

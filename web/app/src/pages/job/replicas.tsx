@@ -1,4 +1,4 @@
-// How many tasks the job runs, how many it would, and why.
+// The job's number of tasks, the recommended number, and the reason.
 import { useState } from 'preact/hooks';
 import { withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
@@ -23,7 +23,7 @@ function Decisions({ name }: { name: string }) {
   );
 }
 
-// A load of series, in their own unit.
+// A load from series, in its own unit.
 const plain = (value: number | null): string => (value === null ? NONE : significant(value));
 
 export function ReplicasCard({ job, range, onRange }: { job: JobDetail; range: Range; onRange: (range: Range) => void }) {

@@ -52,7 +52,7 @@ function Field(props: FieldProps & { changed: boolean; onReset: () => void }) {
   );
 }
 
-// What the daemon says of a key, beside the field that has the key's name already.
+// The daemon's message about a key, shown beside the field that already shows the key.
 export const withoutKey = (key: string, message: string): string => (message.startsWith(`${key}: `) ? message.slice(key.length + 2) : message);
 
 // The daemon's messages begin with the key that is wrong.
@@ -69,11 +69,11 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
   const [saved, setSaved] = useState('');
   const values = new Map(settings.values.map((value) => [value.key, value]));
   const changed = Object.entries(edits).filter(([key, value]) => value !== (values.get(key)?.value ?? ''));
-  // All that is wrong at once where the daemon says so by key, else the one field that its message begins with.
+  // All errors at once if the daemon lists them by key, else the one field that its message begins with.
   const known = table.map((row) => row.key);
   const one = error ? fieldOf(error, known) : '';
   const wrong: Record<string, string> = Object.keys(fields).length > 0 ? fields : one ? { [one]: error } : {};
-  // What belongs to no field is said below the form.
+  // Errors of no field are shown below the form.
   const unplaced = Object.keys(wrong).length === 0 ? error : Object.keys(wrong).filter((key) => !known.includes(key)).map((key) => wrong[key]).join('; ');
   useEffect(() => { setEdits({}); setError(''); setFields({}); setSaved(''); }, [name]);
 
@@ -101,7 +101,7 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
       changed={changed.some(([key]) => key === row.key)} error={withoutKey(row.key, wrong[row.key] ?? '')}
       onValue={(value) => { setSaved(''); setEdits({ ...edits, [row.key]: value }); }} onReset={() => void save({ [row.key]: '' })} />
   );
-  // A field that is being edited stays where it is.
+  // A field that is being edited keeps its place.
   const { changed: own, groups } = groupsOf(table, (row) => (values.get(row.key)?.source ?? 'default') !== 'default');
   return (
     <form class="settings-form" onSubmit={(event) => { event.preventDefault(); if (changed.length > 0) void save(Object.fromEntries(changed)); }}>
@@ -126,7 +126,7 @@ function Form({ name, table, settings, onSaved }: { name: string; table: Setting
   );
 }
 
-// For a caller who may not change them.
+// The view for a caller who may not change settings.
 function Values({ settings }: { settings: JobSettings }) {
   return <dl class="keyed">{settings.values.map(({ key, value, source }) => <div key={key}><dt title={source}>{key}</dt><dd>{value || 'none'}</dd></div>)}</dl>;
 }

@@ -1,4 +1,4 @@
-// Canary trials under way: the tasks that try the new limit beside the rest.
+// Running canary trials: the tasks with the new limit compared with the others.
 import type { JobDetail, Trial, TrialSide } from '../../api/types';
 import { amount, count, percent, plural } from '../../lib/format';
 import { RESOURCE } from '../../lib/resource';

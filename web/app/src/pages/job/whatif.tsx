@@ -1,4 +1,4 @@
-// This job's own history under another recommender or other parameters, answered while a slider moves.
+// Re-evaluates this job's own history with another recommender or other parameters, while a slider moves.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError, aborted, jobPath, sendJson, withParams } from '../../api/client';
 import { useQuery } from '../../api/query';
@@ -10,7 +10,7 @@ import { Chart, Swatch } from '../../ui/chart';
 import { logTicks } from '../../ui/heatmap_scale';
 import { fromSlider, show, toSlider } from './knobs';
 
-// Where each slider stands, 0 to 1000: kept as it is, since the value is rounded and a key press moves it only a little.
+// Position of each slider, 0 to 1000. It is kept unrounded, because the value is rounded and a key press moves it only a little.
 type Places = Record<string, number>;
 
 const valueOf = (knob: Knob, places: Places): number => {
@@ -72,7 +72,7 @@ function Figures({ answer }: { answer: WhatIf }) {
   );
 }
 
-// As logarithmic as the chart of usage above it; values of 0 have no place there.
+// Logarithmic, as the chart of usage above; values of 0 are left out.
 const positive = (values: Amount[]): Amount[] => values.map((value) => (value !== null && value > 0 ? value : null));
 const TICKS = byResource((resource) => (low: number, high: number) => logTicks(resource, { low, high }, 6));
 
@@ -84,14 +84,14 @@ function LimitChart({ answer }: { answer: WhatIf }) {
       series={[
         { name: 'Highest task', values: used ?? [], colour: '--usage', style: 'line', width: 1.2 },
         { name: "Owner's", values: owner ?? [], colour: '--owner', style: 'dots' },
-        // The dashes above, so that both are seen where they are the same.
+        // The dashed line is on top, so that both are visible where they are equal.
         { name: 'What if', values: whatIf ?? [], colour: '--other', style: 'step', width: 2.2 },
         ...(answer.now ? [{ name: words(answer.now.recommender), remark: 'the recommender now', values: now ?? [], colour: '--would', style: 'step-dash' as const, width: 2.2 }] : []),
       ]} />
   );
 }
 
-// Asks a little after the last change; the answer before stays until the new one is there.
+// Sends the request a little after the last change; the previous response stays until the new one arrives.
 function useWhatIf(name: string, resource: Resource, body: WhatIfRequest | null) {
   const [answer, setAnswer] = useState<WhatIf | null>(null);
   const [error, setError] = useState('');
@@ -119,7 +119,7 @@ interface CardProps { name: string; resource: Resource; recommender: string }
 
 export function WhatIfCard(props: CardProps) {
   const { data, error } = useQuery<Recommenders>('recommenders');
-  // They are listed from the simplest on; the default comes first here.
+  // The API lists them from the simplest on; here the default is first.
   if (data) return <Answered {...props} choices={[...data.recommenders].reverse()} />;
   return <Card title="What if" class="whatif">{error ? <Problem text={error.message} /> : <Skeleton tall />}</Card>;
 }
