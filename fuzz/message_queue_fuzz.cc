@@ -78,8 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint64_t count = CountAll(**queue);
   Require(count == (*queue)->messages());
   const uint64_t sequence = (*queue)->next_sequence();
-  // a file with such a number is forged: sequences count from 1
-  // no queue writes such a number, so nothing is required of it
+  // No queue writes such a number, so nothing is required of it.
   if (sequence == 0 || sequence > UINT64_MAX - 10'000) return 0;
   (*queue)->Append("new", 0);
   Require((*queue)->Next(sequence - 1)->bytes == "new");

@@ -130,7 +130,7 @@ class FeedCell {
   std::string cluster_;
   std::vector<std::string> programs_;  // by job, until the jobs have names
   std::vector<Job> jobs_;
-  // the first used_ are in use; the others keep their memory for reuse
+  // The first used_ are in use; the others keep their memory for reuse.
   std::vector<server::RemoteSeries> series_;
   size_t used_ = 0;
   std::vector<std::unique_ptr<PodSet>>

@@ -76,7 +76,7 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
-  // inherited by all later threads, so that sigwait() below receives the signals
+  // Inherited by all later threads, so that sigwait() below receives the signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -278,7 +278,7 @@ int Serve(const server::AgentConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
-  // inherited by all later threads; the loop receives the signals
+  // Inherited by all later threads; the loop receives the signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   RaiseDescriptorLimit();  // each task needs some

@@ -29,7 +29,7 @@ struct ActuaryReplayOptions {
 struct SellerScore {
   std::string seller;  // "actuary", "cloudrm", "greedy", "all", "clairvoyant"
   uint64_t sales = 0,  // sales that were made
-      // sales above the amount that was available in the promised share of their horizon's steps
+      // Sales above the amount that was available in the promised share of their horizon's steps.
       broken = 0;
   double kept_share = 0;      // share of the measured sold steps in which the sold amount was available
   double refused_share = 0;   // share of all steps after the warm-up

@@ -50,11 +50,11 @@ std::optional<brain::UsageEntry> EntryOf(const JobDay& day, const JobWindow& win
 
 struct BillTraceOptions {
   BillPeriod period;
-  // replace the owners' limits where they have one; null: owners' limits
+  // Replace the owners' limits where they have one; null: owners' limits.
   const LimitsInForce* limits = nullptr;
   std::span<const brain::CapacityWindow> pool;  // windows of the pool's capacity, as MakeBill takes them
   brain::BillOptions bill;
-  // called for each entry that is billed; may be empty
+  // Called for each entry that is billed; may be empty.
   std::function<void(const brain::UsageEntry&)> on_entry;
   // Returns false if the entry is not billed; may set `slo_missed`. Empty: all entries are billed.
   std::function<bool(brain::UsageEntry&)> choose = nullptr;

@@ -19,7 +19,7 @@ struct CellSetup {
   // Returns true for events that the setup leaves out; null: it keeps all events.
   bool (*leaves_out)(brain::CellEventKind kind) = nullptr;
   void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: no change
-  // recommender that sets the limits of services (cell_autoscaler.h); absent: none
+  // Recommender that sets the limits of services (cell_autoscaler.h); absent: none.
   std::optional<brain::Policy> limits =
       std::nullopt;  // sets the limits of services (cell_autoscaler.h); absent: none
 };

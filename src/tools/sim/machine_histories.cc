@@ -40,7 +40,7 @@ struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
   size_t parts = 0;                // number of predictors in SummedPeak::alone()
   std::vector<double> own, alone;  // by task, then index
-  // predictors of the parts; used while the trace is read
+  // Predictors of the parts; used while the trace is read.
   std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;
 };
 
@@ -86,7 +86,7 @@ class SummedLoad final : public brain::MachineLoad {
  private:
   struct Sums {
     std::vector<uint32_t> usage, limit;  // sums by window; empty: no task with a history
-    // sums of limits of tasks with enough history, and without, in the cell's unit
+    // Sums of limits of tasks with enough history, and without, in the cell's unit.
     int64_t warm = 0, cold = 0;
     std::vector<double> own, alone;
     int64_t reserved = 0;  // sum of the reservations of tasks without a history, in the cell's unit

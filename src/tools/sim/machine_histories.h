@@ -22,7 +22,7 @@ namespace taut::tools {
 struct WholeMachines {
   std::shared_ptr<const brain::MachineLoads> loads;
   std::string lacks;  // SummedPeak::Lacks() of the first resource whose history is too short; "" if none
-  // bytes of recorded usage per task, all resources; shared by all predictors of one call
+  // Bytes of recorded usage per task, all resources; shared by all predictors of one call.
   size_t bytes_a_task = 0;
 };
 

@@ -100,7 +100,7 @@ class MadeDays final : public DaySource {
   std::vector<JobInfo> jobs_;
   std::vector<int32_t> days_;
   std::map<int32_t, std::map<uint32_t, std::map<int32_t, MadeWindow>>> by_day_;
-  // built once from by_day_, because a test replays the days many times
+  // Built once from by_day_, because a test replays the days many times.
   std::map<int32_t, std::vector<JobDay>> made_;
 };
 

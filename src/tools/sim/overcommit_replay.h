@@ -61,7 +61,7 @@ struct RecordedUse {
   uint64_t moves = 0;                               // of tasks from one machine to another
   // Sums over machine-windows with tasks and a known capacity.
   double capacity = 0, limit = 0, usage = 0;
-  // machine-windows with tasks, and the part of them without a known capacity
+  // Machine-windows with tasks, and the part of them without a known capacity.
   uint64_t machine_windows = 0, without_capacity = 0;
   std::vector<brain::CellFinding> findings;  // impossible or contradictory records
 };
@@ -95,7 +95,7 @@ struct OvercommitDecision {
   std::string_view predictor;
   std::string_view machine_name = {};  // name of a recorded machine; else empty
   double limit = 0, predicted = 0, oracle = 0;
-  // explains the prediction, during the call; null for the oracle
+  // Explains the prediction, during the call; null for the oracle.
   const brain::PeakPredictor* decider = nullptr;
 };
 struct OvercommitHooks {

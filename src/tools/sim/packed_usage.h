@@ -46,7 +46,7 @@ class PackedMachines {
 
  private:
   struct Packing {
-    // by machine, in cores and bytes; negative: the cell does not have the resource
+    // By machine, in cores and bytes; negative: the cell does not have the resource.
     std::vector<PerResource<double>> capacity;
     struct Place {
       uint32_t machine = 0;

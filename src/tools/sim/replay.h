@@ -97,7 +97,7 @@ struct LaneResult {
 };
 
 struct ReplayResult {
-  // policies in the order of the options; within each, resources in the order of the options
+  // Policies in the order of the options; within each, resources in the order of the options.
   std::vector<LaneResult> lanes;
   RecordedKills recorded;
   int32_t first_day = 0, last_day = 0, first_scored_day = 0;

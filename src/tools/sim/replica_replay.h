@@ -74,7 +74,7 @@ struct ReplicaStep {
   int ready = 0, starting = 0;                    // in force during the step
   int decided = 0;                                // decided at the step's begin, in force from the next step
   const brain::ReplicaPolicy* decider = nullptr;  // explains its recommendation; null: no decision was due
-  // sentence for people: why `decided` is delayed; "" if it is not. Valid during the call
+  // Sentence for people: why `decided` is delayed; "" if it is not. Valid during the call.
   std::string_view waits;
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;

@@ -116,7 +116,7 @@ class SoftMemoryReplay {
       if (i >= warmup) {
         for (World& world : worlds_) StepWorld(i, world);
       }
-      // predictors see recorded usage, which is the same in all worlds
+      // Predictors see recorded usage, which is the same in all worlds.
       ObserveWindow(placed_, machines_, i, predictors_);
     }
     for (World& world : worlds_) {

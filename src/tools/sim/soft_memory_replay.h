@@ -53,7 +53,7 @@ struct SoftMemoryScore {
     }
   };
   std::string world;  // "hard", or the predictor
-  // sums over machines and windows: memory reserved for the tasks; owners' limits
+  // Sums over machines and windows: memory reserved for the tasks; owners' limits.
   double memory = 0, owner = 0;
   std::array<Tier, kNumTraceTiers> tiers = {};
   uint64_t horizons = 0, full = 0;  // horizons begun, over all machines; horizons in which a task was killed

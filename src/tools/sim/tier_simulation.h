@@ -84,7 +84,7 @@ struct TierTotals {
   uint64_t jobs = 0;                           // jobs that requested and did not end before count_from
   uint64_t at_once = 0, later = 0, never = 0;  // part of them granted within the patience, later, never
   uint64_t reclaims = 0;                       // from count_from on
-  // periods with usage of granted jobs; those with the promised availability
+  // Periods with usage of granted jobs; those with the promised availability.
   uint64_t job_periods = 0, job_periods_kept = 0;
   int64_t wanted_steps = 0, ran_steps = 0;  // of granted jobs, from count_from on
   PoolLines sums;                           // sums over the steps from count_from on

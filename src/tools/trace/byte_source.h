@@ -30,7 +30,7 @@ class ByteSource {
 struct InputFile {
   std::string name;   // path; "archive.zip:path/in/it" for an entry
   uint64_t size = 0;  // its share of the bytes on disk; only for progress
-  // true if the caller named this file; false if it was found in a directory or an archive
+  // True if the caller named this file; false if it was found in a directory or an archive.
   bool named = false;
   std::string head;  // first kHeadBytes of the unwrapped stream, or all of it
   std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;  // returns the unwrapped stream

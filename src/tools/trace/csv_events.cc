@@ -61,7 +61,7 @@ class Google2011EventReader final : public FormatReader {
     brain::RecordedJob& job = out_.job(event.job);
     if (of_tasks_ && TakeInteger(row, 8, priority)) out_.SetPriority(event.job, priority);
     if (job.user.empty()) job.user = row[of_tasks_ ? 6 : 4];
-    // the job requires each task on a different machine
+    // The job requires each task on a different machine.
     if (of_tasks_ && row[12] == "1") job.max_per_machine = 1;
     if (time == INT64_MAX) {
       out_.Skip("event after the end of the trace", row.line(), row.text());

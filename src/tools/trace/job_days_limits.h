@@ -21,7 +21,7 @@ class LimitHistory {
   struct Change {
     uint32_t job = 0;
     int32_t window = 0;  // first window in which it is in force
-    // microseconds since the start of the previous window, or kFromRow; decides between changes of one window
+    // Microseconds since the start of the previous window, or kFromRow; decides between changes of one window.
     uint32_t rank = 0;
     float limit = 0;
     auto operator<=>(const Change&) const = default;

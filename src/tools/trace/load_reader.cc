@@ -26,7 +26,7 @@
 namespace taut::tools {
 namespace {
 
-// longest span of one job's rows
+// Longest span of one job's rows.
 constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;
 // A job with more than kFewSteps steps is left out if less than one in kMostEmpty has a row: its memory would
 // be mostly empty.
@@ -191,7 +191,7 @@ class LoadReader {
     columns_.size = row.size();
     double number = 0;
     is_header = row.size() < 2 || ParseDecimal(row.begin(1), row.end(1), number) == NumberKind::kBad;
-    // two columns without names
+    // Two columns without names.
     if (!is_header && row.size() == 2 && signals_.empty()) return absl::OkStatus();
     columns_.time = columns_.load = -1;
     columns_.signals.assign(signals_.size(), -1);
