@@ -1,4 +1,4 @@
-"""What the benchmarks of the agent share: a tautd and a tautlet of their own, their cost, a table's row."""
+"""Shared parts of the agent's benchmarks: a tautd and a tautlet of their own, their cost, and rows of a table."""
 import argparse
 import os
 import pathlib
@@ -16,7 +16,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def arguments(what, **options):
-    """--bin, and `options`: name=(default, help). Paths of the programs are put beside them."""
+    """Parses --bin and `options`: name=(default, help). Adds the paths of the programs."""
     parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin",
                         help="folder of tautd, tautlet and taut-load")
@@ -32,7 +32,7 @@ def arguments(what, **options):
 
 
 def own_tree():
-    """Groups of the benchmark's own; ends it, aloud, where there can be none."""
+    """Returns cgroups of the benchmark's own; exits with a message if there can be none."""
     try:
         return groups.Tree(f"taut-bench-{os.getpid()}")
     except groups.Unavailable as why:
@@ -41,7 +41,7 @@ def own_tree():
 
 
 def row(what, measured, unit, budget=None, at_least=False):
-    """One line as bench/run.py has them; `budget` in the same unit."""
+    """Prints one row as bench/run.py does; `budget` has the same unit as the value."""
     def text(value):
         return f"{value:,.0f} {unit}" if abs(value) >= 1000 else f"{value:.4g} {unit}"
 
@@ -51,7 +51,7 @@ def row(what, measured, unit, budget=None, at_least=False):
 
 
 def rows_of_times(what, times, budget_ms=None):
-    """p50, p99 and the slowest of these milliseconds; p99 has the budget."""
+    """Prints p50, p99 and the maximum of these milliseconds; p99 has the budget."""
     times = sorted(times)
     for name, at, budget in (("p50", len(times) // 2, None), ("p99", len(times) * 99 // 100, budget_ms),
                              ("max", len(times) - 1, None)):
@@ -59,12 +59,12 @@ def rows_of_times(what, times, budget_ms=None):
 
 
 def load():
-    """The machine's load and cores: a figure of a busy machine is an upper bound."""
+    """Prints the machine's load and cores: figures of a busy machine are upper bounds."""
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, nice {os.nice(0)}"
 
 
 class Cost:
-    """CPU time and memory of a process from here on."""
+    """Measures the CPU time and memory of a process from now on."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -75,7 +75,7 @@ class Cost:
         return int(fields[11]) / TICK, int(fields[12]) / TICK
 
     def shares(self):
-        """(user, system) in percent of one core since the start."""
+        """Returns (user, system) in percent of one core since the start."""
         seconds = time.monotonic() - self.at
         return tuple(100 * (now - before) / seconds for now, before in zip(self._cpu(), self.before))
 
@@ -90,7 +90,7 @@ class Cost:
 
 
 class Node:
-    """A tautd and a tautlet at life's speed."""
+    """A tautd and a tautlet in real time."""
 
     def __init__(self, stage, rules, settings="", store="memory", ingest="{grace: 0s}"):
         self.stage = stage
@@ -104,7 +104,7 @@ class Node:
                                    lambda p: " connected " in p.output())
 
     def agent(self):
-        """As the daemon sees it."""
+        """Returns the agent as the daemon reports it."""
         return self.tautd.get("/api/v1/agents")["agents"][0]
 
     def stop(self):

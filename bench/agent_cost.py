@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""What tautlet costs the machine that it is on: 200 tasks in real cgroups, each sampled once a second, told to a real
-tautd, without and with the guard of memory; beside it the same with no tasks, which is what the connection and the
-loop cost.
+"""Measures the cost of tautlet on its machine: 200 tasks in real cgroups, each sampled once a second and reported to a real
+tautd, without and with the memory guard. The same without tasks shows the cost of the connection and the loop.
 
     bench/agent_cost.py [--bin build/release/bin] [--tasks 200] [--seconds 60] [--warmup 15]
 """
@@ -12,7 +11,7 @@ import agent_bench as bench
 from agent_bench import MIB, daemon, row
 
 CPU_BUDGET, MEMORY_BUDGET = 1.0, 30.0  # percent of one core, MiB
-BUSY = 5                               # tasks that do something; the others sleep
+BUSY = 5  # tasks with load; the others sleep
 
 
 def fill(tree, args):
@@ -55,7 +54,7 @@ def main():
         batch = rule.replace("manage: true", "manage: true, tier: batch")
         guard = "\ntiers: {guard: {throttle: true, kill: true"
         measure(stage, args, f"{args.tasks} tasks, guard of memory", batch + guard + "}}", args.tasks)
-        # Whatever is free is less than twice these.
+        # Free memory is always less than twice these.
         near = ", throttle_share: 0.9, throttle_free: 1000TiB, kill_share: 0.001, last_share: 0.0001}}"
         measure(stage, args, f"{args.tasks} tasks, guard, little free", batch + guard + near, args.tasks)
         print(f"  {bench.load()} at the end", flush=True)

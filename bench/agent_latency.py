@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""How long a limit takes from where it is decided to the kernel's file, with a real tautd (SQLite), a real tautlet at
-life's speed and real cgroups.
+"""Measures the time from a decided limit to the kernel's file, with a real tautd (SQLite), a real tautlet in real time and
+real cgroups.
 
-Windows of the job are written to tautd by this program, ahead of time, so that it says when a pass is due. What is
-held against the budget is the pass' commit, without which nothing is ordered, and the time from the decision's event,
-which tautd sends with the order, until the file reads differently. Beside it the whole way from before the write that
-ends a window: in it are also HTTP, up to 20 ms until tautd looks for ended windows, and the pass. Files are read every
-0.2 ms.
+This program writes the job's windows to tautd ahead of time, so it controls when a pass is due. Two times have budgets:
+the pass' commit, before which nothing is ordered, and the time from the decision's event, which tautd sends with the
+order, until the file has changed. The whole time from before the write that ends a window is printed, too. It includes
+HTTP, up to 20 ms until tautd looks for ended windows, and the pass. Files are read every 0.2 ms.
 
     bench/agent_latency.py [--bin build/release/bin] [--rounds 100] [--kills 50]
 """
@@ -23,7 +22,7 @@ DECISION_BUDGET_MS, OOM_BUDGET_MS = 50.0, 100.0
 PAUSE = 0.0002
 PATIENCE = 5.0
 WINDOW = 300
-STEP_S = 1.1  # a memory limit goes down once a second
+STEP_S = 1.1  # a memory limit is lowered at most once a second
 SETTINGS = """\
 defaults: {mode: auto, recommender: moving_window, change_period: 0s, min_change: 0}
 recommenders: {moving_window: {min_history: 15m}}
@@ -37,7 +36,7 @@ INGEST = """
 
 
 class File:
-    """A kernel's file that is read again and again."""
+    """A kernel file that is read repeatedly."""
 
     def __init__(self, path):
         self.fd = os.open(path, os.O_RDONLY)
@@ -52,7 +51,7 @@ def files_of(group):
 
 
 def changes(files):
-    """Waits until each file reads differently than now; a function that gives when they did."""
+    """Starts to wait until each file has changed; returns a function that returns the times of the changes."""
     before = {name: f.text() for name, f in files.items()}
 
     def wait():
@@ -68,7 +67,7 @@ def changes(files):
 
 
 class Clock:
-    """The job's windows, one after the other, each ended by the sample that begins the next."""
+    """Sends the job's windows, one after the other, each ended by the first sample of the next."""
 
     def __init__(self, port, job):
         self.port, self.job = port, job
@@ -87,7 +86,7 @@ class Clock:
 
 
 def commit_of(node, window_end):
-    """How long the commit of this pass took, ms; it is told when the pass is over."""
+    """Returns the duration of this pass' commit, ms, which is known when the pass is over."""
     def passed():
         last = node.tautd.get("/api/v1/status")["last_pass"]
         return last if last["window_end"] >= window_end else None
@@ -97,7 +96,7 @@ def commit_of(node, window_end):
 
 
 def decisions(args, node, group):
-    """Raises and lowers of both limits of one job, again and again; of memory, lowers that are one step."""
+    """Raises and lowers both limits of one job repeatedly; memory is lowered by one step at a time."""
     job = f"bench/{group.name}"
     clock, files, events = Clock(node.tautd.port, job), files_of(group), decision_stream.Decisions(node.tautd.port)
     bounds = {"up": ("150MiB", "0.8"), "down": ("128MiB", "0.4")}
@@ -113,7 +112,7 @@ def decisions(args, node, group):
     for _ in range(12):
         clock.end_window()
         time.sleep(0.2)
-    time.sleep(8)  # the first limits arrive in steps
+    time.sleep(8)  # the first limits are applied in steps
     took = {"up": [], "down": []}
     after_event, from_decision, missed = [], [], 0
     for i in range(2 * args.rounds):
@@ -126,7 +125,7 @@ def decisions(args, node, group):
         clock.end_window()
         at = wait()
         missed += len(files) - len(at)
-        time.sleep(0.02)  # an event may come after the change
+        time.sleep(0.02)  # an event may arrive after the change
         commit_ms = commit_of(node, clock.window * WINDOW)
         for name, t in at.items():
             took[way].append((t - start) * 1000)
@@ -144,7 +143,7 @@ def decisions(args, node, group):
 
 
 def kills(args, tree, node):
-    """A task in each group wants more than it may have: killed once, and the limit is raised."""
+    """A task in each group exceeds its limit, is killed once, and its limit is raised."""
     took, missed = [], 0
     for i in range(args.kills):
         group = tree.groups[f"k{i:02}"]
@@ -155,7 +154,7 @@ def kills(args, tree, node):
         killed = raised = None
         end = time.perf_counter() + PATIENCE
         while raised is None and time.perf_counter() < end:
-            # In this order: what is raised before the kill was seen is not timed as faster than it is.
+            # In this order, a raise before the kill was seen is not timed as faster than it is.
             if killed is None and count not in oom.text():
                 killed = time.perf_counter()
             if limit.text() != before:
@@ -186,7 +185,7 @@ def main():
         node = bench.Node(stage, rule, SETTINGS, store=str(stage.dir / "tautd.db"), ingest=INGEST)
         if not daemon.eventually(lambda: node.agent()["tasks"] == args.kills + 1, 30):
             sys.exit(f"the agent does not find its tasks: {node.tautlet.output()[-1000:]}")
-        time.sleep(1)  # it is told what it may do
+        time.sleep(1)  # the agent receives its permissions
         decisions(args, node, moved)
         kills(args, tree, node)
         print(f"  {bench.load()} at the end", flush=True)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What a thousand agents cost tautd: a real tautd (SQLite, mode auto, moving_window) and agent_swarm, which makes the
-agents up: each its own connection, 20 tasks, a window's message every PERIOD seconds instead of 300, heartbeats as
-much faster, an answer to every order. At life's speed what messages cost is PERIOD/300 of that; what ticks and open
-connections cost is the same: --period 300 --warmup 0 --windows 1 measures life itself, in five minutes.
+"""Measures the cost of a thousand agents for tautd: a real tautd (SQLite, mode auto, moving_window) and agent_swarm, which
+simulates the agents. Each has its own connection, 20 tasks, a window's message every PERIOD seconds instead of 300,
+heartbeats that are faster by the same factor, and an answer to every order. In real time the cost of messages is
+PERIOD/300 of the result, and the cost of ticks and open connections is the same. --period 300 --warmup 0 --windows 1
+measures real time itself, in five minutes.
 
     bench/agent_swarm.py [--bin build/release/bin] [--agents 1000] [--tasks 20] [--jobs 4000] [--period 10] [--windows 12]
 """
@@ -20,7 +21,7 @@ recommenders: {moving_window: {min_history: 24m, memory_half_life: 1h, cpu_half_
 
 
 class Passes(threading.Thread):
-    """tautd's passes, as they go by."""
+    """Records tautd's passes as they happen."""
 
     def __init__(self, tautd):
         super().__init__(daemon=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Would it pay to choose between recommenders, job by job? Replays candidates for a resource on a trace, then lets a chooser
-take one of them for each job and day, and prints both frontiers: footprint as a share of the owners' limits at a share
-of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms/experiments.md says what came out.
+"""Measures whether it pays to choose a recommender per job. Replays candidates for a resource on a trace, then lets a chooser
+pick one of them for each job and day, and prints both frontiers: footprint as a share of the owners' limits at a share
+of harm, which is OOM-days for memory and throttled work for CPU. docs/algorithms/experiments.md has the results.
 
     bench/chooser.py ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/chooser.py --generated
@@ -26,7 +26,7 @@ import tempfile
 
 from chooser_resources import RESOURCES, WINDOW_S, WINDOWS_PER_DAY, Usage
 
-PRIOR_DAYS = 20  # that a candidate's prior harm counts as, before the fleet has any day of it
+PRIOR_DAYS = 20  # weight in days of a candidate's prior harm, before the fleet has any day of it
 
 def replay(args, paths, recommender, settings, decisions):
     command = [args.taut, "replay", *paths, "--warmup", args.warmup, "--recommender", recommender,
@@ -42,7 +42,7 @@ def replay(args, paths, recommender, settings, decisions):
 
 
 def days_of(resource, usage, changes):
-    """job -> its Day of each day, or None"""
+    """Returns job -> list of its Day per day, or None."""
     found = {}
     for job, values in usage.jobs.items():
         moved = [(window - usage.first_window, limit) for window, limit in changes.get(job, [])]
@@ -55,14 +55,14 @@ def days_of(resource, usage, changes):
 
 
 def scored(args, usage):
-    """The jobs and the days that are scored: of all, or of the odd (1) or even (2) blocks of 25 jobs."""
+    """Returns the scored jobs and days: of all blocks of 25 jobs, or of the odd (1) or even (2) ones."""
     jobs = {job for i, job in enumerate(usage.jobs) if args.block == 0 or i // 25 % 2 == args.block - 1}
     first = max(args.from_day, int(args.warmup.removesuffix("d")))
     return jobs, range(first, min(args.to_day, usage.days))
 
 
 def experience(args, usage, tables, prior_share):
-    """job -> day -> (days, each candidate's expected harm times these), from the days before; None: no usage"""
+    """Returns job -> day -> (days, each candidate's expected harm times these), from the days before; None: no usage."""
     own = {job: [0.0] * len(tables) for job in usage.jobs}
     own_days, own_exposure = dict.fromkeys(usage.jobs, 0.0), dict.fromkeys(usage.jobs, 0.0)
     fleet, fleet_days = [0.0] * len(tables), 0.0
@@ -90,7 +90,7 @@ def experience(args, usage, tables, prior_share):
 
 
 def choose(args, usage, tables, harms, price):
-    """(resource-days, share of harm) of the chooser over `tables`, one days_of a candidate; `harms`: their experience."""
+    """Returns (resource-days, share of harm) of the chooser over `tables`, one days_of per candidate; `harms` is their experience."""
     total = harm = exposure = 0
     scored_jobs, scored_days = scored(args, usage)
     for job in (job for job in usage.jobs if job in scored_jobs):
@@ -112,7 +112,7 @@ def choose(args, usage, tables, harms, price):
 
 
 def hindsight(args, usage, tables, price):
-    """(resource-days, share of harm) of the one candidate for each job that costs least over the scored days"""
+    """Returns (resource-days, share of harm) of the candidate per job that costs least over the scored days."""
     total = harm = exposure = 0
     scored_jobs, scored_days = scored(args, usage)
     for job in (job for job in usage.jobs if job in scored_jobs):
@@ -124,7 +124,7 @@ def hindsight(args, usage, tables, price):
 
 
 def at_share(points, share):
-    """The footprint at a share of harm, between the two nearest points; nan outside."""
+    """Returns the footprint at a share of harm, interpolated between the two nearest points; nan outside."""
     points = sorted((over, foot) for foot, over in points)
     for (x0, y0), (x1, y1) in zip(points, points[1:]):
         if x0 <= share <= x1:
@@ -138,14 +138,14 @@ def row(resource, name, points):
 
 
 def replayed(args, resource, usage, paths, folder):
-    """set -> (name, footprint, share of harm) of its candidates; name -> days_of; the footprint of a resource-day"""
+    """Returns three values: set -> (name, footprint, share of harm) of its candidates; name -> days_of; the footprint of a resource-day."""
     scored_jobs, scored_days = scored(args, usage)
     warmup_days = int(args.warmup.removesuffix("d"))
     sets, tables, unit = {}, {}, None
     for name, (group, recommender, settings) in resource.candidates().items():
         lane, changes = replay(args, paths, recommender, settings, f"{folder}/decisions.csv.gz")
         tables[name] = days_of(resource, usage, changes)
-        if unit is None:  # in shares of the limits of all owners, whatever part is scored
+        if unit is None:  # in shares of the limits of all owners, whichever part is scored
             unit = lane["footprint_of_owner"] / sum(
                 d.limit for days in tables[name].values() for d in days[warmup_days:] if d)
             unit *= (usage.days - warmup_days) * len(usage.jobs) / (len(scored_days) * len(scored_jobs))

@@ -1,5 +1,5 @@
-"""What bench/chooser.py knows of a resource: which candidates it replays, how a trace tells usage, what harm is and how much of it
-a day has, at which shares of harm and prices it prints its tables."""
+"""Properties of a resource for bench/chooser.py: its candidates, how a trace records usage, the definition and daily amount of harm, and
+the shares of harm and prices of the printed tables."""
 import array
 import collections
 import csv
@@ -7,17 +7,17 @@ import gzip
 
 WINDOW_S, WINDOWS_PER_DAY = 300, 288
 
-# A job's day under one candidate: the limit at its start, the mean limit of all tasks, the harm, the mean number of tasks,
-# and what harm is a share of. Memory: 0 or 1 of 1 day. CPU: core-days above the limit, of those used.
+# A job's day under one candidate: limit at its start, mean limit of all tasks, harm, mean number of tasks, and the amount that harm is a
+# share of. Memory: 0 or 1 of 1 day. CPU: core-days above the limit, of the used ones.
 Day = collections.namedtuple("Day", "start limit harm tasks exposure")
 
 
 class Memory:
-    """Harm is a day on which the usage of a task was above the limit."""
+    """Memory: harm is a day on which the usage of a task was above the limit."""
 
     harm, shares, places = "OOM-days", (0.01, 0.02, 0.03, 0.05, 0.08), (0, 2)
     sets, every = ("analogs", "moving_window", "both"), "both"
-    prices = [0.1 * 2**k * 2**30 for k in range(15)]  # bytes of an OOM-day
+    prices = [0.1 * 2**k * 2**30 for k in range(15)]  # bytes per OOM-day
     prior = 0.03
     orders = (0.01, 0.02, 0.03, 0.05, 0.08, 0.13)
 
@@ -33,12 +33,12 @@ class Memory:
         return found
 
     def reader(self, head):
-        """A row -> (task, usage). Tasks are not told apart: the highest counts."""
+        """Returns a function row -> (task, usage). Tasks are not distinguished: the highest counts."""
         at, scale = (head.index("mem_kb"), 1024) if "mem_kb" in head else (head.index("memory_bytes"), 1)
         return lambda row: ("", scale * float(row[at]))
 
     def job_of(self, rows, windows, first, bitbrains):
-        """By window: the highest usage of a task (< 0: not measured), and how many tasks"""
+        """Returns by window: the highest usage of a task (< 0: not measured), and the number of tasks."""
         values, tasks = array.array("d", [-1]) * windows, array.array("H", [0]) * windows
         for window, usage in zip(*rows[""]):
             i = window - first
@@ -70,11 +70,11 @@ class Memory:
 
 
 class Cpu:
-    """Harm is the work above the limit, which is throttled."""
+    """CPU: harm is the work above the limit, which is throttled."""
 
     harm, shares, places = "throttled work", (0.0005, 0.001, 0.002, 0.003, 0.005), (2, 3)
     sets, every = ("work_function", "windows", "ensemble", "all"), "all"
-    prices = [0.25 * 2 ** (k / 2) for k in range(40)]  # of a core-day above the limit, in core-days reserved
+    prices = [0.25 * 2 ** (k / 2) for k in range(40)]  # per core-day above the limit, in reserved core-days
     prior = 0.001
     orders = (0.0002, 0.0003, 0.0005, 0.001, 0.0015, 0.002, 0.003, 0.004, 0.005, 0.007, 0.01)
 
@@ -96,7 +96,7 @@ class Cpu:
         return found
 
     def reader(self, head):
-        """A row -> (task, usage in cores)"""
+        """Returns a function row -> (task, usage in cores)."""
         if "cpu_mhz" in head:
             cores, cap, used = (head.index(name) for name in ("cores", "cpu_cap_mhz", "cpu_mhz"))
             return lambda row: ("", float(row[cores]) * float(row[used]) / float(row[cap]))
@@ -104,7 +104,7 @@ class Cpu:
         return lambda row: (row[task], float(row[used]))
 
     def job_of(self, rows, windows, first, bitbrains):
-        """By window: the mean usage of each task (0 also where it was not measured), and how many were measured"""
+        """Returns by window: the mean usage of each task (0 also if it was not measured), and the number of measured tasks."""
         usages, tasks = [], array.array("H", [0]) * windows
         for of_task in rows.values():
             total, rows_of = array.array("d", [0]) * windows, array.array("H", [0]) * windows
@@ -144,7 +144,7 @@ class Cpu:
         return Day(start, total / WINDOWS_PER_DAY, over / WINDOWS_PER_DAY, count / measured, work / WINDOWS_PER_DAY), at
 
     def frontier(self, points):
-        """Those with no smaller footprint at no more harm: the windows and percentiles of one set lie on many curves."""
+        """Returns the rows without a smaller footprint at no more harm: the windows and percentiles of one set lie on many curves."""
         return [(foot, over) for foot, over in points
                 if not any(f < foot and o <= over or f <= foot and o < over for f, o in points)]
 
@@ -153,7 +153,7 @@ RESOURCES = {"memory": Memory(), "cpu": Cpu()}
 
 
 class Usage:
-    """Usage of one resource by job: what the resource's job_of gives. Reads the compact Bitbrains format and plain CSV."""
+    """Reads the usage of one resource by job, as the resource's job_of returns it, from the compact Bitbrains format and plain CSV."""
 
     def __init__(self, paths, resource):
         rows = {}  # job -> task -> its windows and usages, as read

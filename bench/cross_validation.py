@@ -4,12 +4,12 @@
     bench/cross_validation.py ../shared/traces/bitbrains_rnd/*.csv.gz                      # 20 minutes
     bench/cross_validation.py --recommenders work_function ../shared/traces/bitbrains_rnd/*.csv.gz
 
-The VMs are dealt into --parts parts by alternate blocks of --block VMs (neighbours run the same application). A value's
+The VMs are split into --parts parts by alternate blocks of --block VMs (neighbours run the same application). A value's
 cost is its footprint, as a share of the owners' limits, where the harm is that of --harm (memory: 3 % OOM-days, CPU: .1 %
-throttled work): two orders, or two prices, are replayed, and the footprint is read off the line between them, straight over
-the logarithm of the harm. A value that causes over a tenth more of what the footprint hides (OOMs a task-day, changes) than
-the default on the same VMs is refused. Then all constants that were chosen on a part are set together and replayed on the
-others: what that costs there, beside the defaults, is what the choice is worth on VMs that it has not seen.
+throttled work). Two orders, or two prices, are replayed, and the footprint is interpolated between them, linearly over
+the logarithm of the harm. A value that causes over a tenth more of the hidden figures (OOMs per task-day, changes) than
+the default on the same VMs is rejected. Then all constants that were chosen on a part are set together and replayed on the
+others: their cost there, compared with the defaults, shows the value of the choice on VMs that it has not seen.
 """
 import argparse
 import math
@@ -56,7 +56,7 @@ HIDDEN_MORE = 1.1
 
 
 class Study:
-    """The costs of one recommender's settings on each part, each replayed once."""
+    """Costs of one recommender's settings on each part; each is replayed once."""
 
     def __init__(self, args, recommender, files):
         self.args, self.recommender, self.files = args, recommender, files
@@ -64,7 +64,7 @@ class Study:
         self.known = {}
 
     def cost(self, part, settings):
-        """(footprint at the harm, what it hides) of these settings on a part"""
+        """Returns (footprint at the harm, the figures that it hides) of these settings on a part."""
         key = part, tuple(sorted(settings.items()))
         if key not in self.known:
             dial, turns = self.dial
@@ -82,7 +82,7 @@ class Study:
                 [sum(h[i] for _, h in costs) / len(costs) for i in range(len(self.hidden))])
 
     def choice(self, parts, key):
-        """The value of a constant that costs least on these parts, all others at their defaults"""
+        """Returns the value of a constant that costs least on these parts, with all others at their defaults."""
         default_cost, default_hidden = self.mean(parts, {})
         best, value = default_cost, self.values[key][0]
         for tried in self.values[key][1:]:

@@ -1,4 +1,4 @@
-"""The stream of events of a tautd, as the benchmarks of latencies listen to it."""
+"""The stream of events of a tautd, as the latency benchmarks read it."""
 import http.client
 import json
 import threading
@@ -6,7 +6,7 @@ import time
 
 
 class Decisions(threading.Thread):
-    """When decisions were first heard on the stream of events since `heard` was cleared, by resource."""
+    """Times of the first decisions on the stream of events since `heard` was cleared, by resource."""
 
     def __init__(self, port):
         super().__init__(daemon=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the frontier of footprint against harm on a trace: what each recommender reserves, as a share of the owners'
-limits, and what it costs the jobs (OOM-days, OOMs, throttled work, limit changes).
+"""Prints the frontier of footprint against harm on a trace: the amount that each recommender reserves, as a share of the owners'
+limits, and its harm to the jobs (OOM-days, OOMs, throttled work, limit changes).
 
     bench/frontier.py ../shared/traces/bitbrains_rnd/*.csv.gz
     bench/frontier.py --generated                               # a calm cell of 200 jobs, as `taut generate` makes it
@@ -11,8 +11,8 @@ limits, and what it costs the jobs (OOM-days, OOMs, throttled work, limit change
     bench/frontier.py --all ../shared/traces            # all of these, and the cross-validation of the constants, 50 minutes
 
 --parts splits the compact Bitbrains files by VM number, into as many runs, or with --block 25 into alternate blocks of 25
-VMs, so that constants that were chosen on one part can be checked on another. Every row is one replay; nobody is capped at
-the owner's limit. 20 s a part for Bitbrains.
+VMs, so that constants that were chosen on one part can be checked on another. Every row is one replay; no limit is capped at
+the owner's. 20 s per part for Bitbrains.
 """
 import argparse
 import contextlib
@@ -51,7 +51,7 @@ def cpu(lane):
 
 
 def rows(only):
-    """(what, recommender, settings)"""
+    """Returns rows of (name, recommender, settings)."""
     both = [("vpa", "vpa", {}), ("krr", "krr", {}), ("crane", "crane", {})]
     both += [(f"peak of {days} days, +15 %", "peak", {"peak.window": f"{days}d"}) for days in (4, 7, 14, 28)]
     both += [(f"moving_window, {tolerance}", "moving_window", {"moving_window.oom_tolerance": tolerance})
@@ -66,7 +66,7 @@ def rows(only):
     return [row for row in both if not only or row[1] in only]
 
 
-# What is ordered: (what, recommender, setting, resource, orders)
+# Orders: (name, recommender, setting, resource, orders).
 ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory", (0.01, 0.03, 0.08)),
           ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.01, 0.03, 0.13)),
           ("throttled work of all jobs", "work_function", "work_function.cpu_throttled", "cpu", (0.001, 0.003, 0.005)),
@@ -90,7 +90,7 @@ def orders(args, title, paths):
 
 
 def peaks(args, title, paths):
-    """Beside each order of analogs the peak of any days and margin that costs least at no more OOM-days"""
+    """Prints, for each order of analogs, the peak of any days and margin that costs least at no more OOM-days."""
     tried = []
     for days in (3, 4, 5, 7, 10, 14, 21, 28):
         for margin in (0.05, 0.15, 0.3, 0.5, 0.6, 1.0):
@@ -109,7 +109,7 @@ def peaks(args, title, paths):
 
 
 def modes(args, title, paths):
-    """What the defaults cost as tautd sets limits, and how much of each order comes, by class and size"""
+    """Prints the cost of the defaults as tautd sets limits, and the delivered part of each order, by class and size."""
     print(f"\n{title}: combined by mode\n{'':<26}  {HEADS[0]:<64}  {HEADS[1]}")
     for mode in ("recommend", "auto", "canary"):
         for feedback in ("none", "oom-restart"):
@@ -130,7 +130,7 @@ def modes(args, title, paths):
 
 @contextlib.contextmanager
 def parts_of(paths, parts, block):
-    """The VMs of the compact Bitbrains files in `parts` files, by their numbers: as runs, or in alternate blocks."""
+    """Splits the VMs of the compact Bitbrains files into `parts` files by their numbers: as runs, or in alternate blocks."""
     with tempfile.TemporaryDirectory() as folder:
         out = [gzip.open(pathlib.Path(folder) / f"part{i + 1}.csv.gz", "wt", compresslevel=1) for i in range(parts)]
         numbers = set()
@@ -167,8 +167,8 @@ def generated(args, folder):
 
 
 def everything(args, root):
-    """Each trace of usage with owners' limits below a folder, and the generated cell: what they cost, what is delivered of each
-    order, the best peaks, and which constants each part of the trace would have chosen"""
+    """Runs everything for each trace of usage with owners' limits below a folder, and for the generated cell: cost, delivered orders, best
+    peaks, and the constants that each part of the trace would have chosen."""
     root = pathlib.Path(root)
     bitbrains = sorted(str(path) for path in root.glob("bitbrains_rnd/*.csv.gz"))
     if not bitbrains:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long a limit takes from its decision to the patch of pods/resize, with a real tautd (SQLite) and an API server of this program's own.
+"""Measures the time from a decision to the patch of pods/resize, with a real tautd (SQLite) and an API server of this program's own.
 
-The lower bound of a job's memory goes up and down, so that the next window's end, which comes each second, decides another limit. What is
-held against the budget is the time from the decision's event, which tautd sends when the decision is stored and ordered, to the patch
-of each of the job's pods, as this server sees them one after the other. A change takes some 1.3 s.
+The lower bound of a job's memory goes up and down, so that the next window's end, each second, decides another limit. The time with a
+budget starts at the decision's event, which tautd sends when the decision is stored and ordered. It ends at the patch of each of the
+job's pods, as this server receives them one after the other. A change takes about 1.3 s.
 
     python3 bench/kubernetes_latency.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
@@ -25,7 +25,7 @@ PATIENCE_S = 10
 
 
 class Handler(fake_cluster.Handler):
-    patched = {}  # by pod the time of its last patch
+    patched = {}  # by pod: time of its last patch
 
     def do_PATCH(self):
         path = urllib.parse.urlsplit(self.path).path
@@ -57,7 +57,7 @@ rules:
 """, store=str(stage.dir / "tautd.db"))
         if not daemon.eventually(lambda: len(Handler.patched) == args.pods, 60):
             sys.exit(f"{len(Handler.patched)} of {args.pods} pods have the first limit")
-        cluster.scrape_seconds = 300  # a window at a time from here on
+        cluster.scrape_seconds = 300  # from here on one window at a time
         decisions = decision_stream.Decisions(tautd.port)
         firsts, lasts = [], []
         for i in range(args.rounds):

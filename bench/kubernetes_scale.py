@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""How long tautd takes to know a large cluster, and what it costs to keep up with it.
+"""Measures the time that tautd needs to read a large cluster, and the cost of following its changes.
 
-An API server of this program's own serves pods as large as real ones (about 5 KB), in pages of 500, then a watch with
-changes. Nodes are of 50 pools with a taint each, and the pods of a workload may run on those of one. Budgets: first sync of 100,000 pods on 5,000 nodes in at most 60 s and 1.5 GiB; then at most 10 % of a core.
+An API server of this program's own serves pods as large as real ones (about 5 KB), in pages of 500, then a watch with changes. Nodes
+belong to 50 pools with a taint each, and the pods of a workload may run on the nodes of one pool. Budgets: first sync of 100,000 pods on
+5,000 nodes in at most 60 s and 1.5 GiB; then at most 10 % of a core.
 
     python3 bench/kubernetes_scale.py --tautd build/release/bin/tautd --taut build/release/bin/taut
 """
@@ -62,7 +63,7 @@ def pod(number, nodes, version):
 
 
 def owners(pods):
-    """The namespaces and Deployments that the pods are of, by the path of their list."""
+    """Returns the namespaces and Deployments of the pods, by the path of their list."""
     namespaces = [{"metadata": {"name": f"team-{i}", "resourceVersion": "5"}} for i in range(100)]
     deployments = [{"metadata": {"name": f"web{w}", "namespace": f"team-{w % 100}", "resourceVersion": "5"}}
                    for w in range(pods // 10)]
@@ -102,14 +103,14 @@ class Handler(daemon.JsonHandler):
             for line in self.changes if pods else []:
                 self.wfile.write(line)
                 self.wfile.flush()
-                time.sleep(0.02)  # 50 changes a second
+                time.sleep(0.02)  # 50 changes per second
             time.sleep(600)
         except OSError:
             pass
 
 
 def usage(pid):
-    """CPU seconds and resident MiB."""
+    """Returns CPU seconds and resident MiB."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
     ticks = os.sysconf("SC_CLK_TCK")

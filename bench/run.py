@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks and prints one table: what | measured | budget | ok?
+"""Runs the benchmarks and prints one table: name | measured | budget | ok?
 
 usage: bench/run.py [--bin DIR] [FILTER]      DIR: default build/release/bin; FILTER: as --benchmark_filter
 
-A benchmark names its budget as a counter: budget_ns and budget_s are held against its time per iteration, budget_per_s
-against items_per_second, budget_bytes_per_s against bytes_per_second, budget_bytes against median_bytes. Timings depend
-on what else the machine does: a missed budget is a reason to look, not a failed test. The exit status is not 0 only if
+A benchmark defines its budget as a counter: budget_ns and budget_s are compared with its time per iteration, budget_per_s
+with items_per_second, budget_bytes_per_s with bytes_per_second, budget_bytes with median_bytes. Timings depend
+on the machine's other load: a missed budget is a reason to investigate, not a failed test. The exit status is not 0 only if
 a benchmark could not run.
 
-Last come bench/agent_*.py, whole programs on this machine, if FILTER is empty or a part of their name. They take some
+At the end it runs bench/agent_*.py, whole programs on this machine, if FILTER is empty or a part of their name. They take some
 minutes each and print such rows themselves.
 """
 import argparse
@@ -22,7 +22,7 @@ NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def scaled(value, units):
-    """1234567 with ("B", "KiB") steps of 1024 or ("ns", "us") steps of 1000."""
+    """Formats 1234567 with ("B", "KiB") in steps of 1024 or ("ns", "us") in steps of 1000."""
     step = 1024 if units[0] == "B" else 1000
     for unit in units[:-1]:
         if abs(value) < step:
@@ -38,9 +38,9 @@ BYTES = ("B", "KiB", "MiB")
 
 
 def row(bench):
-    """What was measured, the budget and whether it is kept ("" without a budget)."""
+    """Returns the measurement, the budget and whether it is kept ("" without a budget)."""
     time_ns = bench["real_time"] * NS[bench["time_unit"]]
-    # "budget 0.3 s", of one iteration, or "budget p99 1 ms", of the counter p99_us.
+    # Either "budget 0.3 s", for one iteration, or "budget p99 1 ms", for the counter p99_us.
     in_label = re.search(r"\bbudget (p99 )?([0-9.]+) (ns|us|ms|s)\b", bench.get("label", ""))
     if in_label:
         measured, budget = bench["p99_us"] * 1e3 if in_label[1] else time_ns, float(in_label[2]) * NS[in_label[3]]
@@ -71,7 +71,7 @@ def run(binary, pattern):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"{binary.name} failed:\n{done.stderr}")
-    # A filter that fits nothing in this binary leaves no JSON behind.
+    # A filter that matches nothing in this binary produces no JSON.
     return json.loads(done.stdout)["benchmarks"] if done.stdout.strip() else []
 
 
@@ -80,7 +80,7 @@ SKIPPED = 77
 
 
 def run_agents(root, bin_dir, pattern):
-    """How many of them could not run."""
+    """Returns the number of programs that could not run."""
     failed = 0
     for name in AGENTS:
         if pattern in name:

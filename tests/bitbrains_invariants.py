@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what must hold of a replay of the 250 virtual machines with all recommenders, at their defaults."""
+"""Checks the invariants of a replay of the 250 virtual machines with all recommenders, at their defaults."""
 import json
 import sys
 

@@ -9,7 +9,7 @@ MOST_MACHINES = 20
 
 
 def tables(section):
-    """Rows of cells, of each table."""
+    """Returns the rows of cells of each table."""
     for table in re.findall(r"<table>(.*?)</table>", section):
         rows = [re.findall(r"<t[hd]>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
         yield [[unescape(cell) for cell in row] for row in rows]
@@ -50,7 +50,7 @@ def main():
                    f"{sum(m['below_share'] > 0 for m in predictor['by_machine']):,}")
             expect(f"{at} chart", "<title>%s: " % predictor["predictor"] in section, True)
         below = [p for p in predictors if p["total"]["below_share"] > 0]
-        # The machines as the page should order them: by predictions below the oracle of all predictors.
+        # The machines in the page's order: by predictions of all predictors below the oracle.
         count = [round(sum(p["by_machine"][m]["below_share"] * p["by_machine"][m]["predictions"] for p in below))
                  for m in range(len(predictors[0]["by_machine"]))]
         order = [m for m in sorted(range(len(count)), key=lambda m: (-count[m], m)) if count[m] > 0]

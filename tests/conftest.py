@@ -1,7 +1,7 @@
-"""What the claims of the end-to-end tests share: the programs' paths, a folder with processes, and stories.
+"""Fixtures of the end-to-end tests: the programs' paths, a folder with processes, and stories.
 
-A test that takes the fixture `story` goes on where the tests before it in its file (or class) have stopped, and finds in `story` what
-those have left. `-k NAME` selects such a test with those before it, and after one that failed the rest is skipped.
+A test with the fixture `story` continues the tests before it in its file (or class), and finds their results in `story`.
+`-k NAME` selects such a test with those before it, and after a failed one the rest is skipped.
 """
 import pathlib
 import signal
@@ -30,13 +30,13 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "settings(text): the configuration of the fixture tautd")
-    # The folder goes and the processes end with the fixtures, as at the end of the tests.
+    # The fixtures remove the folder and end the processes, as at the end of the tests.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda n, _: pytest.exit(f"signal {n}", 128 + n))
 
 
 def pytest_sessionfinish(session, exitstatus):
-    """Where nothing was tested, ctest has to know that it was skipped."""
+    """If nothing was tested, the exit code tells ctest that the test was skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if exitstatus == 0 and reporter and reporter.stats.get("skipped") and not reporter.stats.get("passed"):
         session.exitstatus = daemon.SKIPPED
@@ -45,7 +45,7 @@ def pytest_sessionfinish(session, exitstatus):
 # ---- stories ----
 
 def told_in(item):
-    """The class or file whose story the test goes on with; None: it stands alone."""
+    """Returns the class or file whose story the test continues; None: it is independent."""
     return (item.cls or item.module) if "story" in getattr(item, "fixturenames", ()) else None
 
 
@@ -97,7 +97,7 @@ def args(request):
 
 @pytest.fixture(scope="module")
 def stage(args):
-    """A folder of the file's own, with processes that end with it."""
+    """A folder for the file's tests, with processes that end with it."""
     its = daemon.Stage(args)
     yield its
     its.clean()
@@ -105,8 +105,8 @@ def stage(args):
 
 @pytest.fixture
 def tautd(stage, request):
-    """A daemon of the test's own, in memory, which stops in order at its end; with the mark `settings` for another configuration than
-    `clock: samples`. A file whose tests share one has a fixture of this name."""
+    """A daemon for one test, in memory, stopped in order at its end. The mark `settings` sets another configuration than `clock: samples`.
+    A file whose tests share one defines a fixture with this name."""
     settings = request.node.get_closest_marker("settings")
     its = stage.tautd(config=settings.args[0] if settings else "clock: samples\n")
     yield its
@@ -116,7 +116,7 @@ def tautd(stage, request):
 
 @pytest.fixture
 def story(request):
-    """What the tests of a story leave to those after them."""
+    """Values that the tests of a story leave to the later ones."""
     owner = request.cls or request.module
     if not hasattr(owner, "story_so_far"):
         owner.story_so_far = types.SimpleNamespace()

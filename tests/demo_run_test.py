@@ -1,4 +1,4 @@
-"""What `./dev run` starts: the terminal has the URLs, twice, and little else; logs are files; a stop ends it with 0."""
+"""`./dev run`: the terminal shows the URLs, twice, and little else; logs are files; a stop ends it with 0."""
 import pathlib
 import signal
 import socket
@@ -12,7 +12,7 @@ DEMO = pathlib.Path(__file__).resolve().parent.parent / "demo" / "run.py"
 
 
 def three_free_ports():
-    """The first of three neighbours."""
+    """Returns the first of three consecutive free ports."""
     for _ in range(100):
         with socket.socket() as first:
             first.bind(("127.0.0.1", 0))
@@ -29,7 +29,7 @@ def three_free_ports():
 
 @pytest.fixture(scope="module")
 def ran(stage):
-    """Its port, exit code, lines and folder of logs."""
+    """Returns its port, exit code, lines and folder of logs."""
     port, out, lines = three_free_ports(), stage.dir, []
     demo = subprocess.Popen([sys.executable, DEMO, "--bin", pathlib.Path(stage.args.tautd).parent, "--port", str(port), "--out", out, "--days", "1"],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=DEMO.parent.parent)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the limits of `taut explain --output json` against those in force in the decisions of a replay.
+"""Compares the limits of `taut explain --output json` with those in force in the decisions of a replay.
 
     explained_limits.py EXPLAINED.json DECISIONS.csv TIME_S
 """

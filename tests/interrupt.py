@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a long command of taut, interrupts it once it is under way, and says how it ended.
+"""Starts a long command of taut, interrupts it while it runs, and prints how it ended.
 
     interrupt.py SECONDS COMMAND...
 """

@@ -1,4 +1,4 @@
-"""Runs taut-load and looks at it from outside: what it holds, what it uses, that it comes back and that it goes."""
+"""Runs taut-load and measures it from outside: its memory, its CPU, its restarts and its end."""
 import os
 import pathlib
 import re
@@ -13,19 +13,19 @@ import daemon
 
 MIB = 1 << 20
 LINE = re.compile(r"([\d.]+)s memory target (\d+) held (\d+) cpu target ([\d.]+) used ([\d.]+)$")
-# What a busy machine may take; no test needs so long.
+# Time that a busy machine may need; tests usually need much less.
 PATIENCE_S = 60
 
 
 @pytest.fixture(scope="module")
 def load(args):
-    """Starts one with these options."""
+    """Starts a taut-load with these options."""
     return lambda *options: Load(args.load, *options)
 
 
 @pytest.fixture(scope="module")
 def overhead_mib(request):
-    """What it has of its own; a sanitized build has much more."""
+    """Returns its own memory; a sanitized build has much more."""
     return 8 if request.config.getoption("static") else 64
 
 
@@ -56,7 +56,7 @@ class Load:
         self.process.stdout.close()
 
     def line(self, pattern):
-        """The next line, which must be of this form."""
+        """Returns the next line, which must match this form."""
         text = self.process.stdout.readline().rstrip("\n")
         match = re.match(pattern, text)
         if not match:
@@ -86,7 +86,7 @@ def test_cpu_is_used(stage, load):
     with load("--cpu", "0.2", "--report") as its:
         wall = [float(its.line(LINE)[1]) for _ in range(4)][-1]
         used = cpu_seconds(its.pid)
-        # The report may be read late, so there may be more; a busy machine may give less.
+        # The report may be read late, so the value may be higher; on a busy machine it may be lower.
         elapsed = time.monotonic() - started
         assert 0.5 * 0.2 * wall < used < 1.3 * 0.2 * elapsed + 0.3, f"{used:.2f} s of CPU in {wall:.1f} s are about 0.2 cores"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Recomputes a replay's figures as an outsider: from the trace and the limits that it says it decided.
+"""Recomputes a replay's figures independently: from the trace and the limits that it reports as decided.
 
     recompute.py TRACE.csv[.gz] DECISIONS.csv[.gz] RESULT.json [--feedback none]
 
-Knows only the formats (docs/reference/traces.md) and the definitions of the measures; shares no code with the replay. The trace
-must have at most one row a task and window; where it has oom_kills, a task-window with one was over every limit up to
-its own. Figures are held against the JSON to one part in a million, counts
+Uses only the formats (docs/reference/traces.md) and the definitions of the measures, and shares no code with the replay. The trace
+must have at most one row per task and window. If it has oom_kills, a task-window with a kill was over every limit up to
+its own. Figures are compared with the JSON to one part in a million, counts
 exactly: for the whole and for every job.
 """
 import array
@@ -26,18 +26,18 @@ def open_text(path):
 
 
 def as_float32(text):
-    """Traces are kept in single precision; None for an empty field."""
+    """Rounds to single precision, as traces are stored; None for an empty field."""
     return array.array("f", [float(text)])[0] if text else None
 
 
 class Window:
-    __slots__ = ("usages", "own", "killed", "owner")  # own: each task's limit or None; killed: whether it was killed
+    __slots__ = ("usages", "own", "killed", "owner")  # own: each task's limit or None; killed: True if the task was killed
 
     def __init__(self):
         self.usages, self.own, self.killed, self.owner = [], [], [], None
 
     def over(self, limit):
-        """The usages that are over it, and those that a kill has cut off there."""
+        """Returns the usages over the limit, including those that a kill has cut off at it."""
         return [u for u, own, killed in zip(self.usages, self.own, self.killed)
                 if u > limit or killed and limit <= (self.owner if own is None else own) * (1 + 1e-6)]
 
@@ -46,7 +46,7 @@ class Window:
 
 
 def read_trace(path):
-    """{resource: {job: {window: Window}}}"""
+    """Returns {resource: {job: {window: Window}}}."""
     trace = {r: collections.defaultdict(lambda: collections.defaultdict(Window)) for r in RESOURCES}
     seen = set()
     with open_text(path) as rows:
@@ -70,7 +70,7 @@ def read_trace(path):
 
 
 def read_decisions(path):
-    """{(recommender, resource): {job: [(window, limit or None)]}}, by time"""
+    """Returns {(recommender, resource): {job: [(window, limit or None)]}}, by time."""
     decisions = collections.defaultdict(lambda: collections.defaultdict(list))
     with open_text(path) as rows:
         for row in csv.DictReader(rows):
@@ -91,7 +91,7 @@ class Sums(collections.Counter):
 
 
 def score_day(windows, limits, changes, sums):
-    """windows, limits: of one job and day, in order; changes: how many limits changed on this day."""
+    """Scores one job and day. windows, limits: in order; changes: number of changed limits on this day."""
     limited = [(w, limit) for w, limit in zip(windows, limits) if limit is not None]
     sums["unlimited_windows"] += len(windows) - len(limited)
     if not limited:
@@ -125,7 +125,7 @@ def score_day(windows, limits, changes, sums):
 
 
 def score_job(windows, decided, first_scored_day):
-    """Lives the job's windows with the decided limits in force; sums over scored days."""
+    """Steps through the job's windows with the decided limits in force; returns sums over scored days."""
     sums = Sums()
     at, limit = -1, None
     days = collections.defaultdict(lambda: ([], [], [0]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Recomputes figures of `taut simulate` from what happened: recompute_cell.py RESULT.json EVENTS.csv
+"""Recomputes figures of `taut simulate` from its events: recompute_cell.py RESULT.json EVENTS.csv
 
 Starts, evictions by cause, task-hours and the delays to a job's first task, of all tiers together, from the rows of
---events, against --json. Exits 1 with the first that differs.
+--events, and compares them with --json. Exits 1 with the first that differs.
 """
 import collections
 import csv

@@ -2,7 +2,7 @@
 """Recomputes the lines and bills of `taut economy` from its trace and its decisions, without the product's code:
 TRACE.csv.gz RESULT.json DECISIONS.csv LINES.csv BILLS.csv TIER=RULE,CORE_HOUR,GIB_HOUR,AVAILABILITY,CREDIT...
 
-RULE: reservation or usage. Availability and credits are by month (UTC). Also checks what holds of every
+RULE: reservation or usage. Availability and credits are by month (UTC). Also checks the invariants of every
 pool: usage <= allocation (half more: a trace's limits are soft) <= reservation, and reserved <= capacity."""
 import collections
 import csv
@@ -17,7 +17,7 @@ GIB = 2**30
 
 
 def read_usage(path):
-    """window start -> job -> [cpu limit, memory limit, cpu, memory], summed over tasks."""
+    """Returns window start -> job -> [cpu limit, memory limit, cpu, memory], summed over tasks."""
     windows = collections.defaultdict(dict)
     with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):

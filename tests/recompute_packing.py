@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Recounts `taut compact --predictors ... --placements`: USAGE.csv MACHINES.csv PLACEMENTS.csv RESULT.json
 
-Of every machine of every trial under a predictor of whole machines: its peak, from the usage of its tasks before the
-time of the cell, is at most what the machine has. Of every experiment: the machine-hours afterwards whose usage is more
-than the machine has, against --json. The usage has the columns time, job, task, cpu_cores, memory_bytes, cpu_limit and
+Checks every machine of every trial under a predictor of whole machines: its peak, from the usage of its tasks before the
+time of the cell, is at most its capacity. Recounts for every experiment the later machine-hours whose usage is more
+than the capacity, and compares them with --json. The usage has the columns time, job, task, cpu_cores, memory_bytes, cpu_limit and
 memory_limit. Exits 1 if anything differs.
 """
 import collections
@@ -13,7 +13,7 @@ import math
 import sys
 
 WINDOW, DAY = 300, 86400
-ROUNDING = 2e-3  # what 16 bits leave of a task's usage
+ROUNDING = 2e-3  # error of a task's usage in 16 bits
 MIN_SAMPLES = 24
 
 
@@ -32,7 +32,7 @@ def setting(spec, name, default):
 
 
 def peak(spec, tasks, limits, until):
-    """Of tasks that are dicts of usage by window; None: this program does not know the predictor."""
+    """Returns the peak of tasks, which are dicts of usage by window; None: this program does not know the predictor."""
     name = spec.split(":")[0]
     warm = [i for i, t in enumerate(tasks) if len(t) >= MIN_SAMPLES]
     cold = sum(l for i, l in enumerate(limits) if i not in warm)
@@ -84,7 +84,7 @@ def main():
             (before if window < until else after)[r][task][window] = float(row[column])
         if window < until:
             limits[task] = float(row["cpu_limit"]), float(row["memory_limit"])
-    # The recorded tasks of a job that were there in its last hour.
+    # The recorded tasks of a job that were measured in its last hour.
     last = collections.defaultdict(int)
     for (job, _), windows in before[0].items():
         last[job] = max(last[job], max(windows))
@@ -126,7 +126,7 @@ def main():
                 over[experiment][i] += counts
     for one in result["experiments"]:
         if "after" not in one or one["experiment"].startswith("limits:"):
-            continue  # tasks use at most their limits, which the result does not have of a recommender
+            continue  # tasks use at most their limits, which the result lacks for a recommender
         a = one["after"]
         told = [a["machine_hours"], a["over_cpu"], a["over_memory"], a["over_either"]]
         if told != over[one["experiment"]]:

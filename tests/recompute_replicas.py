@@ -45,7 +45,7 @@ def figures(rows, warmup, utilization, model):
                 out["over_n"] += r["ready"] > needs
                 out["unstable"] += sign(r["ready"] - supply) != sign(needs - need)
             need, supply = needs, r["ready"]
-        if r["due"]:  # of the policies here, none but that which knows the load decides without one
+        if r["due"]:  # of the policies here, only the clairvoyant decides without a load
             held = r["load"] is None and r["policy"] != "clairvoyant"
         if measured:
             out["held"] += held * step

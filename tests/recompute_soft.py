@@ -5,7 +5,7 @@ import csv
 import json
 import sys
 
-AWAY_S = 900  # from the beginning of the window of a kill: its rest, and ten minutes
+AWAY_S = 900  # from the start of the window of a kill: its rest, and ten minutes
 
 
 def main():
@@ -29,7 +29,7 @@ def main():
             key = row["world"], row["time_s"], row["placement"], row["machine"]
             full[key] += usage
             figures[key] = float(row["machine_usage"]), float(row["machine_memory"])
-    # What is left after the kills fits.
+    # The remaining usage after the kills fits.
     wrong += [f"{key}: {figures[key]} after {gone}" for key, gone in full.items()
               if figures[key][0] <= figures[key][1] or figures[key][0] - gone > figures[key][1] * (1 + 1e-9)]
     with open(sys.argv[2], encoding="utf-8") as file:

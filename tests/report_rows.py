@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says what the tables of a report hold, from the page as a browser left it."""
+"""Prints the contents of a report's tables, from the page as a browser rendered it."""
 import re
 import sys
 

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Runs one end-to-end test: a text file of commands and what they must say.
+"""Runs one end-to-end test: a text file of commands and their expected output.
 
     run_cli_tests.py --taut build/release/bin/taut tests/cli/exits.test [--show]
 
 The file's lines:
 
     # ...            a comment
-    label NAME...    for tests/CMakeLists.txt, which says what `slow` means
-    needs traces     skip aloud without the real traces; also `needs chromium`, and `needs report` (or `no-report`):
-                     the page of the replay report, which a taut that was built without npm lacks
+    label NAME...    for tests/CMakeLists.txt, which defines `slow`
+    needs traces     skip with a message without the real traces; also `needs chromium`, and `needs report` (or `no-report`):
+                     the page of the replay report, which a taut built without npm lacks
     file NAME        the lines up to `end` become that file
     $ COMMAND        run by bash in an empty folder that all commands of the file share
     > LINE           the next line of standard output, exactly
     ~ REGEX          the next line of standard output, as a regular expression for the whole line
     >...             any number of lines of standard output
     ! LINE, !~ REGEX, !...   the same for standard error
-    exit N           the exit code; 0 if not said
+    exit N           the exit code; 0 by default
 
 A command that has no line for an output must print nothing there. Set for commands: TAUT (the binary; also first in
-PATH as `taut`), TESTS (this folder), TRACES (the real traces, if there are any). --show prints what each command said.
-Exits 0 if all is as written, 1 if not, 77 if skipped.
+PATH as `taut`), TESTS (this folder), TRACES (the real traces, if there are any). --show prints each command's output.
+Exits 0 if all output is as written, 1 if not, 77 if skipped.
 """
 import argparse
 import os
@@ -42,7 +42,7 @@ class Command:
 
 
 def parse(path):
-    """needs, steps: ("file", name, text) or Command"""
+    """Returns needs and steps: ("file", name, text) or Command."""
     needs, steps = [], []
     lines = iter(enumerate(path.read_text().splitlines(), 1))
     for number, line in lines:
@@ -78,7 +78,7 @@ def parse(path):
 
 
 def first_difference(expected, actual):
-    """None, or what is wrong. `any` lines take as little as they can; a line after them must come somewhere."""
+    """Returns None or the first error. `any` lines match as few lines as possible; a line after them must occur somewhere."""
     at, skipping = 0, False
     for kind, text, where in expected:
         if kind == ">...":
@@ -125,7 +125,7 @@ def run(command, folder, env, show):
 
 
 def has_report(taut):
-    """Whether this taut was built with the page of the report: it says so before it reads anything."""
+    """Returns whether this taut was built with the report's page: without it, taut fails before it reads any input."""
     with tempfile.TemporaryDirectory(prefix="taut-e2e-") as folder:
         done = subprocess.run([taut, "replay", "none.csv", "--report", "report.html"], cwd=folder, capture_output=True,
                               check=False)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds two replay results against each other where jobs came in another order: sums may differ in their last digits.
+"""Compares two replay results whose jobs were in different orders: sums may differ in their last digits.
 
     same_by_job.py ONE.json OTHER.json RECOMMENDER,...
 """

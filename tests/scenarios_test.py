@@ -1,5 +1,5 @@
 """The default recommenders on jobs of named habits (bench/scenarios.py): harm and footprint stay within bounds that the
-habit allows. docs/develop/benchmarks.md, "Scenarios", has the figures."""
+habit permits. docs/develop/benchmarks.md, "Scenarios", has the figures."""
 import json
 import pathlib
 import sys
@@ -7,8 +7,8 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# (scenario, resource): the most over-days (memory) or throttled work (CPU), footprint of the daily peak, kills a week,
-# share of windows over the limit
+# (scenario, resource): bounds of over-days (memory) or throttled work (CPU), footprint of the daily peak, kills per week, and the share of
+# windows over the limit.
 BOUNDS = {
     ("over-owner", "memory"): (0.01, 1.25, 0.1, 0.0001),
     ("steady", "memory"): (0.01, 1.2, 0.1, 0.0001),
@@ -32,12 +32,12 @@ BOUNDS = {
     ("bursts", "cpu"): (0.003, 1.3, None, 0.003),
     ("nightly", "cpu"): (0.002, 1.6, None, 0.009),
 }
-RECOMMENDER = "combined"  # the default: of each resource one, so that no other is replayed
+RECOMMENDER = "combined"  # the default: one recommender per resource, so no other is replayed
 
 
 @pytest.fixture(scope="module")
 def results(stage):
-    """By scenario and resource."""
+    """Returns the results by scenario and resource."""
     out = stage.dir / "result.json"
     scenarios = sorted({scenario for scenario, _ in BOUNDS})
     ran = stage.run(sys.executable, ROOT / "bench/scenarios.py", "--taut", stage.args.taut, "--brief", "--json", out,

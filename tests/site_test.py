@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""./dev site builds the documents with every link held, and its pages load nothing from another host. Skips (77) where pip reaches no index."""
+"""./dev site builds the documents with every link checked, and its pages load nothing from another host. Skips (77) if pip reaches no
+index."""
 import pathlib
 import re
 import subprocess

@@ -27,7 +27,7 @@ PLAIN = ["By default tautd reads one file.", "What does it do?", "As root, tautl
 
 
 def wrong_kinds():
-    """Sentences whose kinds are not as expected, and text that is not read as the sentences that it is."""
+    """Returns sentences whose kinds differ from the expected ones, and text that is not split into its sentences."""
     out = [f"{text}: {kinds}" for text, expected in AWKWARD.items() if (kinds := list(sentences.kinds_of(text))) != expected]
     out += [f"{text}: {kinds}" for text in PLAIN if (kinds := list(sentences.kinds_of(text)))]
     page = "# Head\n\nOne line\ngoes on. Two.\n\n- An item.\n- Another `x.y.` here.\n\n| a | b. C |\n|---|---|\n\n```\nOf code.\n```\n"
@@ -38,7 +38,7 @@ def wrong_kinds():
 
 
 def without_git():
-    """What is wrong where check_text.py looks at files that git does not know, beside those that npm has put there."""
+    """Returns the errors if check_text.py checks files outside git, beside those that npm has put there."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         tools = pathlib.Path(check_text.__file__).parent

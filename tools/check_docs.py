@@ -25,7 +25,7 @@ FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]+)")
 
 
 def expand(pattern):
-    """foo.{h,cc} -> foo.h, foo.cc"""
+    """Expands foo.{h,cc} to foo.h, foo.cc."""
     match = re.search(r"\{([^}]*)\}", pattern)
     if not match:
         return [pattern]
@@ -33,13 +33,13 @@ def expand(pattern):
 
 
 def slug(heading):
-    """The anchor that GitHub and the site give to a heading."""
+    """Returns the anchor that GitHub and the site give to a heading."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.replace("`", ""))
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
 
 
 def prose(text):
-    """The text without its fenced code."""
+    """Returns the text without its fenced code."""
     return re.sub(r"(?ms)^ *```.*?^ *```", "", text)
 
 
@@ -49,7 +49,7 @@ def anchors(document):
 
 
 def broken_links(document):
-    """Each link to a file or a heading that does not exist."""
+    """Returns each link to a file or heading that does not exist."""
     out = []
     for target in LINK.findall(prose(document.read_text())):
         if re.match(r"[a-z]+:", target):
@@ -64,7 +64,7 @@ def broken_links(document):
 
 
 def unknown_commands(document, known):
-    """Each command of taut in code of a document that `taut help` does not list."""
+    """Returns each command of taut in code of a document that `taut help` does not list."""
     text = document.read_text()
     fenced = re.findall(r"(?ms)^ *```(?:sh|console)?\n(.*?)^ *```", text)
     names = [name for code in fenced for name in re.findall(r"(?m)^ *(?:\$ )?(?:kubectl )?taut ([a-z][a-z-]*)", code)]
@@ -73,7 +73,7 @@ def unknown_commands(document, known):
 
 
 def lost_pages():
-    """Each mention of a page of docs/ in a source, script or manifest that leads to no file."""
+    """Returns each mention of a page of docs/ in a source, script or manifest that leads to no file."""
     out = []
     for folder in ("src", "proto", "tests", "bench", "fuzz", "tools", "packaging", "examples", "demo", "cmake", "web/app/src", "web/app/tests"):
         for source in sorted(p for p in (ROOT / folder).rglob("*") if p.is_file() and p.suffix not in (".png", ".gz", ".pyc", ".json")):
@@ -117,7 +117,7 @@ def main():
             # _bucket, _sum and _count belong to a histogram.
             if name not in cli and re.sub(r"_(?:bucket|sum|count)$", "", name) not in cli:
                 bad.append(f"{document.relative_to(ROOT)}: nothing makes {name}")
-    # Both places that say which metrics to send name all that the built-in rules use.
+    # Both places that list the metrics to send must list all that the built-in rules use.
     used = set(re.findall(r'"((?:container|kube|process|namedprocess|node)_[A-Za-z_]+)"',
                           (ROOT / "src" / "server" / "ingest" / "builtin_rules.cc").read_text()))
     used.discard("node_exporter")  # a program

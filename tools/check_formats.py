@@ -23,7 +23,7 @@ TEST = re.compile(r"(?:TEST(?:_F|_P)?|RC_GTEST(?:_FIXTURE)?_PROP)\(\s*(\w+),\s*(
 
 
 def formats():
-    """(name, file, constant, version as written, {older version: test}) of each line, and what is wrong with the list."""
+    """Returns (name, file, constant, version as written, {older version: test}) of each line, and the errors of the list."""
     rows, bad = [], []
     for number, line in enumerate(LIST.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
@@ -46,7 +46,7 @@ def formats():
 
 
 def against_sources(rows):
-    """What the sources say otherwise."""
+    """Returns the differences between the list and the sources."""
     bad = []
     tests = {f"{suite}.{name}" for p in SRC.rglob("*_test.cc") for suite, name in TEST.findall(p.read_text())}
     highest = {}

@@ -38,7 +38,7 @@ class Room:
 
 
 def read_layers():
-    """The rooms by name, in the order of the file."""
+    """Returns the rooms by name, in the order of the file."""
     rooms, group = {}, None
     for number, line in enumerate(LAYERS.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -58,7 +58,7 @@ def is_of_tests(path, text):
 
 
 def arrows(rooms):
-    """(room, production?) -> rooms that its files include -> the first such line; and what is wrong with files."""
+    """Returns (room, production?) -> rooms that its files include -> the first such line; and the errors of files."""
     found, wrong = collections.defaultdict(dict), []
     for path in sorted(SRC.rglob("*")):
         if path.suffix not in (".h", ".cc"):
@@ -83,13 +83,13 @@ def arrows(rooms):
 
 
 def forward_only(text, namespace):
-    """Whether every block of a foreign namespace only declares types, or specialises a template for them."""
+    """Returns whether every block of a foreign namespace only declares types, or specialises a template for them."""
     blocks = re.findall(r"^namespace %s \{\n(.*?)^\}" % re.escape(namespace), text, re.M | re.S)
     return all(re.fullmatch(r"(?:\s|//[^\n]*|(?:template <[^\n]*>\s*)?(?:class|struct|enum class) \w+(?: : \w+)?;)*", b) for b in blocks)
 
 
 def needed(rooms, found, name):
-    """The rooms that a line should name, and those that only its tests include, in the order of the file."""
+    """Returns the rooms that a line should name, and those that only its tests include, in the order of the file."""
     order = list(rooms)
     uses = sorted(found[name, True], key=order.index)
     tests = sorted(set(found[name, False]) - set(uses), key=order.index)
@@ -117,7 +117,7 @@ def violations(rooms, found):
 
 
 def shared_names():
-    """Types at the left margin: those in classes and functions are indented."""
+    """Returns types defined in two headers. Only types at the left margin count: types in classes and functions are indented."""
     first = {}
     for path in sorted(SRC.rglob("*.h")):
         for name in TYPE.findall(path.read_text()):
@@ -127,7 +127,7 @@ def shared_names():
 
 
 def picture(rooms):
-    """Groups from the top of a call down to the base, each room with the rooms that it includes."""
+    """Returns the picture: groups from the top of a call down to the base, each room with the rooms that it includes."""
     groups = list(dict.fromkeys(room.group for room in rooms.values()))
     out = ["```"]
     for group in reversed(groups):

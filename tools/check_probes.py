@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which probes (src/common/base/probe.h) no test has reached.
+"""Lists the probes (src/common/base/probe.h) that no test has reached.
 
     TAUT_PROBES=out/probes ./dev test release slow && python3 tools/check_probes.py out/probes
 

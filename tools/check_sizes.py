@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fails where a source, function, class or list of parameters of src/ is above its bound, and larger than tools/sizes.txt says.
+"""Fails if a source, function, class or list of parameters of src/ is above its bound and above the size in tools/sizes.txt.
 
-    tools/check_sizes.py          # what has grown, and what has shrunk and can be taken out of the list
+    tools/check_sizes.py          # prints what has grown, and what has shrunk and can be removed from the list
     tools/check_sizes.py --write  # writes the list anew: for a change that makes something smaller
 
-Bounds: 500 lines a source, 60 lines a function, 20 public methods a class, 6 parameters a function. What was above its
-bound when the check came is in tools/sizes.txt; it may shrink, and not grow. Tests and tables (files *_table.cc, and
+Bounds: 500 lines per source, 60 lines per function, 20 public methods per class, 6 parameters per function. Items above their
+bound when the check was introduced are in tools/sizes.txt; they may only shrink. Tests and tables (files *_table.cc, and
 functions of one initialiser) have no bound of lines.
 """
 import pathlib
@@ -20,13 +20,13 @@ NAME = re.compile(r"([\w:~]+|operator[^\s(]+)\($")
 
 
 def plain(text):
-    """The text without comments, strings and characters, of the same lines."""
+    """Returns the text without comments, strings and characters, with the same lines."""
     pattern = re.compile(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
     return pattern.sub(lambda m: ("" if m[0].startswith(("//", "/*")) else '""') + "\n" * m[0].count("\n"), text)
 
 
 def heads(lines):
-    """(first line, head, line of the opening brace) of each definition at the left margin that is a function."""
+    """Yields (first line, head, line of the opening brace) of each definition at the left margin that is a function."""
     i = 0
     while i < len(lines):
         if not lines[i][:1].strip() or lines[i][0] in "}#":
@@ -42,7 +42,7 @@ def heads(lines):
 
 
 def parameters(head):
-    """(name, how many parameters) of a function's head."""
+    """Returns (name, number of parameters) of a function's head."""
     depth, begin = 0, None
     for at, c in enumerate(head):
         if c == "(" and depth == 0 and begin is None and NAME.search(head[:at + 1]):
@@ -66,7 +66,7 @@ def parameters(head):
 
 
 def functions(lines):
-    """(name, lines, parameters) of each function that is defined at the left margin."""
+    """Yields (name, lines, parameters) of each function that is defined at the left margin."""
     for first, head, brace in heads(lines):
         end = next((k for k in range(brace + 1, len(lines)) if lines[k].startswith("}")), brace)
         if found := parameters(head):
@@ -74,7 +74,7 @@ def functions(lines):
 
 
 def classes(lines):
-    """(name, public methods) of each class at the left margin."""
+    """Yields (name, public methods) of each class at the left margin."""
     i = 0
     while i < len(lines):
         match = CLASS.match(lines[i])
@@ -97,7 +97,7 @@ def classes(lines):
 
 
 def measured():
-    """{(kind, place): size} of all that is above its bound."""
+    """Returns {(kind, place): size} of everything above its bound."""
     out = {}
 
     def note(kind, place, size):

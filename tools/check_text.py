@@ -2,7 +2,7 @@
 """Fails on text that has no place in this repository: see RULES, words.txt for phrases with a better term, and sentences.py for
 sentences that are hard to read.
 
-Looks at what git tracks, or at every file where there is no git.
+Checks the files that git tracks, or every file if there is no git.
 """
 import pathlib
 import re
@@ -36,7 +36,7 @@ PHRASE = r"(?i)(?<![\w-])(?:{})(?![\w-])"
 
 
 def phrases():
-    """[(pattern, what to write instead)] of words.txt, and a pattern of all of them."""
+    """Returns [(pattern, replacement)] of words.txt, and a pattern of all of them."""
     out, every = [], []
     for line in (ROOT / "tools" / "words.txt").read_text().split("\n"):
         if line and not line.startswith("#"):
@@ -47,7 +47,7 @@ def phrases():
 
 
 def odd_phrases(text, known):
-    """Each phrase in `text` that words.txt forbids, with the better term."""
+    """Returns each phrase in `text` that words.txt forbids, with the better term."""
     return [f'"{found[0]}": write {better}' for pattern, better in known if (found := pattern.search(text))]
 
 
@@ -73,7 +73,7 @@ def main():
         files += 1
         text = content.decode(errors="replace")
         lines = text.split("\n")
-        # Most files have nothing to be found, and are searched once as a whole.
+        # Most files contain no match, so each file is first searched as a whole.
         rules = [(what, pattern) for what, pattern, suffixes in RULES
                  if (suffixes is None or path.suffix in suffixes) and pattern.search(text)]
         measured = path.suffix in {".h", ".cc"}

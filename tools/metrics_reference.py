@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The second part of docs/reference/metrics.md: the metrics of the sources that its first part does not explain.
+"""Makes the second part of docs/reference/metrics.md: the metrics of the sources that its first part does not explain.
 
-    tools/metrics_reference.py            # fails if the document is not what the sources say; check_docs.py runs this, too
+    tools/metrics_reference.py            # fails if the document differs from the sources; check_docs.py runs this, too
     tools/metrics_reference.py --write    # writes it
 """
 import pathlib
@@ -10,13 +10,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "metrics.md"
-# The name and the help of a metric: arguments of one call, or two constants that follow each other.
+# Name and help of a metric: arguments of one call, or two consecutive constants.
 METRIC = re.compile(r'"(taut(?:d|let)_\w+)"(?:,|;\s*constexpr[^"=;]*=)\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 MARK = "## All other metrics\n"
 
 
 def page():
-    """The document: what people wrote above the mark, and below it every metric that they do not name there."""
+    """Returns the document: the text that people wrote above the mark, and below it every metric that it does not name."""
     written = PAGE.read_text().split(MARK)[0]
     rows = {}
     for source in sorted((ROOT / "src").rglob("*.cc")):
@@ -30,7 +30,7 @@ def page():
 
 
 def stale():
-    """What is wrong with the document, as a list for check_docs.py."""
+    """Returns the errors of the document, as a list for check_docs.py."""
     made, _ = page()
     return [] if PAGE.read_text() == made else [f"{PAGE.relative_to(ROOT)} is stale: run tools/metrics_reference.py --write"]
 

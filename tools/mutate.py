@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the unit tests notice wrong arithmetic? Changes one operator, condition or statement of a source at a time and runs the
+"""Checks whether the unit tests notice wrong arithmetic. Changes one operator, condition or statement of a source at a time and runs the
 tests of its room. A change that no test notices survives, and is printed.
 
     tools/mutate.py                                            # 60 changes over the rooms of ROOMS
@@ -7,13 +7,13 @@ tests of its room. A change that no test notices survives, and is printed.
     tools/mutate.py --file src/brain/recommend/analogs.cc --sample 0  # every change of a file
     tools/mutate.py --own --sample 0 live                      # by x*_test.cc of each x.cc alone: quick, and the share is a lower bound
 
-A source is compiled once, with all its changes in it, and a variable of the environment chooses the one in force; a change
+A source is compiled once with all its changes, and an environment variable chooses the active one; a change
 for which that does not compile is compiled alone. Sources and build folder stay as they are: the changed object is linked
 before the library of its room. Needs a configured build folder whose sources are compiled file by file, as those of preset
 debug (cmake --preset debug); builds the tests of the rooms first.
 
-tools/mutate_same.txt lists changes that change nothing a caller can see, each with the reason; they are not counted. An entry
-names the line before and after, so it ends with the line it speaks of. Lines that contain a text ("...") are never changed.
+tools/mutate_same.txt lists changes without an effect that a caller can observe, each with the reason; they are not counted. An entry
+contains the line before and after, so it becomes invalid when that line changes. Lines with a string ("...") are never changed.
 Exit code 1 if fewer than --at-least of the changes are noticed, 2 if an entry of the list does not fit its file.
 """
 import argparse
@@ -33,7 +33,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAME = ROOT / "tools" / "mutate_same.txt"
-# What decides: the brain, the gate, and the limits that an agent sets by itself.
+# Code that decides: the brain, the gate, and the limits that an agent sets by itself.
 ROOMS = ["histogram", "recommend", "replicas", "rollout", "fleet", "agent"]
 OPERATORS = [
     (r" < ", [" <= ", " > "]), (r" <= ", [" < "]), (r" > ", [" >= ", " < "]), (r" >= ", [" > "]),
@@ -53,12 +53,12 @@ Change = collections.namedtuple("Change", "start end new first last kind")
 
 
 def masked(text):
-    """Comments and texts as blanks and underscores of the same length"""
+    """Returns the code with comments as blanks and strings as underscores of the same length."""
     return LITERAL.sub(lambda m: re.sub(r"[^\n]", " " if m[0].startswith("/") else "_", m[0]), text)
 
 
 def opening_of(code, at):
-    """Where the bracket that code[at] closes was opened"""
+    """Returns the position where the bracket that code[at] closes was opened."""
     depth = 0
     while at >= 0:
         depth += (code[at] in CLOSING) - (code[at] in OPENING)
@@ -69,7 +69,7 @@ def opening_of(code, at):
 
 
 def left_end(code, at, assigned):
-    """Start of the expression (with `assigned`: of the assignment) that contains code[at]"""
+    """Returns the start of the expression (with `assigned`: of the assignment) that contains code[at]."""
     while at > 0:
         before = code[at - 1]
         if before in CLOSING:
@@ -106,7 +106,7 @@ def right_end(code, at, assigned):
 
 
 def changes_of(text):
-    """Without comments, texts, includes and declarations of templates"""
+    """Returns the changes of a source, outside comments, strings, includes and template declarations."""
     found = []
     clean = masked(text)
     offset = 0
@@ -137,7 +137,7 @@ def changed(text, change):
 
 
 def lines_of(text, change):
-    """(line number, its text before, after)"""
+    """Returns (line number, text before, text after)."""
     begin = text.rfind("\n", 0, change.start) + 1
     end = text.find("\n", change.end)
     after = text[begin:change.start] + change.new + text[change.end:end]
@@ -150,7 +150,7 @@ namespace { const int taut_mutant = std::getenv("TAUT_MUTANT") ? std::atoi(std::
 
 
 class Mixed:
-    """A source with all changes in it. Change i is in force if TAUT_MUTANT is i + 1."""
+    """A source with all changes in it. Change i is active if TAUT_MUTANT is i + 1."""
 
     def __init__(self, text, changes, kept):
         self.source, self.owners = CHOICE, [()] * (CHOICE.count("\n") + 1)  # owners: by line, changes that it belongs to
@@ -201,7 +201,7 @@ class Room:
         self.compilations = {c["file"]: c for c in json.loads((build / "compile_commands.json").read_text())}
 
     def compile(self, path, text, name):
-        """(the object or None, what the compiler said)"""
+        """Returns (the object or None, the compiler's output)."""
         entry = self.compilations.get(str(path))
         if entry is None:
             sys.exit(f"mutate: {path.relative_to(ROOT)}: not compiled by itself in {self.build}: expected a folder of preset debug")
@@ -215,27 +215,27 @@ class Room:
         return (made if done.returncode == 0 else None), done.stderr
 
     def link(self, test, made):
-        """The test binary with this object before its libraries"""
+        """Returns the test binary with this object linked before its libraries."""
         commands = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", f"bin/{test}"],
                                   capture_output=True, text=True, check=True)
         line = next(l for l in reversed(commands.stdout.splitlines()) if f" -o bin/{test} " in l)
         line = next(part for part in line.split(" && ") if f" -o bin/{test} " in part)
         binary = self.folder / f"{made.stem}.{test}"
-        # The object of the library may be linked as well, for what the optimised one has inlined: the first definition counts.
+        # The library's object may be linked as well, for functions that the optimised one has inlined: the first definition wins.
         line = line.replace(f" -o bin/{test} ", f" -Wl,--allow-multiple-definition -o {binary} {made} ")
         subprocess.run(shlex.split(line), cwd=self.build, check=True)
         return binary
 
 
 def limit(cpu_seconds):
-    """For loops without end, some of which allocate. Of CPU time, since a busy machine makes a test wait."""
+    """Limits endless loops, some of which allocate. The limit is CPU time, because a busy machine delays a test."""
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def own_tests(path):
-    """Filters for the tests of x_test.cc and x_y_test.cc, one a file: they most often notice a change of x.cc, and are run first"""
+    """Returns filters for the tests of x_test.cc and x_y_test.cc, one per file: they most often notice a change of x.cc and run first."""
     filters = []
     for test in sorted(path.parent.glob(f"{path.stem}*_test.cc")):
         suites = set(re.findall(r"^(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP)\((\w+),", test.read_text(), re.M))
@@ -244,13 +244,14 @@ def own_tests(path):
 
 
 def passes(binaries, mutant, seconds, first, rest=True):
-    """`first`: filters of the first binary's tests, in the order in which they are run; `rest`: then all tests"""
+    """Returns whether all tests pass. `first` has filters of the first binary's tests, in the order in which they run; `rest`: then all
+    tests."""
     return (all(passes_all(binaries[:1], mutant, seconds, tests) for tests in first)
             and (not rest or passes_all(binaries, mutant, seconds)))
 
 
 def passes_all(binaries, mutant, seconds, tests="*"):
-    # Without random addresses and with one seed, a test that depends on chance does the same for each change.
+    # Without random addresses and with one seed, a test that depends on chance behaves equally for each change.
     environment = dict(os.environ, TAUT_MUTANT=str(mutant), RC_PARAMS="seed=1")
     for binary in binaries:
         try:
@@ -265,7 +266,7 @@ def passes_all(binaries, mutant, seconds, tests="*"):
 
 
 def mixed_object(room, path, text, changes, wanted):
-    """The object with as many of the changes as compile together, and these"""
+    """Returns the object with as many changes as compile together, and these changes."""
     kept = list(wanted)
     for attempt in range(12):
         mixed = Mixed(text, changes, kept)
@@ -297,7 +298,7 @@ def try_file(room, path, text, changes, wanted, tests, own):
                 raise SystemExit(f"{path.relative_to(ROOT)}: its tests fail without a change: {tests_of_file}")
             times[tests_of_file] = time.monotonic() - its_begin
         seconds = 5 + 10 * (time.monotonic() - begun)
-        first.sort(key=times.get)  # the quick ones first
+        first.sort(key=times.get)  # fast ones first
         for i in together:
             yield i, "survived" if passes(binaries, i + 1, seconds, first, rest) else "noticed"
     for i in wanted:
@@ -311,7 +312,8 @@ def try_file(room, path, text, changes, wanted, tests, own):
 
 
 def same_changes():
-    """{(file, line before, line after): how many changes it fits}, from lines "file (2 times): reason", "- before", "+ after" """
+    """Returns {(file, line before, line after): number of changes that it matches}, from lines "file (2 times): reason", "- before", "+
+    after"."""
     listed, path, times, before = {}, "", 1, ""
     for line in SAME.read_text().splitlines() if SAME.exists() else []:
         if line.startswith("- "):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs ninja with these arguments and prints its progress: a line for each tenth of the steps, or every 20 s.
+"""Runs ninja with these arguments and prints its progress: one line per tenth of the steps, or every 20 s.
 
-What compilers print is passed on whole. On a terminal ninja shows its progress itself.
+The compilers' output is passed on completely. On a terminal ninja shows its progress itself.
 """
 import re
 import subprocess

@@ -1,9 +1,9 @@
-"""Awkward sentences of the documents, by kind. check_text.py compares their numbers with tools/sentences.txt, where they only fall.
+"""Lists awkward sentences of the documents, by kind. check_text.py compares their numbers with tools/sentences.txt, which may only fall.
 
     python3 tools/sentences.py [--write] [FILE...]    # prints them; --write: writes sentences.txt
 
 Kinds: `long` has more than 30 words. `fragment` begins with Of, What, Those or Whose, or with As, By or In and has no verb. `pronoun` hangs
-on "those of", "that of" or "what ... of it". Code, headings and the pages that are made from the programs are not looked at.
+on "those of", "that of" or "what ... of it". Code, headings and generated pages are not checked.
 """
 import collections
 import pathlib
@@ -27,7 +27,7 @@ def documents():
 
 
 def paragraphs(text):
-    """The prose of a page: paragraphs, items of lists and cells of tables, each on one line and without its markup."""
+    """Returns the prose of a page: paragraphs, list items and table cells, each on one line and without markup."""
     text = re.sub(r"(?ms)^ *```.*?^ *```", "", text)
     text = re.sub(r"<a id=[^>]*></a>", "", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
@@ -72,7 +72,7 @@ def kinds_of(sentence):
 
 
 def found(pages):
-    """{(page, kind): [sentence]}"""
+    """Returns {(page, kind): [sentence]}."""
     out = collections.defaultdict(list)
     for page in pages:
         for sentence in sentences(page.read_text()):
@@ -87,7 +87,7 @@ def allowed():
 
 
 def grown():
-    """Each page with more sentences of a kind than sentences.txt allows."""
+    """Returns each page with more sentences of a kind than sentences.txt allows."""
     before = allowed()
     return [f"{page}: {len(texts)} sentences of kind {kind}, more than {before.get((page, kind), 0)}: python3 tools/sentences.py {page}"
             for (page, kind), texts in sorted(found(documents()).items()) if len(texts) > before.get((page, kind), 0)]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Says what test runs came to: one run (a JUnit file of ctest), or all of a folder with --total.
+"""Summarises test runs: one run (a JUnit file of ctest), or all runs of a folder with --total.
 
-Beside NAME.xml there may be NAME.again.xml, of a second run of what failed: what passes there has passed, and is named.
-A folder also holds NAME.part files ("pass" or "fail" of a check that is no ctest run) and the file `seconds` (lines
+Beside NAME.xml there may be NAME.again.xml, a second run of the failed tests: a test that passes there has passed, and is listed.
+A folder also contains NAME.part files ("pass" or "fail" of a check that is not a ctest run) and the file `seconds` (lines
 "PART SECONDS"). Exits 1 if anything failed.
 """
 import pathlib
@@ -18,13 +18,13 @@ REASON = re.compile(r"^(?:SKIP(?:PED)?:? *|.*: Skipped\n)(.*)$", re.MULTILINE)
 
 
 def is_skip(case):
-    """A test that ctest could not start (no binary) is none."""
+    """Returns whether a test was skipped; one that ctest could not start (no binary) was not."""
     skipped = case.find("skipped")
     return skipped is not None and skipped.get("message", "").startswith("SKIP_")
 
 
 def read(path):
-    """passed, failed names, skipped {name: reason}, names of those that passed in the second run only"""
+    """Returns passed, failed names, skipped {name: reason}, and names that passed only in the second run."""
     passed, failed, skipped = read_one(path)
     second = path.with_suffix(".again.xml")
     if not second.exists():
@@ -36,7 +36,7 @@ def read(path):
 
 
 def room_of(unit):
-    """ctest's name of the process that ran it"""
+    """Returns ctest's name of the process that ran the test."""
     return unit.split(".")[0] + ".all"
 
 
@@ -50,7 +50,7 @@ def read_one(path):
             passed += sum(int(n) for n in UNITS_PASSED.findall(output))
             skipped |= {f"{room}{i}": reason.strip() for i, reason in enumerate(UNIT_SKIPPED.findall(output))}
             if case.get("status") != "run":
-                # A process that died names none.
+                # A process that crashed reports no tests.
                 failed += sorted({room + unit for unit in UNIT_FAILED.findall(output)}) or [name]
         elif case.get("status") == "run":
             passed += 1
@@ -78,7 +78,7 @@ def main():
         path = pathlib.Path(sys.argv[1])
         passed, failed, skipped, late = read(path)
         if failed or late:
-            # ctest's log ends with the list of what failed; the outputs stand above it.
+            # ctest's log ends with the list of failed tests; their outputs are above it.
             print(path.with_suffix(".log").read_text(errors="replace")[-20000:])
         show(path.stem, passed, failed, skipped, late)
         return

@@ -1,4 +1,4 @@
-"""What the tests of the agent share: cgroups of their own, a tautd and a tautlet over them, sped up."""
+"""Shared parts of the agent's tests: cgroups of their own, and a tautd and a tautlet over them with a fast clock."""
 import pathlib
 import sys
 import time
@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 class Cell:
-    """One tautd and one tautlet over a tree of groups. `rules`: the agent's task rules, as YAML lines."""
+    """One tautd and one tautlet over a tree of groups. `rules` has the agent's task rules, as YAML lines."""
 
     def __init__(self, stage, tree, speed, rules, settings="", limits=""):
         self.stage, self.tree, self.speed = stage, tree, speed
@@ -41,11 +41,11 @@ class Cell:
         return self.agent
 
     def tautlet(self, *more):
-        """tautlet that ends by itself."""
+        """Runs a tautlet that ends by itself."""
         return self.stage.run(self.stage.args.tautlet, "--config", self.agent_config, *more)
 
     def job(self, name):
-        """The job as the daemon shows it, or {}."""
+        """Returns the job as the daemon shows it, or {}."""
         try:
             for job in self.tautd.get("/api/v1/jobs?limit=100")["jobs"]:
                 if job["name"] == name:
@@ -69,21 +69,20 @@ class Cell:
             load.wait()
 
     def await_windows(self, count):
-        """Until so many more windows have closed: what was to happen by then has happened."""
+        """Waits until this many more windows have closed, after which the expected effect must have occurred."""
         time_of = lambda: self.tautd.get("/api/v1/fleet")["time"]  # noqa: E731
         begin = time_of() or daemon.eventually(time_of, 60) - 300
         wanted = begin + count * 300
         assert daemon.eventually(lambda: time_of() >= wanted, 20 + 2 * count * 300 / self.speed), f"{count} windows: {self.tautd.output()[-500:]}"
 
     def await_agent(self):
-        """Until the agent and its daemon have met."""
+        """Waits until the agent is connected to its daemon."""
         met = lambda: [a for a in self.tautd.get("/api/v1/agents")["agents"] if a["connected"]]  # noqa: E731
         assert daemon.eventually(met, 60), f"the agent and its daemon meet: {self.agent.output()[-500:]}"
 
 
 def watch(value, wanted, seconds, pause=0.001):
-    """(the value, seconds it took) once wanted(value()) holds; the last value and None if it does not in `seconds`
-    (times daemon.PATIENCE)."""
+    """Returns (value, seconds) once wanted(value()) is true; the last value and None if it is not within `seconds` (times daemon.PATIENCE)."""
     start = time.monotonic()
     while True:
         got = value()

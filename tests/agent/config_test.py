@@ -1,5 +1,5 @@
-"""tautlet's configuration and log: the example works as it stands, --check-config finds what would fail at the start,
-and an agent that never reaches tautd says so."""
+"""tautlet's configuration and log: the example works unchanged, --check-config finds the errors that a start would have, and an agent that
+never reaches tautd logs it."""
 import json
 import pathlib
 

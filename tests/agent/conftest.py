@@ -10,7 +10,7 @@ import groups
 
 @pytest.fixture(scope="module")
 def tree(request):
-    """Groups of the file's own."""
+    """A tree of cgroups for the file's tests."""
     try:
         its = groups.Tree(f"taut-{pathlib.Path(request.node.name).stem}-{os.getpid()}")
     except groups.Unavailable as why:
@@ -21,7 +21,7 @@ def tree(request):
 
 @pytest.fixture(scope="module")
 def agent(stage, tree):
-    """Makes cell.Cell of the tree: a tautlet with its tautd, and loads that end with the file."""
+    """Creates a cell.Cell over the tree: a tautlet with its tautd, and loads that end with the file."""
     cells = []
 
     def make(*arguments, **more):

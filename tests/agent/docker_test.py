@@ -1,4 +1,4 @@
-"""tautlet over a real Docker engine: containers get less and more through the engine, and their owner's limits back."""
+"""tautlet over a real Docker engine: containers get lower and higher limits through the engine, and their owner's limits back."""
 import pytest
 
 import cell
@@ -11,7 +11,7 @@ defaults: {mode: auto, recommender: moving_window, change_period: 10m}
 recommenders:
   moving_window: {min_history: 15m, memory_half_life: 2h, hold_windows: 2}
 """
-# The worker's CPU is left alone: throttled to .03 cores it would grow so slowly that its limit is raised ahead of it.
+# The worker's CPU is not limited: throttled to .03 cores it would grow so slowly that its limit would be raised ahead of it.
 RULES = """\
   - {docker: "shop-worker-*", manage: true, cpu: none}
   - {docker: "shop-*", manage: true, add_limits: true, cpu: hard}
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(engine.lacking() is not None, reason=f"{engine.l
 
 
 class Containers:
-    """Of a project that is managed, of one that is only measured and of a stranger; and a tautlet over the engine."""
+    """Containers of a managed project, of a measured one and of an unknown one, and a tautlet over the engine."""
 
     def __init__(self, stage, docker):
         load = ["/bin/taut-load", *FOREVER]
@@ -59,12 +59,12 @@ def c(ours):
 
 
 def burst(after):
-    """Wants three times as much from a while after each of its starts."""
+    """Requests three times as much some time after each start."""
     return ["--memory", f"step:40MiB..130MiB@{after}", "--cpu", "0.02"]
 
 
 def limits_of(inspected):
-    """What a client of the engine sees of memory, swap and CPU."""
+    """Returns memory, swap and CPU as a client of the engine sees them."""
     c = inspected["HostConfig"]
     return {k: c[k] for k in ("Memory", "MemorySwap", "MemoryReservation", "NanoCpus", "CpuPeriod", "CpuQuota",
                               "CpuShares")}
@@ -84,13 +84,13 @@ def ooms_of(c, job):
 
 
 def test_a_container_whose_child_is_killed_lives_on_with_more(stage, docker, ours, story):
-    """The kernel kills a child of the first process: the container lives on, and so does its cgroup. Looked at closely,
-    so before it has had the time to happen."""
+    """The kernel kills a child of the first process: the container continues, and so does its cgroup. The test observes the start closely,
+    before the kill can happen."""
     group = docker.group(ours.mine["parent"])
     before, started = {}, docker.inspect(ours.mine["parent"])["State"]["StartedAt"]
 
     def note():
-        limit = group.memory_limit  # first: the raise may be there with the kill
+        limit = group.memory_limit  # read first: the raise may arrive with the kill
         kills = group.oom_kills
         if not kills:
             before["limit"] = limit
@@ -108,7 +108,7 @@ def test_a_container_whose_child_is_killed_lives_on_with_more(stage, docker, our
 
 
 def test_a_container_that_ends_comes_back_with_more(stage, c, docker, ours, story):
-    """--restart=always, and the first process is the one that is killed: the container itself ends."""
+    """With --restart=always the first process is killed: the container itself ends and restarts."""
     lowest, took = watch(lambda: limits_of(docker.inspect(ours.mine['worker']))["Memory"], lambda v: v < 110 * MIB, 60, 0.1)
     assert took is not None, f"one that uses 40 MiB is given less than it will want: {lowest}"
     inspected, took = watch(lambda: docker.inspect(ours.mine['worker']), lambda v: v["RestartCount"] > 0, 60)
@@ -152,7 +152,7 @@ def test_a_container_gets_less_through_the_engine(stage, c, docker, ours, story)
 
 
 def test_a_stop_and_a_start_keep_what_was_set(stage, c, docker, ours, story):
-    """Whoever starts it again, it is the same container: what was set on it here is not its owner's."""
+    """However it is restarted, it is the same container: the limits set here are not its owner's."""
     set_here = limits_of(docker.inspect(ours.mine["web"]))
     docker.ask("POST", f"/containers/{ours.mine['web']}/kill")
     assert daemon.eventually(lambda: not docker.inspect(ours.mine["web"])["State"]["Running"], 20), "the container has stopped"
@@ -170,7 +170,7 @@ def test_others_are_left_alone(docker, ours, story):
 
 
 def test_release_gives_the_owners_limits_back(stage, c, docker, ours, story):
-    """Each container that was ever changed has its owner's limits again, those that were killed too."""
+    """Each container that was ever changed has its owner's limits again, including killed ones."""
     assert c.agent.stop() == 0, "TERM ends it well"
     changed = {name: limits_of(docker.inspect(container)) for name, container in ours.mine.items()}
     assert all(changed[name] != ours.original[name] for name in ours.mine), f"limits stay as they are when it ends: {changed}"

@@ -1,4 +1,4 @@
-"""A Docker engine of the test's own: private socket, data and cgroup parent, no network, gone again whatever happens."""
+"""A Docker engine for one test: private socket, data and cgroup parent, no network, and removed whatever happens."""
 import ctypes
 import glob
 import http.client
@@ -25,7 +25,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def lacking():
-    """Why no engine can be started here; None: it can."""
+    """Returns why no engine can be started here; None: it can."""
     if os.geteuid() != 0:
         return "not root"
     if not os.access(DOCKERD, os.X_OK):
@@ -45,7 +45,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 def pids_below(folder):
-    """Processes in a cgroup and in those below it."""
+    """Returns the processes in a cgroup and in the cgroups below it."""
     for procs in glob.glob(f"{folder}/**/cgroup.procs", recursive=True):
         try:
             yield from map(int, pathlib.Path(procs).read_text().split())
@@ -62,7 +62,7 @@ def kill(pids):
 
 
 def processes_of(folder):
-    """Those whose command line names a folder that nobody else knows: shims and the engine's containerd."""
+    """Returns the processes whose command line contains the private folder: shims and the engine's containerd."""
     for entry in glob.glob("/proc/[0-9]*/cmdline"):
         try:
             if f"{folder}/exec/".encode() in pathlib.Path(entry).read_bytes():
@@ -72,7 +72,7 @@ def processes_of(folder):
 
 
 def sweep(folder, parent):
-    """Takes away what an engine in `folder` has left: processes, cgroups, mounts, files."""
+    """Removes the remains of an engine in `folder`: processes, cgroups, mounts, files."""
     kill(processes_of(folder))
     for top in glob.glob(f"{CGROUPS}/*/{parent}") + glob.glob(f"{CGROUPS}/{parent}"):
         end = time.monotonic() + PATIENCE_S
@@ -91,8 +91,8 @@ def sweep(folder, parent):
 
 
 def start_sweeper(folder, parent):
-    """Sweeps if this test is killed: a child that waits for the pipe to break. The pipe's end; a byte in it means
-    that there is nothing to sweep."""
+    """Starts a child that sweeps if this test is killed: it waits for the pipe to break. Returns the pipe's end; a byte in it means that
+    there is nothing to sweep."""
     waits, held = os.pipe()
     if os.fork() == 0:
         os.setsid()
@@ -100,7 +100,7 @@ def start_sweeper(folder, parent):
         for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(s, signal.SIG_IGN)
         if os.read(waits, 1) == b"":
-            # The engine has its own signal, and some time for it.
+            # The engine gets its own signal, and some time to end.
             daemon.eventually(lambda: not os.path.exists(f"{folder}/pid"), PATIENCE_S)
             sweep(folder, parent)
         os._exit(0)
@@ -109,7 +109,7 @@ def start_sweeper(folder, parent):
 
 
 class Engine:
-    """`with Engine(stage, programs) as docker`: an engine and an image "load:1" with these programs in /bin."""
+    """`with Engine(stage, programs) as docker`: an engine, and an image "load:1" with these programs in /bin."""
 
     def __init__(self, stage, programs):
         self.dir = stage.dir / "docker"
@@ -125,7 +125,7 @@ class Engine:
             raise
 
     def start(self):
-        (self.dir / "none.json").write_text("{}")  # not that of the machine
+        (self.dir / "none.json").write_text("{}")  # not the machine's configuration
         argv = [DOCKERD, "--data-root", self.dir / "data", "--exec-root", self.dir / "exec",
                 "--pidfile", self.dir / "pid", "-H", f"unix://{self.socket}",
                 "--bridge=none", "--iptables=false", "--ip6tables=false",
@@ -171,10 +171,10 @@ class Engine:
         os.write(self.sweeper, b"x")
         os.close(self.sweeper)
 
-    # ---- what a client does ----
+    # ---- a client's actions ----
 
     def ask(self, method, path, body=None, kind="application/json"):
-        """The body of the answer; RuntimeError if it is an error."""
+        """Returns the body of the response; raises RuntimeError if it is an error."""
         connection = UnixConnection(self.socket)
         try:
             connection.request(method, f"/v1.41{path}", body, {"Content-Type": kind} if body else {})
@@ -197,7 +197,7 @@ class Engine:
         self.ask("POST", "/images/create?fromSrc=-&repo=load&tag=1", tar.getvalue(), "application/x-tar")
 
     def run(self, name, argv, compose=None, **host_config):
-        """A started container; its id. `compose`: (project, service)."""
+        """Starts a container and returns its id. `compose`: (project, service)."""
         labels = {}
         if compose:
             labels = {"com.docker.compose.project": compose[0], "com.docker.compose.service": compose[1]}
@@ -210,12 +210,12 @@ class Engine:
         return json.loads(self.ask("GET", f"/containers/{name}/json"))
 
     def group(self, container):
-        """The container's cgroup, to be read (groups.Group)."""
+        """Returns the container's cgroup, for reading (groups.Group)."""
         return ContainerGroup(self.parent, container)
 
 
 class ContainerGroup(cell.groups.Group):
-    """A cgroup that the engine makes and removes."""
+    """A cgroup that the engine creates and removes."""
 
     def __init__(self, parent, container):  # pylint: disable=super-init-not-called
         class Parent:

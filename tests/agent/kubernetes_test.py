@@ -1,4 +1,4 @@
-"""One tautd sets limits through agents and in a cluster: a service of a node through its agent, a pod through the API server,
+"""One tautd sets limits through agents and in a cluster: of a node's service through its agent, of a pod through the API server,
 also where an agent measures the pod's container and may set limits there."""
 import copy
 import time
@@ -21,7 +21,7 @@ ingest: {kubernetes_jobs: containers}
 
 
 class Cluster(fake_cluster.Cluster):
-    """Its time goes as that of the agents does."""
+    """A cluster whose time advances with the agents' time."""
 
     def __init__(self):
         super().__init__()
@@ -51,7 +51,7 @@ def mine(tree):
 
 @pytest.fixture(scope="module")
 def pods(tree):
-    """The group of the pod's container."""
+    """The cgroup of the pod's container."""
     return limited(tree.group(f"cri-containerd-{ID}.scope"))
 
 
@@ -76,7 +76,7 @@ def c(stage, agent, tree, cluster, mine, pods, before):
 
 @pytest.fixture(scope="module")
 def before(pods):
-    """What the pod's container has."""
+    """The limits of the pod's container."""
     return pods.memory_limit, pods.cpu_limit
 
 

@@ -1,5 +1,5 @@
-"""The closed loop with real processes: what tautd and tautlet together do to jobs that grow, are killed, shrink, serve.
-A window of five minutes goes by in a second."""
+"""The closed loop with real processes: the effect of tautd and tautlet together on jobs that grow, are killed, shrink, and serve. A window
+of five minutes passes in a second."""
 import pytest
 
 from cell import MIB, watch
@@ -15,17 +15,17 @@ recommenders:
 """
 
 LOADS = {
-    # Doubles in 12 windows, and then once more, past its owner's limit.
+    # Doubles in 12 windows, and then once more, beyond its owner's limit.
     "grows": (["--memory", f"grow:50MiB..200MiB/{24 * WINDOW_S:g}s", "--cpu", "0.02"], 120 * MIB),
     "bursts": (["--memory", f"step:50MiB..190MiB@{20 * WINDOW_S:g}s", "--cpu", "0.02", "--restart"], 160 * MIB),
-    # Starts small: no limit goes below what a job needed to start.
+    # Starts small: no limit is lowered below the usage at the start.
     "shrinks": (["--memory", "20MiB", "--cpu", "0.02"], 400 * MIB),
     "serves": (["--memory", "50MiB", "--cpu", "0.2~15%"], 200 * MIB),
 }
-# A second process of "shrinks", which comes when it has started, and before its first limit.
+# A second process of "shrinks", which starts when the first has started, and before its first limit.
 FALLS = ["--memory", f"fall:280MiB..40MiB@{20 * WINDOW_S:g}s", "--cpu", "0.02"]
 FALLS_AFTER = 4  # windows
-# When "grows" has its most, and the serving job the limit that its usage asks for.
+# Time at which "grows" has its maximum, and the serving job the limit that its usage needs.
 SETTLED_AFTER = 27  # windows
 
 

@@ -1,4 +1,4 @@
-"""tautlet on real cgroups: what it must touch, what it must never touch, and what stays when somebody dies."""
+"""tautlet on real cgroups: which limits it must change, which it must never change, and which remain when a process dies."""
 import subprocess
 import threading
 
@@ -16,7 +16,7 @@ CHANGE_PERIOD_S = 600
 
 @pytest.fixture(scope="module")
 def ours(tree):
-    """Three groups with an owner's limits, of which one is managed, one measured and one unknown."""
+    """Three groups with an owner's limits: one managed, one measured and one unknown."""
     its = [tree.group(name) for name in ("mine", "alone", "strange")]
     for group in its:
         group.memory_limit, group.cpu_limit = 256 * MIB, 1.0
@@ -44,7 +44,7 @@ def c(agent, tree, ours, original):
 
 
 def state_of(group):
-    """Every limit of a group, as its files say."""
+    """Returns every limit of a group, as in its files."""
     return group.memory_limit, group.cpu_limit, group.cpu_weight
 
 
@@ -89,12 +89,12 @@ def test_limits_outlive_tautlet(stage, c, mine, story):
 
 
 def memory_decisions(c, job):
-    """In the order in which they were decided."""
+    """Returns the memory decisions, oldest first."""
     return [d for d in reversed(c.decisions(job)) if d["target"] == "memory"]
 
 
 class Trail:
-    """Every memory limit that a group has had since."""
+    """Records every memory limit of a group."""
 
     def __init__(self, group):
         self.seen, self.done = [group.memory_limit], threading.Event()
@@ -135,12 +135,12 @@ def test_a_kill_without_tautd_is_answered_at_once(stage, c, mine, story):
         print(f"      figure: OOM kill to raised limit {took * 1000:.1f} ms (budget 100 ms)")
     more.kill()
     more.wait()
-    # What the kill asks for, the raise, when tautd went away, and its last decision before that.
+    # The need by the kill, the raise, the stop of tautd, and its last decision before it.
     story.kill = max(1.2 * limit, limit + 100 * MIB), raised, away_from, last
 
 
 def check_raise_holds(stage, c, seen, asked, raised, last):
-    """By `seen`, the limits since the raise. Of its own accord tautd lowers a limit only by a later decision."""
+    """Checks the limits `seen` since the raise: tautd lowers a limit only by a later decision."""
     since = [d for d in memory_decisions(c, "mine/job") if d["id"] > last]
     said = [(d["id"], d["time"], d["kind"], d["before"], d["after"], d["outcome"]) for d in since]
     answer, newer = since[0] if since else {}, since[1:]
@@ -158,7 +158,7 @@ def test_tautd_comes_back_and_does_not_take_the_raise_back(stage, c, mine, story
     assert daemon.eventually(lambda: sum(f.stat().st_size for f in queue.rglob("*")) > 0, 20), "what it should know is kept on disk"
     c.start_daemon()
     assert daemon.eventually(lambda: c.tautd.get("/api/v1/ooms")["ooms"], 30), "it comes back and is told of the kill"
-    # It waits for agents to bring what they kept before it closes windows again.
+    # It waits until agents have delivered their queued windows before it closes windows again.
     before = c.tautd.get("/api/v1/fleet")["time"]
     daemon.eventually(lambda: c.tautd.get("/api/v1/fleet")["time"] > before + 1500, 30)
     ooms = c.tautd.get("/api/v1/ooms")["ooms"]
@@ -170,7 +170,7 @@ def test_tautd_comes_back_and_does_not_take_the_raise_back(stage, c, mine, story
 
 
 def test_a_new_store_gives_back_what_another_one_set(stage, c, mine, original, story):
-    """The store is lost: another tautd, in which nothing may be managed, knows of no order."""
+    """The store is lost: another tautd, which may manage nothing, has no orders."""
     assert state_of(mine) != original, "limits are set"
     c.tautd.kill()
     c.start_daemon(store="new.db", mode="observe")
@@ -200,7 +200,7 @@ def test_observe_changes_nothing_and_release_gives_everything_back(stage, c, min
     c.await_windows(2)
     assert state_of(mine) == before, "--observe changes nothing"
     c.agent.stop()
-    mine.memory_limit = 256 * MIB  # the owner's hand is taken back
+    mine.memory_limit = 256 * MIB  # the owner's change is reverted
     released = c.tautlet("--release")
     assert released.returncode == 0, "--release gives everything back"
     print("      " + released.stdout.strip().replace("\n", "\n      "))

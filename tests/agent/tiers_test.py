@@ -1,5 +1,5 @@
-"""tautlet's tiers on real cgroups: a group of 256 MiB stands for the machine; the lowest tier dies before its memory ends,
-production lives, and the log says why. tautd is stopped meanwhile, receives each act later, and none twice."""
+"""tautlet's tiers on real cgroups: a group of 256 MiB represents the machine. The lowest tier is killed before the memory ends, production
+continues, and the log has the reason. tautd is stopped meanwhile, and receives each act later and once."""
 import re
 
 import pytest
@@ -28,7 +28,7 @@ def held(group, mib):
 
 
 class Groups:
-    """Of a production task, two of batch and one that is only measured: 233 of 256 MiB, so that less than 15 % are left."""
+    """Groups of a production task, two batch tasks and a measured one: 233 of 256 MiB, so that less than 15 % are left."""
 
     def __init__(self, tree):
         self.web, self.small, self.large, self.seen = (tree.group(name) for name in ("web-1", "batch-small", "batch-large", "seen-1"))
@@ -95,12 +95,12 @@ def test_the_lowest_tier_dies_before_memory_ends(stage, c, ours, story):
 
 
 def told(c):
-    """The acts that tautd has, the oldest first; without those that --observe would have done."""
+    """Returns the acts that tautd has received, oldest first, without those of --observe."""
     return [act for act in reversed(c.tautd.get("/api/v1/tier_acts?limit=1000")["acts"]) if not act["observed"]]
 
 
 def test_tautd_receives_each_act_later(stage, c, story):
-    """tautd was away; then it is killed, and so is tautlet."""
+    """tautd was stopped; then it is killed, and so is tautlet."""
     c.start_daemon()
     assert daemon.eventually(lambda: [a for a in told(c) if a["kind"] == "kill"], 60), f"tautd hears of the kill when it is there: {c.tautd.output()}"
     kills = [act for act in told(c) if act["kind"] == "kill"]
@@ -124,7 +124,7 @@ def test_no_act_is_lost_or_told_twice_over_kills(stage, c, story):
     c.agent.kill()
     c.start_agent()
     c.start_daemon()
-    c.await_agent()  # both were killed, and meet again
+    c.await_agent()  # both were killed, and connect again
     old = lambda: [act for act in told(c) if act["time"] <= before[-1]["time"]]  # noqa: E731
     assert daemon.eventually(lambda: old() == before, 20), f"no act is lost: {old()}"
     assert not daemon.eventually(lambda: old() != before, 3 / daemon.PATIENCE), "and none is told twice"

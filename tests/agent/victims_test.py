@@ -1,6 +1,6 @@
-"""Who dies when memory ends, on real cgroups: a group of 700 MiB, production with 600 of it, and a batch task that takes
-its memory at once or grows by 80 MiB a second. Production never does; a kill of the kernel's is told as the group's; and
-what every process had of oom_score_adj it has again after --release, also when tautlet was killed."""
+"""Victims when memory ends, on real cgroups: a group of 700 MiB, production with 600 of it, and a batch task that allocates its memory at
+once or grows by 80 MiB a second. Production is never killed, and a kill by the kernel is reported for the group. Every process has its
+original oom_score_adj after --release, also when tautlet was killed."""
 import pathlib
 
 import pytest
@@ -25,7 +25,7 @@ tasks:
 
 
 def can_lower():
-    """Whether this process may lower oom_score_adj (CAP_SYS_RESOURCE), as some containers' root may not."""
+    """Returns whether this process may lower oom_score_adj (CAP_SYS_RESOURCE); some containers' root may not."""
     status = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
     return bool(int(status["CapEff"], 16) >> 24 & 1)
 
@@ -42,7 +42,7 @@ def lines(agent, action):
 
 
 class Machine:
-    """The group that stands for one, with production in it."""
+    """A group that represents a machine, with production in it."""
 
     def __init__(self, stage, tree, agent):
         self.stage, self.tree = stage, tree
@@ -71,8 +71,8 @@ class Machine:
                 f"and what the kernel refuses is said: {self.c.agent.output()}")
 
     def hit(self, *load, after_score=False):
-        """A batch task that needs more than there is, at once or when it has its tier's oom_score_adj; whether it ended
-        and production lives."""
+        """Runs a batch task that needs more memory than there is, at once or when it has its tier's oom_score_adj. Returns whether it ended
+        and production continues."""
         wait = "until [ $(cat /proc/self/oom_score_adj) = 800 ]; do sleep 0.1; done; " if after_score else ""
         task = self.batch.run("/bin/sh", "-c", f'{wait}exec "$@"', "sh", self.stage.args.load, *load, "--duration", "60s")
         ended = daemon.eventually(lambda: task.poll() is not None, 40)
@@ -103,7 +103,7 @@ def test_batch_dies_and_production_lives(stage, m, story):
 
 
 def test_a_kill_of_the_kernels_is_told_as_the_groups(stage, m, story):
-    """Without tiers.guard.kill the kernel has to."""
+    """Without tiers.guard.kill the kernel kills."""
     m.c.start_daemon()
     m.start_agent("throttle: true")
     before = m.batch.oom_kills

@@ -10,7 +10,7 @@ AT_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "CONTRIBUTING.md", "CHANG
 
 
 def moved(text):
-    """A page of the root with links as they are from docs/."""
+    """Returns a page of the root with links relative to docs/."""
     return re.sub(r"\]\(docs/", "](", text).replace("](README.md", "](index.md")
 
 
@@ -19,7 +19,7 @@ def one_line(text):
 
 
 def resolved(node, spec):
-    """The node that a $ref names, or the node itself."""
+    """Returns the node that a $ref names, or the node itself."""
     while "$ref" in node:
         name = node["$ref"]
         node = spec
@@ -29,7 +29,7 @@ def resolved(node, spec):
 
 
 def type_of(schema, spec):
-    """A short name of a schema's type, with the name of the schema where it has one."""
+    """Returns a short name of a schema's type, with the schema's name if it has one."""
     if "$ref" in schema:
         return schema["$ref"].rsplit("/", 1)[1]
     if "enum" in schema:
