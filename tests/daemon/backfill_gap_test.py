@@ -1,4 +1,4 @@
-"""What tautd missed while it was down is read from Prometheus at the next start, also while new samples come, after a
+"""tautd reads the samples that it missed while it was down from Prometheus at the next start, also while new samples arrive, after a
 kill and when Prometheus is unreachable at first."""
 import http.server
 import os
@@ -24,8 +24,8 @@ def sample(metric, t, killed_at):
 
 
 class Prometheus(daemon.JsonHandler):
-    """One container, a sample a minute. Holds the samples up to `until`; answers of the time from `slow_from` on wait
-    for go_on."""
+    """A Prometheus with one container and a sample per minute. It has the samples up to `until`; responses about times from `slow_from` on
+    wait for go_on."""
     until = 0
     slow_from = float("inf")
     killed_at = float("inf")
@@ -63,13 +63,13 @@ class Prometheus(daemon.JsonHandler):
 
 
 def missing_windows(tautd):
-    """Between the first stored window and the last, and how long ago the last one ended."""
+    """Returns the windows missing between the first and the last stored one, and the age of the last one's end."""
     times = tautd.get("/api/v1/fleet/history?points=5000")["time"]
     return (times[-1] - times[0]) // WINDOW + 1 - len(times), time.time() - times[-1]
 
 
 def missing_of_job(tautd):
-    """As above, of what is stored of the job."""
+    """Returns the missing windows of the job's stored history."""
     now = int(time.time())
     usage = tautd.get(f"/api/v1/jobs/{daemon.quoted('shop/deployment/web')}/usage?resource=memory&columns=1000"
                       f"&from={now - 86400}&to={now}")
@@ -78,7 +78,7 @@ def missing_of_job(tautd):
 
 
 class Case:
-    """A daemon that knows all but the last three hours."""
+    """A daemon with all samples except the last three hours."""
 
     def __init__(self, stage, name, backfill=""):
         self.stage, self.name = stage, name
@@ -88,7 +88,7 @@ class Case:
         self.config = (f'clock_wait: 0s\nbackfill: {{prometheus: "http://127.0.0.1:{self.port}", history: {HOURS}h{backfill}}}\n'
                        "ingest: {kubernetes_jobs: pods}\n")
         self.store = str(stage.dir / f"{name}.db")
-        # In the middle of a window: of one with a single sample, at its begin, no rate is known.
+        # In the middle of a window: a window with a single sample, at its begin, has no known rate.
         Prometheus.until, Prometheus.refuse = (int(time.time()) - GAP) // WINDOW * WINDOW + WINDOW // 2, False
         Prometheus.slow_from = Prometheus.killed_at = float("inf")
         Prometheus.go_on.clear()
@@ -144,7 +144,7 @@ def test_a_gap_is_read_while_samples_come(stage):
     Prometheus.slow_from = time.time() - GAP / 2
     tautd = case.start()
     case.check(Prometheus.waits.wait(30), "the gap is being read", tautd)
-    # What Prometheus kept comes too, a part of it twice.
+    # The samples that Prometheus queued arrive too, some of them twice.
     now = int(time.time()) // 60 * 60
     for first in (now - 3600, now - 600):
         body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
@@ -203,7 +203,7 @@ def test_the_earlier_clock_counts(stage):
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_refused_backfill_is_read_later(stage, killed):
-    """A backfill that fails is not the end: what it did not read is read while tautd runs, also after a kill."""
+    """A failed backfill is repeated: the unread part is read while tautd runs, also after a kill."""
     case = Case(stage, "refused, killed" if killed else "refused", ", later_jobs: 2s")
     Prometheus.refuse = True
     tautd = case.start()
@@ -212,7 +212,7 @@ def test_a_refused_backfill_is_read_later(stage, killed):
     case.check("before the start are read later" in tautd.output(), "and the log, with what is read later", tautd)
     case.check(os.path.exists(case.store + ".gaps"), "what is missing is on disk", tautd)
     case.check(not os.path.exists(case.store + ".backfill"), "and the mark of the backfill is not", tautd)
-    # It goes on live: windows before the newest sample close.
+    # It continues live: windows before the newest sample close.
     now = int(time.time())
     body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
                                                         for t in range(now - 900, now + 1, 60)]) for m in METRICS])

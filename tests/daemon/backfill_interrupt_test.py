@@ -1,4 +1,4 @@
-"""A backfill that is stopped or killed in the middle is resumed by the next start; one that fails says so."""
+"""A backfill that is stopped or killed in the middle is resumed at the next start; one that fails logs it."""
 import http.server
 import re
 import signal
@@ -11,12 +11,12 @@ import daemon
 
 HOURS = 12
 METRICS = ("container_cpu_usage_seconds_total", "container_memory_working_set_bytes")
-FIRST = threading.Event()  # so many hours have been asked for that the test may interrupt
+FIRST = threading.Event()  # set when enough hours were requested for the test to interrupt
 GO_ON = threading.Event()
 
 
 class Prometheus(daemon.JsonHandler):
-    """One container, a sample a minute, CPU as a counter and memory as a gauge; slow until GO_ON."""
+    """A Prometheus with one container and a sample per minute, CPU as a counter and memory as a gauge; slow until GO_ON."""
     asked = 0
     refuse = False
 

@@ -1,4 +1,4 @@
-"""Jobs that appear weeks after tautd's start get their past from Prometheus: also over a kill in the middle and while
+"""Jobs that appear weeks after tautd's start get their history from Prometheus, also across a kill in the middle and while
 Prometheus is away; jobs without a past are asked for once, and nothing that people have set changes. What did not come
 while tautd ran is read, too."""
 import http.server
@@ -34,7 +34,7 @@ def sample(job, metric, t):
         return AMOUNTS[metric]
     if metric == CPU:
         return (t % 10**7) * 0.1
-    # Three days ago the late job needed far more than now.
+    # Three days ago the late job used far more than now.
     return 9e8 if job == LATE and time.time() - t > 3 * 86400 else 1e8
 
 
@@ -48,7 +48,7 @@ def fits(selector, labels):
 
 
 class Prometheus(daemon.JsonHandler):
-    """A sample a minute of each job since `since`. Answers of the time after `slow_from` wait for go_on."""
+    """A Prometheus with a sample per minute of each job since `since`. Responses about times after `slow_from` wait for go_on."""
     since = {}
     slow_from = float("inf")
     go_on = threading.Event()
@@ -94,8 +94,7 @@ class Prometheus(daemon.JsonHandler):
 
 
 class Case:
-    """A daemon that has read the history of a Prometheus without any; then jobs are sent, and Prometheus knows one of
-    them since weeks."""
+    """A daemon that has read a Prometheus without history. Then jobs are sent, and Prometheus has weeks of history of one of them."""
 
     def __init__(self, stage, name, days=2):
         self.stage, self.name, self.days = stage, name, days
@@ -126,7 +125,7 @@ class Case:
 
     def appear(self):
         now = int(time.time()) // 60 * 60
-        # Of the new one too, Prometheus has what is sent.
+        # Prometheus also has the sent samples of the new job.
         Prometheus.since = {LATE: now - 30 * 86400, NEW: now - 540, "shop/deployment/other": 0}
         body = daemon.write_body([(labels_of(job, m),
                                    [(t, sample(job, m, t)) for t in range(now - 540, now + 1, 60)])
@@ -155,7 +154,7 @@ class Case:
         assert len(self.tautd.get("/api/v1/jobs")["jobs"]) == 2, f"{self.name}: no job comes of it"
 
     def check_priced(self, hours):
-        """The past is billed by its requests, as what is lived."""
+        """The history is billed by its requests, as live usage is."""
         now = int(time.time())
         late = self.tautd.get(f"/api/v1/costs?from={now - 10 * 86400}&to={now}&by=:job")["late"]["memory"]
         for amount in ("allocation", "billed", "owner"):
@@ -187,14 +186,14 @@ def test_a_job_that_appears_later_learns_its_past(stage):
     case.check_read()
     case.check(daemon.eventually(lambda: "history of jobs that appeared later: " in case.tautd.output(), 20), "the log says so")
     case.check_priced(24 * case.days)
-    # What it needed three days ago is known now.
+    # Its usage of three days ago is known now.
     case.check(daemon.eventually(lambda: (case.tautd.get(path)["memory"]["would_be"] or 0) > 9e8, 30),
                "its recommender has learnt from it")
     assert settings_of(case.tautd) == before, "learns: settings are as before"
     case.check(case.tautd.get(path)["memory"]["limit"] == AMOUNTS[LIMIT], "no limit but the owner's is in force")
     assert [d for d in case.tautd.get("/api/v1/decisions")["decisions"] if d["kind"] != "would_set"] == [d for d in decisions["decisions"] if d["kind"] != "would_set"], (
         "learns: nothing was decided by it")
-    # Other series are not asked for.
+    # Other series are not requested.
     mine = [q for q in Prometheus.asked if 'namespace="late"' in q]
     assert len(mine) > 100 and all('pod="web-' in q for q in mine), f"learns: its series are asked for alone: {set(mine)}"
     case.tautd.stop()
@@ -244,7 +243,7 @@ def test_an_absent_prometheus_is_asked_again(stage):
 
 
 def test_thousands_of_new_jobs_cost_no_query_each(stage):
-    """Thousands of jobs that are new do not cost a query each."""
+    """Thousands of new jobs do not need one query each."""
     case = Case(stage, "many")
     now = int(time.time()) // 60 * 60
     count = 3000
@@ -261,7 +260,7 @@ def test_thousands_of_new_jobs_cost_no_query_each(stage):
 
 @pytest.mark.parametrize("name, interrupt", [("silence", False), ("silence_killed", True)])
 def test_samples_that_did_not_come_are_read(stage, name, interrupt):
-    """Samples of three hours do not come while tautd runs."""
+    """Samples of three hours are missing while tautd runs."""
     case = Case(stage, name)
     now = int(time.time()) // 60 * 60
     Prometheus.since = {LATE: now - 4 * 3600, "shop/deployment/other": 0}

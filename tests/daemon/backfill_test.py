@@ -1,4 +1,4 @@
-"""tautd with an empty store learns two days from Debian's Prometheus before it takes new samples, and only once."""
+"""tautd with an empty store reads two days from Debian's Prometheus before it accepts new samples, and only once."""
 import time
 
 import pytest
@@ -15,7 +15,7 @@ pool: {cores: 8, memory: 32GiB, core_hour: 0.03, gib_hour: 0.004, idle: platform
 
 
 def capacity(stage, tautd, when):
-    """The hours of history are those of the stated pool; nothing was promised in them."""
+    """The hours of history have the stated pool's capacity, and nothing was promised in them."""
     answer = tautd.get("/api/v1/capacity")
     known = [(c, u) for c, u in zip(answer["cpu"]["capacity"], answer["cpu"]["usage"]) if None not in (c, u)]
     assert len(known) >= DAYS * 24 - 2, f"{when} the hours of two days are in the history of capacity"
@@ -29,7 +29,7 @@ def port(stage):
 
 
 def test_the_flag_alone_reads_the_past(stage, port):
-    """`tautd --prometheus` alone reads the past, and no page then says that no window has closed."""
+    """`tautd --prometheus` alone reads the history, and then no page says that no window has closed."""
     tautd = stage.tautd("--prometheus", f"http://127.0.0.1:{port}")
     assert daemon.eventually(lambda: "14 of 14 days" in tautd.output(), 120), f"--prometheus reads the history at the start: {tautd.output()[-500:]}"
     why = tautd.get("/api/v1/capacity")["why"]

@@ -1,4 +1,4 @@
-"""Money of businesses and groups in a tautd: what they spend and will have spent, an append-only ledger that a kill
+"""Money of businesses and groups in a tautd: spending and forecasts, an append-only ledger that a kill
 neither shortens nor doubles, a budgets file that changes, and what taut budget says of it."""
 import json
 import signal
@@ -46,7 +46,7 @@ server:
 
 
 def usage(start, seconds):
-    """Three namespaces with a limit of 2 cores each, lab without a budget."""
+    """Usage of three namespaces with a limit of 2 cores each, lab without a budget."""
     out = []
     at = range(start, start + seconds, 15)
     for namespace in ("shop", "web", "lab"):
@@ -168,7 +168,7 @@ def test_wrong_entries_change_nothing(budgets, story):
 
 
 def test_entries_outlive_a_kill_and_come_once(stage, budgets, story):
-    """SIGKILL while money is granted; each request is repeated with its key after the restart."""
+    """tautd is killed while money is granted; each request is repeated with its key after the restart."""
     before = Decimal(budgets.of("business:retail")["balance"])
     asked, answered, stop = [], [], threading.Event()
 
@@ -207,7 +207,7 @@ def test_entries_outlive_a_kill_and_come_once(stage, budgets, story):
 
 
 def change(budgets, text, until, what):
-    """Of the budgets' file."""
+    """Changes the budgets' file."""
     (budgets.stage.dir / "budgets.yaml").write_text(text)
     budgets.tautd.popen.send_signal(signal.SIGHUP)
     assert daemon.eventually(until, 20), f"{what}: {budgets.tautd.output()[-600:]}"
@@ -303,7 +303,7 @@ def test_it_makes_none_after_a_kill_until_somebody_pays_again(stage, budgets, st
 
 
 def test_bills_say_that_past_prices_were_edited(stage, budgets, story):
-    """An edited price of the past changes bills: they say so, once, and after each restart."""
+    """An edited past price changes bills; they report it once, and after each restart."""
     def bills():
         ended = stage.run(stage.args.taut, "bills", "--server", budgets.tautd.url, "--token-file", stage.file("token", OPERATOR))
         assert ended.returncode == 0, f"taut bills ({ended.stderr})"
@@ -337,7 +337,7 @@ def test_check_config_says_what_is_wrong(stage, files):
 
 
 def test_a_damaged_ledger_is_named_and_read_only(stage, budgets, story):
-    """A byte of the ledger is changed: nothing is made up, and nothing is entered on top of it."""
+    """A byte of the ledger is changed: no entry is invented, and none is appended."""
     assert budgets.tautd.stop() == 0, "it stops in order"
     import sqlite3
     db = sqlite3.connect(stage.dir / "tautd.db.budgets")

@@ -1,4 +1,4 @@
-"""The capacity of a tautd's cell: unknown, learnt over twelve days of a small cell, promised, kept over a kill, damaged, and asked for."""
+"""The capacity of a tautd's cell: unknown, learnt over twelve days of a small cell, promised, kept over a kill, damaged, and requested."""
 import json
 import signal
 
@@ -26,7 +26,7 @@ def offer(answer, tier, horizon, resource="cpu"):
 
 
 def test_an_unknown_capacity_says_how_to_make_it_known(stage, tautd):
-    """No agent, no cluster and no price file: the answer says how to make capacity known."""
+    """No agent, no cluster and no price file: the response explains how to make capacity known."""
     early = page(tautd)
     assert (early["window_end"], early["time"]) == (None, []), "before the first window nothing is known"
     assert "No window has closed yet" in early["why"], "and it says so"
@@ -44,7 +44,7 @@ def test_an_unknown_capacity_says_how_to_make_it_known(stage, tautd):
 
 
 def what_stays(answer):
-    """The same after a kill: windows of the open hour may be missing, and sales are those of the newest window."""
+    """Returns the part that is equal after a kill: windows of the open hour may be missing, and sales are those of the newest window."""
     offers = [{k: o[k] for k in ("tier", "horizon", "resource", "sellable", "ready", "text", "kept")} for o in answer["offers"]]
     return {"offers": offers, "promises": answer["promises"], "time": answer["time"], "cpu": answer["cpu"], "memory": answer["memory"]}
 
@@ -69,7 +69,7 @@ def test_an_hour_and_a_day_of_slack_can_be_sold(story):
         f"an hour and a day can be sold: {(story.hour, story.day)}")
     assert abs(story.hour["left"] - (story.hour["sellable"] - story.hour["sold"])) < 1e-3 * story.hour["sellable"], (
         "left is what is sellable less what is sold")
-    # Production never used more than this, and the promise may not reach beyond what it leaves nearly always.
+    # Production never used more than this, and the promise may not exceed the amount that it nearly always leaves.
     most = max(p for p in story.cpu["usage_peak"] if p is not None)
     assert story.hour["sellable"] > 1000 - 1.5 * most, f"it reaches near to what production leaves: {(story.hour['sellable'], most)}"
 
@@ -98,7 +98,7 @@ def test_promises_end_and_most_are_kept(story):
 
 
 def test_opencost_has_what_is_idle(story):
-    # OpenCost's __idle__ and what jobs are charged are together what the machines have, by day and over all.
+    # OpenCost's __idle__ and the jobs' charges add up to the machines' capacity, by day and in total.
     for query in ("window=yesterday", "window=3d&accumulate=day", "window=3d&accumulate=true"):
         story.answer = story.tautd.get(f"/allocation?{query}&aggregate=controller&includeIdle=true")
         whole = [sum(a["cpuCoreHours"] for a in one.values()) / (one["__idle__"]["minutes"] / 60) for one in story.answer["data"] if one["__idle__"]["minutes"] == 1440]

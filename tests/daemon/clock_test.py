@@ -1,6 +1,6 @@
 """A start far beyond the stored data decides and ends nothing until its clock is confirmed: by time, or by an operator.
 
-The stored data are of yesterday. To tautd that is a stop of a day, or a machine that boots a day ahead.
+The stored data are a day old. To tautd that is a stop of a day, or a machine that boots a day ahead.
 """
 import json
 import pathlib

@@ -6,6 +6,6 @@ import fake_cluster
 
 @pytest.fixture
 def cluster():
-    """An API server with a cluster of the test's own, at `cluster.port`."""
+    """A cluster behind an API server for one test, at `cluster.port`."""
     with fake_cluster.serving(fake_cluster.Cluster()) as its:
         yield its

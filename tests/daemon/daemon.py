@@ -1,4 +1,4 @@
-"""What end-to-end tests and benchmarks share: processes in a temporary folder that end whatever happens, HTTP, remote write.
+"""Shared parts of end-to-end tests and benchmarks: processes in a temporary folder that end whatever happens, HTTP, remote write.
 
 Tests have a Stage as the fixture `stage` of tests/conftest.py; a benchmark is `with Stage(arguments(...)) as stage:`.
 """
@@ -22,14 +22,14 @@ import tempfile
 import time
 import urllib.parse
 
-PATIENCE = float(os.environ.get("TAUT_TEST_PATIENCE", "3"))  # a busy machine takes longer; what passes does not wait
-SKIPPED = 77  # the exit code that ctest takes for a skip
+PATIENCE = float(os.environ.get("TAUT_TEST_PATIENCE", "3"))  # a busy machine takes longer; a condition that holds does not wait
+SKIPPED = 77  # exit code that ctest counts as skipped
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class JsonHandler(http.server.BaseHTTPRequestHandler):
-    """For servers that a test puts beside the daemon, such as a Prometheus."""
+    """Handler of servers that a test runs beside the daemon, such as a Prometheus."""
 
     def log_message(self, *args):
         pass
@@ -46,7 +46,7 @@ class JsonHandler(http.server.BaseHTTPRequestHandler):
 
 
 def arguments(what, **options):
-    """--tautd and --taut, and `options`: name=(default, help)."""
+    """Parses --tautd and --taut, and `options`: name=(default, help)."""
     parser = argparse.ArgumentParser(description=what)
     parser.add_argument("--tautd", required=True, help="path of tautd")
     parser.add_argument("--taut", required=True, help="path of taut")
@@ -56,19 +56,19 @@ def arguments(what, **options):
 
 
 def feeder(args):
-    """The path of taut-dev, which stands beside taut."""
+    """Returns the path of taut-dev, which is beside taut."""
     return pathlib.Path(args.taut).with_name("taut-dev")
 
 
 def needs(*programs):
-    """The mark of tests that are skipped where one of these programs is not installed."""
+    """Returns the mark of tests that are skipped if one of these programs is not installed."""
     import pytest  # pylint: disable=import-outside-toplevel  # benchmarks use this file without it
     missing = [p for p in programs if shutil.which(p) is None]
     return pytest.mark.skipif(bool(missing), reason=f"not installed (see tools/packages.txt): {', '.join(missing)}")
 
 
 def free_port():
-    """Free now, and none that the kernel gives to outgoing connections: the caller may leave it and take it again."""
+    """Returns a free port outside the range of outgoing connections, so that the caller may close and reopen it."""
     for _ in range(200):
         with socket.socket() as s:
             try:
@@ -80,7 +80,7 @@ def free_port():
 
 
 def eventually(wanted, seconds, pause=0.1):
-    """The first true value of wanted() within `seconds` (times PATIENCE), or the last false one."""
+    """Returns the first true value of wanted() within `seconds` (times PATIENCE), or the last false one."""
     end = time.monotonic() + seconds * PATIENCE
     while True:
         value = wanted()
@@ -102,8 +102,8 @@ class Answer:
 
 
 def ask(port, path, method="GET", body=None, headers=None, token=None, timeout=30):
-    """One request on a connection of its own; OSError or HTTPException if there is no answer. A stream of events is
-    not read: its body is empty."""
+    """Sends one request on its own connection; raises OSError or HTTPException if there is no response. A stream of events is not read: its
+    body is empty."""
     sent = {"Connection": "close", **(headers or {})}
     if token is not None:
         sent["Authorization"] = f"Bearer {token}"
@@ -119,7 +119,7 @@ def ask(port, path, method="GET", body=None, headers=None, token=None, timeout=3
 
 
 def answers(port, path, status=200):
-    """Whether somebody answers there, and so."""
+    """Returns whether a server responds there, with this status."""
     try:
         return ask(port, path, timeout=30).status == status
     except (OSError, http.client.HTTPException):
@@ -127,13 +127,13 @@ def answers(port, path, status=200):
 
 
 def metric(tautd, name, token=None):
-    """The value of a series of /metrics, whose name has its labels; None: there is none."""
+    """Returns the value of a series of /metrics, whose name includes its labels; None if it is absent."""
     found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics", token=token).text, re.M)
     return float(found[1]) if found else None
 
 
 def quoted(name):
-    """A job's name as a piece of a path."""
+    """Returns a job's name quoted for a path."""
     return urllib.parse.quote(name, safe="")
 
 
@@ -153,7 +153,7 @@ def field(number, payload):
 
 
 def snappy(data):
-    """A block of literals only: valid, and as long as what is in it."""
+    """Encodes a block of literals only: valid, and as long as its contents."""
     out = bytearray(varint(len(data)))
     for at in range(0, len(data), 1 << 16):
         piece = data[at:at + (1 << 16)]
@@ -161,11 +161,11 @@ def snappy(data):
     return bytes(out)
 
 
-STALE = struct.pack("<Q", 0x7FF0000000000002)  # the NaN that says a series has ended
+STALE = struct.pack("<Q", 0x7FF0000000000002)  # the NaN that marks the end of a series
 
 
 def write_body(series):
-    """A remote-write body of [(labels, [(seconds, value)])]; a value that is no number is a stale marker."""
+    """Returns a remote-write body of [(labels, [(seconds, value)])]; a value that is not a number is a stale marker."""
     out = bytearray()
     for labels, samples in series:
         one = bytearray()
@@ -187,7 +187,7 @@ def write(port, body, token=None, headers=None):
 
 
 def send(port, series, token=None, ahead=False):
-    """Writes samples, and asserts that they are taken. `ahead`: they may run ahead of the windows, and are sent once more where they do, as a
+    """Writes samples, and asserts that they are accepted. `ahead`: they may be ahead of the open windows, and are then sent again, as
     Prometheus does."""
     body, answers = write_body(series), []
 
@@ -203,8 +203,8 @@ def send(port, series, token=None, ahead=False):
 # ---- processes ----
 
 def grpc(stage, port, method, message, token=None, ca=None):
-    """A unary call by curl: the bytes of the answer, or (code, message). `method`: package.Service/Method. `ca`: the file of
-    the certificate that the server must have; none: no TLS."""
+    """Makes a unary gRPC call by curl: returns the bytes of the response, or (code, message). `method`: package.Service/Method. `ca`: file
+    of the server's certificate; none: no TLS."""
     asked, got, headers = (stage.dir / name for name in ("asked", "got", "headers"))
     asked.write_bytes(struct.pack(">BI", 0, len(message)) + message)
     got.write_bytes(b"")
@@ -222,7 +222,7 @@ def grpc(stage, port, method, message, token=None, ca=None):
 
 
 def end_with_parent():
-    """In the child: it is killed when the test is, even by SIGKILL."""
+    """Called in the child: the kernel kills it when the test ends, even by SIGKILL."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -247,7 +247,7 @@ class Process:
         self.popen.wait()
 
     def stop(self, seconds=60, sig=signal.SIGTERM):
-        """Its exit code; None if it had to be killed."""
+        """Stops it. Returns its exit code; None if it had to be killed."""
         if self.running():
             self.popen.send_signal(sig)
         try:
@@ -277,7 +277,7 @@ class Tautd(Process):
 
 
     def has_ticked(self, token=None):
-        """Whether a tick has come since the last samples were sent: what was acknowledged is on disk."""
+        """Returns whether a tick has passed since the last samples were sent: then acknowledged samples are on disk."""
         return "tautd_unwritten_sample_bytes 0\n" in self.ask("/metrics", token=token).text
 
 
@@ -315,7 +315,7 @@ class Stage:
         return path
 
     def kubeconfig(self, name, port):
-        """A kubeconfig of this name for the API server at the port."""
+        """Writes a kubeconfig with this name for the API server at the port."""
         return self.file(name, f"""current-context: test
 contexts: [{{name: test, context: {{cluster: c, user: u}}}}]
 clusters: [{{name: c, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
@@ -323,7 +323,7 @@ users: [{{name: u, user: {{token: secret}}}}]
 """)
 
     def start(self, name, argv, ready=lambda process: True, seconds=90, kind=Process):
-        """Starts it and waits until ready(process); RuntimeError if it ends or takes longer."""
+        """Starts a process and waits until ready(process); raises RuntimeError if it ends or takes longer."""
         number = sum(p.name == name for p in self.processes)
         process = kind(name, [str(a) for a in argv], self.dir / f"{name}.{number}.log")
         self.processes.append(process)
@@ -335,7 +335,7 @@ users: [{{name: u, user: {{token: secret}}}}]
         return process
 
     def tautd(self, *argv, config=None, store="memory", port=0, seconds=120):
-        """A tautd that says it is ready; `config` is the text of its file."""
+        """Starts a tautd and waits until it is ready; `config` is the text of its file."""
         command = [self.args.tautd, "--listen", f"127.0.0.1:{port}", "--store", store, *argv]
         if config is not None:
             number = sum(p.name == "tautd" for p in self.processes)
@@ -353,23 +353,23 @@ users: [{{name: u, user: {{token: secret}}}}]
         return tautd
 
     def run(self, *argv, seconds=180, env=None):
-        """A program that ends by itself; its CompletedProcess with text. `env`: instead of this one's."""
+        """Runs a program that ends by itself; returns its CompletedProcess with text. `env` replaces this process' environment."""
         return subprocess.run([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=seconds, preexec_fn=end_with_parent, check=False)
 
     def taut(self, tautd, *argv, **more):
-        """taut as a client of the daemon."""
+        """Runs taut as a client of the daemon."""
         return self.run(self.args.taut, *argv, "--server", tautd.url, **more)
 
     def feed(self, port, *argv, seconds=400):
-        """taut-dev feed that ends by itself."""
+        """Runs a taut-dev feed that ends by itself."""
         fed = self.run(feeder(self.args), "feed", "--to", f"http://127.0.0.1:{port}", *argv, seconds=seconds)
         if fed.returncode != 0:
             raise RuntimeError(f"taut-dev feed {' '.join(argv)}: {fed.returncode} {fed.stderr[-1000:]}")
         return fed.stdout
 
     def feed_history(self, tautd, history, *argv, token=None):
-        """Feeds a past that ends now to a daemon whose clock is the samples', and waits for its passes."""
+        """Feeds history up to now to a daemon with clock: samples, and waits for its passes."""
         begin = time.time()
         said = self.feed(tautd.port, "--history", history, "--live", "0", *argv)
         print("      " + said.strip().replace("\n", "\n      "), flush=True)

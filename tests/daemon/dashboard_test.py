@@ -1,4 +1,4 @@
-"""The dashboard of a real tautd in a real browser: web/app/tests/pages.test.mjs against a made-up cell of nine days."""
+"""The dashboard of a real tautd in a real browser: web/app/tests/pages.test.mjs with a generated cell of nine days."""
 import os
 import pathlib
 import subprocess
@@ -15,7 +15,7 @@ pytestmark = [daemon.needs("node", "chromium"),
 
 @pytest.fixture(scope="module")
 def tautd(stage):
-    """With nine days of a made-up cell."""
+    """A daemon with nine days of a generated cell."""
     quota = stage.file("quota.yaml", "groups: [{name: shop, quotas: [{tier: production, resource: cpu, nominal: 500}]}]\n")
     prices = stage.file("prices.yaml", "tiers: [{name: production, prices: [{core_hour: 0.03, gib_hour: 0.004}]}]\n")
     scaled = 'rules: [{name: scaled, match: {job: "*1*"}, set: {replicas.policy: forecast, replicas.max: 40}}]\n'

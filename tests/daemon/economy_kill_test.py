@@ -1,10 +1,10 @@
-"""SIGKILL at random moments while money moves, quota is requested and usage is counted: nothing is lost or there twice.
+"""SIGKILL at random moments while money moves, quota is requested and usage is counted: nothing is lost or counted twice.
 
 Usage of one job in each of --groups groups is written window after window, and repeated as long as it was not
-answered. Clients grant money with a key, request quota for a job each and end some of the requests, and remember what
-was answered. tautd is killed --kills times and started again on the same store. In the end the account has every stored
-window of every job once, the ledger every grant that was answered once and no gap, and each request is there once and no
-further back than was answered.
+answered. Clients grant money with a key, request quota for a job each and end some of the requests, and remember the
+responses. tautd is killed --kills times and restarted on the same store. In the end the account has every stored
+window of every job once, the ledger has every answered grant once and no gap, and each request exists once and is no
+older than its response.
 
     tests/daemon/economy_kill_test.py --tautd build/release/bin/tautd --taut build/release/bin/taut --kills 100 --groups 1000
 """
@@ -44,7 +44,7 @@ server: {{tokens: {{operator_file: {stage.file("operators", OPERATOR + " anna")}
 
 
 class Client(threading.Thread):
-    """Calls `act` until it is ended. An answer that a kill cut off is asked for again by `act` itself."""
+    """Calls `act` until it is ended. After a response that a kill cut off, `act` itself repeats the request."""
 
     def __init__(self, act):
         super().__init__(daemon=True)
@@ -69,7 +69,7 @@ class Client(threading.Thread):
 
 
 class Feeder:
-    """A window of all jobs after the other; the same again until it is answered."""
+    """Sends a window of all jobs after the other, and repeats each until it is answered."""
 
     def __init__(self, port, groups, start):
         self.port, self.groups, self.start, self.at = port, groups, start, start
@@ -93,7 +93,7 @@ class Feeder:
 
 
 class Granter:
-    """Grants of a cent, each with a key, repeated until it is answered."""
+    """Grants a cent at a time, each with a key, and repeats each until it is answered."""
 
     def __init__(self, port, name):
         self.port, self.name, self.number = port, name, 0
@@ -115,7 +115,7 @@ class Granter:
 
 
 class Requester:
-    """A request for one job after the other; every second one is ended again."""
+    """Makes a request for one job after the other, and ends every second one."""
 
     def __init__(self, port, name, groups):
         self.port, self.name, self.groups, self.number = port, name, groups, 0
@@ -142,7 +142,7 @@ class Requester:
 
 
 def everything(tautd, path, key):
-    """All pages, newest first."""
+    """Returns all pages, newest first."""
     found, before = [], ""
     while True:
         page = tautd.ask(f"{path}?limit=10000{before}", token=OPERATOR, timeout=60).json()[key]
@@ -153,8 +153,8 @@ def everything(tautd, path, key):
 
 
 def account_is_whole(stage, tautd, feeder):
-    """Limits are constant, so that the sum is known: each stored window counts each job once. A kill costs the samples of the
-    current tick, which here are those of some windows."""
+    """Checks that each stored window counts each job once; the limits are constant, so the sum is known. A kill loses the samples of the
+    current tick, which here are the samples of some windows."""
     def ask(path):
         return tautd.ask(path, token=OPERATOR, timeout=60).json()
 

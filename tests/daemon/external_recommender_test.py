@@ -1,5 +1,5 @@
-"""tautd asks examples/external_recommender.py, a service in Python, and takes its limits and numbers of tasks; without
-it the jobs' own recommenders go on."""
+"""tautd calls examples/external_recommender.py, a service in Python, and uses its limits and numbers of tasks; without
+it the jobs' own recommenders continue."""
 import pathlib
 import subprocess
 

@@ -1,4 +1,4 @@
-"""KEDA's questions to tautd, as gRPC over HTTP/2 by curl: the number of replicas that is ordered, or an error."""
+"""KEDA's requests to tautd, as gRPC over HTTP/2 by curl: the ordered number of replicas, or an error."""
 import struct
 
 import daemon
@@ -22,13 +22,13 @@ pytestmark = daemon.needs("curl")
 
 
 class Keda:
-    """Asks for a job in metadata: the value of the metric, or (code, message)."""
+    """Requests a job given in metadata: returns the value of the metric, or (code, message)."""
 
     def __init__(self, stage, port):
         self.stage, self.port = stage, port
 
     def ask(self, method, message):
-        """The bytes of the answer, or (code, message)."""
+        """Returns the bytes of the response, or (code, message)."""
         return daemon.grpc(self.stage, self.port, f"externalscaler.ExternalScaler/{method}", message)
 
     @staticmethod

@@ -1,6 +1,6 @@
-"""A cluster for tests: an API server whose objects change as the test says, and whose pods use what it says and get the limits that are set.
+"""A cluster for tests: an API server whose objects and whose pods' usage the test sets, and whose pods get the limits that are written.
 
-Days go by in seconds: the kubelet's samples carry their own times, and tautd takes its time from them.
+Days pass in seconds: the kubelet's samples have their own times, and tautd takes its time from them.
 """
 import base64
 import contextlib
@@ -23,12 +23,12 @@ JOB = "shop/deployment/web/app"
 
 
 def mebibytes(quantity):
-    """Of "64Mi", "1000"."""
+    """Returns the MiB of "64Mi" or "1000"."""
     return int(quantity[:-2]) if quantity.endswith("Mi") else int(quantity) / MIB
 
 
 class Cluster:
-    """Objects, the events of them, and what was asked."""
+    """The objects, their events, and the requests that arrived."""
 
     def __init__(self):
         self.lock = threading.Condition()
@@ -78,7 +78,7 @@ class Cluster:
             self.lock.notify_all()
 
     def scale_by(self, resource):
-        """A HorizontalPodAutoscaler of the Deployment on the utilization of this resource; None: none any more."""
+        """Creates a HorizontalPodAutoscaler of the Deployment on the utilization of this resource; None removes it."""
         hpa = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {
             "scaleTargetRef": {"kind": "Deployment", "name": "web"},
             "metrics": [{"type": "Resource", "resource": {"name": resource, "target": {"type": "Utilization", "averageUtilization": 80}}}]}}
@@ -90,7 +90,7 @@ class Cluster:
             self.lock.notify_all()
 
     def annotate(self, annotations):
-        """Those of the Deployment, all of them."""
+        """Sets all annotations of the Deployment."""
         with self.lock:
             self.version += 1
             self.deployment["metadata"].update(annotations=annotations, resourceVersion=str(self.version))
@@ -106,7 +106,7 @@ class Cluster:
             self.lock.notify_all()
 
     def add(self, name, memory="512Mi", annotations=None, changes=None, started=None, owner=("ReplicaSet", "web-5d4f8c7b9d"), image="registry/app:1"):
-        """`changes`: of its resources, by the webhook. `started`: Unix time; None: its status does not say it."""
+        """Adds a pod. `changes`: changes of its resources by the webhook. `started`: Unix time; None: its status lacks it."""
         running = {"startedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))} if started else {}
         resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
         for part in ("requests", "limits"):
@@ -121,7 +121,7 @@ class Cluster:
                  "ADDED")
 
     def resize(self, name, patch):
-        """As the API server and, at once, the kubelet."""
+        """Resizes a pod, as the API server and, at once, the kubelet do."""
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
             change = patch["spec"]["containers"][0]["resources"]
@@ -136,7 +136,7 @@ class Cluster:
             self.put(pod)
 
     def evict(self, name):
-        """Another pod takes its place, which the webhook reviews."""
+        """Evicts a pod; another one replaces it, which the webhook reviews."""
         self.remove(name)
         with self.lock:
             self.replaced += 1
@@ -148,7 +148,7 @@ class Cluster:
         self.add(f"web-5d4f8c7b9d-new{self.replaced}", annotations=changes.get("/metadata/annotations"), changes=changes)
 
     def apply(self, body):
-        """To the Deployment, server-side; other pods take the place of those that there are."""
+        """Applies a change to the Deployment, server-side; other pods replace the present ones."""
         names = {"app": ["memory", "cpu"]}
         with self.lock:
             self.rollouts += 1
@@ -172,7 +172,7 @@ class Cluster:
             self.add(f"web-5d4f8c7b9d-{self.rollouts}x{i}", annotations=annotations, changes=changes)
 
     def kill_for_memory(self, name, seconds_ago=0, is_restarted=True):
-        """`seconds_ago`: when its container ended, before now. A pod that is not restarted has failed."""
+        """Kills a container for its memory. `seconds_ago`: end of its container. A pod that is not restarted has failed."""
         with self.lock:
             pod = copy.deepcopy(self.pods[name])
             status = pod["status"]["containerStatuses"][0]
@@ -190,15 +190,15 @@ class Cluster:
             return mebibytes(self.pods[name]["spec"]["containers"][0]["resources"]["limits"]["memory"])
 
     def use_of(self, name):
-        """Of a pod's container, in MiB."""
+        """Returns the usage of a pod's container, in MiB."""
         return self.use_mib
 
     def usage(self):
-        """The kubelet's text: the samples of some hours at a time."""
+        """Returns the kubelet's text: the samples of some hours at a time."""
         with self.lock:
             begin, self.seconds = self.seconds, self.seconds + self.scrape_seconds
             lines = []
-            # By time, as usage comes: with all of one pod first, windows would close before the others are read.
+            # By time, as usage arrives: with all samples of one pod first, windows would close before the others are read.
             for second in range(begin, self.seconds, STEP):
                 at = (self.start + second) * 1000
                 for name in self.pods:
@@ -209,7 +209,8 @@ class Cluster:
         return "\n".join(lines) + "\n"
 
     def pod_metrics(self):
-        """As metrics-server: of each pod the mean of the last minute; two and a half minutes go by from one answer to the next."""
+        """Returns the metrics-server's view: the mean of the last minute of each pod; two and a half minutes pass from one response to the
+        next."""
         with self.lock:
             self.seconds += 150
             at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.start + self.seconds))
@@ -363,7 +364,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(cluster, handler=Handler):
-    """The cluster behind an API server, whose port it has then."""
+    """Serves the cluster by an API server, whose port it then has."""
     server = Server(("127.0.0.1", 0), type("Handler", (handler,), {"cluster": cluster}))
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -380,14 +381,14 @@ def decisions(tautd, target="memory"):
 
 
 def await_scrapes(tautd, count):
-    """Until usage was read so many more times, a second or more from one to the next: what was to happen by then has happened."""
+    """Waits until usage was read this many more times, a second or more apart, after which the expected effect must have occurred."""
     name = 'tautd_kubernetes_scrapes_total{result="read"}'
     wanted = (metric(tautd, name) or 0) + count
     assert daemon.eventually(lambda: (metric(tautd, name) or 0) >= wanted, 20 + 2 * count), f"{count} scrapes: {tautd.output()[-500:]}"
 
 
 def seen_during(tautd, count, value):
-    """What value() gives while so many scrapes go by."""
+    """Returns the values of value() during this many scrapes."""
     name, seen = 'tautd_kubernetes_scrapes_total{result="read"}', set()
     wanted = (metric(tautd, name) or 0) + count
     assert daemon.eventually(lambda: seen.add(value()) or (metric(tautd, name) or 0) >= wanted, 20 + 2 * count, 0.05), f"{count} scrapes: {tautd.output()[-500:]}"
@@ -395,12 +396,12 @@ def seen_during(tautd, count, value):
 
 
 def await_pods(tautd, cluster):
-    """Until tautd has seen all pods."""
+    """Waits until tautd has seen all pods."""
     assert daemon.eventually(lambda: metric(tautd, "tautd_kubernetes_pods") == len(cluster.pods), 20), f"pods are seen: {metric(tautd, 'tautd_kubernetes_pods')}"
 
 
 def container(tautd):
-    """What the API says of the job's container; absent right after a start."""
+    """Returns the API's view of the job's container; it is absent right after a start."""
     return tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")["container"]
 
 
@@ -409,7 +410,7 @@ def setting(tautd, key):
 
 
 def review(memory="1024Mi", **more):
-    """What the API server asks before it creates a pod of the Deployment."""
+    """Returns the review that the API server requests before it creates a pod of the Deployment."""
     resources = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": memory}}
     return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
         "uid": "r-1", "kind": {"group": "", "version": "v1", "kind": "Pod"}, "operation": "CREATE", "namespace": "shop",
@@ -419,6 +420,7 @@ def review(memory="1024Mi", **more):
 
 
 def owners_limit(tautd):
-    """In MiB; 0: not known. Of the last window, which after a start may be one of pods whose owner's limits are not known yet."""
+    """Returns the owner's limit in MiB; 0: not known. It is that of the last window, which after a start may contain pods whose owner's
+    limits are not known yet."""
     job = tautd.get(f"/api/v1/jobs/{daemon.quoted(JOB)}")
     return (job["memory"]["owner_limit"] or 0) / MIB

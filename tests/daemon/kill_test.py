@@ -1,9 +1,9 @@
-"""SIGKILL at random moments: what tautd has told of decisions holds, and nothing is there twice.
+"""SIGKILL at random moments: decisions that tautd has reported remain, and nothing exists twice.
 
-taut-dev feed sends all the time and clients read decisions (by polling, and as they happen from the event stream) and
-remember them; another sets a job's setting again and again and remembers what it was told is set. tautd is killed and
-started again on the same store; then every decision that was told is there and unchanged, ids are 1, 2, ... without a
-gap, the fleet's history has each window once, and every setting is the last that was told, or the one in flight.
+taut-dev feed sends continuously. Clients read decisions (by polling, and from the event stream as they happen) and
+remember them; another client sets a job's setting repeatedly and remembers the acknowledged values. tautd is killed and
+restarted on the same store. Then every reported decision exists unchanged, ids are 1, 2, ... without a
+gap, the fleet's history has each window once, and every setting is the last acknowledged one, or the one in flight.
 TAUT_TEST_SCALE makes it longer.
 """
 import http.client
@@ -31,7 +31,7 @@ PAGE_S = 10 * 86400
 
 
 class Memory:
-    """What clients were told. Thread-safe."""
+    """Values that clients have received. Thread-safe."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -43,7 +43,7 @@ class Memory:
             known = self.decisions.setdefault(decision["id"], decision)
             self.by_events += by_event
             for key, value in decision.items():
-                # A pending outcome becomes another, but no outcome changes once it is there.
+                # A pending outcome may change, but a final one may not.
                 open_yet = key in OUTCOME and known["outcome"] == "pending"
                 if known.get(key) != value and not open_yet:
                     self.contradictions.append((known, decision))
@@ -56,7 +56,7 @@ class Memory:
 
 
 class Client(threading.Thread):
-    """Calls `look` again and again until it is told to end; lost connections are what it lives with."""
+    """Calls `look` repeatedly until it is ended; lost connections are expected."""
 
     def __init__(self, look):
         super().__init__(daemon=True)
@@ -133,12 +133,12 @@ class Setter:
             self.told[job] = value
 
     def wrong(self, tautd, told):
-        """What is not set of what was told before it was killed."""
+        """Returns acknowledged settings that are missing after a kill."""
         wrong = []
         for job, value in told.items():
             values = tautd.get(f"/api/v1/jobs/{daemon.quoted(job)}/settings")["values"]
             now = next(v["value"] for v in values if v["key"] == "memory.upper")
-            # The setter goes on meanwhile: its values only grow.
+            # The setter continues meanwhile: its values only grow.
             if int(now.removesuffix("GiB") or 0) < int(value.removesuffix("GiB")):
                 wrong.append(f"memory.upper of {job} is {now or 'not set'}; {value} was told")
         return wrong
@@ -155,7 +155,7 @@ def all_decisions(tautd):
 
 
 def fleet_times(tautd, begin, end):
-    """The ends of all windows of the fleet's history, each as often as it is there."""
+    """Returns the ends of all windows of the fleet's history, as often as each is present."""
     times = []
     for at in range(begin, end, PAGE_S):
         page = tautd.get(f"/api/v1/fleet/history?from={at}&to={at + PAGE_S - WINDOW_S}&points=5000")
@@ -167,7 +167,7 @@ def fleet_times(tautd, begin, end):
 
 
 def problems_of(tautd, memory, told_before, begin):
-    """What is wrong after a start, in words."""
+    """Returns the errors after a start, in words."""
     wrong = []
     found = all_decisions(tautd)
     ids = [d["id"] for d in found]
@@ -215,7 +215,7 @@ def test_what_was_told_holds_over_kills(stage, story, request):
     assert daemon.eventually(lambda: len(story.memory.copy()) >= 20, 120), f"there are decisions: {len(story.memory.copy())}"
     story.killed_starting, story.working, story.longest, figures = 0, 0, 0, (0, 0, 0)
     for kill in range(1, story.kills + 1):
-        # Mostly soon after it has told of something new: then it is at work.
+        # Mostly soon after it has reported something new, when it is busy.
         known = len(story.memory.copy())
         if rng.random() < 0.8 and daemon.eventually(lambda: len(story.memory.copy()) > known, 10 / daemon.PATIENCE, 0.005):
             story.working += 1

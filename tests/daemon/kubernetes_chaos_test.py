@@ -1,4 +1,4 @@
-"""Two minutes in which everything goes wrong, on a fake cluster: tautd is killed with SIGKILL, its watches are cut, its owner opts out and in
+"""Two minutes of faults on a fake cluster: tautd is killed with SIGKILL, its watches are cut, its owner opts out and in
 and moves its bounds, pods are replaced, and containers are killed for their memory. After every step: nothing that is opted out is written,
 no limit in force is below its bound, every kill is charged once and to the limit at its time; Events, decisions and metrics say the same."""
 import os
@@ -42,7 +42,7 @@ class Cluster(fake_cluster.Cluster):
         return out
 
     def kill(self, name, ahead):
-        """At the time of the newest sample; `ahead`: by a clock that is one sample ahead of it."""
+        """Kills a container at the time of the newest sample; `ahead`: by a clock that is one sample ahead of it."""
         with self.lock:
             seconds_ago = 0 if ahead else fake_cluster.STEP
             self.kills.append((START + self.seconds - seconds_ago, self.limit(name), ahead))
@@ -85,7 +85,7 @@ class Chaos:
         self.steps = []
 
     def step(self):
-        """Does something, and what is wrong until the next step."""
+        """Performs one fault, and returns the errors until the next step."""
         c = self.cluster
         what = self.random.choice(("off", "lower", "kill", "kill", "kill", "sigkill", "cut", "replace", "calm"))
         self.steps.append(what)
@@ -127,7 +127,7 @@ class Chaos:
         wrong = []
         for oom in ooms:
             for _ in range(oom["kills"]):
-                # A scrape is the clock, and a date of another tautd may be its sample's.
+                # The scrapes are the clock, and a date of another tautd may be its sample's.
                 near = [k for k in kills if abs(k[0] - oom["time"]) <= 600]
                 if not near:
                     wrong.append(f"{oom}: no such kill of {self.cluster.kills}")
@@ -143,8 +143,8 @@ class Chaos:
         limit = oom["limit"] / MIB
         if abs(limit - kill[1]) <= SAME * kill[1]:
             return []
-        # In the second of an order a container may have either limit, and the lower one counts. A clock that is ahead
-        # dates a kill after an order that was carried out after it.
+        # In the second of an order a container may have either limit, and the lower one counts. A clock that is ahead dates a kill after an
+        # order that was applied after it.
         of_orders = [a / MIB if a is not None else OWNERS for d in decisions(self.tautd) for a in (d["before"], d["after"])
                      if d["kind"] != "would_set"]
         if (limit < kill[1] or kill[2]) and any(abs(limit - a) <= SAME * a for a in of_orders):
@@ -198,14 +198,14 @@ def test_decisions_pods_and_events_agree_in_the_end(story, cluster):
     last = lambda: next((d for d in decisions(story.tautd) if d["kind"] != "would_set"), None)  # noqa: E731
 
     def agrees():
-        # An order that failed, as of more than a node has, leaves what was before it.
+        # A failed order, such as one for more than a node's capacity, leaves the previous limit.
         amount = last()["before" if last()["outcome"] == "failed" else "after"]
         ordered = OWNERS if amount is None else amount / MIB
         return all(abs(cluster.limit(name) - ordered) <= 1 for name in list(cluster.pods))
 
     assert daemon.eventually(agrees, 60, 0.5), f"the pods have what the last decision says: {(last(), {n: cluster.limit(n) for n in cluster.pods})}"
     said = {e["reason"] for e in cluster.said}
-    # An Event follows the outcome; one is lost where tautd is killed between the two.
+    # An Event follows the outcome; it is lost if tautd is killed between the two.
     assert said & {"LimitSet", "LimitRaised", "LimitReleased"}, "Events say what was done"
     raised = [d for d in decisions(story.tautd) if d["kind"] == "oom_raise"]
     assert "LimitRaised" not in said or raised, "and nothing was raised after a kill that no decision says"

@@ -34,7 +34,7 @@ class Cluster(fake_cluster.Cluster):
             self.kernel[name] = int(self.limit(name) * MIB)
 
     def admitted(self):
-        """The limit with which a new pod starts, in MiB."""
+        """Returns the limit with which a new pod starts, in MiB."""
         with self.lock:
             bundle = base64.b64decode(self.webhook["webhooks"][0]["clientConfig"]["caBundle"]).decode()
         connection = http.client.HTTPSConnection("127.0.0.1", self.webhook_port, context=ssl.create_default_context(cadata=bundle), timeout=10)
@@ -67,7 +67,7 @@ def start(stage, cluster, name="tautd.db"):
 
 
 def settle(cluster, tautd):
-    """Time nearly stands still: no window closes, and nothing more is decided than what is asked for."""
+    """Slows the clock down: no window closes, and only the requested decisions are made."""
     cluster.scrape_seconds = 60
     assert daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20), "all decisions are applied"
     passes = metric(tautd, "tautd_passes_total")
@@ -76,7 +76,7 @@ def settle(cluster, tautd):
 
 
 def killed(stage, cluster, tautd, wanted):
-    """Killed, started again, and for some seconds nothing but `wanted` is in force; the one that was started."""
+    """Kills and restarts tautd, and checks for some seconds that only `wanted` is in force; returns the new process."""
     tautd.kill()
     again = start(stage, cluster)
     assert daemon.eventually(lambda: metric(again, "tautd_kubernetes_synced") == 1, 20), "synced"
@@ -98,7 +98,7 @@ def test_a_limit_is_set(stage, cluster, story):
 
 @pytest.mark.parametrize("scrapes", [0, 1, 2])
 def test_a_kill_behind_a_release_brings_no_order_back(stage, cluster, story, scrapes):
-    """At once, and so many seconds later."""
+    """At once, and after some seconds."""
     settle(cluster, story.tautd)
     cluster.annotate({"tautline.dev/mode": "off"})
     assert daemon.eventually(lambda: cluster.limit(POD) == OWNERS, 20, 0.01), f"mode off gives the owner's limit back: {cluster.limit(POD)}"
@@ -112,7 +112,7 @@ def test_a_kill_behind_a_release_brings_no_order_back(stage, cluster, story, scr
 
 
 def test_a_kill_behind_a_raise_takes_it_not_back(stage, cluster, story):
-    # The limit is in force for a while: a kill that may be of before is charged to the one before.
+    # The limit must be in force for a while, because an earlier kill would be charged to the limit before it.
     cluster.scrape_seconds = 300
     begin = cluster.seconds
     daemon.eventually(lambda: cluster.seconds >= begin + 1800, 30)
@@ -130,7 +130,7 @@ def test_a_kill_behind_a_raise_takes_it_not_back(stage, cluster, story):
 
 
 def test_another_store_gives_back_what_this_one_has_set(stage, story, cluster):
-    """What is the owner's stands on the objects."""
+    """The owner's values are stored on the objects."""
     story.tautd.kill()
     assert cluster.limit(POD) < 0.9 * OWNERS, "what the first one has set stands"
     cluster.annotate({"tautline.dev/mode": "off"})

@@ -47,7 +47,7 @@ class Handler(bed.Handler):
 
 
 class Webhook:
-    """As the API server calls it."""
+    """Calls the webhook as the API server does."""
 
     def __init__(self, cluster, port):
         authority = lambda: cluster.validating["webhooks"][0]["clientConfig"].get("caBundle")  # noqa: E731
@@ -81,7 +81,7 @@ class Webhook:
         return self.ask(*args, **more)["allowed"]
 
     def ask_for(self, owner):
-        """A pod of this controller, (KIND, NAME), or of none."""
+        """Requests a pod of this controller, (KIND, NAME), or of none."""
         review = bed.review(**({"ownerReferences": [{"kind": owner[0], "name": owner[1], "controller": True}]} if owner else {"ownerReferences": [], "name": "tool"}))
         status, text = self.post(json.dumps(review))
         assert status == 200, text
@@ -96,7 +96,7 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def admission():
-    """The port at which pods are reviewed."""
+    """Returns the port at which pods are reviewed."""
     return daemon.free_port()
 
 
@@ -114,7 +114,7 @@ kubernetes: {{kubeconfig: {kubeconfig}, admission: {{listen: 127.0.0.1:{admissio
 
 
 def left(tautd):
-    """Of 350 millicores."""
+    """Returns the rest of 350 millicores."""
     return 350 - daemon.metric(tautd, "tautd_kubernetes_pods") * 100
 
 
@@ -167,7 +167,7 @@ def test_a_pod_counts_once_and_makes_room_when_it_goes(story, cluster):
 
 
 def test_of_eight_pods_at_once_one_gets_the_last_room(story, cluster):
-    # What is left is for one pod, or for two where the last answer holds nothing; eight ask for it at the same time.
+    # The rest is enough for one pod, or for two if the last response holds nothing; eight request it at the same time.
     assert daemon.eventually(lambda: daemon.metric(story.tautd, "tautd_kubernetes_pods") == 2, 20), "two pods are there again"
     cluster.add(f"{WEB}-b")  # what was held for it is the pod
     cluster.change(f"{WEB}-b", uid=f"uid-{WEB}-b-2")
@@ -223,7 +223,7 @@ def timed(webhook):
 
 
 def test_another_tautd_warns_of_pods_beyond_the_quota(stage, cluster, admission, story):
-    """Another tautd, which warns: it makes a certificate of its own, and counts the pods before it refuses any."""
+    """Another tautd, in mode warn: it creates its own certificate, and counts the pods before it refuses any."""
     quota_of(stage, 250)
     before = cluster.validating["webhooks"][0]["clientConfig"].pop("caBundle")
     tautd = stage.tautd(config=settings(stage, cluster, admission, "warn"))
@@ -268,7 +268,7 @@ def start(stage, cluster, admission, action, held):
 
 
 def test_with_money_pods_are_created(stage, story, cluster, admission):
-    """A group whose business is frozen starts nothing new; what runs goes on."""
+    """A group with a frozen business starts nothing new; its running pods continue."""
     quota_of(stage, 9000)
     cluster.add(f"{WEB}-h")
     cluster.add("backup-1-x", owner=("Job", "backup-1"))

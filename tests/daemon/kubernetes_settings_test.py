@@ -15,7 +15,7 @@ DB = "shop/statefulset/db/app"
 
 
 class Cluster(fake_cluster.Cluster):
-    """With a StatefulSet beside the Deployment, and lists that may be late."""
+    """A cluster with a StatefulSet beside the Deployment, and lists that may be late."""
 
     def __init__(self, annotations, labels):
         super().__init__()
@@ -31,7 +31,7 @@ class Cluster(fake_cluster.Cluster):
             return "".join(f'container_memory_working_set_bytes{{container="app",namespace="shop",pod="{name}"}} {20 << 20}\n' for name in self.pods)
 
     def patched(self):
-        """Names of pods that were resized."""
+        """Returns the names of resized pods."""
         with self.lock:
             return sorted({r.split()[1].split("/")[-2] for r in self.requests if r.startswith("PATCH") and "/resize" in r})
 
@@ -58,7 +58,7 @@ class Handler(fake_cluster.Handler):
 
 @contextlib.contextmanager
 def started(stage, annotations, labels=(), memory="512Mi", of_pods=None):
-    """A cluster and a configuration. `of_pods`: annotations of the Deployment's pods."""
+    """Starts a cluster and a configuration. `of_pods`: annotations of the Deployment's pods."""
     cluster = Cluster(annotations, dict(labels))
     cluster.add("web-5d4f8c7b9d-2bxnz", memory, of_pods)
     cluster.add("db-0", memory, {"tautline.dev/mode": "canary"}, owner=("StatefulSet", "db"))
@@ -72,7 +72,7 @@ rules:
 
 
 def decided(tautd):
-    """Jobs for which anything was to be set."""
+    """Returns the jobs with a decision."""
     return sorted({d["job"] for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if d["kind"] != "would_set"})
 
 
@@ -80,7 +80,7 @@ def decided(tautd):
     ({"tautline.dev/mode": "off"}, {}, None), ({"app.tautline.dev/mode": "observe", "tautline.dev/mode": "auto"}, {}, None),
     ({"tautline.dev/mode": "auto"}, {"tautline.dev/mode": "off"}, None), ({"tautline.dev/mode": "auto"}, {}, {"app.tautline.dev/mode": "off"})])
 def test_a_workload_that_is_opted_out_is_never_touched(stage, annotations, labels, of_pods):
-    """A workload that is opted out from its creation, in a store that knows nothing of it."""
+    """A workload that is opted out from its creation, with an empty store."""
     with started(stage, annotations, labels, of_pods=of_pods) as (cluster, config):
         is_never_touched(stage, cluster, config, of_pods)
 
@@ -110,7 +110,7 @@ def is_never_touched(stage, cluster, config, of_pods):
 
 
 def test_a_new_workload_is_raised_at_its_first_kill(stage):
-    """No window of the workloads is closed, and the clock is the wall's."""
+    """No window of the workloads is closed, and the clock is the wall clock."""
     with started(stage, {"tautline.dev/mode": "off"}, memory="32Mi") as (cluster, config):
         is_raised_at_once(stage, cluster, config)
 

@@ -13,7 +13,7 @@ DB = "shop/statefulset/db"
 
 
 class Cluster(fake_cluster.Cluster):
-    """With a StatefulSet, of which db-0 uses the most, and a DaemonSet on two nodes."""
+    """A cluster with a StatefulSet, whose db-0 uses the most, and a DaemonSet on two nodes."""
 
     def __init__(self):
         super().__init__()
@@ -54,7 +54,7 @@ class Handler(fake_cluster.Handler):
             with c.lock:
                 return self.answer(200, json.dumps({"kind": "List", "metadata": {"resourceVersion": str(c.version)}, "items": [c.sets]}))
         if path.path == "/api/v1/nodes" and "watch" not in query:
-            # One is read, and gives the usage of both.
+            # One is read, and returns the usage of both.
             nodes = [{"metadata": {"name": f"node-{i}", "labels": {"pool": pool}}, "status": {
                 "allocatable": {"cpu": "8", "memory": "16Gi"}, "conditions": [{"type": "Ready", "status": str(i == 1)}]}}
                 for i, pool in ((1, "large"), (2, "small"))]
@@ -95,7 +95,7 @@ def cluster():
 
 @pytest.mark.parametrize("may_list", [False, True])
 def test_annotations_of_a_custom_resource_are_settings(stage, cluster, may_list):
-    """Annotations of a custom resource: settings where it may be listed, and said once where it may not."""
+    """Annotations of a custom resource are settings if it may be listed, and reported once if it may not."""
     cluster.may_list = may_list
     job = "shop/rollout/web/app"
     cluster.used_mib["web-5d4f8c7b9d-2bxnz"] = 50
@@ -202,7 +202,7 @@ class TestSplit:
         story.tautd = stage.tautd(config=story.config, store=story.store)
 
         shippers = ["shop/daemonset/shipper@large/app", "shop/daemonset/shipper@small/app"]
-        # Where samples set the time, the first ones come before owners are known, and some names are guessed then.
+        # With clock: samples, the first samples arrive before owners are known, and some names are guessed.
         assert daemon.eventually(lambda: {*shippers, DB + "/app"} <= set(jobs(story.tautd)), 60), (
             f"pods of a DaemonSet are jobs by their node's label; replicas of a StatefulSet are one job: {jobs(story.tautd)}")
         assert "shop/daemonset/shipper/app" not in jobs(story.tautd), "and the whole DaemonSet is none"

@@ -81,7 +81,7 @@ def is_synced(tautd):
 
 
 def keeps(cluster, tautd):
-    """Nothing but the owner's limit is in force until this one has the Lease, and for some seconds more."""
+    """Checks that only the owner's limit is in force until this one has the Lease, and for some seconds more."""
     seen = set()
     assert daemon.eventually(lambda: seen.add(cluster.limit(POD)) or holds(tautd), 40, 0.05), "the other one takes the Lease"
     seen |= fake_cluster.seen_during(tautd, 6, lambda: cluster.limit(POD))

@@ -1,6 +1,6 @@
 """tautd in a cluster: an API server of this test's own, whose pods use what it says and get the limits that are set.
 
-Days go by in seconds: the kubelet's samples carry their own times, and tautd takes its time from them. (A real cluster
+Days pass in seconds: the kubelet's samples have their own times, and tautd takes its time from them. (A real cluster
 is in tests/kubernetes.)
 """
 import base64
@@ -21,7 +21,7 @@ from fake_cluster import JOB, MIB, container, decisions, mebibytes, owners_limit
 
 
 def test_a_limit_is_tried_on_some_pods_and_then_set_on_all(stage, cluster):
-    """A lower limit is tried on some of the pods, and set on all when it did no harm. A credential plugin says who tautd is."""
+    """A lower limit is tried on some of the pods, and set on all after the trial. A credential plugin authenticates tautd."""
     stage.file("login", f"""#!/bin/sh
 echo run >>{stage.dir}/login.runs
 echo "{{\\"kind\\":\\"ExecCredential\\",\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":{{\\"token\\":\\"$WHO\\"}}}}"
@@ -60,7 +60,7 @@ defaults: {{mode: canary, recommender: moving_window, canary.share: 0.5, canary.
 
 
 def test_usage_may_come_from_the_metrics_api(stage, cluster):
-    """Where the proxy to the kubelets is not allowed, usage is that of metrics.k8s.io."""
+    """If the proxy to the kubelets is not allowed, usage comes from metrics.k8s.io."""
     kubeconfig = stage.kubeconfig("kubeconfig4", cluster.port)
     config = """clock: samples
 ingest: {{kubernetes_jobs: containers, grace: 0s}}
@@ -83,7 +83,7 @@ defaults: {{mode: observe, recommender: moving_window}}
 
 
 def test_a_custom_kind_is_scaled_by_its_subresource(stage, cluster):
-    """A kind that nobody told tautd of has a number of replicas too, where discovery says that it has a scale."""
+    """A kind outside the configuration has a number of replicas too, if discovery reports a scale subresource."""
     kubeconfig = stage.kubeconfig("kubeconfig10", cluster.port)
     for end in ("2bxnz", "4vqtr"):
         cluster.add(f"web-5d4f8c7b9d-{end}")
@@ -152,7 +152,7 @@ rules:
 
 
 def test_the_deployment_says_what_is_recommended(stage, cluster):
-    """The Deployment says in an annotation what is recommended, and why, and loses it with mode off."""
+    """An annotation of the Deployment shows the recommendation and its reason; mode off removes it."""
     kubeconfig = stage.kubeconfig("kubeconfig9", cluster.port)
     config = f"""clock: samples
 ingest: {{kubernetes_jobs: containers}}
@@ -209,7 +209,7 @@ defaults: {{mode: observe, recommender: moving_window}}
 
 
 def test_a_pod_that_starts_has_more_cpu_for_a_while(stage, cluster):
-    """A pod that starts has more CPU for a while, and then what is ordered."""
+    """A starting pod has more CPU for a while, and then the ordered limit."""
     kubeconfig = stage.kubeconfig("kubeconfig6", cluster.port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
@@ -250,7 +250,7 @@ rules:
 
 
 def test_runs_of_a_program_are_one_job(stage, cluster):
-    """Jobs that no CronJob makes are one job by the program that they run, and a new run has its limit at once."""
+    """Jobs without a CronJob are one job by the program that they run, and a new run has its limit at once."""
     kubeconfig = stage.kubeconfig("kubeconfig7", cluster.port)
     config = f"""clock: samples
 actuator: {{kind: kubernetes}}
@@ -342,7 +342,7 @@ rules:
 
 
 def test_pods_are_evicted_where_no_resize_is_possible(stage, cluster):
-    """Where no resize is possible and pods may be evicted, those that replace them start with the limit."""
+    """If no resize is possible and pods may be evicted, the pods that replace them start with the limit."""
     kubeconfig = stage.kubeconfig("kubeconfig3", cluster.port)
     cluster.webhook_port = daemon.free_port()
     config = f"""clock: samples
@@ -385,7 +385,7 @@ def steered(stage, cluster, tautd, pod):
     """Annotations of the Deployment, as kubectl annotate writes them."""
     request = lambda: cluster.pods[pod]["spec"]["containers"][0]["resources"]["requests"]["memory"]  # noqa: E731
     cluster.scale_by("memory")
-    # Its watch and that of the annotation are two: the latter may come first.
+    # Its watch and the annotation's are separate: the latter may report first.
     assert daemon.eventually(lambda: container(tautd)["memory"]["scaled_by"], 20), f"tautd knows the HorizontalPodAutoscaler: {container(tautd)}"
     daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd)), 20)
     before, requested = cluster.limit(pod), request()
@@ -408,7 +408,7 @@ def steered(stage, cluster, tautd, pod):
 
 
 def admitted(stage, cluster, port, pod):
-    """The mutating webhook, by the certificate that tautd has written to its configuration."""
+    """Calls the mutating webhook, with the certificate that tautd has written to its configuration."""
     told = lambda: [r for r in cluster.requests if r.startswith("PATCH") and "/mutatingwebhookconfigurations/tautline" in r]  # noqa: E731
     assert daemon.eventually(told, 20), "tautd writes its certificate to the configuration of the webhook"
     sent = json.loads(told()[0].split(" ", 3)[3])["webhooks"]
@@ -422,7 +422,7 @@ def admitted(stage, cluster, port, pod):
         return answer.status, answer.read().decode()
 
     def reviewed():
-        """Its status, response and the limits of memory of the new pod and of the other, which may change at any time."""
+        """Returns status, response and the memory limits of the new pod and of the other one, which may change at any time."""
         status, text = ask(json.dumps(review()))
         response = json.loads(text)["response"]
         patch = {o["path"]: o["value"] for o in json.loads(base64.b64decode(response.get("patch", "W10=")))}
@@ -462,7 +462,7 @@ rules:
 
 
 class TestOneWorkload:
-    """From its first limit on, over kills, restarts, changes by others and refusals."""
+    """One workload from its first limit on, across kills, restarts, changes by others and refusals."""
 
     @pytest.fixture(scope="class")
     def cluster(self):
@@ -599,7 +599,7 @@ class TestOneWorkload:
         assert daemon.eventually(lambda: owners_limit(story.tautd) == 1024, 20), f"and the owner's new limit is known: {owners_limit(story.tautd)}"
 
     def test_new_pods_are_admitted_with_the_limit(self, stage, story, cluster):
-        # Of a Job whose pods have ended the raise waits for the next pod.
+        # The raise of a Job whose pods have ended waits for the next pod.
         settled = lambda: all(d["outcome"] != "pending" for d in decisions(story.tautd) if d["job"] == JOB)  # noqa: E731
         assert daemon.eventually(settled, 20), "all decisions are applied"
         admitted(stage, cluster, story.admission, story.fourth)

@@ -1,4 +1,4 @@
-"""The number of tasks follows a series of requests that a mapping rule makes the load of a job; over a kill, and back
+"""The number of tasks follows a series of requests that a mapping rule makes the load of a job; across a kill, and back
 to the CPU. kube-state-metrics says how many tasks run."""
 import signal
 

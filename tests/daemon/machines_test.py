@@ -1,6 +1,6 @@
-"""The machines of a tautd: a cluster's node with its pods, as it is measured, learnt, killed, damaged and asked for.
+"""The machines of a tautd: a cluster's node with its pods is measured and learnt, tautd is killed, and its file is damaged.
 
-The cluster is that of fake_cluster.py, whose days go by in seconds.
+The cluster is that of fake_cluster.py, whose days pass in seconds.
 """
 import re
 
@@ -20,7 +20,7 @@ def page(tautd, query=""):
 
 
 def node(tautd):
-    """The only machine; None: none is known."""
+    """Returns the only machine; None if there is none."""
     machines = page(tautd)["machines"]
     return machines[0] if machines else None
 
@@ -42,7 +42,7 @@ def test_without_a_source_there_are_no_machines(stage, tautd):
 
 
 def still(cluster, tautd):
-    """No further usage comes, and what came is taken in; the page as it then stays."""
+    """Stops the usage and waits until all of it is processed; returns the page as it then stays."""
     cluster.scrape_seconds = 0
     seen = []
 
@@ -71,7 +71,7 @@ kubernetes: {{kubeconfig: {kubeconfig}, scrape_interval: 1s}}
 
 
 def test_its_figures_are_those_of_its_pods(story):
-    # Two pods ask for 100m and 256Mi each, use 0.1 cores and 20 MiB, and may use 1 core and 512Mi.
+    # Two pods request 100m and 256Mi each, use 0.1 cores and 20 MiB, and have limits of 1 core and 512Mi.
     one = node(story.tautd)
     cpu, memory = one["cpu"], one["memory"]
     assert (one["name"], one["source"], one["present"], one["ready"], one["tasks"]) == ("node-1", "kubernetes", True, True, 2), (

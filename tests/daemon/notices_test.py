@@ -1,4 +1,4 @@
-"""What is said before the first window, and a job's notices: of a label `cluster` that comes later, and of a burst of CPU once a day."""
+"""Messages before the first window, and a job's notices: a label `cluster` that appears later, and a burst of CPU once a day."""
 import time
 
 import daemon
@@ -19,7 +19,7 @@ def notices(tautd, job):
 
 
 def test_commands_say_that_no_window_has_closed(stage, tautd):
-    """Every command that shows jobs says that no window has closed, not zeros and not that something failed."""
+    """Every command that shows jobs reports that no window has closed, in place of zeros or an error."""
     for command in (["jobs"], ["top"], ["decisions"], ["status"], ["jobs", "--group-by", "team"]):
         said = stage.taut(tautd, *command)
         assert said.returncode == 0 and "no window has closed yet: no sample has arrived" in said.stdout and " 0 cores" not in said.stdout, (
@@ -41,7 +41,7 @@ def test_a_job_whose_series_get_a_cluster_label_says_so(tautd):
 
 
 def test_a_burst_a_day_is_a_notice(tautd):
-    """4 cores for a window a day, else .1: no limit but the peak has it all, so the job says what may be done."""
+    """4 cores in one window a day, else .1: only the peak covers it, so the job's notice says what to do."""
     days, used = 9, 0.0
     begin = int(time.time()) // DAY * DAY - (days + 1) * DAY
     for window in range(days * 288):

@@ -1,4 +1,4 @@
-"""Signing in to the pages with a real OpenID Connect provider (oidc-provider of npm): by an HTTP client, and with Chromium."""
+"""Sign-in to the pages with a real OpenID Connect provider (oidc-provider of npm): by an HTTP client, and with Chromium."""
 import http.client
 import json
 import os
@@ -31,7 +31,7 @@ class Answer:
 
 
 class Browser:
-    """Cookies by port, as hosts have them; follows nothing by itself."""
+    """A browser with cookies by port, as hosts have them; it follows no redirect by itself."""
 
     def __init__(self, address="127.0.0.1"):
         self.jars, self.address = {}, address
@@ -53,7 +53,7 @@ class Browser:
         return answer
 
     def follow(self, url, until):
-        """To the first redirect that leads to `until`; the others are followed."""
+        """Follows redirects up to the first one that leads to `until`."""
         for _ in range(10):
             answer = self.ask(url)
             if answer.location is None:
@@ -72,7 +72,7 @@ class Pages:
         return f"http://127.0.0.1:{self.tautd.port}{path}"
 
     def callback_of(self, person, browser=None, cancel=False):
-        """Goes to the provider and signs in there; the address of the callback, which is not asked for."""
+        """Signs in at the provider; returns the address of the callback, without requesting it."""
         browser = browser or Browser()
         page, url = browser.follow(self.url("/login"), "/login/callback")
         if page.location is None:  # the provider's form
@@ -150,7 +150,7 @@ def pages(stage):
 
 @pytest.fixture(scope="module")
 def text(pages):
-    """The configuration at the beginning."""
+    """Returns the initial configuration."""
     return config(pages.stage, pages.provider, pages.tautd.port)
 
 
@@ -173,7 +173,7 @@ def test_before_a_session_there_is_the_page_alone(pages):
 
 
 def test_a_session_may_what_a_token_of_the_same_claims_may(pages):
-    """Signs in and out; the session may what a bearer token of the same claims may."""
+    """Signs in and out; the session has the permissions of a bearer token with the same claims."""
     tautd = pages.tautd
     browser, done = pages.sign_in("olga")
     assert done.status == 200 and 'content="0; url=/"' in done.text, "olga is signed in"
@@ -246,7 +246,7 @@ def test_callbacks_of_others_and_wrong_codes_are_refused(pages):
 
 
 def test_garbage_keeps_nobody_else_out(pages):
-    """Two addresses with garbage codes keep nobody else out, and are not passed on without end."""
+    """Two addresses with garbage codes block nobody else, and their requests are not forwarded without limit."""
     stop, statuses = threading.Event(), []
 
     def flood(address):
@@ -272,7 +272,7 @@ def test_garbage_keeps_nobody_else_out(pages):
 
 
 def test_a_second_sign_in_ends_the_first_session(pages):
-    """Ends the session that the browser had."""
+    """A second sign-in ends the browser's previous session."""
     browser, _ = pages.sign_in("olga")
     old = browser.jars[pages.tautd.port][SESSION]
     _, callback = pages.callback_of("olga", browser)
@@ -284,7 +284,7 @@ def test_a_second_sign_in_ends_the_first_session(pages):
 
 
 def test_changed_bindings_count_at_once(pages, text, story):
-    """Bindings that are changed count at once, for sessions too."""
+    """Changed bindings apply at once, for sessions too."""
     tautd = pages.tautd
     browser, _ = pages.sign_in("sre")
     assert json.loads(pages.status(browser).text)["caller"]["role"] == "operator", "an operator is signed in"
@@ -304,7 +304,7 @@ def test_changed_bindings_count_at_once(pages, text, story):
 
 
 def test_a_provider_that_is_away_holds_up_nobody(pages, story):
-    """The provider stops, or takes a connection and says nothing: the page says so, and no request waits."""
+    """The provider stops, or accepts a connection without a response: the page reports it, and no request waits."""
     tautd, provider = pages.tautd, pages.provider
     browser, callback = pages.callback_of("mia")
     provider.stop()
@@ -357,7 +357,7 @@ def test_sessions_are_over_after_a_restart(stage, pages, text, story):
 
 
 def test_behind_a_proxy_cookies_and_links_are_its_own(stage, pages, text, story):
-    """Browsers come by https and with a prefix: cookies that no other host can set, and links that have the prefix."""
+    """Browsers connect by https and with a prefix: cookies that no other host can set, and links with the prefix."""
     before = pages.tautd
     pages.tautd = stage.tautd(config=re.sub('redirect_url: "[^"]+"', 'redirect_url: "https://tautline.example:8443/taut/login/callback"', text))
     assert daemon.eventually(lambda: Browser().ask(pages.url("/login")).status == 302, 20), "behind a proxy a sign-in begins"
@@ -381,7 +381,7 @@ HAS_CHROMIUM = os.path.exists(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 
 @pytest.mark.skipif(not HAS_PAGES or not HAS_CHROMIUM, reason="the dashboard is not built, or there is no Chromium")
 def test_chromium_signs_in_and_out(stage, pages, story):
-    """A public client, in a browser: the button, the provider's form, who is signed in, and out."""
+    """A public client in a browser: the button, the provider's form, the signed-in user, and sign-out."""
     port = pages.tautd.port
     text = config(stage, pages.provider, port, client="public")
     pages.tautd = stage.tautd(config=text, port=port)

@@ -18,7 +18,7 @@ QUOTA = """groups:
 
 
 def modules(stage):
-    """The folder with oidc-provider: that of TAUT_OIDC_MODULES, or one that npm fills."""
+    """Returns the folder with oidc-provider: that of TAUT_OIDC_MODULES, or one that npm fills."""
     if os.environ.get("TAUT_OIDC_MODULES"):
         return pathlib.Path(os.environ["TAUT_OIDC_MODULES"])
     folder = stage.dir / "node"

@@ -1,7 +1,7 @@
 """Every path and method of src/server/api/openapi.yaml against a tautd with three days of history.
 
-Answers must have the form that the file tells, all paths of the router must be in the file, and what cannot be
-asked is refused with the status that is told and a sentence.
+Responses must match the file's schemas, all paths of the router must be in the file, and invalid requests
+are refused with the documented status and a sentence.
 """
 import http.client
 import json
@@ -35,9 +35,9 @@ businesses:
   - {name: credit-office, budget: 2000, unit: credits}
 groups: [{name: shop, shares: {retail: 62.5%, credit-office: 37.5%}}]
 """
-# Of the router, but for machines with habits of their own: docs/operate/health.md and not the API's description.
+# Routes for machines (health checks and the like): they are in docs/operate/health.md, not in the API's description.
 NOT_API = {"/metrics", "/healthz", "/readyz", "/", "/assets/{file}"}
-# Asked by machines_test.py, which has machines.
+# Requested by machines_test.py, which has machines.
 ELSEWHERE = {("/api/v1/machines/{name}", "GET"), ("/api/v1/clock/confirm", "POST")}
 
 
@@ -47,7 +47,7 @@ def read_description():
 
 
 class Api:
-    """tautd as an operator, with the description beside it."""
+    """A client of tautd with an operator's token, and the description."""
 
     def __init__(self, stage, tautd, description):
         self.stage, self.tautd, self.description = stage, tautd, description
@@ -66,7 +66,7 @@ class Api:
         return self.stage.taut(self.tautd, *argv, "--token-file", self.stage.dir / "operators")
 
     def fits(self, path, query="", method="GET", body=None, **names):
-        """Checks a 200 and its form; the JSON."""
+        """Checks a 200 and its schema; returns the JSON."""
         what = f"{method} {path}" + (f"?{query}" if query else "") + (f" {body}" if body else "")
         answer = self.call(path, query, method, body, **names)
         assert answer.status == 200, (what + ": 200", f"{answer.status} {answer.text}")
@@ -80,7 +80,7 @@ class Api:
         return value
 
     def refused(self, status, path, query="", method="GET", body=None, token=OPERATOR, what="", **names):
-        """Checks an error's status and that it says a sentence."""
+        """Checks an error's status and that it has a sentence."""
         answer = self.call(path, query, method, body, token, **names)
         text = what or f"{method} {path}" + (f"?{query}" if query else "") + (f" {body}" if body else "")
         text += "" if not names else f" {names}"
@@ -91,7 +91,7 @@ class Api:
         self.has_sentence(answer, text)
 
     def declared(self, path, method, answer):
-        """What an operation answers is in its description."""
+        """Checks that an operation's response is in its description."""
         operation = self.description["paths"].get(path, {}).get(method.lower())
         if operation is not None:
             assert str(answer.status) in operation["responses"], f"{method} {path}: {answer.status} is declared"
@@ -103,7 +103,7 @@ class Api:
 
 @pytest.fixture(scope="module")
 def api(stage):
-    """With three days of history."""
+    """A daemon with three days of history."""
     description = read_description()
     its = Api(stage, start(stage), description)
     yield its
@@ -112,13 +112,13 @@ def api(stage):
 
 @pytest.fixture(scope="module")
 def names(api):
-    """Of the jobs on the first page."""
+    """Returns the names of the jobs on the first page."""
     return [j["name"] for j in api.tautd.get("/api/v1/jobs", token=OPERATOR)["jobs"]]
 
 
 @pytest.fixture(scope="module")
 def label(api, names):
-    """One that a job has."""
+    """Returns a label of a job."""
     return next(iter(api.call("/api/v1/jobs/{job}", job=names[0]).json()["labels"]))
 
 
@@ -153,7 +153,7 @@ rules:
 
 
 def test_the_description_and_the_router_name_the_same(api):
-    """The description and the router name the same."""
+    """The description and the router list the same routes."""
     room = ROOT / "src" / "server" / "api"
     routed = {row for file in room.glob("*.cc") for row in re.findall(r'routes\.Add\("([A-Z]+)", "(/[^"]*)"', file.read_text())}
     told = {(method.upper(), path) for path, item in api.description["paths"].items() for method in item
@@ -300,7 +300,7 @@ def test_each_job_has_its_pages(api, names):
 
 
 def test_many_jobs_are_changed_by_one_request(api, names):
-    """One change of many jobs: first only told, then made, then taken back."""
+    """One change of many jobs: previewed, made, then reverted."""
     body, path = {"mode": "off", "memory.upper": "4GiB"}, "/api/v1/settings"
 
     def modes():
@@ -334,7 +334,7 @@ def test_an_unknown_job_is_answered_with_near_names(api, names):
 
 
 def test_a_part_of_a_name_will_do(api, names):
-    # A part of a name that is no other job's will do, and where the output is no terminal names are whole.
+    # A part of a name is enough if no other job has it; names are not shortened if the output is not a terminal.
     part = next(name[1:] for name in names if sum(name[1:] in other for other in names) == 1)
     for command in (["job", part], ["explain", "--job", part], ["set", part], ["decisions", part], ["decisions", "--job", part]):
         said = api.taut(*command)
@@ -401,7 +401,7 @@ def test_a_change_is_told_as_an_event(api):
 
 
 def test_what_nobody_may_ask_and_what_nobody_can(api, names):
-    """What nobody may ask, and what nobody can."""
+    """Requests that nobody may send, and requests that are impossible."""
     job = names[0]
     for path, item in api.description["paths"].items():
         for method in (m.upper() for m in item if m != "parameters"):
@@ -470,7 +470,7 @@ def test_businesses_and_the_ledger(api):
 
 
 def test_a_request_for_quota_from_its_beginning_to_its_end(api):
-    """What a group may use, and a request from its beginning to its end."""
+    """The quota of a group, and a request from start to end."""
     assert api.fits("/api/v1/quota")["rows"], "a group has quota"
     asked = "group=shop&tier=production&cpu=2&memory=4GiB&tasks=3&duration=2h"
     api.fits("/api/v1/admission", asked)
@@ -489,7 +489,7 @@ def test_a_request_for_quota_from_its_beginning_to_its_end(api):
 
 
 def test_capacity_of_a_stated_pool(api):
-    """Of the pool that the price file states, none of whose tiers is sold from what others leave; capacity_test.py has one."""
+    """Capacity of the pool in the price file, none of whose tiers is sold from slack; capacity_test.py has such a tier."""
     page = api.fits("/api/v1/capacity", "resolution=86400")
     offers = {(o["tier"], o["resource"]): o["sellable"] for o in page["offers"]}
     assert page["source"] == "pool" and 390 < offers["production", "cpu"] <= 400, (
@@ -500,7 +500,7 @@ def test_capacity_of_a_stated_pool(api):
 
 
 def test_machines_before_an_agent_came(api):
-    """No agent has come here; machines_test.py has some."""
+    """No agent has connected here; machines_test.py has some."""
     assert api.fits("/api/v1/machines", "search=a&sort=memory_usage&order=asc&limit=5")["enabled"] == True, "agents may come"
     api.refused(400, "/api/v1/machines", "sort=size")
     api.refused(400, "/api/v1/machines", "limit=0")
@@ -508,7 +508,7 @@ def test_machines_before_an_agent_came(api):
 
 
 def test_promises_of_days_that_are_over(api):
-    """Of the days that are over, in the API, on the command line and in the metrics."""
+    """Promises of past days, in the API, on the command line and in the metrics."""
     page = api.fits("/api/v1/promises")
     api.refused(400, "/api/v1/promises", "job=a")
     rows = [row for row in page["rows"] if row["resource"] == "memory"]
@@ -528,7 +528,7 @@ def test_promises_of_days_that_are_over(api):
 
 
 def test_remote_write_that_is_none_is_refused(api):
-    """Remote write that is none."""
+    """An invalid remote-write body is refused."""
     good = daemon.write_body([({"__name__": "up", "job": "a"}, [(1, 1.0)])])
     tautd, snappy = api.tautd, {"Content-Encoding": "snappy"}
     kinds = [(204, "a good body", good, snappy), (204, "no series at all", daemon.snappy(b""), snappy),

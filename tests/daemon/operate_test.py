@@ -1,4 +1,4 @@
-"""What operates tautd: its log of acts, SIGHUP, notifications, strangers that fill it with connections, and its metrics."""
+"""Operation of tautd: its log of acts, SIGHUP, notifications, strangers that open many connections, and its metrics."""
 import hashlib
 import hmac
 import http.server
@@ -17,7 +17,7 @@ SECRET = "notification-secret"
 
 
 class Receiver:
-    """A webhook of somebody: refuses the first request, keeps the rest."""
+    """A third party's webhook: it refuses the first request and stores the others."""
 
     def __init__(self):
         receiver = self
@@ -47,7 +47,7 @@ class Receiver:
 
 
 def lines(tautd, **wanted):
-    """The log's acts with these members."""
+    """Returns the log's acts with these members."""
     found = []
     for line in tautd.output().splitlines():
         try:
@@ -91,7 +91,7 @@ def tautd(stage, receiver):
 
 
 def decided(tautd):
-    """The decisions that do something."""
+    """Returns the decisions that change something."""
     return [d for d in tautd.get("/api/v1/decisions?limit=1000", token=OPERATOR)["decisions"] if d["kind"] != "would_set"]
 
 
@@ -178,7 +178,7 @@ class TestReload:
 
 
 def test_idle_strangers_keep_nobody_out(tautd):
-    """More idle connections than there is room for keep nobody out who has a token."""
+    """More idle connections than allowed do not block a client with a token."""
     kept = [socket.create_connection(("127.0.0.1", tautd.port), timeout=10) for _ in range(200)]
     for s in kept[::2]:
         s.sendall(b"GET /api/v1/fleet HTTP/1.1\r\nHost: localhost\r\n")
@@ -221,7 +221,7 @@ def test_promtool_has_nothing_against_the_metrics(stage, tautd):
 
 
 def test_the_log_has_levels_and_a_text_form_and_the_store_a_size(stage):
-    """Levels, text form, and the store's size."""
+    """Log levels, the text form, and the store's size."""
     tautd = stage.tautd(config="log: {level: debug}\n", store=stage.dir / "store.db")
     size = re.search(r"^tautd_store_size_bytes (\S+)", tautd.ask("/metrics").text, re.M)
     assert size and float(size.group(1)) > 0, "/metrics has the store's size"

@@ -1,7 +1,7 @@
-"""Debian's Prometheus and node exporter, scraped each second and written on to tautd; tautd scraped by Prometheus.
+"""Debian's Prometheus scrapes its node exporter each second and writes to tautd; Prometheus scrapes tautd.
 
-Two tautds get the same: one by the wall clock, with tokens, as in production; and one by the clock of the samples,
-whose window is closed at the end by a sample of ten minutes later, so that the jobs can be looked at.
+Two tautds get the same samples: one with the wall clock and tokens, as in production, and one with clock: samples,
+whose window is closed at the end by a sample of ten minutes later, so that the jobs are visible.
 """
 import os
 import subprocess
@@ -35,7 +35,7 @@ remote_write:
 
 
 def query(port, expression):
-    """The value of a query with one result; None without one."""
+    """Returns the value of a query with one result; None without one."""
     answer = daemon.ask(port, "/api/v1/query?query=" + daemon.quoted(expression)).json()
     result = answer["data"]["result"]
     return float(result[0]["value"][1]) if len(result) == 1 else None
@@ -112,7 +112,7 @@ def test_prometheus_sees_tautd(wall, port):
 
 
 def test_jobs_appear_with_plausible_usage(samples):
-    """A sample of later closes the window in which all was scraped."""
+    """A later sample closes the window in which everything was scraped."""
     daemon.eventually(lambda: time.time() % 300 > 5, 10)  # a window with but one scrape knows no CPU
     later = {"__name__": "container_memory_working_set_bytes", "namespace": "test", "pod": "clock-0", "container": "c"}
     sent = daemon.write(samples.port, daemon.write_body([(later, [(time.time() + 600, 1.0)])]))

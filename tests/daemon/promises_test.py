@@ -1,4 +1,5 @@
-"""What was promised of limits and what came, of ten days of a small cell: the same after a kill, in the API, on the command line and in the metrics."""
+"""Promised and observed risk of limits, over ten days of a small cell: equal after a kill, in the API, on the command line and in the
+metrics."""
 import json
 import signal
 
@@ -12,7 +13,7 @@ def of(page, resource, promise):
 
 
 def sums_of(tautd):
-    """Without the end of the last window: windows may close meanwhile, and days are not counted before they are over."""
+    """Returns the sums without the end of the last window: windows may close meanwhile, and days count only when they are over."""
     page = tautd.get("/api/v1/promises")
     del page["window_end"]
     return page

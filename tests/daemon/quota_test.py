@@ -1,5 +1,5 @@
-"""Quota of a tautd: what jobs use of it, requests that are admitted, queued and refused, and what a kill, a full
-queue and another quota file do to them."""
+"""Quota of a tautd: usage by jobs, requests that are admitted, queued and refused, and the effect of a kill, a full
+queue and another quota file on them."""
 import json
 import signal
 import threading
@@ -23,7 +23,7 @@ def series(name, labels, value, start, count=30):
 
 
 def web(start, cores, count=30):
-    """A container of shop that has a limit of `cores`, and one of a namespace without quota."""
+    """Usage of a container of shop with a limit of `cores`, and of one in a namespace without quota."""
     out = []
     for namespace, pod in (("shop", "web-0"), ("lab", "tool-0")):
         labels = {"namespace": namespace, "pod": pod, "container": "app"}
@@ -124,7 +124,7 @@ def test_a_reader_may_check_and_not_make_a_request(quota, story):
 
 
 def test_requests_outlive_a_kill(stage, quota, story):
-    """SIGKILL while requests are made: what was answered is there, once, and nothing else counts."""
+    """SIGKILL while requests are made: answered requests exist once, and no other request counts."""
     answered, stop = [], threading.Event()
 
     def make():
@@ -162,7 +162,7 @@ def test_requests_outlive_a_kill(stage, quota, story):
 
 
 def test_the_same_over_grpc(stage, quota, story):
-    """The same over gRPC: tokens, roles and texts are those of the HTTP API."""
+    """gRPC has the tokens, roles and texts of the HTTP API."""
     port = int(quota.tautd.output().partition("requests for quota (gRPC) on port ")[2].split()[0])
     text = lambda number, value: daemon.field(number, value.encode())
     def ask(group, cpu="0.5"):
@@ -190,7 +190,7 @@ def test_the_same_over_grpc(stage, quota, story):
 
 
 def test_what_was_in_use_is_known_by_the_hour(quota, story):
-    """What was in use is known by the hour; the daemon was killed before it wrote them."""
+    """The hourly usage is known, although the daemon was killed before it wrote the hours."""
     rows = quota.call("GET", "/api/v1/quota").json()["rows"]
     assert all("history" not in r for r in rows if r["cohort"]), "a cohort has no use of its own"
     history = next(r["history"] for r in rows if (r["group"], r["resource"]) == ("shop", "cpu"))
@@ -232,7 +232,7 @@ def test_metrics_tell_the_quota(quota, story):
 
 
 def test_errors_quote_shortly(quota, story):
-    """An error quotes as much of what was sent as people read, and cuts no character."""
+    """An error quotes a readable part of the sent text, and splits no character."""
     for group in ("g" * 5000, "g" * 127 + "é" * 2000, "é" * 2500):
         for path in ("/api/v1/admission?tier=production&cpu=1&group=", "/api/v1/requests?group=", "/api/v1/bills?format="):
             answer = quota.call("GET", path + daemon.quoted(group))
@@ -244,7 +244,7 @@ def test_errors_quote_shortly(quota, story):
 
 
 def test_hours_are_kept_in_a_file_beside_the_store(stage, quota, story):
-    """The hours are in a file beside the store, and taken from there."""
+    """The hours are stored in a file beside the store, and read from there."""
     assert quota.tautd.stop() == 0, "it stops in order"
     (stage.dir / "quota.yaml").write_text(QUOTA)
     file = stage.dir / "tautd.db.quota"

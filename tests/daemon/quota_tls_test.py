@@ -1,4 +1,4 @@
-"""The certificates of quota.grpc: SIGHUP opens the port again with new ones, and keeps it as it was with broken ones."""
+"""The certificates of quota.grpc: SIGHUP reopens the port with new ones, and keeps it unchanged if they are invalid."""
 import hashlib
 import json
 import signal
@@ -16,7 +16,7 @@ OPERATOR = "operator-0123456789abcdef012345678"
 
 
 def make_certificate(stage, name):
-    """NAME.pem and NAME.key, signed by itself."""
+    """Makes NAME.pem and NAME.key, signed by itself."""
     made = stage.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
                      "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", stage.dir / f"{name}.key", "-out", stage.dir / f"{name}.pem")
     if made.returncode != 0:
@@ -24,7 +24,7 @@ def make_certificate(stage, name):
 
 
 def served(port):
-    """A connection and the digest of the certificate that is served on it."""
+    """Returns a connection and the digest of the certificate that is served on it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["h2"])
@@ -57,7 +57,7 @@ class Port:
         assert got == digest(self.stage, name), what
 
     def answers(self, ca, what):
-        """An unknown group: what is known before any usage was measured."""
+        """Requests an unknown group, whose response needs no measured usage."""
         text = lambda number, value: daemon.field(number, value.encode())
         asked = text(1, "nobody") + text(2, "production") + daemon.field(3, text(1, "cpu") + text(2, "1"))
         got = daemon.grpc(self.stage, self.port, "taut.admission.v1.Admission/Check", asked, OPERATOR, self.stage.dir / f"{ca}.pem")
@@ -139,7 +139,7 @@ def test_right_files_are_taken_over(story):
 
 
 def test_files_of_other_names_are_taken_over(story):
-    # Other names of files are taken over as other contents are.
+    # Other file names are reloaded like other contents.
     text = story.tautd.config.read_text()
     story.tautd.config.write_text(text.replace("used.pem", "first.pem").replace("used.key", "first.key"))
     story.port.hup()

@@ -1,4 +1,5 @@
-"""The commands of README, of the quick start and of the agent's page run as they are printed there; what a test cannot have is checked for its names."""
+"""The commands of README, of the quick start and of the agent's page run as printed there; those that a test cannot run are checked for
+their names."""
 import os
 import pathlib
 import re
@@ -21,12 +22,12 @@ MIB = 2**20
 
 @pytest.fixture(scope="module")
 def env(args):
-    """As after an installation: the programs are on the path."""
+    """The environment after an installation: the programs are on the path."""
     return {**os.environ, "PATH": f"{pathlib.Path(args.taut).resolve().parent}:{os.environ['PATH']}"}
 
 
 def blocks(document, heading):
-    """The shell blocks of a document under this heading; without a heading, all of them."""
+    """Returns the shell blocks of a document under this heading; without a heading, all of them."""
     section = document.read_text() + "\n"
     if heading:
         section = section.split(f"\n## {heading}\n")[1].split("\n## ")[0]
@@ -34,7 +35,7 @@ def blocks(document, heading):
 
 
 def series_of(at, seconds):
-    """A container of README's job: shop/deployment/web/app, with half a core and 300 MiB of 2 cores and a GiB."""
+    """Returns the series of a container of README's job: shop/deployment/web/app, with half a core and 300 MiB of 2 cores and a GiB."""
     its = {"namespace": "shop", "pod": "web-5d9c7-x2x4z", "container": "app", "image": "x"}
     limit = {"__name__": "kube_pod_container_resource_limits", **{k: its[k] for k in ("namespace", "pod", "container")}}
     return [
@@ -46,7 +47,7 @@ def series_of(at, seconds):
 
 
 def test_commands_that_ask_a_daemon_run(stage, tautd, env):
-    """The commands of the quick start for a daemon that a cluster sends to, and README's for the risk of one job."""
+    """The commands of the quick start for a daemon with a sending cluster, and README's for the risk of one job."""
     lines = [line for block in blocks(QUICK_START, None) for line in block.splitlines() if line.startswith("taut ")]
     lines.insert(4, re.search(r"`(taut set JOB risk=[^`]*)`", README.read_text())[1].replace("JOB", "shop/deployment/web/app"))
     assert len(lines) >= 6 and any("mode=canary" in line for line in lines), f"the quick start asks a daemon: {lines}"
@@ -66,7 +67,7 @@ def test_commands_that_ask_a_daemon_run(stage, tautd, env):
 
 
 def command(document, heading, word):
-    """The command in a block under this heading that begins with the word, its continued lines joined."""
+    """Returns the command in a block under this heading that begins with the word, with its continued lines joined."""
     for block in blocks(document, heading):
         for line in block.replace("\\\n", " ").splitlines():
             if line.startswith(word + " "):
@@ -132,7 +133,7 @@ def test_helm_renders_what_readme_says(stage):
 
 
 def test_tautlet_lists_and_measures(stage, env):
-    """`tautlet --list` and `--observe` as printed, from a clone; nothing is changed."""
+    """`tautlet --list` and `--observe` as printed, from a clone; no limit changes."""
     lines = [line for block in blocks(AGENT, "Quick start") for line in block.splitlines() if line.startswith("tautlet ") and "--check-config" not in line]
     assert len(lines) == 2 and "--list" in lines[0] and "--observe" in lines[1], "the page of the agent lists tasks, and measures them"
     if os.geteuid() != 0 or not pathlib.Path("/sys/fs/cgroup").exists():

@@ -1,4 +1,4 @@
-"""Replicas of a StatefulSet that differ, of which series alone are known: the job says so."""
+"""Replicas of a StatefulSet that differ, known only from series: the job reports it."""
 import time
 
 import daemon

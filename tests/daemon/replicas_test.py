@@ -1,4 +1,4 @@
-"""tautd recommends and orders the number of tasks: by the load of all of them, over a kill, by a webhook, and
+"""tautd recommends and orders the number of tasks: by the load of all of them, across a kill, by a webhook, and
 back to the owner."""
 import json
 import pathlib

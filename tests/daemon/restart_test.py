@@ -1,7 +1,7 @@
-"""What tautd acknowledged outlives it, also while its window is open; and it says when its store is gone.
+"""Acknowledged samples survive a restart, also while their window is open; and tautd reports that its store is lost.
 
-Two daemons get the same samples; one is stopped and killed in the middle of windows, and nobody sends again what was
-answered. Both say the same of usage in the end. TAUT_TEST_SCALE makes it longer.
+Two daemons get the same samples; one is stopped and killed in the middle of windows, and no acknowledged sample is sent
+again. Both report the same usage in the end. TAUT_TEST_SCALE makes it longer.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ CONFIG = "clock: samples\n"
 
 
 def scrape(second):
-    """The series of ten containers."""
+    """Returns the series of ten containers."""
     series = []
     for task in range(10):
         labels = {"namespace": "shop", "pod": f"web-5d4f8c7b9d-x{'bcdfghjklm'[task]}{'bcdfghjklm'[task]}{'bcdfghjklm'[task]}z",
@@ -36,7 +36,7 @@ def send(tautd, begin, end):
 
 
 def usage(tautd):
-    """Of its one job, all windows."""
+    """Returns the usage of its one job in all windows."""
     job = tautd.get("/api/v1/jobs")["jobs"][0]["name"]
     return tautd.get(f"/api/v1/jobs/{daemon.quoted(job)}/usage?from={START}&to={START + 86400}")
 
@@ -58,7 +58,7 @@ def test_samples_are_on_disk_with_the_next_tick(stage, story):
         story.tautd = stage.tautd(config=CONFIG, store=story.store)
         send(story.tautd, life * life_s, (life + 1) * life_s)
         if life % 2 == 0:
-            # What was acknowledged is on disk with the next tick.
+            # Acknowledged samples are on disk with the next tick.
             assert daemon.eventually(story.tautd.has_ticked, 10), "samples are on disk"
             story.tautd.stop(signal.SIGKILL)
         elif life + 1 < story.lives:

@@ -1,7 +1,7 @@
-"""Roles of a tautd with two groups: every route with every role, and nobody sees or changes anything of another group.
+"""Roles of a tautd with two groups: every route with every role, and nobody sees or changes data of another group.
 
-The answers of people of one group are searched for every name of the other group: of the group, of its jobs, of its
-people and of its requests. What is refused or not there leaves the other group as it was.
+The responses to users of one group are searched for every name of the other group: of the group, of its jobs, of its
+users and of its requests. A refused or failed request leaves the other group unchanged.
 """
 import csv
 import http.client
@@ -38,7 +38,7 @@ TOKENS = {name: f"{name}-0123456789abcdef0123456789" for name in
           ("writer", "reader", "platform", "operator", "member", "owner", "holder", "other")}
 MINE, THEIRS = "shop-web/statefulset/web", "secretive/statefulset/hidden"
 SECRET = re.compile(r"secretive|hidden|mallory", re.IGNORECASE)
-# What each role gets: of its own group, then of the other group.  200 also stands for 204.
+# Response to each role: for its own group, then for the other group. 200 also stands for 204.
 SEES, OWNS, ROLES = ("member", "owner", "holder"), ("owner",), ("writer", "reader", "platform", "operator", "member", "owner", "holder")
 W, R, P, O, M, OW, H = ROLES
 EVERYONE = {R, P, O, M, OW, H}
@@ -77,7 +77,7 @@ BODIES = {("POST", "/api/v1/budget-ledger"): {"act": "transfer", "of": "commerce
 
 
 def routes():
-    """The tables of the routes in the source."""
+    """Returns the routes in the source's tables."""
     room = daemon.pathlib.Path(__file__).resolve().parents[2] / "src" / "server" / "api"
     return {row for file in room.glob("*.cc") for row in re.findall(r'routes\.Add\("([A-Z]+)", "(/[^"]*)"', file.read_text())}
 
@@ -98,7 +98,7 @@ server:
 
 
 def samples(start, count):
-    """A container of each group, whose OOM kills are told too."""
+    """Returns samples of a container of each group, including OOM kills."""
     out = []
     for namespace, _, name in (MINE.split("/"), THEIRS.split("/")):
         labels = {"namespace": namespace, "pod": name + "-0", "container": "app"}
@@ -138,7 +138,7 @@ class Roles:
 
 @pytest.fixture(scope="module")
 def roles(stage):
-    """A daemon with two days of both groups."""
+    """A daemon with two days of usage of both groups."""
     tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
     its = Roles(stage, tautd, int(time.time()) // 300 * 300 - 4 * 86400)
     assert its.write(2 * 86400) == 204, "two days of both groups"
@@ -150,7 +150,7 @@ def roles(stage):
 
 @pytest.fixture(scope="module")
 def theirs(roles):
-    """A decision and a request of the other group."""
+    """Returns a decision and a request of the other group."""
     return roles.decided()[THEIRS], roles.make("other", "secretive", cpu=0.5, job="secretive/next").json()["id"]
 
 
@@ -160,7 +160,7 @@ def test_every_route_is_in_the_table():
 
 
 def test_each_role_gets_what_it_may(roles):
-    """The table: who gets an answer and who is refused, for what is of their own group."""
+    """The table of responses and refusals, for data of the own group."""
     decision = roles.decided()[MINE]
     for (method, path), may in sorted(TABLE.items()):
         for role in ROLES:
@@ -192,7 +192,7 @@ def test_each_role_gets_what_it_may(roles):
 
 
 def test_what_is_of_the_other_group_is_not_there(roles, theirs):
-    """What is of the other group is not there, as what does not exist; and nothing changes."""
+    """Data of the other group seems not to exist; and nothing changes."""
     decision, request = theirs
     told = roles.tautd.output().count("request_refused")
     assert daemon.eventually(lambda: roles.call(M, "GET", "/metrics").status == 403 and roles.tautd.output().count("request_refused") > told, 20, pause=0.5), (
@@ -227,7 +227,7 @@ def test_what_is_of_the_other_group_is_not_there(roles, theirs):
     roles.call(OW, "PATCH", "/api/v1/settings", "match=*", {"mode": ""})
     after = [roles.call(O, "GET", path, job=THEIRS).text for path in ("/api/v1/jobs/{job}/settings", f"/api/v1/requests/{request}")]
     assert after == before, "the other group is as it was"
-    # A request of one group for a job of the other stands in nobody's way.
+    # A request of one group for a job of the other blocks nobody.
     assert roles.make(M, "shop-web", cpu=0.001, job=THEIRS).status == 200, "a request for a job of that name counts for one's own group"
     assert roles.make("other", "secretive", cpu=0.001, job=THEIRS).status == 200, "and does not keep the other group from its own"
 
@@ -255,7 +255,7 @@ def test_sums_and_money_are_of_the_own_group(roles):
 
 
 def test_a_budget_holder_moves_the_own_money_alone(roles):
-    """A budget holder sees and moves the own money, and no other; more money only the platform gives."""
+    """A budget holder sees and moves only the group's own money; only the platform grants more."""
     enter = lambda role, act, of, **more: roles.call(role, "POST", "/api/v1/budget-ledger", body={"act": act, "of": of, "why": "a test", **more})
     page = roles.call(H, "GET", "/api/v1/businesses").json()
     assert ([b["name"] for b in page["businesses"]], [g["name"] for g in page["groups"]]) == (["commerce"], ["shop-web"]), (
@@ -285,7 +285,7 @@ def test_a_budget_holder_moves_the_own_money_alone(roles):
 
 
 def test_focus_rows_are_of_the_own_group(roles):
-    """The bill as FOCUS rows: BilledCost adds up to it exactly, and a group has its own rows only."""
+    """The bill as FOCUS rows: BilledCost adds up to it exactly, and a group sees only its own rows."""
     for role, groups in ((O, {"shop-web", "secretive"}), (H, {"shop-web"}), (OW, {"shop-web"})):
         answer, bill = roles.call(role, "GET", "/api/v1/bills", "format=focus"), roles.call(role, "GET", "/api/v1/bills").json()
         rows = list(csv.DictReader(io.StringIO(answer.text)))
@@ -313,7 +313,7 @@ def test_who_ends_which_request(roles):
 
 
 def test_streams_are_of_the_own_group(roles):
-    """A stream of each group: decisions, settings and windows of the own jobs and of no other."""
+    """Each group's stream has decisions, settings and windows of its own jobs only."""
     heard = {}
     open_now = {}
     for role in (M, "other", R):
@@ -344,7 +344,7 @@ def test_streams_are_of_the_own_group(roles):
 
 
 def test_taut_says_what_is_needed_and_prints_the_own_group(stage, roles):
-    """taut says what is needed, and what it prints is of the own group."""
+    """taut reports the required role, and prints only the own group's data."""
     run = lambda role, *argv: stage.run(stage.args.taut, *argv, "--server", roles.tautd.url, "--token-file",
                                         stage.file(role + ".token", TOKENS[role]))
     listed = run(M, "jobs")
@@ -361,7 +361,7 @@ def test_taut_says_what_is_needed_and_prints_the_own_group(stage, roles):
 
 def test_the_log_has_attempts_and_bindings_are_reloaded(stage, roles):
     tautd = roles.tautd
-    # Of refusals 100 lines in 10 s are logged, and others may have come before.
+    # 100 refusals in 10 s are logged, and others may have come before.
     attempt = lambda: roles.call(M, "GET", "/api/v1/jobs/{job}", job=THEIRS).status == 404 and re.search("request_refused who=mia.*hidden", tautd.output())  # noqa: E731
     assert daemon.eventually(attempt, 20, pause=0.5), f"an attempt is logged: {tautd.output()[-600:]}"
     roles.call(OW, "PATCH", "/api/v1/jobs/{job}/settings", body={"mode": "observe"}, job=MINE)

@@ -1,4 +1,4 @@
-"""What tautd does not let happen: strangers, slow clients, secrets in logs, broken files, long ends."""
+"""Safety of tautd: strangers, slow clients, secrets in logs, broken files, slow stops."""
 import pathlib
 import signal
 import socket
@@ -42,7 +42,7 @@ def test_a_configuration_that_is_not_there_is_named(stage):
 
 
 class TestTokens:
-    """Who may do what; and no token is ever written to the log or told by the API."""
+    """Permissions of tokens; and no token is ever written to the log or returned by the API."""
 
     def test_health_alone_needs_no_token(self, stage, story):
         config = (f"server:\n  tokens:\n    reader_file: {stage.file('readers', READER)}\n"
@@ -96,7 +96,7 @@ class TestTokens:
 
 @pytest.mark.settings("server: {limits: {idle: 2s, body_time: 2s}}\n")
 def test_slow_clients_are_cut_while_others_are_answered(tautd):
-    """Requests that never come to their end are ended, while others are served."""
+    """Requests that never end are cut off, while others are served."""
     kinds = {
         "header": b"GET /api/v1/fleet HTTP/1.1\r\nHost: 127.0.0.1\r\n",
         "body": b"POST /api/v1/write HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Encoding: snappy\r\n"
@@ -136,13 +136,13 @@ def rules(mode):
 
 
 def mode_of(tautd):
-    """Of its first job."""
+    """Returns the mode of its first job."""
     job = tautd.get("/api/v1/jobs")["jobs"][0]["name"]
     return next(v["value"] for v in tautd.get(f"/api/v1/jobs/{daemon.quoted(job)}/settings")["values"] if v["key"] == "mode")
 
 
 class TestReload:
-    """HUP takes new rules and keeps the old ones if the file is broken; TERM is quick, and so is the next start."""
+    """HUP loads new rules and keeps the old ones if the file is invalid; TERM is fast, and so is the next start."""
 
     def test_hup_takes_new_rules(self, stage, story):
         story.store = stage.dir / "reload.db"
@@ -184,7 +184,7 @@ class TestReload:
 
 
 def test_two_daemons_share_neither_store_nor_port(stage):
-    """Two daemons on one store, or on one port, would spoil each other."""
+    """Two daemons on one store, or on one port, would damage each other's data, so the second one refuses to start."""
     store = stage.dir / "one.db"
     first = stage.tautd(store=store)
     port_taken = stage.run(stage.args.tautd, "--listen", f"127.0.0.1:{first.port}", "--store", "memory", seconds=20)

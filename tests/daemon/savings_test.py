@@ -19,7 +19,7 @@ def near(a, b, share=1e-4):
 
 @pytest.mark.settings("clock: samples\n" + PRICES)
 def test_what_would_be_saved_is_one_number_everywhere(stage, tautd):
-    """A simulated cell of three days: what would be saved is the same number on every face."""
+    """A simulated cell of three days: the possible saving is the same number on every page and command."""
     stage.feed_history(tautd, "3d", "--jobs", "24", "--every", "150s")
     fleet, page = tautd.get("/api/v1/fleet"), tautd.get("/api/v1/jobs?limit=1000&totals=true")
     rows, totals = page["jobs"], page["totals"]
@@ -43,7 +43,7 @@ def test_what_would_be_saved_is_one_number_everywhere(stage, tautd):
 
 
 def costs(stage, tautd, fleet, would_save):
-    """Costs are sums of a time, and say so; the last hour of it, as a month, is what Fleet says of now."""
+    """Costs are sums over a period, which they name; the last hour, scaled to a month, equals the Fleet page's current value."""
     end = fleet["time"] // 3600 * 3600
     hour = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")["total"]["cost"]
     assert near(hour["owner"] - hour["would_be"], hour["would_save"]), "costs save what the owners' limits cost more"
@@ -107,7 +107,7 @@ OWN_RULE = """ingest:
 
 @pytest.mark.settings("clock: samples\n" + PRICES + OWN_RULE)
 def test_a_rule_names_series_of_a_whole_machine(stage, tautd):
-    """A rule of one's own says that its series are all that a machine uses: they are in no sum, and other series are."""
+    """A user's rule marks its series as those of a whole machine: they are in no sum, and other series are."""
     begin = int(time.time()) // 3600 * 3600 - 3 * 3600
     for minute in range(0, 130):
         at, seconds = begin + 60 * minute, 1000 + 60 * minute
@@ -133,7 +133,7 @@ LIMITED = {"web-1": (4.0, 8 * GIB), "db-0": (1.0, 4 * GIB)}  # soft-0 has no lim
 
 
 def test_savings_are_of_requests_in_a_cluster(stage):
-    """Two days of three containers whose requests are a quarter, half or all of what they have."""
+    """Two days of three containers whose requests are a quarter, half or all of their limits."""
     tautd = stage.tautd(config="clock: samples\n" + PRICES, store=stage.dir / "cluster.db")
     end = int(time.time()) // 3600 * 3600
     begin = end - 50 * 3600

@@ -1,4 +1,4 @@
-"""A cell for tests of the number of tasks: two workloads that use, serve and say what the test wants."""
+"""A cell for tests of the number of tasks: two workloads with the usage, served requests and reported replicas that the test sets."""
 import daemon
 
 START = 1_700_006_400  # a midnight
@@ -16,8 +16,8 @@ class Cell:
         self.requests = {}
 
     def send(self, tautd, windows, tasks, cores_each, requests_each=0, said=None):
-        """The usage of all tasks of web, and the requests a second that they serve; db has two. said: how many tasks of web run
-        and are ready, by kube-state-metrics."""
+        """Sends the usage of all tasks of web, and the requests per second that they serve; db has two tasks. said: number of web's running
+        and ready tasks, as kube-state-metrics reports it."""
         for _ in range(windows * WINDOW // self.step):
             series = []
             if said is not None:

@@ -1,6 +1,6 @@
-"""Whether a JSON value has the form that an OpenAPI 3.0 schema tells: the part of it that openapi.yaml uses.
+"""Checks whether a JSON value matches an OpenAPI 3.0 schema: the subset of OpenAPI that openapi.yaml uses.
 
-Properties that a schema does not tell are errors too, unless it says additionalProperties: they are not described.
+Properties that are not in the schema are errors too, unless it has additionalProperties: they are not described.
 """
 
 TYPES = {"string": str, "boolean": bool, "array": list, "object": dict}
@@ -21,7 +21,7 @@ class Schemas:
         self.description = description
 
     def resolved(self, schema):
-        """What a $ref leads to, or the schema itself."""
+        """Returns the target of a $ref, or the schema itself."""
         while "$ref" in schema:
             node = self.description
             for piece in schema["$ref"].removeprefix("#/").split("/"):
@@ -30,7 +30,7 @@ class Schemas:
         return schema
 
     def dangling(self):
-        """The $refs that lead nowhere."""
+        """Returns the $refs without a target."""
         bad, left = [], [self.description]
         while left:
             node = left.pop()
@@ -46,7 +46,7 @@ class Schemas:
         return bad
 
     def strange(self):
-        """Words in schemas and parameters that OpenAPI does not know: text whose comma nobody quoted."""
+        """Returns words in schemas and parameters that OpenAPI does not define: text with an unquoted comma."""
         bad, left = [], [("", self.description)]
         while left:
             place, node = left.pop()
@@ -59,7 +59,7 @@ class Schemas:
         return sorted(bad)
 
     def merged(self, schema):
-        """The schema with all of its allOf in it."""
+        """Returns the schema with all of its allOf merged."""
         schema = self.resolved(schema)
         out = {k: v for k, v in schema.items() if k != "allOf"}
         for part in schema.get("allOf", []):
@@ -74,7 +74,7 @@ class Schemas:
         return out
 
     def errors_of(self, value, schema, place="$"):
-        """What is wrong with it, each with its place; [] if nothing is."""
+        """Returns its errors, each with its place; [] if there are none."""
         schema = self.merged(schema)
         unknown = schema.keys() - KNOWN
         if unknown:

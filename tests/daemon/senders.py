@@ -1,4 +1,4 @@
-"""Senders of others that have a past: a Prometheus with two days of three jobs, and an empty VictoriaMetrics."""
+"""Third-party senders with history: a Prometheus with two days of three jobs, and an empty VictoriaMetrics."""
 import json
 import time
 
@@ -10,7 +10,7 @@ JOBS = ("web", "db", "cron")
 
 
 def openmetrics(now):
-    """A pod a job, a sample a minute: CPU as a counter, memory as a gauge."""
+    """Returns OpenMetrics text with one pod per job and a sample per minute: CPU as a counter, memory as a gauge."""
     out = []
     begin = now - DAYS * 86400
     for metric, kind in (("container_cpu_usage_seconds", "counter"), ("container_memory_working_set_bytes", "gauge")):
@@ -39,7 +39,7 @@ def prometheus_with_history(stage):
 
 
 def victoria_metrics(stage):
-    """Its port."""
+    """Starts VictoriaMetrics and returns its port."""
     port = daemon.free_port()
     stage.start("victoria-metrics",
                 ["victoria-metrics", f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={stage.dir}/victoria",
@@ -49,7 +49,7 @@ def victoria_metrics(stage):
 
 
 def export(port, begin, end):
-    """What VictoriaMetrics has of [begin, end): [(labels, [(seconds, value)])]."""
+    """Returns VictoriaMetrics' samples of [begin, end): [(labels, [(seconds, value)])]."""
     everything = daemon.quoted('{__name__!=""}')
     query = f"match[]={everything}&start={begin}&end={end - 0.001:.3f}"
     rows = [json.loads(line) for line in daemon.ask(port, "/api/v1/export?" + query).text.splitlines()]

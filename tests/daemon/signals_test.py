@@ -1,4 +1,4 @@
-"""The number of tasks follows the owner's own function of two named signals; over a kill, through a silence, and with wrong
+"""The number of tasks follows the owner's function of two named signals; across a kill, without samples, and with wrong
 names refused."""
 import signal
 

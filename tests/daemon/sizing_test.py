@@ -1,4 +1,4 @@
-"""tautd recommends number and size of a job's tasks together, says why, and keeps that over a kill."""
+"""tautd recommends number and size of a job's tasks together, explains it, and keeps it across a kill."""
 import math
 import signal
 

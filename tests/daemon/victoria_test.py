@@ -1,4 +1,4 @@
-"""VictoriaMetrics 1.79 as it is in Debian: vmagent as a second sender, and the single node as a judge of `taut-dev feed`.
+"""VictoriaMetrics 1.79 of Debian: vmagent as a second sender, and the single node as a check of `taut-dev feed`.
 
 - vmagent scrapes Prometheus's node exporter and itself and writes to tautd: it has a remote write client of its own.
 - `taut-dev feed` sends a past to VictoriaMetrics, which must know every sample of it: our sender before a receiver of
@@ -19,7 +19,7 @@ MEMORY = "container_memory_working_set_bytes"
 
 
 def test_vmagent_sends_and_its_jobs_appear(stage, tautd):
-    """The window closes with a sample of later, as the clock is that of the samples."""
+    """A later sample closes the window, because the clock is the samples'."""
     node, agent = daemon.free_port(), daemon.free_port()
     stage.start("prometheus-node-exporter", ["prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{node}"],
                 lambda p: daemon.answers(node, "/metrics"))
@@ -61,7 +61,7 @@ scrape_configs:
 
 
 def same(a, b):
-    """Numbers alike to what a decimal store keeps, everything else equal."""
+    """Returns whether numbers are equal to the precision of a decimal store, and all else is equal."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
     if isinstance(a, list) and isinstance(b, list):
@@ -72,7 +72,7 @@ def same(a, b):
 
 
 def feed_is_understood(stage, tautd):
-    """What was fed, how many samples that was and the ends of their windows."""
+    """Returns the fed series, their number of samples, and the ends of their windows."""
     victoria = senders.victoria_metrics(stage)
     past = ["--history", f"{HISTORY_HOURS}h", "--live", "0", "--jobs", "20"]
     said = stage.feed(victoria, *past)
@@ -97,7 +97,7 @@ def feed_is_understood(stage, tautd):
 
 
 def test_the_same_fleet_by_way_of_victoria_metrics(stage, tautd):
-    """By way of VictoriaMetrics or directly."""
+    """The fleet is the same through VictoriaMetrics and directly."""
     past, sent, windows = feed_is_understood(stage, tautd)
     direct = stage.tautd(config="clock: samples\n")
     stage.feed(direct.port, *past)
@@ -114,7 +114,7 @@ def test_the_same_fleet_by_way_of_victoria_metrics(stage, tautd):
     assert len(windows) > 100 and sent > 10_000, f"it is a history worth the name: {(len(windows), sent)}"
     assert len(closed(direct)) >= len(windows) - 2 and closed(direct) == windows[:len(closed(direct))], (
         f"tautd has closed each window that has samples: {(closed(direct)[-4:], windows[-4:])}")
-    # Until it is known who owns a pod, its limits may stand under another name: for a window or two.
+    # Until a pod's owner is known, its limits may be under another name, for a window or two.
     assert same(*pages(f"/api/v1/fleet/history?points=5000&from={windows[4]}")), (
         f"and sees the same fleet over time by way of VictoriaMetrics: {pages('/api/v1/fleet')}")
     assert same(*pages("/api/v1/jobs?sort=name")), f"and the same jobs: {pages('/api/v1/jobs?sort=name&limit=2')}"

@@ -1,6 +1,6 @@
-"""tautd's webhook with the example's receiver: signed orders, each applied once, also over stops of either.
+"""tautd's webhook with the example receiver: signed orders, each applied once, also across stops of either.
 
-The receiver is examples/webhook_receiver.py; what it applied is in its file. In between it is down, tautd is stopped
+The receiver is examples/webhook_receiver.py, and its file lists the applied orders. In between it is down, tautd is stopped
 and killed, and the receiver's program fails for some time.
 """
 import importlib.util
@@ -17,7 +17,7 @@ SECRET = "webhook-0123456789abcdef"
 
 
 class Receiver:
-    """The example, which is started and killed on one port."""
+    """The example receiver, which is started and killed on one port."""
 
     def __init__(self, stage):
         self.stage, self.port = stage, daemon.free_port()
@@ -61,7 +61,7 @@ def decisions(tautd):
 
 
 def settled(tautd):
-    """No decision waits for its outcome."""
+    """Returns whether no decision waits for its outcome."""
     return daemon.eventually(lambda: all(d["outcome"] != "pending" for d in decisions(tautd).values()), 60)
 
 
@@ -71,13 +71,13 @@ def set_mode(stage, tautd, job, mode):
 
 
 def released(tautd, job):
-    """The decisions that give the job's limits back."""
+    """Returns the decisions that release the job's limits."""
     return daemon.eventually(
         lambda: [d for d in decisions(tautd).values() if d["job"] == job and d["kind"] == "release"], 20)
 
 
 def delivered_once(stage, tautd, receiver, jobs, how, restart):
-    """Limits are given back while the receiver is down; `restart` ends tautd in between, and returns another one."""
+    """Limits are released while the receiver is down; `restart` stops tautd in between, and returns another one."""
     receiver.kill()
     for job in jobs:
         set_mode(stage, tautd, job, "observe")

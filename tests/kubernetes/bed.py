@@ -1,4 +1,4 @@
-"""A real cluster for tests: etcd, an API server and a kubelet that up.sh builds and starts, and what the tests read of it."""
+"""A real cluster for tests: etcd, an API server and a kubelet that up.sh builds and starts, and functions to read it."""
 import contextlib
 import json
 import os
@@ -15,7 +15,7 @@ NODE = (*CONTROL, "kubelet")
 
 
 class Unavailable(Exception):
-    """There can be no cluster here."""
+    """Raised if no cluster can run here."""
 
 
 class Bed:
@@ -40,20 +40,20 @@ class Bed:
                               check=True, capture_output=True, timeout=timeout).stdout
 
     def pods(self, app="web"):
-        """Those that are not on their way out, the newest first."""
+        """Returns the pods that are not terminating, newest first."""
         found = json.loads(self.kubectl("get", "pods", "-l", f"app={app}", "--show-managed-fields", "-o", "json"))["items"]
         found = [p for p in found if "deletionTimestamp" not in p["metadata"]]
         return sorted(found, key=lambda p: p["metadata"]["creationTimestamp"], reverse=True)
 
     def call_webhook(self, port):
-        """The configuration of packaging/kubernetes/webhook, by an address, since the bed has no network of Services."""
+        """Returns the configuration of packaging/kubernetes/webhook with an address, because the bed has no network of Services."""
         webhook = (MANIFESTS / "webhook" / "webhook.yaml").read_text().split("---\n")[-1]
         by_service = "{service: {name: tautd, namespace: tautline, path: /admit}}"
         assert by_service in webhook, "the webhook of the manifests is called through the Service"
         self.kubectl("apply", "-f", "-", given=webhook.replace(by_service, f'{{url: "https://127.0.0.1:{port}/admit"}}'))
 
     def kubeconfig_of_tautd(self, stage):
-        """With a token of tautd's service account alone."""
+        """Writes a kubeconfig with a token of tautd's service account only."""
         token = self.kubectl("create", "token", "tautd", "-n", "tautline").strip()
         text = re.sub(r"user: \{client-certificate-data.*\}\}\]", f"user: {{token: {token}}}}}]", self.config.read_text())
         assert "token:" in text and "client-key" not in text, "tautd has a token only"
@@ -65,7 +65,7 @@ class Bed:
 
 @contextlib.contextmanager
 def up(stage, *parts, programs=NODE, flags="", part="kubernetes"):
-    """A cluster with these parts of up.sh, gone again whatever happens. `flags`: of the API server and the kubelet."""
+    """Starts a cluster with these parts of up.sh, and removes it whatever happens. `flags`: of the API server and the kubelet."""
     import pytest  # pylint: disable=import-outside-toplevel  # benchmarks use this file without it
     try:
         its = Bed(stage, programs, part)
@@ -97,7 +97,7 @@ def restarts_of(pod):
 
 
 def cgroup_limit(pod):
-    """What the kernel has, in MiB; None before the container runs."""
+    """Returns the kernel's limit, in MiB; None before the container runs."""
     status = next(s for s in pod["status"]["containerStatuses"] if s["name"] == "app")
     container = status.get("containerID", "").removeprefix("containerd://")
     for file in pathlib.Path("/sys/fs/cgroup").glob(f"**/pod{pod['metadata']['uid']}/{container or 'none'}/memory*"):
@@ -115,7 +115,7 @@ def cpu_limit_of(pod):
 
 
 def cgroup_cpu_limit(pod):
-    """What the kernel has, in millicores; None before the container runs."""
+    """Returns the kernel's limit, in millicores; None before the container runs."""
     container = pod["status"].get("containerStatuses", [{}])[0].get("containerID", "").removeprefix("containerd://")
     for file in pathlib.Path("/sys/fs/cgroup").glob(f"**/pod{pod['metadata']['uid']}/{container or 'none'}/cpu.*"):
         if file.name == "cpu.cfs_quota_us":
@@ -127,7 +127,7 @@ def cgroup_cpu_limit(pod):
 
 
 def deployment(name, replicas=1, memory="128Mi, 256Mi", command='[sleep, "100000"]'):
-    """Of one container, app, on the real node. memory: request and limit."""
+    """Returns a deployment of one container, app, on the real node. memory: request and limit."""
     request, limit = memory.split(", ")
     return f"""
 apiVersion: apps/v1

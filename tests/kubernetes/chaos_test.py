@@ -1,4 +1,4 @@
-"""Half an hour in which everything goes wrong, in a real cluster: containers grow into their limits and are killed by the kernel, owners opt
+"""Half an hour of faults in a real cluster: containers grow into their limits and are killed by the kernel, owners opt
 out and in and set bounds, deployments roll out, tautd is killed with SIGKILL and the API server is restarted.
 
 After every step: nothing that is opted out is written, no limit in force is below its bound, and every kill that the kubelet saw is charged
@@ -22,7 +22,7 @@ APPS = ("app0", "app1", "app2", "app3")
 NEVER = "app3"  # is opted out from its creation
 KNOWN_SECONDS = 45  # in which an annotation is followed, by a busy machine too
 SAME = 0.02  # limits this close, as a share, are one
-# It uses what /tmp/size says, in MiB. A container that is killed starts with little again.
+# It uses the MiB in /tmp/size. A container that is killed restarts with little.
 LOOP = "while true; do s=$(cat /tmp/size 2>/dev/null || echo 4); dd if=/dev/zero of=/dev/null bs=${s}M count=20 2>/dev/null || exit 1; sleep 0.3; done"
 
 
@@ -52,7 +52,7 @@ class Chaos:
         self.tautd = stage.tautd(config=config, store=self.store)
 
     def follow(self):
-        """Watches pods, so that none is killed and gone between two looks."""
+        """Watches pods, so that no kill is missed between two polls."""
         decoder = json.JSONDecoder()
         while True:
             watch = subprocess.Popen([self.bed.bin / "kubectl", "--kubeconfig", self.bed.config, "get", "pods", "-w", "-o", "json"], text=True,
@@ -88,7 +88,7 @@ class Chaos:
         return pods
 
     def step(self):
-        """Does something, and what is wrong until the next step."""
+        """Performs one fault, and returns the errors until the next step."""
         what = self.random.choice(("grow", "grow", "grow", "off", "lower", "roll", "sigkill", "calm", "calm"))
         app = self.random.choice(APPS[:3])
         self.steps.append(what)
@@ -130,7 +130,8 @@ class Chaos:
             ours = [f for f in pod["metadata"].get("managedFields", []) if f["manager"].startswith("tautline")]
             if app == NEVER and (ours or limit_of(pod) != OWNERS):
                 out.append(f"{app} was never opted in, and was written: {ours} {limit_of(pod)}")
-            # A container that uses more than its owner's limit keeps what it has, also where the kubelet refuses the owner's; nothing else is set.
+            # A container that uses more than its owner's limit keeps its current one, also if the kubelet refuses the owner's; no other
+            # limit is set.
             at, mib = self.limits[pod["metadata"]["uid"]][-1]
             had = [before for t, before in self.limits[pod["metadata"]["uid"]] if t <= self.out.get(app, 0) + KNOWN_SECONDS]
             if app in self.out and at - self.out[app] > KNOWN_SECONDS and mib != OWNERS and mib not in had:
@@ -167,7 +168,7 @@ class Chaos:
         before = [mib for at, mib in had if at <= kill[1] - 5][-1:]
         around = [mib for at, mib in had if kill[1] - 5 < at <= kill[1] + (10 if is_dated else 60)]
         limit = oom["limit"] / MIB
-        # What tautd has ordered and the look has missed is below what the pod had.
+        # A limit that tautd has ordered and the poll has missed is below the pod's.
         if any(abs(limit - mib) <= SAME * mib for mib in before + around) or limit < min(before + around, default=0):
             return []
         return [f"{oom}: charged to {limit:.0f} MiB, and the pod had {had} at {kill[1]}"]

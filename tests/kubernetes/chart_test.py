@@ -18,12 +18,13 @@ WAYS = ("observe", "act", "template", "webhook", "vpa")
 
 
 def objects(text):
-    """By kind and name."""
+    """Returns the objects by kind and name."""
     return {f"{item['kind']}/{item['metadata']['name']}": item for item in yaml.safe_load_all(text) if item}
 
 
 def same_form(found):
-    """Without what a chart and kustomize may differ in: labels, the image's tag, and what restarts the pod for a new configuration."""
+    """Removes the permitted differences of a chart and kustomize: labels, the image's tag, and the annotation that restarts the pod for a
+    new configuration."""
     out = {}
     for key, item in found.items():
         item["metadata"].pop("labels", None)
@@ -54,7 +55,7 @@ def same_form(found):
 
 
 def settings_of(text):
-    """Of tautd's configuration, without those that have the default's value."""
+    """Returns the settings of tautd's configuration that differ from the defaults."""
     settings = yaml.safe_load(text)
     admission = settings["kubernetes"].get("admission", {})
     for key, default in (("name", "tautd.tautline.svc"), ("configuration", "tautline")):
@@ -119,18 +120,18 @@ def render(stage, helm, *more, namespace="tautline", name="tautline"):
 
 
 def as_in(stage, found, file, what):
-    """The chart's objects have those of this file of packaging/kubernetes."""
+    """Checks that the chart's objects include those of this file of packaging/kubernetes."""
     for key, item in same_form(objects((PACKAGING / "kubernetes" / file).read_text())).items():
         assert found.get(key) == item, f"{what}: {key} is that of {file}"
 
 
 def rules_of(found):
-    """All rules of the ClusterRoles, as text."""
+    """Returns all rules of the ClusterRoles, as text."""
     return json.dumps([item["rules"] for item in found.values() if item["kind"] == "ClusterRole"])
 
 
 def test_rights_to_read_usage_are_those_that_are_needed(stage, helm):
-    """Of the rights to read usage there is the one that kubernetes.usage needs."""
+    """Only the right to read usage that kubernetes.usage needs is granted."""
     found = same_form(objects(render(stage, helm, "--set", "config.kubernetes.usage=metrics_api").stdout))
     as_in(stage, found, "observe/metrics_api.yaml", "usage: metrics_api")
     assert "nodes/proxy" not in rules_of(found), "usage: metrics_api: the kubelets are not read"
@@ -143,7 +144,7 @@ def test_rights_to_read_usage_are_those_that_are_needed(stage, helm):
 
 
 def test_the_right_to_scale_is_there_only_with_scale(stage, helm):
-    """The right to scale is there only with kubernetes.scale: true, and of other kinds for those that are named."""
+    """The right to scale is granted only with kubernetes.scale: true, and for other kinds only if they are named."""
     with_scale = ("--set", "way=act,config.kubernetes.scale=true")
     found = same_form(objects(render(stage, helm, *with_scale).stdout))
     as_in(stage, found, "act/scale.yaml", "scale: true")
@@ -159,7 +160,7 @@ def test_the_right_to_scale_is_there_only_with_scale(stage, helm):
 
 
 def test_rights_to_custom_resources_are_of_those_that_are_named(stage, helm):
-    """The right to list custom resources is there for those that are named, with any way; that to patch them for those with status."""
+    """The right to list custom resources is granted for the named ones, with any way; the right to patch them for those with status."""
     kinds = ("--set-json", 'annotatedKinds=[{"group":"argoproj.io","resources":["rollouts"]}]')
     for way in ("observe", "act"):
         found = same_form(objects(render(stage, helm, "--set", f"way={way}", *kinds).stdout))
@@ -178,7 +179,7 @@ def test_rights_to_custom_resources_are_of_those_that_are_named(stage, helm):
 
 
 def test_the_right_to_evict_is_there_only_with_fallback_evict(stage, helm):
-    """The right to evict pods is there only with kubernetes.fallback: evict."""
+    """The right to evict pods is granted only with kubernetes.fallback: evict."""
     found = same_form(objects(render(stage, helm, "--set", "way=webhook,config.kubernetes.fallback=evict").stdout))
     as_in(stage, found, "webhook/eviction.yaml", "fallback: evict")
     without = objects(render(stage, helm, "--set", "way=webhook").stdout)
@@ -186,7 +187,7 @@ def test_the_right_to_evict_is_there_only_with_fallback_evict(stage, helm):
 
 
 def test_the_right_to_patch_is_there_only_with_status_annotations(stage, helm):
-    """The right to patch workloads for their annotation is there only with kubernetes.status_annotations, with any way."""
+    """The right to patch workloads for their annotation is granted only with kubernetes.status_annotations, with any way."""
     for way in WAYS:
         found = same_form(objects(render(stage, helm, "--set", f"way={way},config.kubernetes.status_annotations=true").stdout))
         as_in(stage, found, "observe/status_annotations.yaml", f"way={way}, status_annotations")
@@ -197,7 +198,7 @@ def test_the_right_to_patch_is_there_only_with_status_annotations(stage, helm):
 
 
 def test_a_quota_file_is_mounted_and_restarts_the_pod(stage, helm):
-    """The quota file is mounted where it is named, and the right to write ResourceQuotas is there only where they are kept."""
+    """The quota file is mounted if it is named, and the right to write ResourceQuotas is granted only if they are used."""
     values = 'quota={"groups":[{"name":"shop","quotas":[{"tier":"production","resource":"cpu","nominal":4}]}]}'
     found = objects(render(stage, helm, "--set-json", values, "--set", "config.kubernetes.resource_quotas=true").stdout)
     data = found["ConfigMap/tautd-config"]["data"]
@@ -214,7 +215,7 @@ def test_a_quota_file_is_mounted_and_restarts_the_pod(stage, helm):
 
 
 def test_files_are_values_or_of_what_is_there(stage, helm):
-    """Quota, budgets and prices are values, or files of a ConfigMap or Secret that is there, and are where tautd reads them."""
+    """Quota, budgets and prices are values, or files of an existing ConfigMap or Secret, and are mounted where tautd reads them."""
     names = ("quota", "budgets", "prices")
 
     def rendered(*more):
@@ -248,7 +249,7 @@ def test_files_are_values_or_of_what_is_there(stage, helm):
 
 
 def test_the_store_is_in_a_claim_or_in_the_pod(stage, helm, kubectl):
-    """The store is in a claim of a class, or in the pod, where the cluster has no volumes."""
+    """The store is in a claim with a class, or in the pod if the cluster has no volumes."""
     def store_of(found):
         spec = found["StatefulSet/tautd"]["spec"]
         return spec.get("volumeClaimTemplates"), [v for v in spec["template"]["spec"]["volumes"] if v["name"] == "store"]
@@ -266,7 +267,7 @@ def test_the_store_is_in_a_claim_or_in_the_pod(stage, helm, kubectl):
 
 
 def test_the_validating_webhook_is_there_only_with_quota(stage, helm):
-    """The validating webhook is there only with kubernetes.admission.quota, in each way."""
+    """The validating webhook exists only with kubernetes.admission.quota, in each way."""
     for way in ("observe", "webhook"):
         for action in ("warn", "refuse"):
             found = same_form(objects(render(stage, helm, "--set", f"way={way},config.kubernetes.admission.quota={action}").stdout))
@@ -283,7 +284,7 @@ def test_the_validating_webhook_is_there_only_with_quota(stage, helm):
 
 
 def test_rights_follow_what_the_configuration_does(stage, helm):
-    """Rights follow what the configuration does, also beside another way."""
+    """Rights follow the configuration, also beside another way."""
     found = same_form(objects(render(stage, helm, "--set", "way=webhook,templates=true,config.kubernetes.vpa=true").stdout))
     as_in(stage, found, "template/rbac.yaml", "webhook and templates")
     as_in(stage, found, "vpa/rbac.yaml", "webhook and VPA")
@@ -312,7 +313,8 @@ def test_a_service_monitor_is_there_only_if_enabled(stage, helm):
 
 
 def test_what_a_cluster_asks_of_pods(stage, helm):
-    """What a cluster asks of pods: registries' secrets, a priority, annotations, a probe; and the configuration is checked before tautd starts."""
+    """Requirements of a cluster on pods: registries' secrets, a priority, annotations, a probe; and the configuration is checked before
+    tautd starts."""
     found = objects(render(stage, helm, "--set", "imagePullSecrets[0].name=registry,priorityClassName=high,podAnnotations.team=infra,agent.enabled=true").stdout)
     template = found["StatefulSet/tautd"]["spec"]["template"]
     pod = template["spec"]
@@ -341,7 +343,7 @@ def test_what_a_cluster_asks_of_pods(stage, helm):
 
 
 def test_an_agent_may_what_it_needs(stage, helm):
-    """What an agent may do is what it needs."""
+    """An agent has exactly the rights that it needs."""
     observing = objects(render(stage, helm, "--set", "way=webhook,agent.enabled=true").stdout)
     pod = observing["DaemonSet/tautlet"]["spec"]["template"]["spec"]
     assert (pod["securityContext"]["runAsNonRoot"] and pod["containers"][0]["command"][-1] == "--observe"

@@ -1,4 +1,4 @@
-"""What the tests of a first day share: the defaults, and pods of the real node."""
+"""Shared parts of the tests of a first day: the defaults, and pods of the real node."""
 
 CONFIG = """actuator: {{kind: kubernetes}}
 kubernetes: {{kubeconfig: {kubeconfig}, admission: {{listen: 127.0.0.1:{admission}, name: 127.0.0.1}}}}

@@ -52,7 +52,7 @@ def namespaces():
 
 
 class Record(threading.Thread):
-    """A watch of all pods: what each container was given and when it was killed, in the order in which the API server says it."""
+    """A watch of all pods: the limits and kills of each container, in the API server's order."""
 
     def __init__(self, bed):
         super().__init__(daemon=True)
@@ -94,7 +94,7 @@ class Record(threading.Thread):
                     self.kills.setdefault((workload, uid, at), now)
 
     def of(self, workload):
-        """(time, MiB) of each change of the memory limit of its pods."""
+        """Returns (time, MiB) of each change of the memory limit of its pods."""
         found = [(at, mebibytes(r["limits"]["memory"])) for (w, _), seen in list(self.resources.items()) if w == workload for at, r in list(seen)]
         return sorted(found)
 
@@ -102,7 +102,7 @@ class Record(threading.Thread):
         return sorted(at for w, _, at in list(self.kills) if w == workload)
 
     def limits_at(self, workload, uid, at):
-        """In MiB, of the pod: those of the second of the end, and the one with which it began."""
+        """Returns the pod's limits in MiB: those in the second of the end, and the first one."""
         seen = [(t, mebibytes(r["limits"]["memory"])) for t, r in self.resources[workload, uid]]
         return {mib for t, mib in seen if at <= t <= at + 1} | set([mib for t, mib in seen if t <= at][-1:] or [seen[0][1]])
 
@@ -141,7 +141,7 @@ def start_tautd(stage, bed, record):
 
 
 def test_a_crash_loop_is_raised_at_its_first_kill(bed, record, start_tautd, story):
-    """A workload is raised at its first kill, of which no window is closed."""
+    """A workload is raised at its first kill, before any window is closed."""
     story.begin = time.time()
     story.tautd = start_tautd("first.db")
     for some in (namespaces(), workloads()):
@@ -157,14 +157,14 @@ def test_a_crash_loop_is_raised_at_its_first_kill(bed, record, start_tautd, stor
 
 
 def test_a_setting_that_pods_cannot_have_is_an_event(bed, story):
-    """An annotation of pods that asks for what it cannot is not silently left out."""
+    """An annotation of pods with an impossible value is not ignored silently."""
     said = lambda: [e["message"] for e in events(bed, "default") if e["reason"] == "SettingRefused" and e["involvedObject"]["name"] == "second"]  # noqa: E731
     assert daemon.eventually(said, 30), f"an Event says that tautline.dev/mode=never of pods is not used: {said()}"
     assert len(said()) == 1 and "only tautline.dev/mode with off or observe counts there" in said()[0], "once, and what is allowed"
 
 
 def test_kills_of_one_run_raise_the_next(bed, record, story):
-    """Pods that are not restarted: kills of one run raise the next."""
+    """With pods that are not restarted, kills of one run raise the next."""
     done = lambda: bed.kubectl("get", "job", "burst", "-o", "jsonpath={.status.succeeded}") == "1"  # noqa: E731
     assert daemon.eventually(done, 200, 1), f"a Job of restartPolicy Never ends well, in a later pod: {record.of(('default', 'burst'))}"
     assert record.killed(("default", "burst")), f"after kills that were seen: {record.kills}"
@@ -178,7 +178,7 @@ def test_kills_of_one_run_raise_the_next(bed, record, story):
 
 
 def test_what_a_namespace_does_not_allow_is_not_ordered(bed, record, story):
-    """What the namespace does not allow is not ordered; what fits is."""
+    """A limit that the namespace does not allow is not ordered; one that fits is."""
     limits = lambda: {mib for _, mib in record.of(("bounded", "bounded"))}  # noqa: E731
     assert daemon.eventually(lambda: limits() == {OWNERS, 40}, 30), f"under a LimitRange of 40 MiB a crash loop gets 40: {limits()}"
     refused = lambda: [e for e in events(bed, "full") if e["reason"] == "LimitNotSet"]  # noqa: E731
@@ -187,7 +187,7 @@ def test_what_a_namespace_does_not_allow_is_not_ordered(bed, record, story):
 
 
 def events(bed, namespace):
-    """Those of tautd."""
+    """Returns tautd's events."""
     items = json.loads(bed.kubectl("get", "events", "-n", namespace, "-o", "json"))["items"]
     return [e for e in items if e["source"].get("component") == "tautline"]
 
@@ -199,7 +199,7 @@ def test_nothing_is_cut_in_the_first_windows(bed, record, story):
 
 
 def nothing_is_cut(bed, tautd, record):
-    """Of what the test has recorded until now."""
+    """Checks that no recorded limit is lower than before."""
     wrong, wide = [], []
     for (workload, _), seen in record.resources.items():
         if workload[1] == "":
@@ -242,7 +242,7 @@ def test_each_kill_is_charged_once_at_its_time(record, story):
 
 
 def test_events_name_what_pods_got(bed, record, story):
-    """What an Event says was set, a pod had."""
+    """The limits in Events are limits that a pod had."""
     said, wrong = 0, []
     for namespace in ("default", "bounded", "full", "closed"):
         for event in events(bed, namespace):
@@ -262,7 +262,7 @@ def last_limit(bed, app):
 
 
 def test_a_kill_behind_a_release_brings_nothing_back(bed, record, start_tautd, story):
-    """tautd is killed right behind a release: no start brings the raise back."""
+    """tautd is killed right after a release: no start restores the raise."""
     loop = ("default", "loop")
     bed.kubectl("annotate", "deployment/loop", "tautline.dev/mode=off")
     assert daemon.eventually(lambda: record.of(loop)[-1][1] == OWNERS, 30, 0.02), (
@@ -272,7 +272,7 @@ def test_a_kill_behind_a_release_brings_nothing_back(bed, record, start_tautd, s
     story.tautd = start_tautd("first.db")
     await_scrapes(story.tautd, 2)
     pod = bed.pods("loop")[0]
-    # What the kubelet refuses is taken back, and tried again: the container uses more.
+    # An order that the kubelet refuses is reverted and repeated: the container uses more.
     refused = record.refused.get(pod["metadata"]["uid"])
     assert record.of(loop)[before:] == [] or refused, f"after a SIGKILL nothing is set again: {(record.of(loop), pod['status'])}"
     bed.kubectl("delete", "pod", pod["metadata"]["name"])
@@ -283,7 +283,7 @@ def test_a_kill_behind_a_release_brings_nothing_back(bed, record, start_tautd, s
 
 
 def test_another_store_gives_back_what_this_one_set(bed, record, start_tautd, story):
-    """What is the owner's stands on the objects."""
+    """The owner's values are stored on the objects."""
     second = ("default", "second")
     assert record.of(second)[-1][1] > 90, "another workload is raised"
     assert story.tautd.stop() == 0, "tautd stops"

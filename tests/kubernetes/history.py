@@ -1,4 +1,4 @@
-"""A Prometheus of the test's own that has fourteen days of containers: the history of a first day, from which limits are decided at once."""
+"""A Prometheus for one test with fourteen days of containers: the history of a first day, from which limits are decided at once."""
 import http.server
 import json
 import re
@@ -31,8 +31,8 @@ class Handler(daemon.JsonHandler):
 
 
 class History:
-    """`usage`: (cores, MiB) of containers, by (pod, container) of the namespace default; each has as much in all of the fourteen days, and a
-    quarter more in one minute of an hour."""
+    """`usage`: (cores, MiB) of containers, by (pod, container) of the namespace default. Each has this usage on all of the fourteen days,
+    and a quarter more in one minute of each hour."""
 
     def __init__(self, usage):
         self.usage, self.end = usage, int(time.time()) // WINDOW * WINDOW - STEP  # what runs now has windows of its own
@@ -43,7 +43,7 @@ class History:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def series(self, query, after, until):
-        """Of the metric that the query names, with times in (after, until]."""
+        """Returns the series of the query's metric, with times in (after, until]."""
         times = range(max(after, self.end - DAYS * 86400) // STEP * STEP + STEP, min(until, self.end) + 1, STEP)
         out = []
         for (pod, container), (cores, mib) in self.usage.items():

@@ -1,7 +1,7 @@
 """tautd as the external scaler of a real KEDA: operator, metrics adapter and HPA set the replicas of a Deployment.
 
 ./up.sh builds and starts a control plane with KEDA (13 CPU minutes once: ./dev test keda). No node runs: the Deployment's
-pods stay pending, and its number of replicas is what is looked at. Usage and requests come by remote write.
+pods stay pending, and only its number of replicas is checked. Usage and requests arrive by remote write.
 """
 import time
 
@@ -92,7 +92,7 @@ def test_kedas_hpa_follows_the_order(stage, bed, story):
 
 
 def test_an_unreachable_tautd_leaves_the_number(bed, story):
-    # A scaler that does not answer is an error, never 0.
+    # A scaler without a response is an error, never 0.
     story.tautd.kill()
     assert not daemon.eventually(lambda: replicas(bed) != 8, 10 / daemon.PATIENCE, 0.5), (
         f"while tautd is unreachable the number stays: {replicas(bed)}")

@@ -1,4 +1,4 @@
-"""The plugin `kubectl taut` with a kubectl of the test's own, which forwards to a real tautd."""
+"""The plugin `kubectl taut` with a fake kubectl, which forwards to a real tautd."""
 import os
 import pathlib
 
@@ -22,7 +22,7 @@ esac
 
 @pytest.fixture(scope="module")
 def plugin(stage):
-    """Runs it, with pods and a port as kubectl tells them."""
+    """Runs the plugin, with the pods and the port that kubectl reports."""
     tautd = stage.tautd(config="clock: samples\n", store="memory")
     tools = stage.dir / "bin"
     tools.mkdir()

@@ -48,7 +48,7 @@ spec:
         resources: {requests: {cpu: 50m, memory: 8Mi}, limits: {memory: 16Mi}}
 """
 
-# What the VPA changes, and tautd does not.
+# A workload that the VPA changes, and tautd does not.
 OF_THE_VPA = deployment("calm") + """
 ---
 apiVersion: autoscaling.k8s.io/v1
@@ -59,16 +59,16 @@ spec:
   recommenders: [{name: tautline}]
   updatePolicy: {updateMode: InPlaceOrRecreate, minReplicas: 1}
 """
-# What tautd changes in its template.
+# A workload whose template tautd changes.
 ROLLED = deployment("rolled", replicas=2)
-# One with far too much, and one that its owner keeps.
+# One with far too much memory, and one that its owner keeps.
 LARGE = deployment("large", memory="64Mi, 512Mi")
 KEPT = deployment("kept", memory="64Mi, 512Mi").replace("metadata: {name: kept}", 'metadata: {name: kept, annotations: {tautline.dev/mode: "off"}}', 1)
 # Its start uses all CPU that it gets for half a minute; then it uses none.
 STARTS = deployment("starts", memory="32Mi, 64Mi", command='[sh, -c, "timeout 30 sh -c \'while true; do true; done\'; sleep 100000"]')
 STARTING_JOB = "default/deployment/starts/app"
 STARTUP_SECONDS = 60
-# What the containers have used for fourteen days: cores and MiB, by pod and container.
+# Usage of the containers over fourteen days: cores and MiB, by pod and container.
 PAST = {(f"{pod}-5d4f8c7b9d-2bxnz", container): (0.001, 4) for pod, container in
         (("web", "app"), ("web", "side"), ("calm", "app"), ("rolled", "app"), ("starts", "app"), ("large", "app"), ("kept", "app"))}
 
@@ -139,7 +139,7 @@ rules:
 
 
 def make_image(stage, bed):
-    """tautd, taut, tautlet and their libraries, as an image for the node's containerd."""
+    """Builds an image of tautd, taut, tautlet and their libraries for the node's containerd."""
     programs = [stage.args.tautd, stage.args.taut, stage.args.tautlet]
     files = [f"{program}=/usr/bin/{pathlib.Path(program).name}" for program in programs] + ["/bin/busybox=/bin/busybox,/bin/sh"]
     needed = set()
@@ -154,7 +154,7 @@ def make_image(stage, bed):
 
 
 def install(stage, bed, past):
-    """As docs/kubernetes/install.md says, on a node without a network of Services and without a storage class."""
+    """Installs as docs/kubernetes/install.md describes, on a node without a network of Services and without a storage class."""
     make_image(stage, bed)
     port = daemon.free_port()
     api = re.search(r"https://127\.0\.0\.1:(\d+)", bed.config.read_text())[1]
@@ -211,7 +211,7 @@ patches:
 
 
 def install_agent(stage, bed, agent_port):
-    """The DaemonSet of packaging/kubernetes/agent, on a node without a network of Services, with the bed's cgroups."""
+    """Installs the DaemonSet of packaging/kubernetes/agent on a node without a network of Services, with the bed's cgroups."""
     group = re.search(r"^cgroupRoot: (\S+)", (bed.config.parent / "kubelet.yaml").read_text(), re.M)[1]
     bed.kubectl("create", "secret", "generic", "tautlet-token", "-n", "tautline", f"--from-literal=token={AGENT_TOKEN}")
     overlay = stage.dir / "agent"
@@ -256,7 +256,7 @@ def about_rolled(tautd):
 
 
 def of_start(tautd):
-    """What taut explain says of the CPU limit, and the limit of a start in millicores."""
+    """Returns taut explain's text about the CPU limit, and the limit at the start in millicores."""
     cpu = tautd.get(f"/api/v1/jobs/{daemon.quoted(STARTING_JOB)}/explain")["cpu"]
     limit = [f["value"] for f in cpu["reason"]["facts"] if f["name"] == "start-up limit"]
     return cpu, round(1000 * limit[0]) if limit else None
@@ -269,9 +269,9 @@ def test_tautd_reads_the_past_and_takes_the_lease(bed, tautd, story):
 
 
 def test_rights_are_given_by_the_file_that_is_named(bed, story):
-    """The rights that not every tautd needs, each with the file that gives it."""
+    """Optional rights, each with the file that grants it."""
     def may(verb, group, resource, subresource=""):
-        """By the API server's own answer; `kubectl auth can-i` asks for kinds that the server has alone."""
+        """Returns the API server's own response; `kubectl auth can-i` supports only kinds that the server has."""
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
             "user": "system:serviceaccount:tautline:tautd",
             "resourceAttributes": {"verb": verb, "group": group, "resource": resource, "subresource": subresource}}}
@@ -289,7 +289,7 @@ def test_rights_are_given_by_the_file_that_is_named(bed, story):
 
 
 def test_the_api_server_takes_the_chart(bed, story):
-    """Every object of the Helm chart, by the API server's own checks."""
+    """Every object of the Helm chart passes the API server's own checks."""
     helm = bed.bin / "helm"
     if not helm.exists():
         pytest.skip(f"helm is not in {bed.bin}")
@@ -302,7 +302,7 @@ def test_the_api_server_takes_the_chart(bed, story):
 
 
 def test_tautd_and_tautlet_are_installed_by_the_manifests(stage, bed, past, agent_port, story):
-    """As docs/kubernetes/install.md says; the agent sees the start of a workload from the beginning."""
+    """Installed as docs/kubernetes/install.md describes; the agent sees the start of a workload from the beginning."""
     story.port = install(stage, bed, past)
     install_agent(stage, bed, agent_port)
     bed.kubectl("apply", "-f", "-", given=STARTS)
@@ -316,7 +316,7 @@ def test_a_window_closes_with_the_owners_limit(tautd, story):
 
 
 def test_the_agent_measures_containers_under_their_workloads(bed, tautd, story):
-    """The agent knows containers, tautd the pods."""
+    """The agent knows containers; tautd maps them to pods."""
     agents = lambda: tautd.get("/api/v1/agents")["agents"]  # noqa: E731
     logs = lambda: bed.kubectl("logs", "-l", "app.kubernetes.io/name=tautlet", "-n", "tautline", "--tail=20")  # noqa: E731
     assert daemon.eventually(lambda: agents() and agents()[0]["windows"] > 0, 60, 1), f"the agent sends windows: {(agents(), logs())}"
@@ -330,7 +330,7 @@ def test_the_agent_measures_containers_under_their_workloads(bed, tautd, story):
 
 
 def test_the_first_cut_is_by_half(bed, tautd, story):
-    """History says what a container needs, and not what its owner has set: the first cut is of what a window has said, by half."""
+    """History shows a container's need, but not its owner's limit: the first cut is by half, for the need of a window."""
     about = lambda name: [d for d in tautd.get("/api/v1/decisions?limit=1000")["decisions"] if name in d["job"] and d["target"] == "memory"]  # noqa: E731
     assert daemon.eventually(lambda: limit_of(bed.pods("large")[0]) < 512, 400, 1), f"a container with far too much gets less: {about('/large/')}"
     assert (limit_of(bed.pods("large")[0]), [(d["before"], d["after"]) for d in about("/large/")]) == (256, [(512 * MIB, 256 * MIB)]), (
@@ -341,7 +341,7 @@ def test_the_first_cut_is_by_half(bed, tautd, story):
 
 
 def test_a_namespace_that_is_a_group_has_a_resource_quota(bed, tautd, story):
-    """A namespace that is a group has a ResourceQuota, which the API server holds new pods to."""
+    """A namespace that is a group has a ResourceQuota, which the API server enforces for new pods."""
     def hard():
         return bed.kubectl("get", "resourcequota", "tautline", "-n", "team-a", "--ignore-not-found", "-o", "jsonpath={.spec.hard}")
 
@@ -360,7 +360,7 @@ def test_a_namespace_that_is_a_group_has_a_resource_quota(bed, tautd, story):
 
 
 def test_the_workload_says_what_is_recommended(bed, tautd, story):
-    """The workload says what is recommended for it; its pods are not rolled out for that."""
+    """The workload's annotation shows the recommendation; its pods are not rolled out for it."""
     def of_web(path):
         return bed.kubectl("get", "deployment", "web", "-o", f"jsonpath={{{path}}}")
 
@@ -397,7 +397,7 @@ def test_a_template_gets_less_and_rolls_out(bed, tautd, story):
 
 
 def test_a_template_is_restored(bed, tautd, story):
-    """The template is restored, which would wait for the change_period of an hour."""
+    """The template is restored at once, although change_period is an hour."""
     bed.kubectl("annotate", "deployment/rolled", "tautline.dev/mode=observe", "tautline.dev/change_period=0s")
     assert daemon.eventually(lambda: limit_of_rolled(bed) == 256, 30, 1), (
         f"mode observe: the owner's limit is in the template again: {about_rolled(tautd)[:2]}")
@@ -407,13 +407,13 @@ def test_a_template_is_restored(bed, tautd, story):
 
 
 def test_a_pod_has_more_cpu_in_its_start(bed, tautd, story):
-    """A pod has more CPU in its start-up window, from the webhook on, and one resize takes it back."""
+    """A pod has more CPU in its start-up window, set by the webhook, and one resize reverts it."""
     pod = lambda: bed.pods("starts")[0]  # noqa: E731
     decisions = lambda: [d for d in tautd.get("/api/v1/decisions")["decisions"] if d["job"] == STARTING_JOB and d["resource"] == "cpu"]  # noqa: E731
     assert daemon.eventually(lambda: cpu_limit_of(pod()) == 50, 340, 1), f"a job that uses no CPU gets its lowest limit: {tautd.output()[-800:]}"
     assert daemon.eventually(lambda: cgroup_cpu_limit(pod()) == 50, 30), f"also in the kernel: {cgroup_cpu_limit(pod())}"
     before, decided, startups = pod()["metadata"]["name"], len(decisions()), metric(tautd, "tautd_kubernetes_startups_total")
-    # By the factor, or by what was seen of the first start. The webhook takes up to ten seconds to know it.
+    # By the factor, or by the usage of the first start. The webhook needs up to ten seconds to know it.
     cpu, more = of_start(tautd)
     assert more is not None and more >= 150, f"taut explain says what a start gets: {cpu}"
     await_scrapes(tautd, 3)
@@ -515,14 +515,14 @@ def test_a_change_by_another_is_left(bed, tautd, story):
 
 
 def test_the_next_start_follows_what_this_one_used(tautd, story):
-    """When its window has closed, the next start follows what this one used; the limit does not."""
+    """When its window has closed, the next start follows this start's usage; the limit does not."""
     used = lambda: re.search(r"last (start|\d+ starts) used", of_start(tautd)[0]["paragraph"])  # noqa: E731
     assert daemon.eventually(used, 340, 2), f"taut explain says what the start used: {of_start(tautd)[0]['paragraph']}"
     assert of_start(tautd)[0]["would_be"] < 0.051, "and it raises no limit"
 
 
 def test_the_pod_takes_the_lease_over(bed, tautd, story):
-    """By the pod, whose tautd listens on a port of the node."""
+    """The pod takes over; its tautd listens on a port of the node."""
     first_holder, port = story.first_holder, story.port
     assert job_of(tautd)["memory"]["owner_limit"] / MIB == 64, "what was set is not taken for the owner's limit"
     def of_pod(name):

@@ -1,4 +1,4 @@
-"""What a real kubelet, scheduler and API server refuse, delay or forget, and what tautd does then.
+"""Requests that a real kubelet, scheduler and API server refuse, delay or forget, and tautd's reaction.
 
 A resize that the kubelet defers until another pod has gone; ones that are infeasible; evictions that a PodDisruptionBudget
 refuses; a rollout in the middle of a trial; a watch whose version the API server has forgotten, while pods are created and
@@ -41,7 +41,7 @@ defaults: {{recommender: moving_window, startup_grace: 0s, change_period: 0s, mi
 
 
 def deployment(name, replicas=1, on=None, memory="64Mi", side_cpu=None):
-    """Of a container app, and a second one, side, that requests this much CPU. `on`: the only node that it may run on."""
+    """Returns a deployment of a container app, and a second one, side, with this CPU request. `on`: the only node on which it may run."""
     nodes = "" if on is None else f"nodeSelector: {{kubernetes.io/hostname: {on}}}"
     side = "" if side_cpu is None else f"""
       - name: side
@@ -90,7 +90,7 @@ def now():
 
 
 class PlayedNode(threading.Thread):
-    """The kubelet of a node that nobody runs: it says that it is ready, and of its pods that they run with what their specs say."""
+    """A simulated kubelet: it reports its node as ready, and its pods as running with the limits of their specs."""
 
     def __init__(self, bed):
         super().__init__(daemon=True)
@@ -131,18 +131,18 @@ class PlayedNode(threading.Thread):
 
 
 class Scene:
-    """The cluster, tautd in it, and what pods use."""
+    """The cluster, tautd in it, and the pods' usage."""
 
     def __init__(self, stage, bed):
         self.stage, self.bed, self.tautd, self.arguments = stage, bed, None, {}
         self.at = int(time.time()) // 300 * 300 - 12 * 3600  # of the newest samples
 
     def start(self):
-        """Also again, with the same store."""
+        """Starts tautd, also again with the same store."""
         self.tautd = self.stage.tautd(**self.arguments)
 
     def pass_time(self, windows=1):
-        """Samples of all running containers, of these five-minute windows."""
+        """Sends samples of all running containers for these five-minute windows."""
         pods = json.loads(self.bed.kubectl("get", "pods", "-o", "json"))["items"]
         running = [(p["metadata"]["name"], c["name"]) for p in pods if p["status"]["phase"] == "Running" for c in p["spec"]["containers"]]
         for _ in range(windows):
@@ -157,7 +157,7 @@ class Scene:
             assert answer.status == 204, answer.text
 
     def set(self, app, **settings):
-        """Of its job app; "memory": its only limit, in MiB, and "cpu" in cores."""
+        """Sets a limit of its job app; "memory": its only one, in MiB, and "cpu" in cores."""
         values = {}
         for key, value in settings.items():
             if key in ("cpu", "memory"):
@@ -170,12 +170,12 @@ class Scene:
         assert answer.status == 200, answer.text
 
     def decisions(self, app, target="memory"):
-        """Without those of mode observe; the newest first."""
+        """Returns the decisions without those of mode observe, newest first."""
         found = self.tautd.get("/api/v1/decisions?limit=1000")["decisions"]
         return [d for d in found if d["job"] == job_of(app) and d["target"] == target and d["kind"] != "would_set"]
 
     def said(self, app, text, target="memory"):
-        """The newest decision, once its outcome has this text."""
+        """Returns the newest decision once its outcome has this text."""
         return next((d for d in self.decisions(app, target)[:1] if text in d["outcome_text"]), None)
 
     def job(self, app):
@@ -194,7 +194,7 @@ class Scene:
 
 
 def pending_reason(pod):
-    """Of its resize, as the kubelet says it."""
+    """Returns the reason of the pending resize, as the kubelet reports it."""
     return next((c.get("reason") for c in pod["status"].get("conditions", []) if c["type"] == "PodResizePending"), None)
 
 
@@ -234,7 +234,7 @@ def set_up(stage, bed):
     assert daemon.eventually(lambda: metric(scene.tautd, "tautd_kubernetes_synced") == 1, 30), "tautd lists the pods"
 
     def known():
-        """tautd takes the time from the samples, and says what it knows of the pods at that time."""
+        """Sends samples until tautd knows the pods: it takes the time from the samples."""
         scene.pass_time()
         return {j["name"] for j in scene.tautd.get("/api/v1/jobs")["jobs"]
                 if j["memory"]["would_be"] is not None and j["memory"]["owner_limit"] is not None}
@@ -297,7 +297,7 @@ def test_an_infeasible_resize_moves_the_pods(scene, story):
 
 
 def test_without_room_pods_stay(scene, story):
-    """Where no node has room for it, a new pod could not run either."""
+    """If no node has room for it, a new pod could not run either."""
     bed = scene.bed
     uids = scene.uids("pinned")
     told = daemon.eventually(lambda: scene.said("pinned", "not evicted", "cpu"), 60)
@@ -333,7 +333,7 @@ def test_a_disruption_budget_refuses_until_it_allows(scene, story):
 
 
 def test_a_rollout_replaces_the_pods_of_a_trial(scene, story):
-    """The pods of a trial are replaced by a rollout; new ones take their places, and it ends as any other."""
+    """The pods of a trial are replaced by a rollout; new ones replace them, and the trial ends normally."""
     bed = scene.bed
     limits = lambda: sorted(limit_of(p) for p in bed.pods("tried"))  # noqa: E731
     kernel = lambda: sorted(cgroup_limit(p) or 0 for p in bed.pods("tried"))  # noqa: E731
@@ -375,7 +375,7 @@ def test_a_rollout_replaces_the_pods_of_a_trial(scene, story):
 
 
 def compact(bed):
-    """etcd forgets all versions but the newest of each object."""
+    """Makes etcd forget all versions except the newest of each object."""
     def ask(path, body):
         request = urllib.request.Request(ETCD + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
         return json.load(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=20))
@@ -384,7 +384,7 @@ def compact(bed):
 
 
 def restart(bed):
-    """Of the API server. up.sh starts what does not run: the old one has to have ended."""
+    """Restarts the API server. up.sh starts only missing processes, so the old one must have ended."""
     status = pathlib.Path(f"/proc/{bed.apiserver()}/stat")
     os.kill(bed.apiserver(), signal.SIGKILL)
     daemon.eventually(lambda: not status.exists() or status.read_text().rpartition(") ")[2][0] == "Z", 20)
@@ -392,7 +392,7 @@ def restart(bed):
 
 
 def test_versions_that_are_forgotten_are_listed_once_more(scene, story):
-    """tautd hangs, and the API server begins anew; the versions from which tautd would go on are gone then."""
+    """tautd hangs, and the API server restarts; the versions from which tautd would continue are gone then."""
     bed, tautd = scene.bed, scene.tautd
     count = lambda name: metric(tautd, f"tautd_kubernetes_{name}")  # noqa: E731
     lists, orders = count("lists_total"), count("orders")
@@ -424,7 +424,7 @@ def test_versions_that_are_forgotten_are_listed_once_more(scene, story):
 
 
 def test_after_each_kill_a_pod_has_what_was_decided_once(scene, story):
-    """Whatever was written when tautd is killed, the pod ends with what was decided, once."""
+    """Whatever tautd had written before the kill, the pod ends with the decided limit, set once."""
     bed = scene.bed
     pod = lambda: bed.pods("killed")[0]  # noqa: E731
     name = pod()["metadata"]["name"]
@@ -432,7 +432,7 @@ def test_after_each_kill_a_pod_has_what_was_decided_once(scene, story):
     scene.pass_time(2)
     scene.set("killed", mode="auto")
     wrong = []
-    # Of each two the first while the API server hangs: what tautd sends is not answered then.
+    # The first of each two happens while the API server hangs: then tautd's requests get no response.
     delays = (0, 0, 0.01, 0.01, 0.05, 0.05, 0.3, 0.3, 1, 1)
     for number, delay in enumerate(delays):
         amount = 72 + 8 * number

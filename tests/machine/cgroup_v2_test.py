@@ -1,4 +1,4 @@
-"""The cgroup hands on a kernel with cgroup v2."""
+"""The cgroup drivers on a kernel with cgroup v2."""
 import machine
 
 

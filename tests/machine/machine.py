@@ -4,8 +4,8 @@
     machine.py [--binary BIN]... [--forward HOSTPORT:GUESTPORT] [--memory MIB] [--seconds S] [--systemd] -- 'COMMAND'
 
 COMMAND is run by sh as root with the binaries (and their libraries) in PATH, cgroup2 at /sys/fs/cgroup with all
-controllers switched on, 256 MiB of swap, and /disk, a file system of blocks, to work in. The exit code is COMMAND's;
-77 if such a machine cannot be had here, 124 if it took too long. Nothing is installed: the kernel's package is
+controllers enabled, 256 MiB of swap, and /disk, a file system on a block device, to work in. The exit code is COMMAND's;
+77 if such a machine cannot run here, 124 if it took too long. Nothing is installed: the kernel's package is
 fetched by its name through apt and unpacked below the build tree, as is, with --systemd, a Debian that boots systemd.
 The machine sees no network; --forward lets 127.0.0.1:HOSTPORT in to its GUESTPORT.
 """
@@ -34,7 +34,7 @@ KERNEL_PACKAGE = "linux-image-cloud-amd64"  # depends on the newest kernel's
 MODULES = ("virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci failover net_failover virtio_net "
            "zsmalloc lzo lzo-rle zram").split()
 
-# What both machines do; /taut is where the things of this run lie, with busybox for what else is not there.
+# Script of both machines; /taut contains this run's files, and busybox for other commands.
 RUN = """
 /bin/busybox --install -s /taut/busybox
 export PATH=/taut/bin:$PATH:/taut/busybox HOME=/root GTEST_COLOR=no
@@ -66,7 +66,7 @@ export PATH=/bin
 exec /bin/busybox sh /taut/run
 """
 
-# systemd runs COMMAND when all that a service stands on is up.
+# systemd runs COMMAND when everything that a service needs is up.
 SYSTEMD_FILES = {
     "etc/machine-id": "0123456789abcdef0123456789abcdef\n",
     "etc/hostname": "taut-machine\n",
@@ -77,7 +77,7 @@ SYSTEMD_FILES = {
 
 
 class Unavailable(Exception):
-    """No such machine can be had here; says why."""
+    """Raised if no such machine can run here; contains the reason."""
 
 
 def cache_dir():
@@ -86,7 +86,7 @@ def cache_dir():
 
 @contextlib.contextmanager
 def only_one(cache):
-    """One process at a time makes what is cached."""
+    """Lets one process at a time make the cached files."""
     cache.mkdir(parents=True, exist_ok=True)
     with open(cache / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -94,7 +94,7 @@ def only_one(cache):
 
 
 def said_by(*command, cwd=None, seconds=600):
-    """Standard output of a command that must succeed."""
+    """Returns the standard output of a command that must succeed."""
     try:
         ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -111,7 +111,7 @@ def need(*programs):
 
 
 def kernel():
-    """The folder of an unpacked kernel package."""
+    """Returns the folder of an unpacked kernel package."""
     unpacked = cache_dir() / "kernel"
     with only_one(cache_dir()):
         if glob.glob(str(unpacked / "boot" / "vmlinuz-*")):
@@ -128,7 +128,7 @@ def kernel():
 
 
 def copy_program(binary, root):
-    """A binary without its debugging symbols to /taut/bin, and the libraries that it loads."""
+    """Copies a binary without its debugging symbols to /taut/bin, and the libraries that it loads."""
     target = root / "taut/bin" / pathlib.Path(binary).name
     if not shutil.which("strip") or subprocess.run(["strip", "-o", target, binary], capture_output=True,
                                                    check=False).returncode != 0:
@@ -142,7 +142,7 @@ def copy_program(binary, root):
 
 
 def fill(root, unpacked, binaries, command):
-    """What a run needs, below /taut of a root folder."""
+    """Adds the files of a run below /taut of a root folder."""
     for folder in ("bin", "taut/bin", "taut/busybox", "taut/modules"):
         (root / folder).mkdir(parents=True)
     shutil.copy(shutil.which("busybox"), root / "bin/busybox")
@@ -174,7 +174,7 @@ def add_busybox_root(root):
 
 
 def merge_usr(root):
-    """/bin and /lib of a Debian are links into /usr: what is unpacked over it goes there."""
+    """Moves files to /usr: /bin and /lib of a Debian are links into /usr."""
     for folder in ("bin", "lib", "lib64"):
         if (root / folder).exists():
             (root / "usr").mkdir(exist_ok=True)
@@ -183,7 +183,7 @@ def merge_usr(root):
 
 
 def systemd_archive():
-    """A Debian with systemd, made by debootstrap from where apt takes its packages; made once."""
+    """Makes a Debian with systemd by debootstrap, from apt's package sources; made once."""
     cached = cache_dir() / "systemd.cpio.gz"
     with only_one(cache_dir()):
         if cached.exists():
@@ -208,7 +208,7 @@ def systemd_archive():
 
 
 def qemu(unpacked, initramfs, memory, forward, kernel_words):
-    """The command that runs the machine; its serial line is standard output."""
+    """Returns the command that runs the machine; its serial line is standard output."""
     let_in = ""
     if forward:
         host, guest = forward.split(":")
@@ -221,7 +221,7 @@ def qemu(unpacked, initramfs, memory, forward, kernel_words):
 
 
 def watch(command, seconds, show):
-    """(exit code of COMMAND, what it said). `show` gets each line; without a word of COMMAND, all of the boot's."""
+    """Returns (exit code of COMMAND, its output). `show` gets each line; without output of COMMAND, all lines of the boot."""
     boot, said, code = [], None, None
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace",
@@ -251,7 +251,7 @@ def watch(command, seconds, show):
 
 
 def run(command, binaries=(), memory=768, seconds=240, forward=None, systemd=False, show=print):
-    """Boots, runs COMMAND and gives (its exit code, what it said). Raises Unavailable."""
+    """Boots, runs COMMAND and returns (its exit code, its output). Raises Unavailable."""
     need("qemu-system-x86_64", "busybox", "cpio")
     unpacked = kernel()
     with tempfile.TemporaryDirectory(prefix="taut-machine-") as work:
@@ -271,7 +271,7 @@ def run(command, binaries=(), memory=768, seconds=240, forward=None, systemd=Fal
 
 
 def passes_tests(binary, pattern, may_skip=(), **options):
-    """Runs those tests of a gtest binary that fit a pattern in the machine. A test that skips itself there has failed, unless it is one of
+    """Runs the tests of a gtest binary that match a pattern in the machine. A test that skips itself there has failed, unless it is in
     `may_skip`."""
     import pytest  # pylint: disable=import-outside-toplevel  # the machine alone needs none
     command = f"{pathlib.Path(binary).name} --gtest_filter='{pattern}'"

@@ -1,7 +1,7 @@
-"""Limits learnt from what tautlet's probe finds on cgroup v2.
+"""Limits learnt from the results of tautlet's probe on cgroup v2.
 
-With TAUT_TEST_SCALE above 1 only: windows of five seconds and stalls of a slow virtual machine decide what it finds, so
-that a busy host lets it fail."""
+Runs only with TAUT_TEST_SCALE above 1: windows of five seconds and stalls of a slow virtual machine affect the result, so
+it may fail on a busy host."""
 import os
 
 import pytest

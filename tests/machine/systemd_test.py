@@ -1,4 +1,4 @@
-"""The cgroup hands under a real systemd."""
+"""The cgroup drivers under a real systemd."""
 import machine
 
 

@@ -1,4 +1,4 @@
-"""Who dies when memory ends, on a kernel with cgroup v2."""
+"""Victims when memory ends, on a kernel with cgroup v2."""
 import machine
 
 

@@ -29,7 +29,7 @@ def run(*command, env=None, cwd=None, may_fail=False):
 
 @pytest.fixture(scope="module")
 def env(stage):
-    """The environment for docker: that of the machine's engine, or of one of its own without a network of its own."""
+    """The environment for docker: that of the machine's engine, or of a private one without a network of its own."""
     if run("docker", "info", may_fail=True).returncode == 0:
         yield dict(os.environ)
         return
@@ -41,7 +41,7 @@ def env(stage):
 
 @pytest.fixture(scope="module")
 def image(stage, args, env):
-    """Its name."""
+    """Returns the image's name."""
     its = f"taut-recipe-{os.getpid()}"
     recipe = stage.dir / "recipe"
     shutil.copytree(TESTS.parent / "packaging" / "container", recipe / "packaging" / "container")

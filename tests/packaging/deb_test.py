@@ -1,4 +1,4 @@
-"""The Debian packages of a build: made by cpack, unpacked, and looked at; the programs in them run."""
+"""The Debian packages of a build: cpack makes them, the test unpacks and checks them, and their programs run."""
 import shutil
 import subprocess
 
@@ -22,7 +22,7 @@ def run(*command, cwd=None):
 
 
 def has_a_page(package, root):
-    """The man page says what --help says: each option, and each line of its notes."""
+    """Checks that the man page has the text of --help: each option, and each line of its notes."""
     program, page = root / "usr/bin" / package, root / f"usr/share/man/man8/{package}.8"
     text = page.read_text().replace("\\-", "-")
     for line in run(program, "--help").splitlines()[1:]:
