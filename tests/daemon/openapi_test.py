@@ -35,7 +35,7 @@ businesses:
   - {name: credit-office, budget: 2000, unit: credits}
 groups: [{name: shop, shares: {retail: 62.5%, credit-office: 37.5%}}]
 """
-# Routes for machines (health checks and the like): they are in docs/operate/health.md, not in the API's description.
+# Routes outside the API, for probes, Prometheus and browsers: docs/operate/health.md describes them, openapi.yaml does not.
 NOT_API = {"/metrics", "/healthz", "/readyz", "/", "/assets/{file}"}
 # Requested by machines_test.py, which has machines.
 ELSEWHERE = {("/api/v1/machines/{name}", "GET"), ("/api/v1/clock/confirm", "POST")}

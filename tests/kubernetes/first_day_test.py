@@ -199,7 +199,7 @@ def test_nothing_is_cut_in_the_first_windows(bed, record, story):
 
 
 def nothing_is_cut(bed, tautd, record):
-    """Checks that no recorded limit is lower than before."""
+    """Checks that no recorded limit is below its owner's."""
     wrong, wide = [], []
     for (workload, _), seen in record.resources.items():
         if workload[1] == "":
