@@ -140,8 +140,8 @@ constexpr const char* kMissing =
 // What a call has to analyse: days of usage, events, or both.
 struct Inputs {
   std::unique_ptr<LoadedTrace> trace;
-  std::unique_ptr<TraceAnalysis> usage;  // null: no usage
-  std::unique_ptr<LoadedCell> cell;      // null: no events
+  std::unique_ptr<TraceAnalysis> usage;  // null without usage
+  std::unique_ptr<LoadedCell> cell;      // null without events
 };
 
 Json FitJson(const ParetoFit& fit) {
@@ -258,7 +258,7 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
     absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
     if (!cell.ok() && contents->events) return cell.status();
     if (!cell.ok() || !cell->has_events) {
-      // Not a cell either, or one without recorded events: the trace reader's message names the formats.
+      // Not a cell either, or one without recorded events: the trace reader's message lists the formats.
       const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
       return trace.ok() ? absl::FailedPreconditionError("the trace has no usage to analyse") : trace.status();
     }

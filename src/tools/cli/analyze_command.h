@@ -1,4 +1,4 @@
-// taut analyze: what a trace holds, beside what is published of Google's.
+// taut analyze: the contents of a trace, beside the published figures of Google's traces.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct AnalyzeArgs {
 int RunAnalyze(const AnalyzeArgs& args);
 
 extern const char* const kAnalyzeHelp;
-// The options that it does not share with the other verbs.
+// Adds the options that it does not share with other commands.
 void AddAnalyze(CLI::App& verb, AnalyzeArgs& args);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Fields of the daemon's answers as text; "-" for what is missing or has another form.
+// Formats fields of the daemon's responses; "-" for a missing field or one of another type.
 #pragma once
 
 #include <optional>
@@ -14,21 +14,21 @@ namespace taut::tools {
 std::string FieldText(const Json& object, const char* key);
 std::optional<double> FieldNumber(const Json& object, const char* key);
 std::string FieldCount(const Json& object, const char* key);
-// "1 job", "2 jobs", for `one` "job".
+// Returns "1 job" or "2 jobs" for `one` "job".
 std::string FieldCount(const Json& object, const char* key, std::string_view one);
 std::string FieldTime(const Json& object, const char* key);
 std::string FieldAmount(Target target, const Json& object, const char* key);
-// Cores without the word: for columns that are headed CPU.
+// Returns an amount without the word "cores", for columns with the head CPU.
 std::string FieldShort(Resource r, const Json& object, const char* key);
-// An amount that may be negative.
+// Returns an amount that may be negative.
 std::string SignedShort(Resource r, std::optional<double> amount);
-// What would be, or what it may come to while too little history is known.
+// Returns the would-be limit; while there is too little history the provisional one, with "~" before it.
 std::string WouldBe(Resource r, const Json& amounts);
-// "12.3 EUR a month"; "" without prices.
+// Returns "12.3 EUR a month"; "" without prices.
 std::string MonthlyMoney(const Json& amount, const Json& currency);
-// "would set", of "would_set".
+// Returns "would set" for "would_set".
 std::string KindWords(const std::string& kind);
-// The resource that the object names.
+// Returns the resource that the object names; memory if it names none.
 Resource FieldResource(const Json& object);
 
 }  // namespace taut::tools

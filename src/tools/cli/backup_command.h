@@ -1,4 +1,4 @@
-// taut backup and taut restore: a store and the files beside it, in one folder.
+// taut backup and taut restore: copy a store and the files beside it to and from one folder.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@ namespace taut::tools {
 struct BackupArgs {
   std::string folder;
   std::string store = "tautd.db";
-  std::string config;  // a tautd.yaml that says where the store is; "" for none
+  std::string config;  // a tautd.yaml with the store's path; "": none
 };
-// The exit code.
+// Return the exit code.
 int RunBackup(const BackupArgs& args);
 int RunRestore(const BackupArgs& args);
 

@@ -1,4 +1,4 @@
-// What the verbs about money share: whose bill a job is on, and the limits of a recommender.
+// Shared parts of the commands about money: the group of each job, and the limits of a recommender.
 #pragma once
 
 #include <array>
@@ -17,16 +17,16 @@ struct PriceFileText {
   std::string path, text;
   brain::Pricing pricing;
 };
-// InvalidArgument naming the option, the file and the line.
+// Reads the file. InvalidArgument contains the option, the file and the line.
 absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
-// The same error if a price begins at a duration and the trace is in Unix time.
+// Returns InvalidArgument if a price begins at a duration and the trace is in Unix time.
 absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace);
 
 struct BilledGroups {
   std::vector<std::string> groups;  // by number
   std::vector<BilledJob> jobs;      // by JobId
 };
-// By the rules of the price file; groups are numbered as they appear.
+// Assigns jobs to groups and tiers by the rules of the price file. Groups are numbered in order of appearance.
 BilledGroups AssignGroups(const brain::Pricing& pricing, const std::vector<JobInfo>& jobs);
 
 struct RecommendArgs {
@@ -38,7 +38,8 @@ struct RecommendedLimits {
   int64_t scored_from_s = 0;          // end of the warm-up
   PerResource<double> exceeded = {};  // share of job-days with usage above the limit, by resource
 };
-// With a progress line. Cancelled if it was interrupted; else as ToReplayOptions and Replay.
+// Replays the recommender with a progress line. Returns Cancelled if it was interrupted, and else the errors
+// of ToReplayOptions and Replay.
 absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// The capacity of a cell, and what can be sold of it, as text for people. Fits 100 columns.
+// Formats the capacity of a cell and the sellable amounts for people. Fits 100 columns.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace taut::tools {
 
-// A CapacityPage: what is there now, and what can be sold of each tier.
+// Formats a CapacityPage: current amounts, and the sellable amount of each tier.
 std::string CapacityText(const Json& page);
-// Its lines over time.
+// Formats its lines over time.
 std::string CapacityLinesText(const Json& page);
-// Its promises, one by one.
+// Formats its promises, one by one.
 std::string CapacityPromisesText(const Json& page);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Cells that commands read or make, and what they say of them.
+// Reads cells for commands, and formats the findings about them.
 #pragma once
 
 #include <map>
@@ -17,39 +17,40 @@
 
 namespace taut::tools {
 
-// A cell that was read, over time.
+// A cell with its events over time.
 struct LoadedCell {
   brain::CellModel model;
-  brain::CellWorkload workload;  // not checked
+  brain::CellWorkload workload;  // not checked: CheckCellWorkload is the caller's
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  bool has_events = false;  // recorded ones
+  bool has_events = false;  // true if `events` has recorded events
   brain::EventFigures events;
   std::vector<RecordedCell::Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; those that are known
-  bool recorded = false;                                       // from the event tables of a trace
+  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; known modes only
+  bool recorded = false;  // true if it was read from the event tables of a trace
 };
-// From event tables of a trace if there are any among the paths, else from CSV files of a cell; with a progress
-// line. Of the options: paths, format, units, strict. CSV files may be of machines alone unless `jobs_needed`.
+// Reads a cell from the event tables of a trace if there are any among the paths, else from CSV files of a
+// cell; with a progress line. Only the options paths, format, units and strict are used. CSV files may have
+// only machines unless `jobs_needed`. Returns the errors of ReadRecordedCell and ReadCell.
 absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet, bool jobs_needed = true);
 
-// The sums of limits and reservations of a resource over the capacity.
+// Sums of limits and reservations of a resource, as shares of the capacity.
 struct CellLoad {
   double limit = 0, production_limit = 0, reservation = 0;
 };
 CellLoad LoadOf(const brain::CellModel& cell, size_t resource);
 
-// "read 11 rows of 2 files (356 B)", and below what was skipped with examples, and the warnings.
+// Returns "read 11 rows of 2 files (356 B)", then the skipped and kept rows with examples, and the warnings.
 std::string ReadText(const ReadReport& report);
-// A line for each cause and example of rows that were `what`.
+// Returns a line for each cause and each example of the rows that were `what`.
 std::string CausesText(std::string_view what, const std::map<std::string, ReadReport::Cause>& causes);
-// A line for each.
+// Returns a line per finding.
 std::string FindingsText(const std::vector<brain::CellFinding>& findings);
-// A line for each sentence, the later ones indented more.
+// Returns a line per sentence; later ones are indented more.
 std::string SentenceLines(std::string_view text);
 
-// The arrays "skipped_rows", "kept_rows" and "findings".
+// Return the arrays "skipped_rows", "kept_rows" and "findings".
 Json SkippedJson(const ReadReport& report);
 Json KeptJson(const ReadReport& report);
 Json FindingsJson(const std::vector<brain::CellFinding>& findings);

@@ -1,4 +1,4 @@
-// The usage of a cell's tasks, for `taut compact`: what recommenders and predictors make of it.
+// Reads the usage of a cell's tasks for `taut compact`, and replays recommenders and predictors over it.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,30 @@ namespace taut::tools {
 struct CellUsage {
   std::unique_ptr<LoadedTrace> trace;
   UsageSpan span;
-  WindowId until;  // the time of the cell: windows before it count
+  WindowId until;  // the time of the cell; only windows before it count
 };
 
-// Whether a recommender or a predictor is asked for.
+// Returns whether the arguments name a recommender or a predictor.
 bool AsksForDemands(const CompactArgs& args);
-// InvalidArgument for arguments of usage, recommenders and predictors that make no sense.
+// Returns InvalidArgument for contradictory arguments of usage, recommenders and predictors.
 absl::Status CheckDemandArgs(const CompactArgs& args);
-// --at in seconds. REQUIRES: there is one.
+// Returns --at in seconds. REQUIRES: it is not empty.
 absl::StatusOr<int64_t> SecondsOfAt(const CompactArgs& args);
 
-// Reads the usage of a cell: --usage, or of a cell of event tables the tables of usage among the paths. Its time
-// is that of the event tables, `at_s`; of other cells --at after the first window of the usage, without it the
-// end of the usage. InvalidArgument says what to add if there is no usage; Cancelled if it was interrupted.
+// Reads the usage of a cell: --usage, or for a cell of event tables the tables of usage among the paths. Its
+// time is that of the event tables, `at_s`. For other cells it is --at after the first window of the usage, or
+// without --at the end of the usage. Returns InvalidArgument with the missing option if there is no usage, and
+// Cancelled if it was interrupted.
 absl::StatusOr<CellUsage> LoadCellUsage(const CompactArgs& args, bool recorded, std::optional<int64_t> at_s);
 
-// What each asks for, with a progress line. Errors as ReplayCellDemands. REQUIRES: CheckDemandArgs was OK.
+// Returns the demands of each, with a progress line. Returns the errors of ReplayCellDemands. REQUIRES:
+// CheckDemandArgs was OK.
 absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& usage,
                                       const brain::CellModel& cell);
 
-// What was read, and of which time it is: lines.
+// Returns lines with the rows that were read, and their time.
 std::string UsageText(const CellUsage& usage);
-// A table of what the tasks ask for, and a line for jobs that keep what they have.
+// Returns a table of the demands, and a line for jobs that keep their own amounts.
 std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands);
 Json UsageJson(const CellUsage& usage);
 Json DemandJson(const brain::CellModel& cell, const CellDemand& demand);

@@ -1,7 +1,7 @@
-// The command line of taut: verbs, options, exit codes.
+// The command line of taut: commands, options, exit codes.
 //
-//   0  done          2  the command line or a settings file is wrong
-//   1  it failed     3  interrupted; what was printed is partial and says so
+//   0  done          2  the command line or a settings file is invalid
+//   1  failed        3  interrupted; the output is partial and says so
 #pragma once
 
 namespace taut::tools {
@@ -11,6 +11,7 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitPartial = 3;
 
+// Parses the command line and runs the command. Returns the exit code.
 int RunCli(int argc, char** argv);
 
 }  // namespace taut::tools

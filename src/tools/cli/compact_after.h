@@ -1,5 +1,5 @@
-// What the machines of `taut compact` had to bear afterwards: where each experiment put its tasks, and what they
-// used then.
+// Measures the later usage on the machines of `taut compact`: where each experiment placed its tasks, and how
+// much these used.
 #pragma once
 
 #include <optional>
@@ -20,33 +20,34 @@ namespace taut::tools {
 // Collects the packings of the experiments, writes --placements, and measures the usage that followed.
 class AfterPacking {
  public:
-  // `placements` may be null. Cancelled if it was interrupted; InvalidArgument for a bad --after.
+  // Prepares the measurement; `placements` may be null. Keeps pointers to `usage` and `placements`. Returns
+  // Cancelled if it was interrupted, InvalidArgument for an invalid --after.
   absl::Status Begin(const CompactArgs& args, const std::optional<CellUsage>& usage,
                      const brain::CellModel& cell, OutputFile* placements);
-  // Whether packings are needed.
+  // Returns whether packings are needed.
   bool wanted() const { return packed_.has_value() || placements_ != nullptr; }
   void Take(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
             const brain::TrialPacking& packing);
-  // After the last packing.
+  // Measures the usage. Call it after the last packing.
   absl::Status Measure();
 
-  // A table, or why there is none: lines; "" without usage.
+  // Returns a table, or the reason why there is none; "" without usage.
   std::string Text() const;
-  // Of one experiment; null if nothing was measured.
+  // Returns the result of one experiment; null if nothing was measured.
   Json Of(const brain::CellExperiment* experiment) const;
-  // Seconds of usage that were measured; null if none.
+  // Returns the seconds of usage that were measured; null if none.
   Json Seconds() const;
 
  private:
   const CellUsage* usage_ = nullptr;
   OutputFile* placements_ = nullptr;
-  WindowId to_;  // usage from the cell's time until then is measured
+  WindowId to_;  // end of the measured usage, which begins at the cell's time
   std::optional<PackedMachines> packed_;
   std::vector<const brain::CellExperiment*> experiments_;  // by packing
   std::vector<std::pair<const brain::CellExperiment*, PackedUsage>> measured_;
 };
 
-// InvalidArgument for an --after that is none.
+// Returns InvalidArgument for an invalid --after.
 absl::Status CheckAfter(const CompactArgs& args);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut compact: how few machines a cell's workload needs, and how many if the cell were run otherwise.
+// taut compact: the smallest number of machines for a cell's workload, and for variations of the cell.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 namespace taut::tools {
 
 struct CompactArgs {
-  TraceArgs files;                       // of machines and jobs; no paths: a made cell
-  std::vector<std::string> usage;        // files; empty: of event tables the usage tables beside them
-  std::string at;                        // a time; empty: all jobs, or of recorded events the fullest time
-  uint32_t machines = 1000;              // of a made cell
-  double tasks_per_machine = 12;         // about
-  uint64_t seed = 1;                     // of the made cell and of the trials
-  std::vector<std::string> experiments;  // empty: all, or none but the base if there are any of the next two
-  EngineArgs engine;                     // recommenders, settings_file and set: empty, none
+  TraceArgs files;                 // of machines and jobs; no paths: a generated cell
+  std::vector<std::string> usage;  // files; empty: the usage tables beside event tables
+  std::string at;                  // a time; empty: all jobs, or for recorded events the time with most tasks
+  uint32_t machines = 1000;        // of a generated cell
+  double tasks_per_machine = 12;   // approximate
+  uint64_t seed = 1;               // of the generated cell and of the trials
+  std::vector<std::string> experiments;  // empty: all; with recommenders or predictors only the base
+  EngineArgs engine;                     // recommenders, settings_file and set; empty: none
   std::vector<std::string> predictors;   // empty: none
   std::string score = "hybrid";
   double stranded_weight = brain::CellScoring().stranded_weight;
@@ -28,7 +28,7 @@ struct CompactArgs {
   double pending_percent = 0.2;
   double large_user_percent = 2;
   int threads = 0;
-  std::string after = "24h";     // of usage that is compared with the packed machines
+  std::string after = "24h";     // length of the later usage that is compared with the packed machines
   std::string json, placements;  // paths; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
@@ -36,7 +36,7 @@ struct CompactArgs {
 int RunCompact(const CompactArgs& args);
 
 extern const char* const kCompactHelp;
-// All options but those of the output.
+// Adds all options except those of the output.
 void AddCompact(CLI::App& verb, CompactArgs& args);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// How a verb reaches the daemon: the options all of them share, and what a refusal means in words.
+// Connects commands to the daemon: the options that all of them share, and explanations of refused requests.
 #pragma once
 
 #include <memory>
@@ -14,29 +14,33 @@ namespace taut::tools {
 
 struct ConnectionArgs {
   std::string server = "http://127.0.0.1:7070";
-  std::string token_file;  // whose first line is the token; empty: none
+  std::string token_file;  // its first line is the token; empty: none
   std::string ca_file;     // for https; empty: the system's
 };
 
 inline constexpr const char* kStartDaemonHint =
     "start it with `tautd`, or name another server with --server or TAUT_SERVER";
 
-// Errors name the option. Connects at the first request; `hint` is the remedy if the server is unreachable.
+// Creates a client; it connects at the first request. Errors name the option. `hint` is the remedy if the
+// server is unreachable.
 absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args,
                                                     const char* hint = kStartDaemonHint);
 
-// OK for 2xx. Else the daemon's own words (its {"error": ...}) if it has some, and for 401 and 403 what to
-// pass.
+// Returns OK for 2xx. Else returns the daemon's message (its {"error": ...}) if it has one, and for 401 and
+// 403 the missing option.
 absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response);
 
-// GET, checked, as JSON. Errors as CheckAnswer and HttpClient; DataLoss if it is no JSON.
+// Sends a GET and returns the checked response as JSON. Returns the errors of CheckAnswer and HttpClient, and
+// DataLoss for other content.
 absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path);
+// Returns the checked response as JSON, with the same errors.
 absl::StatusOr<Json> JsonOf(const HttpClient& client, const absl::StatusOr<HttpResponse>& response);
-// What `ask` gets of the job called `name`, or of the only job whose name has `name` as a part. `name` becomes the
-// full name. NotFound with the daemon's words where there is none, or several.
+// Returns the result of `ask` for the job called `name`, or for the only job whose name contains `name`. Sets
+// `name` to the full name. Returns NotFound with the daemon's message if there is no such job, or more than
+// one.
 absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
                               absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask);
-// "/api/v1/jobs/shop%2Fweb"
+// Returns a path such as "/api/v1/jobs/shop%2Fweb".
 std::string JobPath(std::string_view job);
 
 }  // namespace taut::tools

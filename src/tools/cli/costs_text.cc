@@ -14,7 +14,7 @@ std::string Hours(const Json& row, const char* resource, const char* key) {
   const Json& hours = At(At(row, resource), key);
   if (!hours.is_number()) return kNothing;
   const auto n = hours.get<double>();
-  // Not scientific: people add these up.
+  // Not in scientific notation, because people add these numbers up.
   return n >= 999.5 && n < 1e18 ? FormatCount(static_cast<uint64_t>(n + 0.5)) : fmt::format("{:.3g}", n);
 }
 std::string MoneyText(const Json& row, const char* key) {

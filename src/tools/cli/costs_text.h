@@ -1,4 +1,4 @@
-// The costs that tautd answers (CostPage of src/server/api/openapi.yaml) as a table of 100 columns.
+// Formats a CostPage of the API (src/server/api/openapi.yaml) as a table of 100 columns.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Where a replay's limit changes go: a CSV for others to recompute from, and a compact log for the report's
-// stories.
+// Outputs of a replay's limit changes: a CSV from which others can recompute, and a compact log for the
+// report's stories.
 #pragma once
 
 #include <cstdio>
@@ -14,9 +14,9 @@
 
 namespace taut::tools {
 
-// ts_s,job,resource,recommender,limit: ts_s is the start of the window from which the limit is in force;
-// cores and bytes, printed so that reading gives the same double; an empty limit is "no limit". A row at a
-// job's first window and at each change. gzip if the path ends in .gz.
+// Writes ts_s,job,resource,recommender,limit. ts_s is the start of the window from which the limit is in
+// force. Limits are in cores or bytes, and are exact when read back as doubles; an empty limit is "no limit".
+// A row is written at a job's first window and at each change. Compressed with gzip if the path ends in .gz.
 class DecisionsCsv {
  public:
   DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);
@@ -29,13 +29,14 @@ class DecisionsCsv {
   std::string line_;
 };
 
-// All limit changes, in an unlinked temporary file: memory does not grow with the trace.
+// Stores all limit changes in an unlinked temporary file, so that memory does not grow with the trace.
 class DecisionLog {
  public:
   static absl::StatusOr<std::unique_ptr<DecisionLog>> Create();
   ~DecisionLog();
   absl::Status Add(const LimitChange& change);
-  // All changes in the order they were added.
+  // Calls `fn` for all changes in the order in which they were added. Call once, after the last Add. Returns
+  // DataLoss for a read error.
   absl::Status ForEach(const std::function<void(const LimitChange&)>& fn);
 
  private:

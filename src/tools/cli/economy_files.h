@@ -1,4 +1,4 @@
-// What taut economy writes besides its tables: CSV rows and JSON.
+// Writes the files of taut economy: CSV rows and JSON.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace taut::tools {
 
-// Of the jobs of a trace.
+// Names and groups of the jobs of a trace.
 struct EconomyNames {
   const brain::PriceSheet* sheet = nullptr;
   const std::vector<JobInfo>* jobs = nullptr;  // by JobId
@@ -25,9 +25,9 @@ using AppendRow = std::function<void(const std::string&)>;
 
 extern const std::string_view kDecisionsHead;
 std::string DecisionRow(const EconomyDecision& decision, int64_t start_s, const EconomyNames& names);
-// policy,group,tier,charges,credits,total: exact, by policy, group and tier.
+// Appends rows of policy,group,tier,charges,credits,total with exact amounts, by policy, group and tier.
 void AppendBills(const EconomyResult& result, const EconomyNames& names, const AppendRow& append);
-// time_s,policy,resource,usage,allocation,reservation,reserved,capacity: in cores and bytes.
+// Appends rows of time_s,policy,resource,usage,allocation,reservation,reserved,capacity, in cores and bytes.
 void AppendLines(const EconomyResult& result, const AppendRow& append);
 Json EconomyJson(const EconomyResult& result, const EconomyNames& names);
 

@@ -1,4 +1,4 @@
-// What happened to tasks, as the daemon tells of it, as text of at most 100 columns.
+// Formats events of tasks from the daemon's responses as text of at most 100 columns.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace taut::tools {
 
-// `acts`: a TierActPage, `ooms`: an OomPage. The newest `limit` of both, the newest first.
+// Returns the newest `limit` events of both, newest first. `acts` is a TierActPage, `ooms` an OomPage.
 std::string EventsText(const Json& acts, const Json& ooms, size_t limit);
 
 }  // namespace taut::tools

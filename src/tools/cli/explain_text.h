@@ -1,4 +1,4 @@
-// A reason as text for people: the same for a trace and for a daemon.
+// Formats a reason for people, from a trace or from a daemon.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace taut::tools {
 
-// "analogs · memory: 1.2 GiB", the sentence, the facts, the candidates and the steps; a blank line last.
-// `limit` is what came of it; nullopt: nothing is in force yet.
+// Returns "analogs · memory: 1.2 GiB", the sentence, the facts, the candidates, the steps, and a blank line.
+// `limit` is the result; nullopt: no limit is in force yet.
 std::string ExplainText(Target target, std::optional<double> limit, const Reason& reason);
 
 }  // namespace taut::tools

@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// "the largest of @0, @1", as the reason says it.
+// Appends to the reason which job of the workload had the largest recommendation.
 void NoteGroup(ExportedJob& job, const char* resource, std::string_view from) {
   Json& why = job.why;
   if (!why.is_object()) why = Json::object();

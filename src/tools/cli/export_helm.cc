@@ -16,7 +16,7 @@ namespace {
 // A mapping, or what stands at the end of a path.
 struct Node {
   std::map<std::string, Node> children;
-  std::vector<std::string> lines;  // without indentation; of an end
+  std::vector<std::string> lines;  // lines of a leaf, without indentation
 };
 
 // The text of a word in braces; nullopt: there is no such word.

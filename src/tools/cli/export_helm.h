@@ -1,4 +1,4 @@
-// Recommendations as values of a Helm chart, for GitOps.
+// Exports recommendations as values of a Helm chart, for GitOps.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace taut::tools {
 
-// Keys between dots; {namespace}, {kind}, {workload} and {container} stand for those of the job.
+// Keys separated by dots; {namespace}, {kind}, {workload} and {container} are replaced by the job's.
 inline constexpr std::string_view kValuesPath = "{workload}.{container}.resources";
 
-// InvalidArgument: an empty key, or another word in braces.
+// Returns InvalidArgument for an empty key, or for another word in braces.
 absl::Status CheckValuesPath(std::string_view path);
 
-// A values file: at the path of each job its requests and limits as PlanExport has them, with a comment as in
-// PatchText. Jobs whose path is that of another job, or passes through it, and those that are no containers or
-// have no recommendation stand as comments at the end.
+// Returns a values file with the requests and limits of PlanExport at the path of each job, each with a
+// comment as in PatchText. Some jobs are only comments at the end: those whose path equals or passes through
+// another job's, those that are not containers, and those without a recommendation.
 std::string HelmValuesText(std::string_view path, const PatchOptions& options,
                            const std::vector<ExportedJob>& jobs);
 

@@ -38,7 +38,7 @@ struct Workload {
 std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   const std::vector<std::string_view> parts = Split(job, '/');
   if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
-  const size_t first = parts.size() - 4;  // before it the cluster
+  const size_t first = parts.size() - 4;  // the cluster is before it
   for (const Kind& kind : kKinds) {
     if (kind.name != parts[first + 1]) continue;
     return std::pair(Workload{std::string(parts[first]), std::string(parts[first + 2]), &kind},
@@ -202,7 +202,7 @@ std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const Ex
 
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
   size_t of_pods = 0, of_others = 0;
-  std::map<std::string, size_t> unchanged;  // by the reason
+  std::map<std::string, size_t> unchanged;  // number of jobs by reason
   for (const ExportedJob& job : JoinGroups(jobs)) {
     const std::string name = TextOf(job.job, "name");
     const std::optional<ContainerChange> change = ChangeOfJob(options, job);

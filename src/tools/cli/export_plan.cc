@@ -33,7 +33,7 @@ Allocation AllocationOf(const Json& job, Resource resource) {
   return out;
 }
 
-// nullopt: the API does not know it.
+// Returns the job's container; nullopt if the API does not know it.
 std::optional<TemplateContainer> ContainerOf(const Json& job) {
   const Json* container = Child(job, "container");
   if (container == nullptr) return std::nullopt;
@@ -54,7 +54,7 @@ double WholeUnits(Resource resource, double amount) {
   return InCores(resource) ? RoundedAmount(resource, amount) : std::ceil(amount / kMiB) * kMiB;
 }
 
-// Equal where they were, and otherwise still apart.
+// Rounds request and limit to whole units; equal amounts stay equal, and different ones different.
 ContainerResources InWholeUnits(Resource resource, const ContainerResources& plan) {
   ContainerResources out = plan;
   if (plan.limit.has_value()) out.limit = WholeUnits(resource, *plan.limit);
@@ -72,7 +72,7 @@ ContainerResources ByFields(ResourceFields fields, double amount) {
   return out;
 }
 
-// Without the container the ratio is that of the owner's amounts that series say, or the one that is set.
+// Plans without the container: by the ratio of the owner's amounts from series, or by the configured one.
 ContainerResources PlanUnknown(Resource resource, double amount, const Allocation& allocation,
                                const Json& job) {
   if (IsOfRequest(job, KeyOf(resource)) || allocation.of_request()) return {amount, std::nullopt};
@@ -91,7 +91,7 @@ std::string StayText(Resource resource, std::string_view scaled_by) {
   return StrCat("the ", KeyOf(resource), " request stays: ", scaled_by, " scales the workload by its use");
 }
 
-// `plan`: what the container's other resource becomes.
+// Returns whether the container's other resource has equal request and limit after `plan`.
 bool IsOtherEqual(const TemplateContainer& container, Resource resource, const ExportPlan& plan) {
   const Resource other = resource == Resource::kCpu ? Resource::kMemory : Resource::kCpu;
   const std::optional<double> request =
@@ -140,7 +140,7 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job) {
     const Allocation allocation = AllocationOf(job, r);
     ContainerResources plan;
     if (fields != ResourceFields::kSettings) {
-      // A limit that the recommendation is not about stays as it is.
+      // A recommendation of requests leaves the limit unchanged.
       plan = ByFields(of_request ? ResourceFields::kRequests : fields, amount);
       const std::string scaled_by = container.has_value() ? container->scaled_by[static_cast<size_t>(r)] : "";
       if (!scaled_by.empty() && plan.request.has_value()) {

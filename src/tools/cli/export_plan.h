@@ -1,4 +1,4 @@
-// What recommendations become as requests and limits of Kubernetes containers, in exports.
+// Converts recommendations to requests and limits of Kubernetes containers, for exports.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace taut::tools {
 
-// What a recommendation becomes.
+// The fields that a recommendation sets.
 enum class ResourceFields : uint8_t {
-  kSettings,  // what the job's settings applies_to and request_share say
-  kNone,      // nothing of this resource is written
-  kRequests,  // the request; a limit stays as it is
-  kLimits,    // the limit; a request stays as it is
+  kSettings,  // as the job's settings applies_to and request_share define
+  kNone,      // no field of this resource
+  kRequests,  // the request; the limit is unchanged
+  kLimits,    // the limit; the request is unchanged
   kBoth       // request and limit, equal
 };
 
@@ -24,24 +24,25 @@ struct PatchOptions {
   ResourceFields memory = ResourceFields::kSettings;
 };
 
-// Of one container; absent amounts stay as they are.
+// Plan of one container; absent amounts are unchanged.
 struct ExportPlan {
   ContainerResources cpu,
       memory;            // whole millicores, and whole mebibytes where these keep the order of the two
-  std::string left_out;  // "" or what is, and why
+  std::string left_out;  // changes that are left out, with the reason; "": none
 
   const ContainerResources& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
 };
 
-// Whether the API knows what the job's container has (JobDetail.container).
+// Returns whether the response has the job's container (JobDetail.container).
 bool KnowsContainer(const Json& job);
 
-// `job`: a JobDetail of the API. With kSettings the plan is what tautd sets on a new pod (PlanAllocation). Where
-// the API does not know the container, the owner's ratio is that of owner_request and owner_limit. Without
-// a request and without a request_share CPU gets a request only, and memory both, equal.
+// Returns the plan of `job`, a JobDetail of the API. With kSettings it is the plan that tautd applies to a new
+// pod (PlanAllocation). If the API does not know the container, the owner's ratio is that of owner_request and
+// owner_limit. Without a request and without a request_share, CPU gets only a request, and memory equal
+// request and limit.
 ExportPlan PlanExport(const PatchOptions& options, const Json& job);
 
-// "124m", "96Mi" or, for what is not whole, "100000".
+// Returns "124m", "96Mi" or, if it is not whole, "100000".
 std::string QuantityText(Resource resource, double amount);
 
 }  // namespace taut::tools

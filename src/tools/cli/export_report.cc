@@ -20,7 +20,7 @@ constexpr PerResource<const char*> kReportKeys = {"cpu", "memory"};
 
 struct ReportSums {
   double now = 0, after = 0;
-  uint64_t jobs = 0;  // that are in it
+  uint64_t jobs = 0;  // number of jobs in the sums
 
   void Add(double now_amount, double then) {
     now += now_amount;
@@ -30,12 +30,12 @@ struct ReportSums {
   Json ToJson() const { return {{"now", now}, {"after", after}, {"saved", now - after}}; }
 };
 
-// Of a group.
+// Sums of a group.
 struct ReportRow {
   uint64_t jobs = 0, recommended = 0, changed = 0, tasks = 0;
   PerResource<ReportSums> requests, limits;
   PerResource<uint64_t> without_limit = {};
-  std::optional<double> saving;  // of what the plan changes
+  std::optional<double> saving;  // of the plan's changes
 
   void AddMoney(const Json& job, Resource r, double less);
   void Add(const PatchOptions& options, const Json& job);
@@ -46,7 +46,7 @@ bool IsOther(Resource r, const std::optional<double>& planned, const std::option
   return planned.has_value() && (!now.has_value() || !IsSameAmount(r, *planned, *now));
 }
 
-// `less` of a resource for all tasks, at the prices of the API.
+// Adds the money for `less` of a resource, over all tasks, at the API's prices.
 void ReportRow::AddMoney(const Json& job, Resource r, double less) {
   const Json& price = At(At(job, "price_per_month"), kReportKeys[static_cast<size_t>(r)]);
   if (price.is_number()) saving = saving.value_or(0) + price.get<double>() * less / UnitOf(r).large;
@@ -66,9 +66,9 @@ void ReportRow::Add(const PatchOptions& options, const Json& job) {
     const ContainerResources now = AmountsNow(job, kReportKeys[i]);
     const std::optional<double> limit = planned.limit.has_value() ? planned.limit : now.limit;
     changes |= IsOther(r, planned.request, now.request) || IsOther(r, planned.limit, now.limit);
-    // A container with a limit alone requests that.
+    // Kubernetes defaults the request of a container to its limit.
     const double request = now.request.value_or(now.limit.value_or(0));
-    // A cluster bills what is requested; elsewhere the limit is all there is.
+    // A cluster bills requests; for other jobs only the limit is known.
     if (knows_container || now.request.has_value()) {
       requests[i].Add(its_tasks * request, its_tasks * planned.request.value_or(request));
       AddMoney(job, r, its_tasks * (request - planned.request.value_or(request)));
@@ -99,7 +99,7 @@ Json ReportRow::ToJson() const {
   return out;
 }
 
-// Of a label that a job does not have: null, before all others.
+// Returns the values of the labels; null, which sorts first, for a label that the job lacks.
 std::vector<std::optional<std::string>> ReportValues(const Json& job, const std::vector<std::string>& by) {
   std::vector<std::optional<std::string>> out;
   const Json& labels = At(job, "labels");

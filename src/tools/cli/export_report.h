@@ -1,4 +1,4 @@
-// What the workloads of a Kubernetes cluster request, and would request with the recommendations: by labels.
+// Reports the requests of a Kubernetes cluster's workloads, now and with the recommendations, by labels.
 #pragma once
 
 #include <string>
@@ -15,13 +15,14 @@ struct ReportOptions {
   std::vector<std::string> by = {"namespace"};  // labels of jobs
 };
 
-// "namespace,team". InvalidArgument: no label, an empty one or one twice.
+// Parses "namespace,team". Returns InvalidArgument without a label, and for an empty or repeated one.
 absl::StatusOr<std::vector<std::string>> ParseReportLabels(std::string_view text);
 
-// `jobs` need no explanations. Amounts are sums over the tasks of the jobs that have a recommendation: `now` as
-// the owner has them, `after` as the export would set them (PlanExport). A container without a request requests
-// nothing; a job that has no limit, or would have none, is in no sum of limits but in `without_limit`.
-// `saving_per_month` is the API's, of jobs where it is known. Groups in order of their values; "total" is of all.
+// Returns the report. `jobs` need no explanations. Amounts are sums over the tasks of the jobs with a
+// recommendation: `now` as the owner set them, `after` as the export would set them (PlanExport). A container
+// without a request requests nothing. A job without a limit, now or after, is in no sum of limits, but in
+// `without_limit`. `saving_per_month` is computed with the API's prices, for jobs that have them. Groups are
+// ordered by their values; "total" covers all.
 Json ExportReport(const ReportOptions& options, const std::vector<ExportedJob>& jobs);
 std::string ExportReportText(const Json& report);
 

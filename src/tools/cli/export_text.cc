@@ -41,7 +41,7 @@ std::string ContainerNameOf(const Json& job) {
 void AddDocker(const ExportedJob& job, std::string& out) {
   const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
   const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
-  // No kind of limit that the owner has not set: a container that may use idle cores would lose them.
+  // Sets no kind of limit that the owner has not set: a container that may use idle cores would lose them.
   const bool sets_cpu =
       cpu && AmountOf(job.job, "cpu", "owner_limit").has_value() && !IsOfRequest(job.job, "cpu");
   const bool sets_memory =

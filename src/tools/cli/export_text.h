@@ -1,4 +1,4 @@
-// Recommendations in forms that other tools read.
+// Exports recommendations in forms that other tools read.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@ namespace taut::tools {
 
 enum class ExportForm : uint8_t { kDocker, kYaml, kCsv };
 
-// One job of the API: its JobDetail and its Explanations.
+// One job of the API: its JobDetail and Explanations.
 struct ExportedJob {
   Json job, why;
 };
 
-// docker: a `docker update` line for each job; yaml: `resources` of Kubernetes by job; csv: a row each. Jobs
-// without a recommendation stand as a comment (docker, yaml) or with empty fields (csv).
+// docker: one `docker update` line per job; yaml: `resources` of Kubernetes by job; csv: one row per job. Jobs
+// without a recommendation are comments (docker, yaml) or have empty fields (csv).
 std::string ExportText(ExportForm form, const std::vector<ExportedJob>& jobs);
 
-// One word for a POSIX shell.
+// Returns the text as one word for a POSIX shell.
 std::string ShellWord(std::string_view text);
 
 }  // namespace taut::tools

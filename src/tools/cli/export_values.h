@@ -1,4 +1,4 @@
-// What exports take from an answer of the API.
+// Reads values for exports from responses of the API.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,28 @@
 
 namespace taut::tools {
 
-// Printable; "" for what is not there, or no text.
+// Returns a text, printable; "" if it is absent or not a text.
 std::string TextOf(const Json& object, const char* key);
-// Of "cpu" in cores or "memory" in bytes; nullopt: not there.
+// Returns an amount of "cpu" in cores or "memory" in bytes; nullopt if it is absent.
 std::optional<double> AmountOf(const Json& job, std::string_view resource, const char* key);
-// Beside the amounts of a resource of the API: its highest usage of 7 days, which `taut export` adds.
+// Key of the highest usage of 7 days, which `taut export` adds to the API's amounts of a resource.
 inline constexpr const char* kPeakOfWeek = "peak_of_week";
-// The highest usage in a Heatmap of the API; nullopt: it has none.
+// Returns the highest usage in a Heatmap of the API; nullopt without usage.
 std::optional<double> PeakOf(const Json& usage);
-// "no recommendation yet", and when the first comes where that is known.
+// Returns "no recommendation yet", with the time of the first one if it is known.
 std::string NoneYetText(const Json& job);
-// The amounts are requests, and not limits: cpu|memory.applies_to says so, or there is no limit.
+// Returns whether the amounts are requests and not limits: by cpu|memory.applies_to, or because there is no
+// limit.
 bool IsOfRequest(const Json& job, std::string_view resource);
-// What a container has now: of one that the API knows its template's, else what it knows of the owner's.
+// Returns the container's current amounts: its template's if the API knows it, else the known amounts of the
+// owner.
 ContainerResources AmountsNow(const Json& job, std::string_view resource);
-// A sidecar, which stands among the init containers of its template; false also where the API cannot know.
+// Returns whether it is a sidecar, which is among the init containers of its template; false also if the API
+// cannot know.
 bool IsInitContainer(const Json& job);
-// The recommender's own sentence; "" if there is none.
+// Returns the recommender's sentence; "" if there is none.
 std::string SentenceOf(const ExportedJob& job, const char* resource);
-// Rounded up: never less than recommended.
+// Round up: the result is never less than the recommendation.
 int64_t MilliCores(double cores);
 int64_t WholeBytes(double bytes);
 

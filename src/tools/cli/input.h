@@ -1,4 +1,4 @@
-// Trace files to days of usage: what every verb that reads a trace does first.
+// Loads trace files as days of usage, for every command that reads a trace.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace taut::tools {
 
-// The trace options as written on the command line; texts are parsed by LoadTrace.
+// The trace options as written on the command line; LoadTrace parses the texts.
 struct TraceArgs {
   std::vector<std::string> paths;
   std::string format = "auto";
@@ -24,13 +24,13 @@ struct TraceArgs {
   double unit_cpu_cores = 64;
   std::string unit_memory = "256GiB";
   std::string spill_memory = "512MiB";
-  bool count_allocs = false;  // Google 2019: alloc instances instead of the tasks inside of them
+  bool count_allocs = false;  // Google 2019: alloc instances in place of the tasks inside them
 };
 
-// Whether the machines of the trace are read, too.
+// Selects whether the machines of the trace are read, too.
 enum class WithMachines : uint8_t { kNo, kYes };
 
-// A trace read whole, as the source of a replay.
+// A completely read trace, as the source of a replay.
 class LoadedTrace final : public DaySource {
  public:
   explicit LoadedTrace(JobDayStore::Options options) : store_(std::move(options)) {}
@@ -44,23 +44,24 @@ class LoadedTrace final : public DaySource {
   const JobDayStore& store() const { return store_; }
   ReadReport& report() { return report_; }
   const ReadReport& report() const { return report_; }
-  // The job called `name`; NotFound names the nearest.
+  // Returns the job called `name`; NotFound contains the nearest name.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
-  bool interrupted = false;          // reading was interrupted
-  brain::RecordedMachines machines;  // empty unless asked for
+  bool interrupted = false;          // true if reading was interrupted
+  brain::RecordedMachines machines;  // empty without WithMachines::kYes
 
  private:
   JobDayStore store_;
   ReadReport report_;
 };
 
-// InvalidArgument for arguments that make no sense.
+// Converts the arguments; InvalidArgument for invalid ones.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
-// Reads with a progress line. InvalidArgument for arguments that make no sense.
+// Reads the trace with a progress line. Returns InvalidArgument for invalid arguments, and the errors of
+// ReadTrace.
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
                                                        WithMachines with_machines = WithMachines::kNo);
 
-// What was read and what was skipped, for people: a few lines.
+// Returns a few lines for people about the rows that were read and skipped.
 std::string DescribeInput(const LoadedTrace& trace);
 
 }  // namespace taut::tools

@@ -215,7 +215,8 @@ std::string JobText(const Json& job, const Json& decisions) {
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", FieldCount(job, "ooms"), "\n");
   for (const Resource r : kResources) {
-    // A job's own chance is beside the share that is ordered for the whole fleet: it may be above or below.
+    // The job's own chance is shown beside the share that is ordered for the whole fleet; it may be above or
+    // below it.
     const std::string risk = RiskSentence(r, At(job, Name(r)));
     if (risk.empty()) continue;
     const std::optional<double> own =

@@ -1,6 +1,7 @@
-// Answers of the daemon (src/server/api/openapi.yaml) about a job as text for people.
-// Fits 100 columns. What an answer lacks, or has in another form, is shown as "-": an older or newer daemon is no
-// reason to fail.
+// Formats responses of the daemon (src/server/api/openapi.yaml) about a job for people.
+//
+// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
+// be older or newer.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace taut::tools {
 
-// `decisions`: the last ones of the job, a DecisionPage.
+// Formats a job; `decisions` is a DecisionPage with the job's last ones.
 std::string JobText(const Json& job, const Json& decisions);
-// `resource`: its name, or "" for all.
+// Formats explanations; `resource` is a name, or "" for all.
 std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource);
-// Two lines: what, and why.
+// Returns two lines: the decision and its reason.
 std::string DecisionText(const Json& decision);
 
 }  // namespace taut::tools

@@ -163,7 +163,7 @@ std::string GroupName(const Json& group) {
 
 // Beside the totals: how often usage was above the recommended limits, and how often that is forecast.
 std::string GroupRiskText(const Json& page) {
-  // Memory first: above its limit a task is killed.
+  // Memory first, because a task above its memory limit is killed.
   const std::vector<Resource> resources(kResources.rbegin(), kResources.rend());
   std::vector<std::string> head = {FieldText(page, "by")};
   for (const Resource r : resources)

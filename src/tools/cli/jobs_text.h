@@ -1,6 +1,7 @@
-// Answers of the daemon (src/server/api/openapi.yaml) about all jobs together as text for people.
-// Fits 100 columns. What an answer lacks, or has in another form, is shown as "-": an older or newer daemon is no
-// reason to fail.
+// Formats responses of the daemon (src/server/api/openapi.yaml) about all jobs for people.
+//
+// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
+// be older or newer.
 #pragma once
 
 #include <string>
@@ -9,11 +10,11 @@
 
 namespace taut::tools {
 
-// A page of jobs.
+// Formats a page of jobs.
 std::string JobsText(const Json& page);
-// LabelTotals.
+// Formats LabelTotals.
 std::string TotalsText(const Json& page);
-// The head of `taut top`.
+// Formats the head of `taut top`.
 std::string FleetText(const Json& fleet);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Machines as the daemon tells of them, as text of at most 100 columns.
+// Formats machines from the daemon's responses as text of at most 100 columns.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace taut::tools {
 
-// A MachinePage.
+// Formats a MachinePage.
 std::string MachinesText(const Json& page);
-// A MachineDetail.
+// Formats a MachineDetail.
 std::string MachineText(const Json& machine);
 
 }  // namespace taut::tools

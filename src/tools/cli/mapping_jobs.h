@@ -1,4 +1,5 @@
-// The jobs that come of many series under the mapping rules: how many tasks, and what is known of each.
+// Collects the jobs that result from many series under the mapping rules: their tasks, and the known amounts
+// of each.
 #pragma once
 
 #include <map>
@@ -12,11 +13,11 @@ namespace taut::tools {
 
 class MappedJobs {
  public:
-  // A series that no rule takes counts by its metric.
+  // Adds a series; one without a rule is counted by its metric.
   void Add(const server::Mapping& mapping);
   void AddUnmapped(std::string_view metric);
 
-  // A table of the jobs and, below it, how many series no rule took.
+  // Returns a table of the jobs, and below it the number of series without a rule.
   std::string Text() const;
   Json ToJson() const;
 
@@ -30,7 +31,7 @@ class MappedJobs {
   static std::string_view OomText(const Job& job);
 
   std::map<std::string, Job> jobs_;
-  std::map<std::string, size_t> unmapped_;  // by metric
+  std::map<std::string, size_t> unmapped_;  // number of series by metric
   size_t facts_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// taut overcommit: how much of the limits of a machine's tasks every peak predictor would have reserved, and
-// how often more was used.
+// taut overcommit: the part of the limits of a machine's tasks that every peak predictor would have reserved,
+// and how often usage was higher.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace taut::tools {
 struct OvercommitArgs {
   TraceArgs trace;
   std::vector<std::string> resources;   // empty: both
-  std::vector<std::string> predictors;  // empty: a choice of all
-  std::string compatibility;            // the version whose defaults hold; "": this program's
+  std::vector<std::string> predictors;  // empty: a selection
+  std::string compatibility;            // version with the defaults to use; "": this program's
   std::vector<std::string> set;         // key=value
   std::string machines = "made";        // or "recorded"
   uint32_t machine_tasks = 25;
@@ -26,11 +26,11 @@ struct OvercommitArgs {
   std::string every = "2h";
   std::string horizon = "24h";
   std::string decisions, json, html;  // paths; empty: not written
-  bool soft = false;                  // soft memory limits instead of predictions
+  bool soft = false;                  // soft memory limits in place of predictions
   std::string requests = "analogs";
-  std::string settings_file;  // of the recommender of `requests`
+  std::string settings_file;  // of the recommender in `requests`
   std::vector<std::string>
-      tiers;          // name=share; empty: half batch, half production, where a job has no priority
+      tiers;          // name=share; empty: half batch, half production, for jobs without a priority
   std::string kills;  // path; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
@@ -38,11 +38,11 @@ struct OvercommitArgs {
 inline constexpr const char* kRecordedMachines = "recorded";
 int RunOvercommit(const OvercommitArgs& args);
 
-// What a replay of recorded machines read, and what it counted: lines.
+// Returns lines about the rows and counts of a replay of recorded machines.
 std::string RecordedUseText(Resource resource, size_t tasks, size_t machines, const RecordedUse& use);
 Json RecordedUseJson(const RecordedUse& use);
 
-// `--soft`. `options`: what args say of machines and predictors.
+// Runs `--soft`; `options` has the machines and predictors of `args`.
 int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// The options of `taut backup` and `taut restore`.
+// Adds the options of `taut backup` and `taut restore`.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -1,4 +1,4 @@
-// The options of `taut overcommit`.
+// Adds the options of `taut overcommit`.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -7,7 +7,7 @@
 namespace taut::tools {
 
 extern const char* const kOvercommitHelp;
-// Those that it does not share with the other verbs.
+// Adds the options that it does not share with other commands.
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args);
 
 }  // namespace taut::tools

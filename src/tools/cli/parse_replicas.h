@@ -1,4 +1,4 @@
-// The options of `taut replay --replicas`.
+// Adds the options of `taut replay --replicas`.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -6,9 +6,10 @@
 
 namespace taut::tools {
 
-// After the other options of the verb: those that do not go with --replicas are refused with it.
+// Adds the options. Call it after the other options of the command: options that contradict --replicas are
+// then refused with it.
 void AddReplicas(CLI::App& replay, ReplicasArgs& args);
-// The same of `taut tune`, and those that it has itself with --replicas.
+// Adds the same options to `taut tune`, and its own ones for --replicas.
 void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args);
 
 }  // namespace taut::tools

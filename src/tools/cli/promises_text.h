@@ -1,4 +1,4 @@
-// What was promised of limits and what came, as text for people. Fits 100 columns.
+// Formats promised and observed overrun rates of limits for people. Fits 100 columns.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace taut::tools {
 
-// A PromisePage.
+// Formats a PromisePage.
 std::string PromisesText(const Json& page);
-// The same without what changes with time: the tables of totals and rows over all days. "" if nothing is promised.
+// Formats only the tables of totals and the rows over all days, which do not change with time. "" without
+// promises.
 std::string ReplayedPromisesText(const Json& page);
-// As in a PromisePage.
+// Returns the table as in a PromisePage.
 Json PromisesJson(const brain::RiskTable& table);
 
 }  // namespace taut::tools

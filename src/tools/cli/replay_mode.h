@@ -1,4 +1,4 @@
-// `--mode` and `--policy` of a replay: what stands between recommendations and limits.
+// Parses `--mode` and `--policy` of a replay: the gate between recommendations and limits.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace taut::tools {
 
-// "recommend": nothing does. "observe", "canary", "auto": as ReplayOptions::managed; `policy` are key=value
-// pairs of the job settings that say how limits change (min_change, change_period, maintenance, canary.*).
-// InvalidArgument names the option.
+// "recommend": no gate. "observe", "canary", "auto": as ReplayOptions::managed. `policy` has key=value pairs
+// of the job settings about limit changes (min_change, change_period, maintenance, canary.*). InvalidArgument
+// names the option.
 absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
                                                            std::span<const std::string> policy);
 

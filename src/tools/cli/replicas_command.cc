@@ -28,7 +28,7 @@ struct PolicyResult {
 };
 
 struct Replayed {
-  std::vector<const LoadSeries*> jobs;  // that were replayed
+  std::vector<const LoadSeries*> jobs;  // jobs that were replayed
   std::vector<double> capacities;
   std::vector<PolicyResult> results;
   std::vector<std::string> notes;
@@ -62,7 +62,7 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
 // What a replay writes beside its scores.
 struct ReplayOutput {
   OutputFile* decisions = nullptr;  // null: none
-  bool draws = false;               // tracks for the page of --report
+  bool draws = false;               // collect tracks for the page of --report
   bool quiet = false;               // no progress
 };
 
@@ -91,7 +91,7 @@ absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs
     options.capacity = *capacity;
     std::vector<ReplicaScore> scores;
     std::vector<ReplicaTrack> tracks;
-    std::string rows;  // of this job, written once every policy has replayed it
+    std::string rows;  // of this job, written when every policy has replayed it
     absl::Status failed;
     for (size_t i = 0; i < policies.size() && failed.ok(); ++i) {
       progress.Update(StrCat("replaying ", series.job),

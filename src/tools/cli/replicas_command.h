@@ -1,4 +1,4 @@
-// taut replay --replicas: how many tasks every replica policy would have run, and what that would have meant.
+// taut replay --replicas: the numbers of tasks that every replica policy would have run, and their effect.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace taut::tools {
 inline constexpr double kMeanTasks = 12;
 
 struct ReplicasArgs {
-  bool replicas = false;              // the load is replayed, not usage
-  bool usage = false;                 // the paths are a usage trace: a job's load is the CPU of its tasks
-  std::string job_label;              // of load in JSON; "": all labels name the job
+  bool replicas = false;              // replay a load in place of usage
+  bool usage = false;                 // the paths are a usage trace; a job's load is the CPU of its tasks
+  std::string job_label;              // of load in JSON; "": all labels are the job's name
   std::vector<std::string> signals;   // columns of load in CSV that function.target may name
   std::vector<std::string> policies;  // empty: all
-  // Absent: as the settings file says, else 0.8 and 2m.
+  // Absent: the settings file's value, else 0.8 and 2m.
   std::optional<double> max_utilization;
   std::optional<std::string> startup;
   double startup_sigma = 0;
-  // Load that a task processes; absent: of usage the CPU limit of a task, of loads what mean_tasks comes to.
+  // Load that a task processes. Absent: for usage the CPU limit of a task, for loads derived from mean_tasks.
   std::optional<double> capacity;
   std::optional<double> mean_tasks;  // absent: kMeanTasks
   std::string decide_every = "1m";
@@ -30,9 +30,9 @@ struct ReplicasArgs {
   uint64_t seed = 1;
 };
 
-// What is shared with the replay of usage (paths, warm-up, --set, output) is in `replay`.
+// Runs the replay; `replay` has the options shared with the replay of usage (paths, warm-up, --set, output).
 int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& args);
-// taut tune --replicas.
+// Runs taut tune --replicas.
 int RunTuneReplicas(const TuneArgs& args, const ReplicasArgs& replicas);
 
 }  // namespace taut::tools

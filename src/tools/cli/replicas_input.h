@@ -1,4 +1,4 @@
-// What the verbs over load series share: their options, and what is read.
+// Shared parts of the commands over load series: their options and their input.
 #pragma once
 
 #include <optional>
@@ -15,23 +15,23 @@ namespace taut::tools {
 
 struct ReplicaInput {
   std::vector<LoadSeries> loads;
-  std::vector<double> limits;  // of usage: of each job's tasks, cores; 0: not known
+  std::vector<double> limits;  // for usage: CPU limit of each job's tasks, cores; 0: not known
   std::string description;     // for people
-  bool interrupted = false;    // reading was
+  bool interrupted = false;    // true if reading was interrupted
 };
 
-// InvalidArgument names the option, its value and what is allowed. What the settings file says, and no option,
-// is taken into `args`: the policy and the capacity of a task.
+// Converts the options. InvalidArgument contains the option, its value and the allowed range. Values of the
+// settings file that no option overrides are stored in `args`: the policy and the capacity of a task.
 absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args);
-// Says on standard error what was read where nothing of it can be used.
+// Reads the loads. If no row can be used, prints the counts of the rows to stdout before it returns the error.
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const ReplicasArgs& args, bool quiet);
-// The capacity of a task of the job at this place; NotFound says why there is none.
+// Returns the capacity of a task of the job with this index; NotFound contains the reason if there is none.
 absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args);
-// What tautd would know of other jobs; absent where --mode does not ask for tautd.
+// Returns tautd's knowledge of other jobs; absent if --mode does not simulate tautd.
 std::optional<FleetMoves> FleetMovesOf(const ReplicaInput& input, const ReplicaReplayOptions& options);
-// The policies to replay, once each. InvalidArgument: a name that is none.
+// Returns the policies to replay, once each. InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std::string>& asked);
-// What holds for all policies, for people.
+// Returns the conditions that all policies share, for people.
 std::string ReplicaConditions(const ReplicaReplayOptions& options, const ReplicasArgs& args);
 
 }  // namespace taut::tools

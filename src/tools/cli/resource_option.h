@@ -1,4 +1,4 @@
-// --resource: which resources a command is for.
+// Parses --resource: the resources of a command.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace taut::tools {
 
-// In the order of `names`, each once; all of none. InvalidArgument for an unknown name.
+// Returns the resources in the order of `names`, each once; all if there are none. InvalidArgument for an
+// unknown name.
 absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names);
 
 }  // namespace taut::tools

@@ -91,16 +91,16 @@ constexpr std::string_view kResultsLegend =
 // Who bears the OOM-days: a share over all jobs hides jobs that fail every day.
 struct Concentration {
   uint64_t jobs = 0;        // scored
-  uint64_t with = 0;        // of them with an OOM-day
-  uint64_t once = 0;        // of those with exactly one
-  uint64_t most_have = 0;   // OOM-days that four fifths of those do not exceed
-  uint64_t worst_days = 0;  // of the job with most
-  double worst_share = 0;   // highest share of a job's days, of jobs with at least a week
+  uint64_t with = 0;        // jobs with an OOM-day
+  uint64_t once = 0;        // jobs with exactly one
+  uint64_t most_have = 0;   // OOM-days that four fifths of the jobs with an OOM-day do not exceed
+  uint64_t worst_days = 0;  // of the job with most OOM-days
+  double worst_share = 0;   // highest share of OOM-days, over jobs with at least a week
   double of_worst_tenth = 0;
 };
 
 Concentration ConcentrationOf(const LaneResult& lane) {
-  constexpr uint64_t kFewestDays = 7;  // of a job whose share is worth naming
+  constexpr uint64_t kFewestDays = 7;  // days of a job whose share is significant
   Concentration c;
   std::vector<uint64_t> oom_days;
   for (const Totals& t : lane.per_job) {
@@ -300,7 +300,7 @@ std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& j
     if (with_jobs) l["by_job"] = JobsJson(lane, jobs);
     j["lanes"].push_back(std::move(l));
   }
-  // Job names come from outside: bytes that are no UTF-8 must not end the program.
+  // Job names are external input: invalid UTF-8 must not end the program.
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// A replay's result as a text table and as JSON.
+// Formats a replay's result as a text table and as JSON.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace taut::tools {
 
-// "recorded OOM kills: 12 in 10 task-windows on 4 job-days; ..." with the line's end; "" if the trace does not
-// say.
+// Returns "recorded OOM kills: 12 in 10 task-windows on 4 job-days; ..." and a newline; "" if the trace has no
+// such counts.
 std::string RecordedText(const RecordedKills& recorded);
 
-// One table a resource, a row a recommender, and below that of memory RecordedText; fits 100 columns. With
-// `details` also which jobs have the OOM-days, what was promised and delivered, and what the columns mean.
+// Returns one table per resource with a row per recommender, and RecordedText below that of memory; fits 100
+// columns. With `details` also the jobs with OOM-days, promised and observed rates, and the meaning of the
+// columns.
 std::string ResultTables(const ReplayResult& result, bool details);
 
-// The same figures and more, for machines: an object with "lanes", each with its totals, and "jobs" for each
-// lane if `with_jobs`. docs/reference/formats.md describes it. Deterministic.
+// Returns these figures and more for programs: an object with "lanes", each with its totals, and "jobs" for
+// each lane if `with_jobs`. docs/reference/formats.md describes it. Deterministic.
 std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& jobs, bool with_jobs);
 
 }  // namespace taut::tools

@@ -1,6 +1,7 @@
-// Answers of the daemon (src/server/api/openapi.yaml) about settings of jobs as text for people.
-// Fits 100 columns. What an answer lacks, or has in another form, is shown as "-": an older or newer daemon is no
-// reason to fail.
+// Formats responses of the daemon (src/server/api/openapi.yaml) about settings of jobs for people.
+//
+// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
+// be older or newer.
 #pragma once
 
 #include <string>
@@ -10,9 +11,9 @@
 
 namespace taut::tools {
 
-// What a change of many jobs does, or would do.
+// Formats the effect of a change of many jobs, done or previewed.
 std::string ManySettingsText(const Json& done);
-// The settings with these keys; all if there are none.
+// Formats the settings with these keys; all if `keys` is empty.
 std::string SettingsText(const Json& settings, const std::vector<std::string>& keys);
 
 }  // namespace taut::tools

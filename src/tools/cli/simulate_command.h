@@ -1,4 +1,4 @@
-// taut simulate: a cell over time.
+// taut simulate: simulates a cell over time.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace taut::tools {
 
 struct SimulateArgs {
-  TraceArgs files;  // of machines, jobs and events; no paths: a made cell
+  TraceArgs files;  // of machines, jobs and events; no paths: a generated cell
   brain::MadeCellEventsOptions made;
-  std::string time = "2d";  // of a made cell
-  std::string until;        // of files; empty: to the last end or event
-  std::string warmup;       // empty: a quarter of a made cell's time, nothing of files'
+  std::string time = "2d";  // of a generated cell
+  std::string until;        // of files; empty: until the last end or event
+  std::string warmup;       // empty: a quarter of a generated cell's time, none for files
   std::string score = "hybrid";
   std::string pass_every = "1s";
   uint32_t enough = 0;
@@ -31,7 +31,7 @@ struct SimulateArgs {
 int RunSimulate(const SimulateArgs& args);
 
 extern const char* const kSimulateHelp;
-// All options but those of the output.
+// Adds all options except those of the output.
 void AddSimulate(CLI::App& verb, SimulateArgs& args);
 
 }  // namespace taut::tools

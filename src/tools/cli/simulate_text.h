@@ -1,4 +1,4 @@
-// What a simulation of a cell found, as tables and as JSON.
+// Formats the result of a cell's simulation as tables and as JSON.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace taut::tools {
 
-// How full the cell was, tables by tier of the first run, what waits at the end, and one table of all runs if
-// there are several. Lines fit 100 columns. Reorders delays.
+// Returns the cell's utilization, tables by tier for the first run, the tasks pending at the end, and a table
+// of all runs if there are several. Fits 100 columns. Reorders delays.
 std::string SimulateText(const brain::CellModel& cell, std::vector<CellRun>& runs);
-// "runs": docs/reference/traces.md describes it. Reorders delays.
+// Returns "runs", which docs/reference/traces.md describes. Reorders delays.
 Json SimulateJson(const brain::CellModel& cell, std::vector<CellRun>& runs);
 
 }  // namespace taut::tools

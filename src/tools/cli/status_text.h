@@ -1,6 +1,7 @@
-// Answers of the daemon (src/server/api/openapi.yaml) about itself and its agents as text for people.
-// Fits 100 columns. What an answer lacks, or has in another form, is shown as "-": an older or newer daemon is no
-// reason to fail.
+// Formats responses of the daemon (src/server/api/openapi.yaml) about itself and its agents for people.
+//
+// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
+// be older or newer.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 
 namespace taut::tools {
 
-// An AgentPage.
+// Formats an AgentPage.
 std::string AgentsText(const Json& page);
 std::string StatusText(const Json& status, int64_t now_s);
-// Why there are no jobs yet, and when there will be; "" if a window has closed.
+// Returns why there are no jobs yet, and when there will be; "" if a window has closed.
 std::string NoWindowText(const Json& status);
 
 }  // namespace taut::tools

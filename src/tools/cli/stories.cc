@@ -8,7 +8,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kColumns = 360;  // about as many as a screen shows
+constexpr int64_t kColumns = 360;  // about the width of a screen
 
 const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy, Resource resource) {
   for (const LaneResult& l : result.lanes) {
@@ -97,7 +97,7 @@ class StoryBuilder {
     if (it == buckets.end() || it->bucket != b) it = buckets.insert(it, {b, 0});
     it->weight += 1;
   }
-  // Usage that a recorded kill has cut off.
+  // Returns whether a recorded kill hides usage above the limit.
   static bool WasKilledAbove(double limit, const Signal& signal, const JobDay& day, Resource resource) {
     return KillsAtLimit(resource) && std::ranges::any_of(day.kills, [&](const TaskKills& k) {
              return k.window == signal.window && k.killed_at_bytes >= 0 && WasAbove(k.killed_at_bytes, limit);

@@ -1,4 +1,4 @@
-// Picks the jobs worth following through time and gathers their usage and limits for the report.
+// Chooses jobs whose history is informative, and collects their usage and limits for the report.
 #pragma once
 
 #include <map>
@@ -19,15 +19,16 @@ struct StoryChoice {
   std::string why;
 };
 
-// At most `count` job-resource pairs, no job twice: the largest savings, the most OOM-days, the most changes
-// and the least slack under `shown`. `named` jobs come first, with every resource replayed.
+// Returns at most `count` job-resource pairs, no job twice: the largest savings, the most OOM-days, the most
+// changes, the largest footprints and the largest increases under `shown`. `named` jobs are first, with every
+// replayed resource, even if they are more than `count`.
 std::vector<StoryChoice> ChooseStories(const ReplayResult& result, brain::PolicyPair shown,
                                        const std::vector<JobId>& named, size_t count);
 
-// What the recommenders said last, by job and lane.
+// Last reasons of the recommenders, by job and resource.
 using LastReasons = std::map<std::pair<uint32_t, Resource>, std::vector<Reason>>;
 
-// Reads the chosen jobs' usage again, day by day, and their limits from the log.
+// Reads the chosen jobs' usage again, day by day, and their limits from the log. Returns the errors of both.
 absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const ReplayResult& result,
                                                   DecisionLog& log, const std::vector<StoryChoice>& choices,
                                                   const LastReasons& reasons);

@@ -17,12 +17,12 @@ namespace taut::tools {
 namespace {
 
 constexpr int kOnceRows = 20;    // jobs, if the output is not a terminal
-constexpr int kOtherLines = 11;  // of the page besides jobs
+constexpr int kOtherLines = 11;  // lines of the page besides jobs
 constexpr int kKeyMilliseconds = 100;
 
 struct Page {
   Json fleet, jobs;
-  std::string nothing;  // what stands in place of both before the first window
+  std::string nothing;  // text in place of both before the first window
   std::string Text() const { return nothing.empty() ? FleetText(fleet) + "\n" + JobsText(jobs) : nothing; }
 };
 
@@ -55,7 +55,7 @@ class WindowWatch {
               if (event.event == "window") ++*news;
               return true;
             });
-        // The daemon was unreachable: what is drawn may be old.
+        // The daemon was unreachable: the page may be old.
         std::this_thread::sleep_for(std::chrono::seconds(2));
         ++*news;
       }

@@ -28,8 +28,8 @@ std::string ShareOrDash(const MaybeNumber& value) { return value.has_value() ? P
 MaybeNumber Ratio(double part, double whole) { return whole > 0 ? MaybeNumber(part / whole) : std::nullopt; }
 
 struct Rates {
-  MaybeNumber mean, median;  // of the jobs submitted in an hour
-  MaybeNumber again;         // median over hours with a new task: tasks submitted again for each new one
+  MaybeNumber mean, median;  // jobs submitted per hour
+  MaybeNumber again;         // median over hours with a new task: resubmitted tasks per new task
 };
 double MedianOf(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -42,7 +42,7 @@ Rates RatesOf(const brain::EventFigures& f) {
   if (f.last_us == 0) return out;
   const int64_t hour_us = 3600 * kMicrosPerSecond;
   const int64_t from = FloorDiv(f.first_us + hour_us - 1, hour_us), to = FloorDiv(f.last_us, hour_us);
-  constexpr int64_t kMostHours = 1'000'000;  // more than a century: some time is wrong
+  constexpr int64_t kMostHours = 1'000'000;  // more than a century: the time of an event is wrong
   if (to - from > kMostHours) return out;
   std::vector<double> jobs, again;
   double sum = 0;

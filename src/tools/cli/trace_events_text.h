@@ -1,4 +1,4 @@
-// What taut analyze says of the events of a trace, beside what is published.
+// Formats the events of a trace for taut analyze, beside the published figures.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace taut::tools {
 // REQUIRES: cell.has_events.
 std::string TraceEventsText(const LoadedCell& cell);
 Json TraceEventsJson(const LoadedCell& cell);
-// Refers to `cell`.
+// Returns a report with pointers to `cell`.
 EventsReport TraceEventsReport(const LoadedCell& cell);
 
 }  // namespace taut::tools

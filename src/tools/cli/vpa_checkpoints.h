@@ -1,4 +1,4 @@
-// VerticalPodAutoscalerCheckpoints, as `kubectl get vpa,vpacheckpoint -A -o json` prints them.
+// Reads VerticalPodAutoscalerCheckpoints, as `kubectl get vpa,vpacheckpoint -A -o json` prints them.
 #pragma once
 
 #include <array>
@@ -14,21 +14,21 @@
 
 namespace taut::tools {
 
-// Of one container of a VerticalPodAutoscaler.
+// State that a VerticalPodAutoscaler has learnt for one container.
 struct VpaLearnt {
-  std::string job;  // "shop/deployment/web/app"; the kind is "*" where the file has not the VPA itself
+  std::string job;  // "shop/deployment/web/app"; the kind is "*" if the file lacks the VPA itself
   double days = 0;  // between its first and its last sample
-  PerResource<brain::VpaEstimate> estimates;  // by Resource: what the VPA would set
+  PerResource<brain::VpaEstimate> estimates;  // by Resource: the VPA's recommendation
   PerResource<bool> has_learnt = {};          // false: its histogram is empty
 };
 
 struct VpaCheckpoints {
   std::vector<VpaLearnt> containers;  // by job
-  std::vector<std::string> warnings;  // of checkpoints that are left out
+  std::vector<std::string> warnings;  // about checkpoints that are left out
 };
 
-// `cluster`: what names begin with, as kubernetes.cluster of tautd; "": nothing. InvalidArgument: no JSON, or no
-// checkpoint in it.
+// Parses the text. `cluster` is the prefix of names, as tautd's kubernetes.cluster; "": none. InvalidArgument
+// if it is not JSON, or has no checkpoint.
 absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::string_view cluster,
                                                   const brain::VpaSettings& settings);
 
