@@ -70,6 +70,7 @@ void Moments::Add(double value) {
   ++count_;
   const double distance = value - mean_;
   mean_ += distance / static_cast<double>(count_);
+  // Welford's update: a difference of sums of squares would lose most digits for values far from 0.
   squares_ += distance * (value - mean_);
 }
 

@@ -94,6 +94,7 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
         std::unique_ptr<JobState>& previous = states_[it->second.value];
         if (previous != nullptr) {
           state = runner_.Inherit(*previous);
+          // An ended run was kept only for its successor. One that still runs beside it keeps its own state.
           if (source_.last_day(it->second) < j.day) previous.reset();
         }
         it->second = j.job;

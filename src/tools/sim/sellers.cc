@@ -129,6 +129,7 @@ std::optional<double> PooledBound(std::span<const double> available, int64_t hor
   double low = 0, high = 0;  // prices: at `high` nothing is missed
   for (const auto& sorted : horizons) high = std::max(high, sorted.back() - sorted.front());
   double bound = std::numeric_limits<double>::infinity();
+  // Every price gives a valid upper bound, so the number of halvings affects only its tightness.
   for (int i = 0; i < 60; ++i) {
     const double price = (low + high) / 2;
     const Pooled all = BestAt(horizons, price);

@@ -55,6 +55,7 @@ size_t CsvIndex::Build(std::string_view piece) {
     const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(piece.data() + base + 32));
     uint64_t newlines = Equal(a, b, newline);
     uint64_t cuts = Equal(a, b, separator) | newlines;
+    // The bytes after the piece are readable, but belong to no row.
     if (const size_t left = piece.size() - base; left < 64) {
       cuts &= (uint64_t{1} << left) - 1;
       newlines &= cuts;

@@ -74,6 +74,7 @@ class CsvIndex {
         if (!s.ok()) [[unlikely]]
           return s;
       }
+      // Restored, because the next row begins after the newline, not after the '\r'.
       ends[last] = newline;
       at = last + 1;
     }

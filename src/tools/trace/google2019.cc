@@ -191,6 +191,7 @@ Collection& Google2019Parser::Impl::JobOf(int64_t collection_id) {
   if (collection.logical_name != kNoName) info.logical_name = names[collection.logical_name];
   info.sensitivity = collection.sensitivity;
   info.priority = collection.priority;
+  // A sink must know a job before its limits, which is why they were stored until now.
   sink.OnJob(JobId{collection.job}, info);
   for (const Collection::Limit& limit : collection.limits) {
     const auto or_none = [](float v) { return v >= 0 ? std::optional(v) : std::nullopt; };

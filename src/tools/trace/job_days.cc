@@ -47,8 +47,7 @@ class DayBuilder {
     uint32_t row = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // Sums over the rows of one task in one window. The seconds of a resource include only rows that measured
-  // it.
+  // Sums over the rows of one task in one window; seconds of a resource are those of rows that measured it.
   struct TaskSum {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
@@ -63,8 +62,8 @@ class DayBuilder {
   struct LimitCursor {
     std::span<const LimitHistory::Change> rest;
     float limit = kAbsent;
-    // Returns the limit in force; `row_limit` is the largest limit of the window's rows, or kAbsent. REQUIRES:
-    // windows ascend.
+    // Returns the limit in force; `row_limit` is the largest of the window's rows, or kAbsent. Windows must
+    // ascend.
     float At(int32_t window, float row_limit);
   };
 
@@ -228,8 +227,7 @@ void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
-// Sets the limit that killed a task where its own is not known: the job's limit, or else the task's peak
-// usage.
+// A killed task without a known limit was killed at the job's limit, or else at its peak usage.
 void DayBuilder::SettleKills(const JobWindow& window, JobDay& out) {
   for (size_t i = out.kills.size(); i-- > 0 && out.kills[i].window == window.window;) {
     TaskKills& kills = out.kills[i];
@@ -423,6 +421,7 @@ void JobDayStore::OnJob(JobId id, const JobInfo& info) {
 void JobDayStore::OnUsage(const UsageRow& row) {
   Impl& my = *impl_;
   assert(!my.finished && row.job.value < my.jobs.size() && row.end > row.start);
+  // After a failed write the result would be incomplete; Finish() returns the error.
   if (!my.status.ok()) return;
   ++my.report.rows;
   const WindowId window = WindowId::Of(row.start);
@@ -480,6 +479,7 @@ absl::StatusOr<std::vector<JobDay>> JobDayStore::LoadDay(int32_t day) const {
   DayRows rows;
   rows.rows.reserve(num_rows);
   rows.shares.reserve(num_shares);
+  // The runs are older than the rows in memory: late_rows counts by order of arrival.
   for (const SpillFile::Run& run : buffer.runs) {
     if (absl::Status s = my.spill.Read(run, rows); !s.ok()) return s;
   }

@@ -42,6 +42,8 @@ void LimitHistory::Add(const Change& change) {
 }
 
 void LimitHistory::Compact() {
+  // Within a window the order is by rank, then limit. So the last one kept is a row's limit, else the latest
+  // change, and of several at one instant the largest.
   std::sort(changes_.begin(), changes_.end());
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size(); ++i) {

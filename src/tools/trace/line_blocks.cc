@@ -52,6 +52,7 @@ struct LineBlocks::Impl {
 };
 
 void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
+  // Readers may look at kPadding bytes after the end; zeros make their result independent of the block before.
   std::memset(buffer.data.get() + size, 0, kPadding);
   buffer.block = {kind, std::string_view(buffer.data.get(), size), next_line};
   next_line += kind == LineBlock::Kind::kLines
@@ -127,6 +128,8 @@ void LineBlocks::Impl::Produce(std::stop_token stop) {
       if (!changed.wait(lock, stop, has_room)) return;
       buffer = &buffers[filled % kNumBuffers];
     }
+    // Without the lock: reading and decompressing take long, and the reader must be able to take finished
+    // blocks meanwhile.
     Fill(*buffer);
     const std::lock_guard lock(mutex);
     ++filled;
@@ -146,6 +149,7 @@ bool LineBlocks::Next(LineBlock& block) {
     if (m.current == nullptr) {
       // Most files of some traces fit into one block; they need no thread.
       m.Fill(m.buffers[0]);
+      // The first block counts as filled and taken, so that the thread continues with the second buffer.
       m.filled = m.taken = 1;
       m.current = &m.buffers[0];
     } else if (m.ended) {

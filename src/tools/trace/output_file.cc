@@ -113,6 +113,7 @@ void OutputFile::Flush(bool last) {
 
 absl::Status OutputFile::Close() {
   Flush(true);
+  // Close before the rename: some file systems report a full disk only here, and the old file must then stay.
   if (close(fd_) != 0 && status_.ok()) status_ = FileError(path_, errno);
   fd_ = -1;
   if (temporary_.empty() || !status_.ok()) return status_;
