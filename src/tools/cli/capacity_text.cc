@@ -33,7 +33,7 @@ std::string SharePercent(const Json& share) {
   return share.is_number() ? fmt::format("{:.5g} %", 100 * share.get<double>()) : kNothing;
 }
 
-// Of the newest step in which any line is known.
+// Returns the table of the newest step in which any line is known.
 std::string NowTable(const Json& page) {
   std::vector<std::string> head = {"last known hour"};
   for (const CapacityFigure& figure : kCapacityFigures) head.emplace_back(figure.name);
@@ -49,7 +49,7 @@ std::string NowTable(const Json& page) {
   return table.Render();
 }
 
-// Tiers of at most `width` columns.
+// Returns the table of amounts for sale. A tier's name takes at most `width` columns.
 std::string OfferTable(const Json& page, size_t width) {
   TextTable table({"tier", "for", "", "sellable", "sold", "left", "promised", "kept", "of hours"});
   std::string last;
@@ -75,7 +75,7 @@ std::string OfferTable(const Json& page, size_t width) {
   return table.Render();
 }
 
-// Why figures are missing: each sentence once.
+// Returns the reasons for missing figures, each sentence once.
 std::string MissingReasons(const Json& page) {
   std::string out;
   std::vector<std::string> said;

@@ -7,7 +7,7 @@
 namespace taut::tools {
 namespace {
 
-// The text of {"error": "..."}, or "".
+// Returns the text of {"error": "..."}, or "" if the body has no such field.
 std::string ErrorText(const HttpResponse& response) {
   const nlohmann::json body = nlohmann::json::parse(response.text(), nullptr, /*allow_exceptions=*/false);
   if (!body.is_object() || !body.contains("error") || !body["error"].is_string()) return "";

@@ -32,7 +32,7 @@ std::vector<std::string> Row(const std::string& name, const Json& row, bool mone
   return cells;
 }
 
-// Where a limit was not known for part of the time, the allocation is too small.
+// Returns a sentence about the time in which a limit was not known; the allocation is too small by that time.
 std::string UnknownText(const Json& total) {
   std::string text;
   for (const Resource r : kResources) {

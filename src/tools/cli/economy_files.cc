@@ -13,7 +13,7 @@
 namespace taut::tools {
 namespace {
 
-// In cores or bytes, printed so that reading gives the same double.
+// Returns the quantity in cores or bytes. The printed value reads back as the same double.
 double CoresOrBytes(Resource r, int64_t quantity) { return AmountOfStep(r, quantity) * UnitOf(r).large; }
 
 Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
@@ -52,12 +52,12 @@ Json TierJson(const brain::PriceTier& tier, brain::TierSale sale, const EconomyT
   return out;
 }
 
-// Of a group, in a tier.
+// The charges of a group in a tier.
 struct TierCharges {
   brain::Money charges, credits;
   brain::Money total() const { return {charges.micros - credits.micros}; }
 };
-// By group and tier.
+// Calls for every bill, by group and tier.
 void ForEachBill(const EconomyPolicy& policy,
                  const std::function<void(uint32_t group, uint16_t tier, const TierCharges&)>& take) {
   for (const brain::GroupBill& group : policy.bill.groups) {

@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Three digits at least, and no power of ten.
+// Returns the value with at least three digits, and with a power of ten only below 0.0001.
 std::string PlainNumber(double v) {
   constexpr double kMost = 1e18;
   if (v >= 0 && v < kMost && (v == std::floor(v) || v >= 1000))

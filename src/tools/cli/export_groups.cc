@@ -26,7 +26,7 @@ double LastSeen(const ExportedJob& job) {
              : 0;
 }
 
-// The job of the whole workload stays known for weeks after its pods became jobs apart.
+// Drops the job of the whole workload. It stays known for weeks after its pods became separate jobs.
 void DropFormer(const std::string& whole, std::vector<const ExportedJob*>& groups) {
   constexpr double kFormerSeconds = 3600;
   double newest = 0;

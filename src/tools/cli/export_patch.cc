@@ -34,7 +34,7 @@ struct Workload {
   auto operator<=>(const Workload&) const = default;
 };
 
-// Workload and container of a job. nullopt: its name is none of a container.
+// Returns the workload and container of a job. Returns nullopt if the name is none of a container.
 std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   const std::vector<std::string_view> parts = Split(job, '/');
   if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   return std::nullopt;
 }
 
-// "[CLUSTER/]NAMESPACE/KIND/NAME", by ingest.kubernetes_jobs: pods.
+// Returns true for a name "[CLUSTER/]NAMESPACE/KIND/NAME", which ingest.kubernetes_jobs: pods gives.
 bool IsOfPods(const std::string& job) { return Parse(job + "/").has_value() && !Parse(job).has_value(); }
 
 void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
@@ -56,14 +56,15 @@ void AddAmount(const char* resource, const std::optional<double>& amount, std::s
   StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", QuantityText(r, *amount));
 }
 
-// Whole mebibytes, up.
+// Returns the amount in Kubernetes' form. Memory is rounded up to whole mebibytes.
 std::string AmountText(bool is_cpu, double amount) {
   return is_cpu ? QuantityText(Resource::kCpu, amount)
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
-// The risk of the recommended amount, as every face has it: of work that is ordered the work above it, else the
-// forecast with the job's own days, else these days alone. "" where none is known.
+// Returns the risk of the recommended amount, as the pages show it. For ordered work it is the work above the
+// amount. Otherwise it is the forecast with the job's own days, or the days alone. Returns "" if no risk is
+// known.
 std::string RiskText(const char* resource, const ExportedJob& job) {
   const auto amount = [&](const char* key) { return AmountOf(job.job, resource, key); };
   if (const std::optional<double> work = amount("work_over"); work.has_value()) {
@@ -81,14 +82,14 @@ std::string RiskText(const char* resource, const ExportedJob& job) {
   return StrCat("chance of a day above it ", FormatChance(*chance), past.empty() ? "" : ", ", past);
 }
 
-// "2000m → 124m". `now` absent: "no request → 124m".
+// Returns "2000m → 124m", or "no request → 124m" if `now` is absent.
 std::string ChangeText(std::string_view field, bool is_cpu, const std::optional<double>& now, double then) {
   return StrCat(now.has_value() ? AmountText(is_cpu, *now) : StrCat("no ", field), " \u2192 ",
                 AmountText(is_cpu, then));
 }
 
-// What is written in place of what: of a known container the request, which a cluster bills, then the limit; else
-// the owner's amount.
+// Returns the old and new amounts. For a known container they are the request, which a cluster bills, and the
+// limit. For another job it is the owner's amount.
 std::string FromTo(const char* resource, const ExportedJob& job, const ContainerResources& plan) {
   const bool is_cpu = std::string_view(resource) == "cpu";
   const ContainerResources has = AmountsNow(job.job, resource);
@@ -109,7 +110,7 @@ std::string FromTo(const char* resource, const ExportedJob& job, const Container
   return out;
 }
 
-// "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
+// Adds "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
 void AddComment(const char* resource, const ExportedJob& job, const ContainerResources& plan,
                 ContainerChange& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
@@ -144,7 +145,7 @@ ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, 
   return out;
 }
 
-// The list of those that are init containers, or are not; nothing if there are none.
+// Adds the list of init containers, or of the others; adds nothing if there are none.
 void AddContainers(const std::vector<ContainerChange>& changes, bool init, const std::string& indent,
                    std::vector<std::string>& out) {
   bool is_first = true;
@@ -160,7 +161,7 @@ void AddContainers(const std::vector<ContainerChange>& changes, bool init, const
   }
 }
 
-// The lines of one workload's patch, without their common indentation.
+// Returns the lines of one workload's patch, without their common indentation.
 std::vector<std::string> PatchLines(const Workload& workload, const std::vector<ContainerChange>& changes) {
   std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
                                   StrCat("kind: ", workload.kind->kind),

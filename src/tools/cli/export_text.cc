@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// One line: the recommenders' own sentences.
+// Returns the recommenders' own sentences on one line.
 std::string Why(const ExportedJob& job) {
   std::string out;
   for (const char* resource : {"cpu", "memory"}) {
@@ -27,7 +27,7 @@ std::string Why(const ExportedJob& job) {
   return out;
 }
 
-// Docker's name for the container: the label that says so, or the last piece of the job's name.
+// Returns Docker's name for the container: the label with it, or the last piece of the job's name.
 std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
@@ -57,7 +57,7 @@ void AddDocker(const ExportedJob& job, std::string& out) {
   StrAppend(&out, " -- ", ShellWord(ContainerNameOf(job.job)), "\n");
 }
 
-// Of what is no known container of Kubernetes the recommendation alone.
+// Returns the plan of a job. A job that is no known Kubernetes container gets the recommendation alone.
 ExportPlan YamlPlan(const Json& job, const std::optional<double>& cpu, const std::optional<double>& memory) {
   if (KnowsContainer(job)) return PlanExport({}, job);
   const ExportPlan plan = PlanExport({}, job);
@@ -104,10 +104,11 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
              : StrCat(WholeBytes(*amount));
 }
 
-// Both parts of the risk, as the page Jobs exports them: a forecast with the own days, or work above the limit.
+// Both parts of the risk, as the page Jobs exports them: a forecast with the job's own days, or work above the
+// limit.
 constexpr const char* kRiskKeys[] = {"chance", "days", "days_over", "work_over", "work_ordered"};
 
-// Beside the columns above.
+// Returns the columns that follow those above.
 std::string MoreColumns(std::string_view resource, std::string_view unit) {
   std::string out =
       StrCat(",", resource, "_owner_request_", unit, ",", resource, "_recommended_request_", unit);

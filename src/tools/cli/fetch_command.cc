@@ -23,7 +23,7 @@
 namespace taut::tools {
 namespace {
 
-// Gauges stand until the next sample, and some come late.
+// Gauges hold until the next sample, and some samples come late.
 constexpr int64_t kGraceSeconds = 120;
 
 bool SaysKills(server::SeriesKind kind) {
@@ -41,7 +41,7 @@ server::Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {
   return options;
 }
 
-// Samples of a Prometheus, in order of time, to rows of a file.
+// Writes samples of a Prometheus, in order of time, as rows of a file.
 class Fetch {
  public:
   Fetch(const server::MappingRules& rules, WindowId first, AppliesTo baseline, OutputFile& file)
@@ -139,7 +139,7 @@ absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenSource(const Fetc
   return server::PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
 }
 
-// A command that succeeds: the warm-up of a replay, 7 days if nothing is said, must leave a whole day to score.
+// Returns a replay command that succeeds. Its warm-up, 7 days by default, must leave a whole day to score.
 std::string NextCommand(const std::string& file, WindowId first, WindowId through) {
   const int64_t seconds = int64_t{through.index - first.index} * kWindowSeconds;
   std::string out = StrCat("taut replay ", file);
@@ -148,7 +148,7 @@ std::string NextCommand(const std::string& file, WindowId first, WindowId throug
   return StrCat(out, " --warmup ", warmup_days, warmup_days > 0 ? "d" : "", " --report report.html");
 }
 
-// What came, for people.
+// Returns a summary of the fetched samples, for people.
 std::string FetchSummary(const FetchArgs& args, const Fetch& fetch) {
   const UsageCsv& csv = fetch.csv();
   const WindowId first = *fetch.first(), through = *fetch.through();
@@ -178,7 +178,7 @@ absl::Status NothingFound(const FetchArgs& args, const Fetch& fetch, const Fetch
       args.connection.server));
 }
 
-// Cancelled, or another error, after rows that are kept: the file ends earlier.
+// Fetches to the file. An error, or a cancelled call, keeps the rows so far: the file ends earlier.
 absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   const absl::StatusOr<FetchPlan> plan = PlanFetch(args);
   if (!plan.ok()) return plan.status();

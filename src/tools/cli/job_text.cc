@@ -17,13 +17,13 @@
 namespace taut::tools {
 namespace {
 
-// Where the limit that tasks run at stands: as agents report it; what is decided counts only if it is
+// Returns the key of the limit that tasks run at, as agents report it. A decided limit counts only if it is
 // applied.
 const char* RealLimitKey(const Json& amounts, const Json& enforced) {
   if (At(amounts, "applied").is_number()) return "applied";
   return enforced == Json(false) ? "owner_limit" : "limit";
 }
-// "ordered 2.00 cores" where the real limit is another one by more than rounding, else "".
+// Returns "ordered 2.00 cores" if the real limit differs from that by more than rounding, else "".
 std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   constexpr double kRounding = 0.005;
   const std::optional<double> real = FieldNumber(amounts, RealLimitKey(amounts, enforced));
@@ -33,7 +33,7 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
 
-// A tautd of an earlier version gives the resource alone.
+// Returns the target of a decision. A tautd of an earlier version gives the resource alone.
 Target TargetOf(const Json& decision) {
   return TargetNamed(FieldText(decision, "target")).value_or(FieldResource(decision));
 }
@@ -82,8 +82,8 @@ std::string TrialText(const Json& trial) {
   return out + Wrapped(FieldText(trial, "sentence"), "  ");
 }
 
-// The risk of would-be with its parts, of an answer that PutRisk of src/server/api/json.h wrote. "" while none is
-// known.
+// Returns the risk of would-be with its parts, from fields written by PutRisk of src/server/api/json.h.
+// Returns "" if no risk is known.
 std::string RiskSentence(Resource r, const Json& a) {
   const std::optional<double> chance = FieldNumber(a, "chance"), days = FieldNumber(a, "days"),
                               work = FieldNumber(a, "work_over");
@@ -105,7 +105,7 @@ std::string RiskSentence(Resource r, const Json& a) {
   return known ? past("the limit of then") : "";
 }
 
-// CPU has a unit, the load of series has none.
+// Returns the load with its unit. CPU has one; the load of series has none.
 std::string LoadText(const Json& replicas) {
   if (FieldText(replicas, "load_of") == "cpu") return FieldAmount(Resource::kCpu, replicas, "load");
   const auto load = FieldNumber(replicas, "load");
@@ -118,7 +118,7 @@ std::string HoldWords(const Json& replicas) {
                           : "replicas wait: ";
 }
 
-// "" where nothing is recommended.
+// Returns "" if nothing is recommended.
 std::string ReplicasText(const Json& replicas) {
   if (!replicas.is_object()) return "";
   const Target t = Target::Replicas();
@@ -135,7 +135,7 @@ std::string ReplicasText(const Json& replicas) {
   return out;
 }
 
-// "" where no task is probed, or nothing is found yet.
+// Returns "" if no task is probed or nothing is found yet.
 std::string NeededText(const Json& needed) {
   if (!FieldNumber(needed, "bytes").has_value()) return "";
   return StrCat("memory needed: ", FieldAmount(Resource::kMemory, needed, "bytes"), " (probed; the most of ",
@@ -143,7 +143,7 @@ std::string NeededText(const Json& needed) {
                 FieldTime(needed, "time"), ")\n");
 }
 
-// "" of a pod of one container, whose amounts are those of the job.
+// Returns "" for a pod of one container, whose amounts are those of the job.
 std::string PodText(const Json& pod) {
   const double containers = FieldNumber(pod, "containers").value_or(0),
                recommended = FieldNumber(pod, "recommended").value_or(0);
@@ -160,7 +160,7 @@ std::string PodText(const Json& pod) {
   return Wrapped(out, "");
 }
 
-// The owner's request and the one that would be; "" where the limit is all there is.
+// Returns the owner's request and the would-be request; "" if there is only a limit.
 std::string RequestText(Resource r, const Json& amounts) {
   if (!FieldNumber(amounts, "owner_request").has_value()) return "";
   return StrCat(Name(r), ": request ", FieldAmount(r, amounts, "owner_request"),

@@ -14,14 +14,15 @@
 namespace taut::tools {
 namespace {
 
-// What a resource of the job would save over all tasks, as the API says for one.
+// Returns the would-be saving of a resource over all tasks of the job; the API gives it for one task.
 std::string SavingOf(Resource r, const Json& job) {
   const std::optional<double> saving = FieldNumber(At(job, Name(r)), "saving"),
                               tasks = FieldNumber(job, "tasks");
   return saving && tasks ? SignedShort(r, *saving * *tasks) : kNothing;
 }
 
-// Whose savings are of requests, and what their limits would come down by; "" where no job has a request.
+// Returns the number of jobs whose savings are of requests, and the sum their limits would fall by. Returns ""
+// if no job has a request.
 std::string RequestsText(const Json& sums) {
   std::string out;
   for (const Resource r : kResources) {
@@ -37,8 +38,8 @@ std::string RequestsText(const Json& sums) {
   return Wrapped(StrCat("savings are of requests, which a cluster bills, where a job has one: ", out), "");
 }
 
-// Of would-be, in a cell of a table: the greatest forecast that a day goes above it, else the days so far. Work
-// above a limit that an order of work keeps to is no such day.
+// Returns the risk of would-be for a cell of a table: the greatest forecast of a day above it, else the days
+// so far. Work above a limit that an order of work keeps to is no such day.
 std::string RiskOf(const Json& job) {
   double most = -1;
   std::string text(kNothing);
@@ -55,7 +56,7 @@ std::string RiskOf(const Json& job) {
   return text;
 }
 
-// "31", "31>10" where 10 are recommended.
+// Returns "31", or "31>10" if 10 are recommended.
 std::string TasksText(const Json& job) {
   const std::optional<double> would_be = FieldNumber(job, "tasks_would_be");
   if (!would_be.has_value() || would_be == FieldNumber(job, "tasks")) return FieldCount(job, "tasks");
@@ -97,7 +98,7 @@ std::string JobsTable(const Json& jobs, size_t width) {
   return table.Render();
 }
 
-// Of the jobs with a policy of replicas; "" if there are none.
+// Returns the sums of the jobs with a policy of replicas; "" if there are none.
 std::string ReplicaSumsText(const Json& sums) {
   const double jobs = FieldNumber(sums, "jobs").value_or(0),
                windows = FieldNumber(sums, "windows_day").value_or(0);
@@ -116,7 +117,8 @@ std::string ReplicaSumsText(const Json& sums) {
   return Wrapped(out, "");
 }
 
-// When the first and the last of `jobs` that have none yet get a recommendation; "" if all have one.
+// Returns the times at which the first and the last of the jobs without a recommendation get one. Returns ""
+// if all jobs have one.
 std::string ProvisionalText(const Json& jobs) {
   std::optional<double> first, last;
   for (const Json& job : jobs) {
@@ -136,7 +138,7 @@ std::string ProvisionalText(const Json& jobs) {
       "");
 }
 
-// Of the jobs that are in no sum; "" if there are none.
+// Returns the number of jobs that are in no sum; "" if there are none.
 std::string OutsideText(const Json& sums) {
   std::string out;
   if (const double idle = FieldNumber(sums, "not_measured").value_or(0); idle > 0) {
@@ -154,14 +156,15 @@ std::string OutsideText(const Json& sums) {
                  "");
 }
 
-// The value of a group that totals are of.
+// Returns the value of the group's label.
 std::string GroupName(const Json& group) {
   return At(group, "value").is_string()
              ? Shortened(FieldText(group, "value"), KeepsNamesWhole() ? SIZE_MAX : 28)
              : "(none)";
 }
 
-// Beside the totals: how often usage was above the recommended limits, and how often that is forecast.
+// Returns the risk of a group, which stands beside the totals: days with usage above the recommended limits,
+// and the forecast of them.
 std::string GroupRiskText(const Json& page) {
   // Memory first, because a task above its memory limit is killed.
   const std::vector<Resource> resources(kResources.rbegin(), kResources.rend());

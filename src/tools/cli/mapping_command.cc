@@ -1,4 +1,4 @@
-// taut mapping test: which rule takes a series, and what comes of it.
+// taut mapping test: the rule that takes a series, and the result.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -25,7 +25,7 @@ std::vector<LabelView> ViewsOf(const server::LabelList& labels) {
   return out;
 }
 
-// A rule's pattern as a regular expression of Prometheus.
+// Returns a rule's pattern as a regular expression of Prometheus.
 std::string RegexOf(std::string_view pattern) {
   std::string out;
   for (const char c : pattern) {
@@ -36,7 +36,7 @@ std::string RegexOf(std::string_view pattern) {
   return out;
 }
 
-// The series whose metric some rule is for. Facts are asked for without limit: they name the jobs.
+// Returns the series whose metric some rule is for. The query for facts has no limit, as facts name the jobs.
 absl::StatusOr<std::vector<server::LabelList>> AskPrometheus(const MappingTestArgs& args,
                                                              const server::MappingRules& rules) {
   ConnectionArgs connection = args.connection;

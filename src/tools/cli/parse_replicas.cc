@@ -15,7 +15,8 @@ constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback"
 constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
                                      "--unit-cpu", "--unit-memory", "--spill-memory"};
 
-// CLI11's needs and excludes would list all of them in the help.
+// Checks options that belong together or exclude each other. CLI11's needs and excludes would list them in the
+// help.
 void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   const auto has = [&](const char* name) {
     const CLI::Option* option = replay.get_option_no_throw(name);
@@ -37,7 +38,7 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   }
 }
 
-// The load that is replayed.
+// Adds the options of the replayed load.
 void AddLoad(CLI::App& replay, ReplicasArgs& args) {
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
@@ -54,7 +55,7 @@ void AddLoad(CLI::App& replay, ReplicasArgs& args) {
           ->type_name("NAME,..."));
 }
 
-// How it is replayed.
+// Adds the options of the replay itself.
 void AddReplicaReplay(CLI::App& replay, ReplicasArgs& args) {
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay

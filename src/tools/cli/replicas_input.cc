@@ -36,7 +36,7 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
       StrCat("invalid ", option, " \"", text, "\": expected ", least, "s to 3650d"));
 }
 
-// The capacity of a task at which the job's mean load keeps `mean_tasks` busy; 0 where there is no load.
+// Returns the capacity of a task at which the job's mean load keeps `mean_tasks` busy; 0 without load.
 double CapacityFor(const LoadSeries& series, double mean_tasks) {
   double sum = 0;
   size_t n = 0;
@@ -47,7 +47,7 @@ double CapacityFor(const LoadSeries& series, double mean_tasks) {
   return n > 0 ? sum / static_cast<double>(n) / mean_tasks : 0;
 }
 
-// The settings of a file, where no option says otherwise.
+// Takes the settings of a file that no option sets.
 absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain::ReplicaSettings& settings,
                               brain::JobPolicy& managed) {
   brain::JobPolicy defaults;
@@ -69,7 +69,8 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain
   return absl::OkStatus();
 }
 
-// What is between a recommended and an ordered number of tasks. `managed` has what the settings file says.
+// Takes the options between a recommended and an ordered number of tasks. `managed` has the settings of the
+// file.
 absl::Status TakeMode(const EngineArgs& engine, brain::JobPolicy managed, ReplicaReplayOptions& o) {
   constexpr std::string_view kKeys[] = {"replicas.change_period", "replicas.settle", "maintenance"};
   if (engine.mode == "recommend") {
@@ -101,7 +102,7 @@ bool IsReplicaKey(std::string_view name) {
   return FindSetting(brain::ReplicaSettingsTable(), name) != nullptr;
 }
 
-// "hpa.target" of "replicas.hpa.target", as the settings of tautd call it; another key as it is.
+// Returns the key without "replicas.", which the settings of tautd put before it; another key as it is.
 std::string_view ReplicaKeyOf(std::string_view key) {
   constexpr std::string_view kReplicas = "replicas.";
   const bool longer =
@@ -129,7 +130,7 @@ absl::Status RestoreReplicaDefaults(std::string_view version, brain::ReplicaSett
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
 }
 
-// "" without a gate.
+// Returns "" without a gate.
 std::string ModeText(const std::optional<brain::JobPolicy>& managed) {
   if (!managed.has_value()) return "";
   std::string waits;

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Seconds that were scored: the span that footprints are averaged over.
+// Returns the number of scored seconds: the span that footprints are averaged over.
 double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
   int64_t days = 0;
   for (const FleetDay& d : lane.fleet) days += d.day >= first_scored_day ? 1 : 0;
@@ -28,7 +28,7 @@ double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
   return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
 }
 
-// Reserved and not used, mean over time.
+// Returns the amount reserved and not used, as a mean over time.
 double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
   const double seconds = ScoredSeconds(lane, first_scored_day);
   const Totals& t = lane.summary.totals;
@@ -88,7 +88,7 @@ constexpr std::string_view kResultsLegend =
     "usage,\n"
     "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
 
-// Who bears the OOM-days: a share over all jobs hides jobs that fail every day.
+// The concentration of OOM-days on jobs: a share over all jobs hides jobs that fail every day.
 struct Concentration {
   uint64_t jobs = 0;        // scored
   uint64_t with = 0;        // jobs with an OOM-day
@@ -161,7 +161,7 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
   return table.Render();
 }
 
-// Of the recommenders that promise something.
+// Returns the tables of the recommenders that promise something.
 std::string PromiseTables(const ReplayResult& result) {
   std::string out;
   for (const LaneResult& lane : result.lanes) {

@@ -14,7 +14,7 @@
 namespace taut::tools {
 namespace {
 
-// "12 s", "3.5 min"; "never": it did not happen in the time that was simulated.
+// Returns "12 s", "3.5 min", or "never" if it did not happen in the simulated time.
 std::string DelayText(std::optional<double> seconds, uint64_t of) {
   if (of == 0) return "-";
   if (!seconds.has_value()) return "never";
@@ -27,7 +27,7 @@ std::string Quantile(std::vector<float>& values, uint64_t of, double q) {
   return DelayText(brain::DelayQuantile(values, of, q), of);
 }
 
-// The tiers with jobs, from the highest.
+// Visits the tiers with jobs, from the highest.
 template <typename Visit>
 void ForEachTier(brain::CellTotals& totals, const Visit& visit) {
   for (size_t t = brain::kCellTiers; t-- > 0;) {

@@ -14,7 +14,7 @@
 namespace taut::tools {
 namespace {
 
-// Names of at most `width` columns.
+// Returns the table of agents. A name takes at most `width` columns.
 std::string AgentsTable(const Json& agents, size_t width) {
   TextTable table({"agent", "host", "state", "tasks\n(managed)", "agent's\nCPU cores", "\nmemory",
                    "heard\nago", "queue", "win-\ndows", "OOM\nkills", "applied\n/failed"});
@@ -33,7 +33,7 @@ std::string AgentsTable(const Json& agents, size_t width) {
   return table.Render();
 }
 
-// Of a metric that no rule wants, which is most of what a Prometheus has.
+// The reason for a metric without a rule, as most metrics of a Prometheus have none.
 constexpr const char* kUnmappedText =
     "unmapped samples are normal: they are of metrics that say nothing of a job; if a job is missing, "
     "`taut mapping test --prometheus URL` says which rule takes each series";

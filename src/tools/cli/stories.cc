@@ -17,7 +17,7 @@ const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy,
   return nullptr;
 }
 
-// Adds the job that is highest in `score` among those not chosen yet.
+// Adds the job with the highest `score` among those not chosen yet.
 template <typename Score>
 void AddBest(const LaneResult& lane, std::string why, Score score, std::set<uint32_t>& taken,
              std::vector<StoryChoice>& out) {

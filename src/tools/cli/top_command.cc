@@ -1,4 +1,4 @@
-// taut top: the fleet and its jobs, drawn again whenever a window has closed.
+// taut top: the fleet and its jobs, drawn again after every closed window.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -41,8 +41,8 @@ absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
   return page;
 }
 
-// Hears of closed windows on a thread of its own, which ends with the process: it stands in a read most of
-// the time, and owns all that it uses.
+// Waits for closed windows on its own thread, which ends with the process. The thread is in a read most of the
+// time and owns all that it uses.
 class WindowWatch {
  public:
   explicit WindowWatch(const ConnectionArgs& connection) {

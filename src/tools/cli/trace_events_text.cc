@@ -36,7 +36,7 @@ double MedianOf(std::vector<double>& values) {
   std::ranges::nth_element(values, middle);
   return *middle;
 }
-// Over the whole hours between the first and the last event after the beginning.
+// Returns rates over the whole hours between the first and the last event after the beginning.
 Rates RatesOf(const brain::EventFigures& f) {
   Rates out;
   if (f.last_us == 0) return out;

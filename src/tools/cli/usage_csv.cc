@@ -10,8 +10,9 @@
 namespace taut::tools {
 namespace {
 
-// As CSV wants a field that holds a comma, quotes, or blanks that a reader would cut off. Not CsvField, which
-// changes names that a spreadsheet takes for a formula: a replay reads these back.
+// Puts a name as a CSV field: in quotes if it holds a comma, quotes, or blanks that a reader would cut off.
+// CsvField does not fit, as it changes names that a spreadsheet takes for a formula, and a replay reads these
+// back.
 void PutName(std::string_view name, std::string& out) {
   const bool plain = !name.empty() && name.find_first_of(",\"#") == std::string_view::npos &&
                      name.front() > ' ' && name.back() > ' ';
@@ -32,7 +33,7 @@ void PutIfKnown(double value, std::string& out) {
   if (value >= 0 && std::isfinite(value)) StrAppend(&out, static_cast<float>(value));
 }
 
-// A value in the middle of the bucket: read again, it is in it.
+// Returns a value in the middle of the bucket, which reads back into the same bucket.
 double MiddleOf(Bucket bucket) {
   const Grid& grid = Grid::Cpu();
   return bucket == 0 ? grid.UpperBound(0) / 2 : std::sqrt(grid.UpperBound(bucket) * grid.LowerBound(bucket));

@@ -19,7 +19,7 @@ constexpr double kMachineMemory = 100;  // per cent of the largest machine; of e
 constexpr double kPercent = 0.01;
 constexpr std::string_view kConflict = "another size at the time of an earlier row, which counts";
 
-// What a container or machine may use, from some time on.
+// The size of a container or machine, from some time on.
 struct Capacity {
   int64_t time_s = 0;
   // Cores that are 100 % of usage, and the owner's limits. 0: not known.
@@ -40,7 +40,7 @@ struct Thing {
   }
 };
 
-// A percentage times `factor`; -1 and 101 stand for "invalid" and are absent.
+// Sets a percentage times `factor`. The values -1 and 101 stand for "invalid" and count as absent.
 bool TakePercent(const CsvRow& row, int i, double factor, std::optional<float>& out) {
   double value = 0;
   switch (ParseDecimal(row.begin(i), row.end(i), value)) {
@@ -216,7 +216,8 @@ absl::Status Alibaba2018Reader::TakeContainer(const CsvRow& row) {
   return absl::OkStatus();
 }
 
-// What 100 % stands for then; without meta data what all machines have, or one core for a container.
+// Returns the amount that 100 % stands for at that time. Without meta data it is the size of all machines, or
+// one core for a container.
 Capacity Alibaba2018Reader::CapacityOf(uint32_t number, int64_t time_s) {
   const Thing& thing = things_[number];
   const Capacity* known = thing.At(time_s);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t kNoIndex = UINT32_MAX;
 constexpr int64_t kReadingSeconds = 300;
-// V2 gives sizes as buckets by their upper bounds; these are what its authors take for the open ones.
+// V2 gives sizes as buckets, named by their upper bounds. The trace's authors take these values for the open
+// ones.
 constexpr double kOverCores = 30, kOverGigabytes = 70;
 
 struct Vm {

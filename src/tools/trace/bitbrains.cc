@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kRowSeconds = 300;
 constexpr double kKilobyte = 1024;
 
-// Which column holds what.
+// The column of each value.
 struct Columns {
   int count, time, cores, capacity_mhz, used_mhz, memory_capacity_kb, memory_kb;
 };

@@ -131,7 +131,7 @@ void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brai
   submissions = std::move(all);
 }
 
-// What a row lacks, as a cause to count it by; empty: nothing.
+// The reason for which a row is skipped, which the report counts; empty for a good row.
 using Cause = std::string_view;
 
 class CellReader {

@@ -25,7 +25,7 @@ class CountingSink final : public TraceSink {
   double cpu = 0, memory = 0;
 };
 
-// Blocks of about a mebibyte, as LineBlocks gives them.
+// Reads the text in blocks of about a mebibyte, as LineBlocks gives them.
 void Run(benchmark::State& state, std::unique_ptr<FormatReader> (*make)(const ReadContext&), int table,
          const std::string& text, uint64_t rows) {
   std::string padded = text + std::string(LineBlocks::kPadding, '\0');
@@ -102,7 +102,8 @@ void BM_Google2011Usage(benchmark::State& state) {
 }
 BENCHMARK(BM_Google2011Usage)->Unit(benchmark::kMillisecond);
 
-// All tasks at one time, then all at the next, as a monitoring system gives them: a dozen rounds or more.
+// Rows of all tasks at one time, then of all at the next, as a monitoring system gives them: a dozen rounds or
+// more.
 void BM_GenericCsv(benchmark::State& state) {
   Rng rng(1);
   std::string text = "time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n";

@@ -12,7 +12,8 @@
 namespace taut::tools {
 namespace {
 
-// Of a field: nothing if it is empty. False if it is bad or negative, or too large for float.
+// Sets `out` to the amount of a field; leaves it unchanged if the field is empty. Returns false if the amount
+// is not a number, negative, or too large for float.
 bool TakeAmount(const CsvRow& row, int i, double factor, float& out) {
   std::optional<float> value;
   if (!TakeFloat(row, i, factor, value) || value.value_or(0) < 0) return false;

@@ -16,16 +16,16 @@ using Fields = std::vector<std::string_view>;
 bool IsNumber(std::string_view s) {
   return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
 }
-// "<letter>_<digits>"
+// Returns true if `s` has the form "<letter>_<digits>".
 bool IsTagged(std::string_view s, char letter) {
   return s.size() > 2 && s[0] == letter && s[1] == '_' && IsNumber(s.substr(2));
 }
-// A file of the table, or in a folder named after it.
+// Returns true if the path is a file of the table, or lies in a folder named after the table.
 bool Named(std::string_view path, std::string_view table) {
   const size_t at = path.rfind(table);
   return at != std::string_view::npos && (at == 0 || path[at - 1] == '/' || path[at - 1] == ':');
 }
-// Of the plain CSV form, which has columns of these names.
+// Returns true if the line names columns of the plain CSV form.
 bool IsGenericHeader(std::string_view line) {
   const std::vector<std::string> names = ColumnNames(line);
   const auto has = [&names](std::string_view name) {

@@ -246,7 +246,7 @@ void JobModel::Run(GeneratedJob& out) {
   }
 }
 
-// The value below which `share` of the rows lie.
+// Returns the value below which `share` of the rows lie.
 double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob::Row::*figure,
                   double share) {
   std::vector<float> values;
@@ -258,8 +258,8 @@ double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob
   return values[at];
 }
 
-// People ask in round figures: two digits are enough to stay within 5 %, and the slack drawn leaves room for
-// that.
+// Owners ask for round figures, so the value goes up to the next one. Two digits stay within 5 %, and the
+// drawn slack leaves room for that.
 double RoundUp(double value, double unit) {
   double step = unit;
   while (step * 50 < value) step *= 2;

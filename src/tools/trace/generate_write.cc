@@ -26,7 +26,7 @@ int64_t MachineOf(const GeneratedJob& job, uint32_t task) {
 }
 int SchedulingClass(Sensitivity s) { return s == Sensitivity::kUnknown ? 0 : static_cast<int>(s) - 1; }
 
-// At most ten binary digits, and nothing finer than a 2^20th of the largest machine.
+// Rounds to at most ten binary digits, and nothing finer than a 2^20th of the largest machine.
 double Round(double normalised) {
   if (!(normalised > 0)) return 0;
   int exponent = 0;
@@ -40,7 +40,7 @@ void Print(std::string& out, fmt::format_string<T...> format, T&&... args) {
   fmt::format_to(std::back_inserter(out), format, std::forward<T>(args)...);
 }
 
-// The limit in force at `t`.
+// Returns the limit in force at `t`.
 const GeneratedJob::LimitChange& LimitAt(const GeneratedJob& job, int64_t t) {
   size_t i = 0;
   while (i + 1 < job.limits.size() && job.limits[i + 1].from_s <= t) ++i;
@@ -106,7 +106,8 @@ class GoogleCellWriter {
   std::string line_;
 };
 
-// What happened before the period is said to have happened at 0, what comes after it at MAXINT.
+// Returns the time in the trace's form. The trace gives 0 for a time before the period and MAXINT for one
+// after it.
 std::string GoogleCellWriter::TimeOf(int64_t s) const {
   if (s <= options_.start_s) return "0";
   if (s >= options_.start_s + options_.days * kDaySeconds) return std::string(kNever);

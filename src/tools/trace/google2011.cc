@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kUnnamed = UINT32_MAX;
 constexpr int64_t kAfterTheEnd = INT64_MAX;  // "after the end of the trace"
 
-// Columns, from 0.
+// Columns of each table, counted from 0.
 namespace usage {
 enum { kStart, kEnd, kJob, kTask, kMachine, kCpu, kMemory = 6, kAssigned = 7, kMaxMemory = 10, kMaxCpu = 13 };
 }

@@ -11,7 +11,7 @@
 namespace taut::tools {
 namespace {
 
-// 64 MB of one real line, whose figures have more digits than made-up ones, and the padding behind them.
+// 64 MB of one real line, whose figures have more digits than generated ones, and the padding behind them.
 const std::string& RealLines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();
@@ -57,7 +57,7 @@ void Report(benchmark::State& state, const std::string& lines, uint64_t rows) {
   state.counters["budget_bytes_per_s"] = 0.45e9;
 }
 
-// Argument: 1 = the real line, 0 = made-up ones.
+// The argument is 1 for the real line and 0 for generated ones.
 void BM_ParseInstanceUsage(benchmark::State& state) {
   const std::string& lines = state.range(0) == 1 ? RealLines() : Lines();
   const TraceOptions options;
@@ -89,7 +89,7 @@ void BM_ParseAndFoldInstanceUsage(benchmark::State& state) {
 }
 BENCHMARK(BM_ParseAndFoldInstanceUsage)->Unit(benchmark::kMillisecond);
 
-// The floor: simdjson's own structural index of each line, nothing taken out.
+// The lower bound: simdjson's own structural index of each line, without any value.
 void BM_IndexOnly(benchmark::State& state) {
   const std::string& lines = Lines();
   simdjson::ondemand::parser parser;

@@ -1,5 +1,4 @@
-// The JSON side of the Google v3 reader: a single pass over the keys of each object, in whatever order they
-// come.
+// JSON of the Google v3 reader: a single pass over the keys of each object, in any order.
 #include "tools/trace/google2019_line.h"
 
 namespace taut::tools {
@@ -50,7 +49,7 @@ error_code GetNumber(ondemand::value value, T& out) {
   return simdjson::SUCCESS;
 }
 
-// Calls on_field(key, value) for each; stops at the first error.
+// Calls on_field(key, value) for each field; stops at the first error.
 template <typename F>
 error_code ForEachField(simdjson::simdjson_result<ondemand::object> result, const F& on_field) {
   ondemand::object object;

@@ -32,7 +32,7 @@ void Fill(JobDayStore& store, bool job_order) {
   }
 }
 
-// Arguments: 1 = a job after the other, 0 = in time order; memory budget in MiB.
+// Arguments: 1 for one job after the other or 0 for time order; the memory budget in MiB.
 void BM_FoldAndLoad(benchmark::State& state) {
   int64_t rows = 0;
   double fold_s = 0;

@@ -54,7 +54,7 @@ struct JobRows {
   std::vector<std::pair<size_t, std::string>> texts;
 };
 
-// "dir/web.csv.gz" -> "web"
+// Returns the name without folders and endings: "dir/web.csv.gz" gives "web".
 std::string Stem(const std::string& file) {
   std::filesystem::path path(file.substr(file.rfind(':') + 1));
   for (path = path.filename(); !path.extension().empty() && path != path.stem();) path = path.stem();
