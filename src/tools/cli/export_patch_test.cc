@@ -164,7 +164,7 @@ TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
               HasSubstr("Guaranteed, and its limit has to stay equal"));
 }
 
-// With a Prometheus alone series say what the owner has.
+// The owner's amounts come from series if there is only a Prometheus.
 TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["cpu"]["owner_request"] = 0.5;
@@ -175,7 +175,7 @@ TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
               HasSubstr("# cpu request 500m \u2192 31m, limit 2000m \u2192 124m"));
 }
 
-// Where series say no request the owner's ratio is not known.
+// The owner's ratio is not known if series give no request.
 TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["allocation"] = KnownJob().job["allocation"];

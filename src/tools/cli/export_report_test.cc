@@ -43,7 +43,7 @@ TEST(ExportReport, SumsByLabels) {
   EXPECT_EQ(red["cpu"]["limits"]["saved"], 4.0);
   EXPECT_EQ(red["memory"]["limits"]["now"], 4 * 2 * kGiB);
   EXPECT_EQ(red["memory"]["requests"]["after"], 2 * kGiB);
-  // Of the requests that change, and not of the limits: 2 cores and 2 GiB less.
+  // The saving is of the requests that change, not of the limits: 2 cores and 2 GiB less.
   EXPECT_EQ(red["saving_per_month"], 2 * 2.5 + 2 * 4.0);
   EXPECT_EQ(report["total"]["saving_per_month"], 26.0);
   EXPECT_EQ(report["total"]["jobs"], 4);
@@ -91,7 +91,8 @@ TEST(ExportReport, WhatIsNotThereIsNotCounted) {
   EXPECT_THAT(text, Not(HasSubstr("month")));
 }
 
-// What the lists and Fleet save: of a request that series say the request, and of a container without a limit.
+// The saving is that of the lists and Fleet: a request given by series counts, and a container without a
+// limit.
 TEST(ExportReport, RequestsThatSeriesSayAreTheMoney) {
   ExportedJob beside = Job("a", {}), alone = Job("b", {});
   beside.job["container"] = alone.job["container"] = nullptr;

@@ -92,7 +92,8 @@ TEST(Export, CsvHasNoFormulas) {
   EXPECT_THAT(text, Not(HasSubstr("\n=cmd")));
 }
 
-// As the CSV of the page Jobs: a forecast and the job's own days, or the work above the limit; absent is empty.
+// The columns are those of the page Jobs: a forecast and the job's own days, or the work above the limit. An
+// absent figure is empty.
 TEST(Export, CsvHasBothPartsOfTheRiskAndTheRequests) {
   ExportedJob job = JobToExport("shop/web");
   job.job["cpu"].update(

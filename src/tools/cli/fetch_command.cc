@@ -76,7 +76,7 @@ class Fetch {
   const UsageCsv& csv() const { return csv_; }
   const server::Ingest& ingest() const { return ingest_; }
   uint64_t samples() const { return samples_; }
-  // Where the rows begin and end; nullopt: there are none.
+  // Returns where the rows begin and end; nullopt: there are none.
   std::optional<WindowId> first() const { return first_; }
   std::optional<WindowId> through() const { return through_; }
 
@@ -189,7 +189,8 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   // An unreachable server is said before a file is made.
   absl::StatusOr<Timestamp> now = (*history)->ServerTime();
   if (absl::IsUnavailable(now.status())) return now.status();
-  // Of VictoriaMetrics its clock is not there either while it hides the newest samples; other errors come again.
+  // VictoriaMetrics has no clock either while it hides the newest samples; the read below repeats other
+  // errors.
   if (!now.ok()) now = Timestamp{absl::ToUnixMicros(absl::Now())};
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput({"--out", args.out});
   if (!file.ok()) return file.status();
@@ -212,7 +213,7 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
     progress.Update(p.Sentence(), static_cast<double>(p.done_seconds) / static_cast<double>(p.total_seconds));
   };
   sink.should_stop = Interrupted;
-  // With the window before, from which counters' rates go on.
+  // The read begins one window earlier, for the rates of counters.
   const absl::Status read =
       (*history)->Read(Timestamp::FromSeconds(first.start_s() - kWindowSeconds), end, sink);
   progress.Clear();

@@ -159,7 +159,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
   const absl::StatusOr<std::vector<server::LabelList>> all = ReadSeries(args, *rules);
   if (!all.ok()) return all.status();
   server::SeriesMapper mapper(*std::move(rules));
-  // Who owns whom comes first, as it would have in the daemon by now.
+  // Owners of objects come first, because the daemon would know them by now.
   for (const server::LabelList& labels : *all) {
     const std::vector<LabelView> views = ViewsOf(labels);
     const std::optional<server::Mapping> m = mapper.Explain(views);
@@ -205,7 +205,7 @@ int RunMappingTest(const MappingTestArgs& args) {
     const bool usage = absl::IsInvalidArgument(tally.status()) || absl::IsNotFound(tally.status());
     return usage ? kExitUsage : kExitFailed;
   }
-  // Of a whole Prometheus much is not for us; a series that was named should be.
+  // Most series of a whole Prometheus are not for taut; a named series should be.
   return args.prometheus.empty() && tally->unmapped > 0 ? kExitFailed : kExitOk;
 }
 

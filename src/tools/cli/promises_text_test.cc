@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Of all kinds, with the longest names and figures that there are.
+// Returns a table of all kinds, with the longest names and figures.
 brain::RiskTable BookOfAll(int days) {
   brain::RiskTable table;
   for (const Resource r : kResources) {

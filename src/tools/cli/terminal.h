@@ -59,8 +59,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Whether tables keep names whole, whatever their width. The program sets it if stdout is not a terminal, so
-// that a pipe can search for them.
+// KeepsNamesWhole returns true if tables keep names whole at any width. The program sets it if stdout is not a
+// terminal, so that a pipe can search for them.
 bool KeepsNamesWhole();
 void KeepNamesWhole(bool whole);
 

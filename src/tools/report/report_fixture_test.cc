@@ -14,8 +14,7 @@ namespace {
 
 constexpr int32_t kFirstDay = 15887;  // 2013-07-01
 
-// How a recommender behaves, in a word: limit over the recent peak, how often it is too low, how often it
-// moves.
+// Three figures of a recommender: limit over the recent peak, share of OOM-days, and changes.
 struct Habit {
   brain::Policy policy;
   double over_peak;

@@ -25,7 +25,7 @@ json Written(const JobStory& story) {
   return json::parse(writer.Take());
 }
 
-// What the page does with a column: bucket -> level.
+// Unpacks a column as the page does: bucket -> level.
 std::map<size_t, size_t> Unpack(const std::string& packed) {
   std::map<size_t, size_t> levels;
   if (packed.empty()) return levels;

@@ -71,7 +71,7 @@ TEST(CellRuns, SetupsChangeWhatTheySay) {
   EXPECT_EQ(Evictions(of("no-failures"), brain::EvictionCause::kFailed), 0U);
   EXPECT_EQ(Evictions(of("no-failures"), brain::EvictionCause::kDrained), 0U);
   EXPECT_EQ(of("no-failures").machine_hours_out, 0);
-  // What is not reclaimed is not there for others.
+  // Capacity that is not reclaimed is not there for others.
   EXPECT_GT(of("no-reclamation").mean.pending, base.mean.pending);
   EXPECT_EQ(of("hybrid").events, base.events);
 }

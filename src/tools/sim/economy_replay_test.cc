@@ -212,7 +212,7 @@ TEST_F(PoolTest, TheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(TextOf(Run()), one);
 }
 
-// What is billed is exactly what ran, the bills add up, and the lines are in their order.
+// Bills are of exactly the jobs that ran, they add up, and the lines are in order.
 TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
   for (int seed = 1; seed <= Scaled(8); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));

@@ -32,7 +32,7 @@ class CellDays final : public DaySource {
 
 using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
-// By job and resource, the windows in which another limit comes into force.
+// Windows by job and resource in which another limit comes into force.
 LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair policy,
                        const brain::LiveSettings& settings, std::optional<brain::JobPolicy> managed) {
   LimitsOfLanes replayed;
@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
                            return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
                          });
 
-// What was probed is in both.
+// Results of probing are in the daemon's decisions and in the replay's.
 TEST(SameAsReplayOfTheProbe, WindowByWindow) {
   constexpr size_t kJobs = 5;
   const brain::Cell cell(kJobs, true);
@@ -119,7 +119,7 @@ TEST(SameAsReplayOfTheProbe, WindowByWindow) {
 
 class SameBehindTheGate : public testing::TestWithParam<std::tuple<brain::Policy, Mode>> {};
 
-// With the gate the limits are those that the daemon orders, decision by decision.
+// The replay's limits with the gate are those that the daemon orders, decision by decision.
 TEST_P(SameBehindTheGate, WindowByWindow) {
   constexpr size_t kJobs = 9;
   const brain::Policy policy = std::get<0>(GetParam());
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
 
 class SamePromises : public testing::TestWithParam<Mode> {};
 
-// What was promised and what came are the same sums in the daemon and in a replay.
+// Promised and delivered sums are the same in the daemon and in a replay.
 TEST_P(SamePromises, OfTheSameDays) {
   constexpr size_t kJobs = 9;
   const brain::Cell cell(kJobs);

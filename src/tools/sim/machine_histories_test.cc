@@ -85,11 +85,11 @@ TEST(MachineHistories, TasksThatPeakApartShareAMachine) {
     EXPECT_EQ(result->needed, expected[p]) << p;
     EXPECT_EQ(result->max, expected[p]) << p;
   }
-  // Of 7 days: 2,016 windows of two bytes, two resources.
+  // 7 days are 2,016 windows of two bytes, for two resources.
   EXPECT_EQ(histories[0].bytes_a_task, 8064U);
 }
 
-// What is known is the usage before the time: the same usage later on changes nothing.
+// Histories know only the usage before the time: other usage later changes nothing.
 TEST(MachineHistories, NothingIsSeenOfTheFuture) {
   const int32_t until = 3 * kWindowsPerDay;
   const auto quiet = [&](uint32_t, int32_t w) { return w < until ? 1.0 : 8.0; };

@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Of a Pareto distribution with minimum 1.
+// Draws from a Pareto distribution with minimum 1.
 double Pareto(double alpha, Rng& rng) { return std::pow(1 - rng.Uniform(0, 1), -1 / alpha); }
 
 TEST(Moments, PartsMergedAreTheWhole) {

@@ -46,7 +46,7 @@ class PackedMachines {
 
  private:
   struct Packing {
-    // By machine, in cores and bytes; negative: the cell does not have the resource.
+    // Capacity by machine, in cores and bytes; negative: the cell does not have the resource.
     std::vector<PerResource<double>> capacity;
     struct Place {
       uint32_t machine = 0;

@@ -113,7 +113,7 @@ TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
   }
 }
 
-// What neither limit nor usage gives a height says nothing, but is counted.
+// A kill without a height from limit or usage has no effect, but is counted.
 TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   MadeDays days;
   const JobId job = PutKilledTask(days, false);
@@ -123,8 +123,8 @@ TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
 }
 
-// With feedback a kill at the recorded limit or a lower one happens in the replay, and puts the task away; a
-// higher limit is spared it.
+// With feedback, a kill at the recorded limit or a lower one happens in the replay and stops the task. A
+// higher limit avoids it.
 TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   const struct {
     double killed_at;
@@ -151,7 +151,7 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   }
 }
 
-// As the daemon decides: at once, whatever change_period says.
+// The replay raises the limit at once, like the daemon, for any change_period.
 TEST(RecordedKills, RaiseAtOnceWhereLimitsAreDecided) {
   MadeDays days;
   PutKilledTask(days, true);

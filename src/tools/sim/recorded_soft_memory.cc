@@ -336,8 +336,8 @@ class RecordedSoftReplay {
   std::vector<RecordedWorld> worlds_;
   int32_t at_ = 0, first_ = 0, horizon_end_ = 0;
   bool any_ = false;
-  // By machine: tasks of the window before; limits of the tasks that arrived since; 1 if the tasks changed; 1
-  // if it has had tasks in this horizon; 1 if it ever had.
+  // Vectors by machine: tasks of the window before; limits of the tasks that arrived since; 1 if the tasks
+  // changed; 1 if it has had tasks in this horizon; 1 if it ever had.
   std::vector<std::vector<uint64_t>> before_;
   std::vector<double> arrived_;
   std::vector<uint8_t> changed_, begun_, seen_;

@@ -38,7 +38,7 @@ TEST(ReplayOomRestart, KillsRestartsAndRaises) {
   EXPECT_EQ(Lived(days, o).result.lanes[0].summary.totals.ooms, 9U);
 }
 
-// What the recommender sees of a killed task ends at the limit: the peak it knows is the limit's bump, not
+// The usage of a killed task ends at the limit for the recommender. Its known peak is the limit's bump, not
 // the true 900.
 TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
   MadeDays days;

@@ -70,8 +70,8 @@ TEST(ReplicaReplay, ThroughTheGateALowerNumberWaits) {
   EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 5, 2, 2));
 }
 
-// Without a period, settling or maintenance the gate changes nothing; what is known of others is for young ones
-// alone.
+// The gate changes nothing without a period, settling or maintenance. Knowledge of other jobs is for young
+// ones alone.
 TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
   Rng rng(3);
   std::vector<LoadSeries> loads;

@@ -22,7 +22,7 @@ namespace taut::tools {
 inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task dies at its limit
 
 struct SoftMemoryOptions {
-  // How machines are made. Its predictors, and "oracle", predict the memory of each machine for the next
+  // Options of the machines. Their predictors, and "oracle", predict the memory of each machine for the next
   // horizon.
   OvercommitOptions machines;
   brain::Policy requests = brain::Policy::kAnalogs;  // recommender of the requests and of the hard limits

@@ -242,7 +242,7 @@ class ClairvoyantSeller final : public TierSeller {
   const int64_t risk_ppm_;
   const PoolFuture& future_;
   PerResource<std::vector<int64_t>> sold_;  // by step
-  // By job: step before which the answer stays a refusal, because sales at a step only grow.
+  // Step by job, before which the answer stays a refusal, because sales at a step only grow.
   std::unordered_map<uint32_t, int64_t> refused_until_;
 };
 

@@ -223,7 +223,7 @@ TEST(TierSimulationProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
     }
     std::vector<double> higher;
     for (int32_t step = 0; step < steps; ++step) higher.push_back(static_cast<double>(rng.Below(101)));
-    // What each job asks for in each step; none in some of them.
+    // The request of each job in each step; none in some steps.
     std::vector<std::vector<AskChange>> asks(jobs);
     for (size_t j = 0; j < jobs; ++j) {
       for (int32_t step = lives[j].first_step; step <= lives[j].last_step; ++step) {

@@ -41,7 +41,7 @@ struct TraceAnalysis {
   bool has_priorities = false;
   std::vector<AnalysisHour> hours;  // hours with usage, ascending
   PerResource<std::array<TierSummary, kNumTraceTiers>> tiers;
-  // By mode of vertical scaling, if the hooks know the mode of any job.
+  // Summaries by mode of vertical scaling, if the hooks know the mode of any job.
   bool has_modes = false;
   PerResource<std::array<TierSummary, brain::kScalingModes>> modes;
   // Usage integrals of the jobs: core-hours and GiB-hours.

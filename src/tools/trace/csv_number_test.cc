@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// With something hostile behind it.
+// Parses the text with more digits after its end, which must not be read.
 NumberKind Decimal(const std::string& text, double& out) {
   const std::string padded = text + "9.9.9999999999999999";
   return ParseDecimal(padded.data(), padded.data() + text.size(), out);

@@ -172,7 +172,7 @@ TEST_F(MachineRowsTest, GroupsKeepTheMachinesOfTheirTasks) {
   EXPECT_EQ(report_.warnings.back(), "no table of machines was read: what the machines have is not known");
 }
 
-// Who does not ask for machines is not given any, and told that the table was not read.
+// A reader without interest in machines gets none; the report says that the table was not read.
 TEST_F(MachineRowsTest, TablesOfMachinesAreLeftOutWhereNotAskedFor) {
   const ReadResult r = ReadPaths(
       {File("instance_usage-000000000000.json", std::string(kRealRow) + "\n"),

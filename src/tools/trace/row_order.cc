@@ -13,7 +13,8 @@ constexpr size_t kShareOfFew = 100;
 
 // Returns the indices of a longest strictly ascending subsequence.
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
-  // By length - 1 of an ascending subsequence: the last index with the least time, and the first index found.
+  // Indexed by the length - 1 of an ascending subsequence: the last index with the least time, and the first
+  // index found.
   std::vector<uint32_t> least, first;
   std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {

@@ -1,4 +1,4 @@
-// Whether tautd has authenticated this browser, according to the last responses.
+// Knows if tautd has authenticated this browser, according to the last responses.
 class Access {
   signedOut = false;
   private watchers = new Set<() => void>();

@@ -24,7 +24,7 @@ const THROTTLED: AtLimit = { kills: false, article: 'a', day: 'throttled day', d
 // `title` begins a text, `word` is inside one; `hours` is the unit of use over time.
 export interface ResourceRow { title: string; word: string; hours: string; unit: Unit; atLimit: AtLimit }
 
-// By names in the API, in the order of the pages.
+// Rows by names in the API, in the order of the pages.
 const ROWS = {
   cpu: { title: 'CPU', word: 'CPU', hours: 'core-hours', unit: CORES, atLimit: THROTTLED },
   memory: { title: 'Memory', word: 'memory', hours: 'GiB-hours', unit: BYTES, atLimit: KILLED },

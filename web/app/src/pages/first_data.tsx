@@ -8,7 +8,7 @@ import { dateTime } from '../lib/time';
 import { Card } from '../ui/basics';
 import { Snippet } from '../ui/snippet';
 
-// What the daemon waits for, and until when.
+// Returns the data that the daemon waits for, and until when.
 function waiting(status: Status | null): { title: string; next: string } {
   if (status?.backfill) return { title: 'tautd reads the history of your Prometheus.', next: `${status.backfill.sentence} The first jobs appear as its hours are read.` };
   const closes = (status?.ingest.accepted ?? 0) > 0 ? status?.first_window_closes ?? null : null;
