@@ -33,7 +33,7 @@ absl::Status CheckEvent(const CellModel& model, const CellWorkload& workload, co
   return CheckAmounts(model, EventText(model, e), workload.amounts[e.amounts]);
 }
 
-// What jobs and machines are, event by event in order of time.
+// Tracks the phase of each job and machine event by event, in order of time.
 class Sequence {
  public:
   Sequence(const CellModel& model, const CellWorkload& workload, CellFindings& findings)
@@ -47,7 +47,7 @@ class Sequence {
     }
   }
 
-  // False: the event is left out.
+  // Returns false if the event must be removed.
   bool Take(const CellEvent& e) {
     const std::string_view cause = Cause(e);
     if (!cause.empty()) findings_.Add(cause, EventText(model_, e));
@@ -64,7 +64,7 @@ class Sequence {
   enum class Job : uint8_t { kUnknown, kThere, kStopped };
   enum class Machine : uint8_t { kUp, kDrained, kDown };
 
-  // Why the event is left out; empty: it is not.
+  // Returns why the event must be removed; empty if it is kept. Updates the phases.
   std::string_view Cause(const CellEvent& e) {
     if (HasAmounts(e.kind) && workload_.amounts[e.amounts] == CellAmounts{})
       return e.kind == CellEventKind::kLimit ? "event left out: a limit of nothing"

@@ -1,5 +1,5 @@
-// What happens to a cell over time, as data: jobs come and end, machines fail, are drained and return, limits and
-// capacities change. Times are milliseconds since the beginning of the simulation.
+// Events of a cell over time, as data: jobs start and end, machines fail, are drained and return, limits and
+// capacities change. Times are milliseconds since the start of the simulation.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ inline constexpr int64_t kNoEnd = INT64_MAX;
 inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // 139 years
 
 enum class CellJobKind : uint8_t {
-  kWork,     // a task ends once it has run for run_ms without a break; evicted, it starts over
-  kService,  // the job ends run_ms after its first task started; an eviction is a break only
+  kWork,     // a task ends after run_ms without a break; an evicted task starts over
+  kService,  // the job ends run_ms after its first task started; an eviction only interrupts it
 };
 
 struct CellJobRun {
@@ -25,12 +25,12 @@ struct CellJobRun {
 };
 
 enum class CellEventKind : uint8_t {
-  kSubmit,    // a job comes
-  kStop,      // a job ends, whatever it has done
-  kLimit,     // a job's limit changes; its reservation does if it would be larger
-  kDrain,     // a machine takes no more tasks, and those that are there leave
-  kFail,      // a machine is down, and its tasks are lost
-  kReturn,    // a machine takes tasks again
+  kSubmit,    // a job is submitted
+  kStop,      // a job ends at once, with all its tasks
+  kLimit,     // a job's limit changes; its reservation is lowered to the limit if it was higher
+  kDrain,     // a machine accepts no more tasks; its tasks are evicted step by step
+  kFail,      // a machine goes down and loses its tasks
+  kReturn,    // a machine accepts tasks again
   kCapacity,  // a machine's capacity changes
 };
 std::string_view Name(CellEventKind kind);  // "submit"
@@ -38,26 +38,28 @@ std::string_view Name(CellEventKind kind);  // "submit"
 struct CellEvent {
   int64_t time_ms = 0;
   CellEventKind kind = CellEventKind::kSubmit;
-  uint32_t id = 0;       // of the job or the machine: its row of the model
-  uint32_t amounts = 0;  // kLimit, kCapacity: a row of CellWorkload::amounts
+  uint32_t id = 0;       // row of the job or the machine in the model
+  uint32_t amounts = 0;  // row of CellWorkload::amounts; used by kLimit and kCapacity
 };
 
 struct CellWorkload {
-  std::vector<CellJobRun> runs;  // by job of the model
+  std::vector<CellJobRun> runs;  // one for each job of the model
   std::vector<CellEvent> events;
   std::vector<CellAmounts> amounts;
 
-  // Appends an event with amounts.
+  // Appends the event with a row of amounts of its own.
   void Add(CellEvent event, const CellAmounts& with);
 };
 
-// Checks what was read, and puts events in order of time; those of one time stay as they are. Left out, each cause
-// one finding: submissions of what was submitted, ends and limits of jobs that were not submitted before, failures
-// and drains of machines that are down, drains of machines that are drained, returns of machines in service,
-// capacities of nothing, limits of nothing. Kept, but counted: events that stood behind a later one, limits that
-// fit into no machine, jobs that no event submits.
-// InvalidArgument: the number of runs is not that of jobs, a run is not > 0, a time is outside [0, kMaxCellTime],
-// a job, machine or row of amounts is not there, amounts as of CheckCell.
+// Checks a workload and sorts its events by time; events of the same time keep their order. Each cause is one
+// finding.
+// Removes: repeated submissions of a job; stops and limits of a job that is not submitted or has ended;
+// failures of a machine that is down; drains of a machine that is out of service; returns of a machine that
+// is in service; amounts that are all 0.
+// Keeps and counts: events that stood after a later one, limits larger than any machine, jobs that no event
+// submits.
+// Returns InvalidArgument if `runs` does not have one row for each job, a run is not > 0, a time is outside
+// [0, kMaxCellTime], a row of a job, machine or amounts does not exist, or CheckAmounts rejects an amount.
 absl::StatusOr<std::vector<CellFinding>> CheckCellWorkload(const CellModel& model, CellWorkload& workload);
 
 }  // namespace taut::brain

@@ -25,7 +25,7 @@ CellModel WithoutJobs(const CellModel& cell) {
   return out;
 }
 
-// One cell for each part that has jobs. `part_of`: by job; below `parts`.
+// Returns one cell for each part that has jobs. `part_of` is by job; values are below `parts`.
 CellVariant Divide(const CellModel& cell, const std::vector<uint32_t>& part_of, uint32_t parts,
                    const CellExperimentOptions& options) {
   CellVariant out{{}, options.scoring};
@@ -69,7 +69,7 @@ Variant Segregate(const CellModel& cell, const CellExperimentOptions& options) {
   return absl::FailedPreconditionError("all jobs are production, or none is");
 }
 
-// Jobs are permuted at random and dealt to the parts in turn.
+// Permutes the jobs at random and deals them to the parts in turn.
 template <uint32_t kParts>
 Variant Split(const CellModel& cell, const CellExperimentOptions& options) {
   if (cell.jobs.size() < kParts)
@@ -118,7 +118,7 @@ bool FitsSomewhere(const CellModel& cell, const CellJob& job, const CellAmounts&
   });
 }
 
-// The machine with the least memory, then CPU, that has room for one task; nullptr if none has.
+// Returns the machine with the least memory, then CPU, that has room for one task; nullptr if none has.
 const CellMachine* SmallestFor(const CellModel& cell, const CellJob& job) {
   const CellMachine* best = nullptr;
   const auto size = [](const CellMachine& m) {
@@ -136,7 +136,7 @@ void RoundLimits(CellJob& job) {
   job.limit[kCellMemory] = PowerOfTwo(job.limit[kCellMemory], static_cast<int64_t>(kGiB));
 }
 
-// The same share of the limits that `original` has.
+// Sets reservations to the same share of the limits as in `original`.
 void ReserveInProportion(const CellJob& original, CellJob& job) {
   for (size_t r = 0; r < kMaxCellResources; ++r) {
     if (original.limit[r] == 0) continue;
@@ -148,9 +148,9 @@ void ReserveInProportion(const CellJob& original, CellJob& job) {
 }
 
 enum class Rounding : uint8_t {
-  kProduction,     // a task that then fits nowhere has a machine of its own
-  kProductionLow,  // ... is left out
-  kAll,            // as the first, for all jobs, with reservations in proportion
+  kProduction,     // a production task that then fits nowhere gets a limit of one whole machine
+  kProductionLow,  // as kProduction, but such a job is removed
+  kAll,            // as kProduction, for all jobs, with reservations in proportion
 };
 
 template <Rounding kRounding>
@@ -174,7 +174,7 @@ Variant RoundUp(const CellModel& cell, const CellExperimentOptions& options) {
   return out;
 }
 
-// Returns whether the limit had to be cut to a machine's capacity.
+// Returns true if the limit had to be cut to a machine's capacity.
 bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::mapped_type& limit,
               CellJob& job) {
   for (size_t r = 0; r < cell.resources.size(); ++r) {
@@ -187,6 +187,7 @@ bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::
   const CellMachine* const machine = SmallestFor(cell, original);
   if (machine == nullptr) return false;  // no machine had room before
   for (size_t r = 0; r < cell.resources.size(); ++r) {
+    // max: never below the original limit, which some machine has room for.
     job.limit[r] = std::max(original.limit[r], std::min(job.limit[r], machine->capacity[r]));
     job.reservation[r] = std::min(job.reservation[r], job.limit[r]);
   }

@@ -1,5 +1,5 @@
-// What a cell would need if it were run otherwise: each experiment turns a cell into one or several that are
-// compacted on their own (Verma et al., EuroSys 2015, section 5).
+// Experiments on a cell: each derives one or more cells, which are then compacted separately, to measure what
+// a policy costs in machines (Verma et al., EuroSys 2015, section 5).
 #pragma once
 
 #include <array>
@@ -20,56 +20,57 @@ namespace taut::brain {
 
 struct CellExperimentOptions {
   CellScoring scoring;
-  // A user is large if the limits of the user's tasks sum up to at least this share of the cell's memory; in
-  // (0, 1]. Published: 10 TiB, of cells whose memory is not.
+  // A user is large if the limits of the user's tasks sum up to at least this share of the cell's memory. In
+  // (0, 1]. The paper's threshold is 10 TiB, but it does not publish the memory of its cells.
   double large_user = 0.02;
-  uint64_t seed = 1;  // of the order in which jobs are dealt to parts
+  uint64_t seed = 1;  // seed of the order in which jobs are dealt to parts
 };
 
-// Cells that together run the workload. Each has all machines of the original: compaction chooses.
+// Cells that run the workload together. Each has all machines of the original; compaction chooses among them.
 struct CellVariant {
   std::vector<CellModel> parts;  // at least 1
   CellScoring scoring;
-  // What the machines' tasks need together; null: the sum of their reservations.
+  // Expected joint usage of a machine's tasks; null: the sum of their reservations.
   std::shared_ptr<const MachineLoads> loads = nullptr;
-  // Jobs that were left out, because no machine has room for one of their tasks once it is rounded up.
+  // Number of jobs that were removed because no machine has room for one of their tasks after rounding up.
   uint64_t left_out = 0;
-  // Jobs with a limit that no machine has room for, although one had room before: it was cut to a machine's
-  // capacity.
+  // Number of jobs whose new limit fits no machine although the old one did; their limit was cut to a
+  // machine's capacity.
   uint64_t cut_to_machine = 0;
 };
 
 struct CellExperiment {
   std::string_view name, help;
-  // What Borg's paper gives, in machines more than the cell as it is; "" if nothing, or a figure only.
+  // Extra machines compared with the base cell according to Borg's paper; "" if the paper has no number.
   std::string_view published;
-  // FailedPrecondition says why the cell is not changed by it.
+  // Returns FailedPrecondition with the reason if the experiment does not change this cell.
   std::function<absl::StatusOr<CellVariant>(const CellModel& cell, const CellExperimentOptions& options)>
       make;
 };
 
-// The cell as it is comes first and is called "base".
+// All experiments. The unchanged cell is the first one, "base".
 const std::vector<CellExperiment>& CellExperiments();
-// InvalidArgument names the known ones.
+// Returns the experiment; InvalidArgument lists the known names.
 absl::StatusOr<const CellExperiment*> CellExperimentByName(std::string_view name);
 
-// What one task of a job asks for instead, by row of CellModel::resources; absent: what it asks for in the
-// cell. By names of jobs.
+// Amounts of one task of a job, by the job's name and then by row of CellModel::resources; absent: the job's
+// own amount.
 using JobAmounts = absl::flat_hash_map<std::string, std::array<std::optional<int64_t>, kMaxCellResources>>;
-// Limits are these. A reservation that was the limit is the new limit; another stays, but is at most the new
-// limit. A limit that grows until no machine has room for it is cut to the capacity of the smallest machine that
-// had room for the old one. FailedPrecondition if no job of the cell is among them. The texts and `limits` must
-// outlive the experiment.
+// Replaces the limits of the jobs that have a row in `limits`. A reservation that equalled the limit becomes
+// the new limit; any other stays, but at most the new limit. A limit that grows until it fits no machine is
+// cut to the capacity of the smallest machine that had room for the old one.
+// Running the experiment returns FailedPrecondition if `limits` has no job of the cell. The texts and
+// `limits` must outlive the experiment.
 CellExperiment LimitsExperiment(std::string_view name, std::string_view help, const JobAmounts& limits);
-// Reservations are these, at most the limits. Otherwise as LimitsExperiment.
+// Replaces reservations, each at most the limit. Errors and lifetimes are those of LimitsExperiment.
 CellExperiment ReservationsExperiment(std::string_view name, std::string_view help,
                                       const JobAmounts& reservations);
-// Reservations are those of the cell, but machines' tasks need together what `loads` expects. The texts outlive
-// it.
+// Keeps the cell, but `loads` predicts what the tasks of a machine need together. The texts must outlive the
+// experiment.
 CellExperiment LoadsExperiment(std::string_view name, std::string_view help,
                                std::shared_ptr<const MachineLoads> loads);
 
-// The next power of two of `unit` that is at least `amount`; 0 for 0.
+// Returns the smallest unit * 2^n (n >= 0) that is at least `amount`; 0 if `amount` <= 0.
 int64_t PowerOfTwo(int64_t amount, int64_t unit);
 
 }  // namespace taut::brain

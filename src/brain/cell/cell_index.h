@@ -1,5 +1,5 @@
-// What scheduling needs of a CellModel and what does not change with it: classes of identical tasks, which
-// machines satisfy which constraints, domains, users. Built once, used by every packing of the model.
+// Derived, constant data of a CellModel that scheduling needs: classes of identical tasks, the machines that
+// satisfy each set of constraints, domains and users. Built once and shared by all packings of the model.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,20 @@
 
 namespace taut::brain {
 
-// Tasks that every machine treats alike (an equivalence class): the same amounts, constraints and band.
+// Tasks that every machine treats alike (an equivalence class): their amounts, constraints and band are
+// equal.
 struct CellClass {
   CellAmounts limit = {}, reservation = {};
   bool production = false;
   bool soft = false;
-  uint32_t constraints = 0;  // a row of CellIndex::satisfied; 0: none
-  // Spread and the number on one machine make a class of its own for each job.
-  uint32_t job = UINT32_MAX;      // UINT32_MAX: of any job
-  uint32_t domains = UINT32_MAX;  // a row of CellIndex::domains
+  uint32_t constraints = 0;  // row of CellIndex::satisfied; 0: no constraint
+  // A job with a spread or a bound per machine has a class of its own, since these count the job's own tasks.
+  uint32_t job = UINT32_MAX;      // UINT32_MAX: the class is shared by jobs
+  uint32_t domains = UINT32_MAX;  // row of CellIndex::domains; UINT32_MAX: no spread
   uint32_t max_per_domain = 0, max_per_machine = 0;
 };
 
-// Domains of one attribute: dense numbers from 0, kNoDomain for machines without the attribute.
+// Domains of one attribute, with dense numbers from 0; kNoDomain: the machine lacks the attribute.
 inline constexpr uint32_t kNoDomain = UINT32_MAX;
 struct CellDomains {
   uint32_t key = 0;
@@ -29,16 +30,18 @@ struct CellDomains {
   std::vector<uint32_t> of_machine;
 };
 
-// Whether the machine has one of the values of each of them.
+// True if, for every constraint, the machine's attribute has one of the allowed values.
 bool MeetsConstraints(const CellMachine& machine, const std::vector<CellConstraint>& constraints);
 
+// Thread-compatible: const methods may run on several threads while no one calls SetAmounts.
 class CellIndex {
  public:
-  // Keeps a reference: `model` must outlive it and must not change. REQUIRES: CheckCell accepted the model.
+  // Keeps a reference to `model`, which must outlive the index and must not change. REQUIRES: CheckCell
+  // accepted the model. O(tasks + machines * constraint sets).
   explicit CellIndex(const CellModel& model);
 
-  // Other amounts for the tasks of a job, which then are of another class. REQUIRES: amounts as of CheckCell, and
-  // no state has a task of the job on a machine. O(1).
+  // Sets the amounts of one task of the job, which moves the job to another class. REQUIRES: CheckAmounts
+  // accepts the amounts, and in no CellState of this index does the job have a placed task. O(1).
   void SetAmounts(uint32_t job, const CellAmounts& limit, const CellAmounts& reservation);
 
   const CellModel& model() const { return model_; }
@@ -48,15 +51,16 @@ class CellIndex {
   size_t classes() const { return classes_.size(); }
   uint32_t user(uint32_t job) const { return user_of_job_[job]; }
   size_t users() const { return users_; }
-  // Tasks are numbered through all jobs: those of a job are [first_task(job), first_task(job + 1)).
+  // Tasks are numbered across all jobs: job j has the tasks [first_task(j), first_task(j + 1)).
   uint32_t first_task(uint32_t job) const { return first_task_[job]; }
   uint32_t tasks() const { return first_task_.back(); }
   uint32_t job_of(uint32_t task) const { return job_of_task_[task]; }
-  // By machine of the model: 1 if it satisfies these constraints. Row 0 is all ones.
+  // Returns, for each machine of the model, 1 if it satisfies this set of constraints, else 0. Row 0 is all
+  // ones.
   const std::vector<uint8_t>& satisfied(uint32_t constraints) const { return satisfied_[constraints]; }
   size_t constraint_sets() const { return satisfied_.size(); }
   const CellDomains& domains(uint32_t number) const { return domains_[number]; }
-  // Machines of one capacity have one shape, from 0.
+  // Returns the machine's shape: machines of equal capacity have the same, with dense numbers from 0.
   uint32_t shape(uint32_t machine) const { return shape_of_machine_[machine]; }
   const std::vector<CellAmounts>& shapes() const { return shapes_; }
 

@@ -14,14 +14,15 @@
 
 namespace taut::brain {
 
-// What is counted: whole numbers of a small unit, `per_unit` of which are one of the unit that people read.
+// A resource of the cell. Amounts are whole numbers of a small unit; `per_unit` of them are one displayed
+// unit.
 struct CellResource {
   std::string name;  // "memory"
   std::string unit;  // "GiB"
   double per_unit = 1;
 };
 inline constexpr size_t kMaxCellResources = 4;
-// One amount for each row of CellModel::resources; the rest is 0.
+// One amount for each row of CellModel::resources; the other elements are 0.
 using CellAmounts = std::array<int64_t, kMaxCellResources>;
 inline constexpr int64_t kMaxCellAmount = int64_t{1} << 50;
 
@@ -33,7 +34,7 @@ std::vector<CellResource> CpuMemoryGpu();
 using CellTier = Tier;
 inline constexpr size_t kCellTiers = kTiers;
 
-// Numbers of attributes' keys and values: one number for one text, from 0.
+// Interns the texts of attributes' keys and values: equal texts have one number. Numbers are dense, from 0.
 class AttributeNames {
  public:
   uint32_t Number(std::string_view text);
@@ -56,7 +57,7 @@ struct CellMachine {
   std::vector<CellAttribute> attributes;  // at most one for each key
 };
 
-// The machine's attribute `key` is one of `values`.
+// Requires that the machine's attribute `key` has one of `values`.
 struct CellConstraint {
   uint32_t key = 0;
   std::vector<uint32_t> values;
@@ -69,14 +70,15 @@ struct CellJob {
   std::string name, user;
   CellTier tier = CellTier::kBatch;
   uint32_t tasks = 1;
-  // Of one task: the most it may use, and what is counted for it once it runs. The limits of the production
-  // tasks of a machine fit into its capacity, and so do the reservations of all its tasks.
+  // Amounts of one task: the most it may use, and what the scheduler counts once it runs. On a machine the
+  // limits of production tasks must fit into the capacity, and so must the reservations of all tasks.
   CellAmounts limit = {}, reservation = {};
   std::vector<CellConstraint> constraints;  // all must hold
-  uint32_t spread_key = kNoAttribute;  // at most max_per_domain tasks of the job in machines of one value
-  uint32_t max_per_domain = 0;         // > 0 if spread_key is set
-  uint32_t max_per_machine = 0;        // 0: any number
-  bool gang = false;                   // all tasks run or none
+  // attribute of the domains to spread over; a domain gets at most max_per_domain tasks
+  uint32_t spread_key = kNoAttribute;
+  uint32_t max_per_domain = 0;   // > 0 if spread_key is set
+  uint32_t max_per_machine = 0;  // 0: any number
+  bool gang = false;             // all tasks run or none
   // Constraints, spread and max_per_machine are preferred, not required.
   bool soft = false;
 };
@@ -91,14 +93,14 @@ struct CellModel {
   CellAmounts Capacity() const;  // of all machines
 };
 
-// A cause that several machines or jobs have in common.
+// A cause that applies to several machines or jobs.
 struct CellFinding {
   std::string cause;
   uint64_t count = 0;
-  std::string first;  // the first example
+  std::string first;  // name of the first machine or job
 };
 
-// One finding for each cause, in the order in which they came.
+// Collects one finding for each cause, in order of first appearance. Add is O(causes).
 class CellFindings {
  public:
   void Add(std::string_view cause, std::string_view example);
@@ -108,21 +110,23 @@ class CellFindings {
   std::vector<CellFinding> all_;
 };
 
-// Checks what was read. Left out of the model: machines without capacity, and machines and jobs whose name is
-// taken. Kept, since their tasks are pending with a reason: jobs with a task larger than any machine, or with
-// a constraint on or spread over an attribute that no machine has. Each cause is one finding.
-// InvalidArgument: no resource or too many, an amount outside [0, kMaxCellAmount], a reservation above the
-// limit, a job without tasks or with more than 10 million, more than 100 million tasks in all, a spread without
-// a bound, a constraint without values, a number of an attribute that has no name.
+// Checks a model. Each cause is one finding.
+// Removes machines without capacity, and machines and jobs whose name is already used.
+// Keeps jobs whose task is larger than any machine, or that require or spread over an attribute that no
+// machine has: their tasks stay pending with a reason.
+// Returns InvalidArgument for: no resource or more than kMaxCellResources, amounts that CheckAmounts rejects,
+// a reservation above the limit, a job with 0 or more than 10 million tasks, more than 100 million tasks in
+// all, a spread without a bound, a constraint without values, an attribute number without a name.
 absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
 
-// Whether each amount is at most the capacity's.
+// True if each amount is at most the capacity's.
 bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity);
 
-// InvalidArgument with `whose` if an amount is not in [0, kMaxCellAmount], or not 0 behind the model's resources.
+// Returns InvalidArgument, which names `whose`, if an amount is outside [0, kMaxCellAmount] or is not 0
+// beyond the model's resources.
 absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts);
 
-// "1.5 GiB of memory".
+// Returns, for example, "1.5 GiB of memory".
 std::string AmountText(const CellResource& resource, int64_t amount);
 
 }  // namespace taut::brain

@@ -19,7 +19,8 @@ SchedulerOptions FromLimit(SchedulerOptions options) {
   return options;
 }
 
-// In [0, 1), of the task alone.
+// Returns a pseudo-random number in [0, 1) that depends only on the seed and the task, so that a task's run
+// time is the same in every variant of a simulation (splitmix64).
 double ShareOf(uint64_t seed, uint32_t task) {
   uint64_t x = seed + (uint64_t{task} + 1) * 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -85,6 +86,8 @@ CellSimulation::Source CellSimulation::Next(int64_t& time) const {
   Source source = Source::kNone;
   time = kNoEnd;
   const auto offer = [&](int64_t at, Source from) {
+    // Strictly earlier only: on equal times the source that is offered first wins, which fixes the order of
+    // events of the same time (see the header).
     if (at >= time) return;
     time = at;
     source = from;
@@ -156,6 +159,7 @@ void CellSimulation::AdvanceTo(int64_t time) {
     totals_.mean.AddTimes(static_cast<double>(time - from) / whole, present);
     totals_.machine_hours_out += machines_out_ * static_cast<double>(time - from) / kMsPerHour;
   }
+  // Amounts are constant between two events, so one interval may be added to several hours at once.
   while (now_ < time) {
     const int64_t hour = now_ / kMsPerHour;
     const int64_t begin = hour * kMsPerHour, end = std::min(begin + kMsPerHour, options_.end_ms);
@@ -183,7 +187,8 @@ void CellSimulation::TakeEnd() {
     return;
   }
   const uint32_t task = due.id, job = index_.job_of(task);
-  // It may have lost its machine since, and have started again later.
+  // Events of the heap are not removed when a task is evicted. Such an event is stale: its time does not
+  // match the task's present start.
   if (scheduler_.state().machine_of(task) == kNowhere || since_[task] + RunOf(task, job) != now_) return;
   CountRun(task, job, false);
   scheduler_.Finish(task);
@@ -200,6 +205,7 @@ void CellSimulation::TakeEnd() {
 void CellSimulation::TakeSettle() {
   for (size_t step = 0; step < kSettleSteps; ++step) {
     if (settles_[step].empty() || settles_[step].front().time_ms != now_) continue;
+    // At most one entry per call; entries of evicted tasks are stale and are recognised by their start time.
     const uint32_t task = settles_[step].front().id;
     settles_[step].pop_front();
     const int64_t after = options_.settle_after_ms + static_cast<int64_t>(step) * options_.settle_step_ms;
@@ -285,6 +291,8 @@ void CellSimulation::TakeOut(uint32_t machine, CellEventKind kind) {
     ++(kind == CellEventKind::kDrain ? totals_.machine_drains : totals_.machine_failures);
   }
   if (kind == CellEventKind::kFail) {
+    // A drained machine always goes down at the end of its notice; its last tasks are lost to the drain, not
+    // to a failure.
     EvictAll(machine,
              machines_[machine] == Service::kDraining ? EvictionCause::kDrained : EvictionCause::kFailed);
     std::erase(draining_, machine);
@@ -325,6 +333,7 @@ void CellSimulation::EvictAll(uint32_t machine, EvictionCause cause) {
 
 void CellSimulation::TakeLimits() {
   limits_at_ = now_ + kCellWindowMs;
+  // Jobs that ended are removed here and not in EndJob: ChangeLimit below may evict, but never ends a job.
   std::erase_if(there_, [&](uint32_t job) { return jobs_[job].phase == Phase::kOver; });
   for (const uint32_t job : there_) {
     const uint32_t running = jobs_[job].left - scheduler_.pending(job);
@@ -358,7 +367,7 @@ void CellSimulation::TakeDrains() {
       const double most = std::max(1.0, options_.drain_share * model_.jobs[job].tasks);
       if (scheduler_.pending(job) < most) {
         scheduler_.Evict(t, evicted_);
-        // Others of a gang may have been on this machine.
+        // The eviction may have removed other tasks of the gang from this machine, `next` among them.
         t = gang ? scheduler_.state().first_on(machine) : next;
         continue;
       }
@@ -383,7 +392,7 @@ void CellSimulation::TakePass() {
       Started(move.task, move.machine);
     }
   }
-  // What was preempted may preempt in turn.
+  // Preempted tasks may preempt in turn, which is only allowed in a later pass.
   if (result.preempted > 0) WantPass();
 }
 
@@ -401,6 +410,7 @@ void CellSimulation::Started(uint32_t task, uint32_t machine) {
   const bool of_measured = job.submit_ms >= options_.warmup_ms;
   const auto waited = static_cast<float>(static_cast<double>(now_ - job.submit_ms) / 1000);
   const CellJobRun& run = workload_.runs[job_number];
+  // kNoEnd: this task has never run, so its delay counts from the submission.
   if (since_[task] == kNoEnd) {
     if (job.started++ == 0) {
       if (of_measured) totals.first_s.push_back(waited);
@@ -414,6 +424,7 @@ void CellSimulation::Started(uint32_t task, uint32_t machine) {
   since_[task] = now_;
   if (run.kind == CellJobKind::kWork && run.run_ms != kNoEnd)
     ends_.Push({now_ + RunOf(task, job_number), kTaskEnd, task});
+  // A short task ends before its first step; skipping it keeps the queues small.
   if (options_.reclaim && (run.kind != CellJobKind::kWork || run.run_ms > options_.settle_after_ms))
     settles_[0].push_back({now_ + options_.settle_after_ms, task});
   Tell(CellStepKind::kStarted, task, machine);

@@ -1,8 +1,9 @@
-// A cell over time: jobs come, run and end; machines fail, are drained and return; limits change; and the
-// scheduler places what is in the queue.
+// Simulates a cell over time: jobs start, run and end; machines fail, are drained and return; limits change;
+// the scheduler places queued tasks.
 //
-// Simulated time goes from one event to the next. What is due at one time is done in this order: ends, steps of
-// reservations, the workload's events as they stand, the autoscaler, drains, then one scheduling pass.
+// Discrete events: time jumps from one event to the next. Events of the same time run in this order: ends of
+// tasks and services, steps of reservations, the workload's events in their order, the autoscaler, drains,
+// and last one scheduling pass, so that a pass sees everything that happened.
 #pragma once
 
 #include <array>
@@ -21,27 +22,28 @@
 namespace taut::brain {
 
 struct CellSimulationOptions {
-  SchedulerOptions scheduler;    // a task counts with its limit at first, whatever its `counting`
-  int64_t end_ms = 0;            // > 0; what is due at the end is still done
-  int64_t warmup_ms = 0;         // not measured; [0, end_ms)
-  int64_t pass_every_ms = 1000;  // at most one pass in this time; > 0
-  // Whether a task's reservation settles from its limit to what it needs (Borg, section 5.5: after 300 s; how fast
-  // is not published): a quarter of the way after this time, and one more quarter after each step. > 0.
+  SchedulerOptions scheduler;    // `counting` is ignored: a task counts with its limit when it is placed
+  int64_t end_ms = 0;            // > 0; events at the end still run
+  int64_t warmup_ms = 0;         // time that is not measured; in [0, end_ms)
+  int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0
+  // Whether a task's reservation settles from its limit to its reservation (Borg, section 5.5, starts after
+  // 300 s; the speed is not published). A quarter of the way is done after settle_after_ms, and one more
+  // quarter after each settle_step_ms. Both > 0.
   bool reclaim = true;
   int64_t settle_after_ms = 300'000, settle_step_ms = 60'000;
-  // A task of kWork runs for its job's time times a factor between 1 - spread and 1 + spread, always the same for
-  // the task; of a gang 1. [0, 1).
+  // A kWork task runs for its job's time times a factor in [1 - spread, 1 + spread), which is constant for
+  // the task; the factor of a gang's tasks is 1. In [0, 1).
   double run_spread = 0.2;
-  // A drain takes a job's task only while at most this share of the job's tasks (but one at least) waits for a
-  // machine, and tries the others again after this time. What is there when the machine goes down goes with it.
+  // A drain evicts a task only while less than this share of its job's tasks (at least one task) is pending;
+  // it retries after drain_every_ms. Tasks that are left when the machine goes down are lost. In [0, 1].
   double drain_share = 0.1;
   int64_t drain_every_ms = 60'000;
-  uint64_t seed = 1;  // of the tasks' factors
+  uint64_t seed = 1;  // seed of the tasks' run factors
 };
-// InvalidArgument names the option.
+// Returns InvalidArgument, which names the option, if one is out of range.
 absl::Status CheckCellSimulation(const CellSimulationOptions& options);
 
-// Something that happened to a task, a job or a machine.
+// An event that a simulation reports: what happened to a task, a job or a machine.
 enum class CellStepKind : uint8_t {
   kSubmitted,
   kStarted,
@@ -57,46 +59,49 @@ std::string_view Name(CellStepKind kind);
 struct CellStep {
   int64_t time_ms = 0;
   CellStepKind kind = CellStepKind::kSubmitted;
-  EvictionCause cause = EvictionCause::kPreempted;  // of kEvicted
-  uint32_t id = 0;              // a task; kSubmitted, kLimit: a job; from kOut on: a machine
-  uint32_t machine = kNowhere;  // of kStarted
+  EvictionCause cause = EvictionCause::kPreempted;  // for kEvicted
+  uint32_t id = 0;              // a job for kSubmitted and kLimit; a machine from kOut on; else a task
+  uint32_t machine = kNowhere;  // for kStarted
 };
 
-// Sets the limits of jobs while the cell runs, window by window.
+// Sets the limits of jobs while the cell runs, window by window. Called by the simulation's thread.
 class CellAutoscaler {
  public:
   virtual ~CellAutoscaler() = default;
   struct Window {
     int64_t end_ms = 0;    // a multiple of kCellWindowMs
-    uint32_t running = 0;  // tasks of the job that run at its end; > 0
+    uint32_t running = 0;  // tasks of the job that run at the end of the window; > 0
     CellAmounts limit = {};
   };
   struct Decision {
-    uint32_t kills = 0;  // of the tasks, for using more than their limit: they lose their machine
-    std::optional<CellAmounts> limit;  // from now on; absent: it stays
+    // tasks that the kernel killed in the window for exceeding their limit; they lose their machine
+    uint32_t kills = 0;
+    std::optional<CellAmounts> limit;  // new limit; absent: unchanged
   };
+  // Called at the end of each window for each job with running tasks, in order of submission.
   virtual Decision Close(uint32_t job, const Window& window) = 0;
 };
 inline constexpr int64_t kCellWindowMs = 300'000;
 
 struct CellSimulationHooks {
-  CellAutoscaler* autoscaler = nullptr;  // null: limits change by the workload's events only
-  std::function<void(const CellStep&)> on_step;
-  // Asked and told now and then; true ends the simulation.
+  CellAutoscaler* autoscaler = nullptr;          // null: only the workload's events change limits
+  std::function<void(const CellStep&)> on_step;  // called for each event, in order; may be empty
+  // Called every 16,384 steps with the share of time that has passed; returning true ends the simulation.
   std::function<bool(double share)> should_stop;
 };
 
+// One run of a simulation. One thread.
 class CellSimulation {
  public:
-  // Keeps references to the model and the workload. REQUIRES: CheckCell and CheckCellWorkload accepted them, and
-  // CheckCellSimulation the options.
+  // Keeps references to the model and the workload, which must outlive it. REQUIRES: CheckCell and
+  // CheckCellWorkload accepted them, and CheckCellSimulation the options.
   CellSimulation(const CellModel& model, const CellWorkload& workload, const CellSimulationOptions& options,
                  CellSimulationHooks hooks = {});
 
-  // To the end.
+  // Runs to the end and returns the totals. Call once, instead of Step and Finish.
   CellTotals Run();
 
-  // One thing that is due; false at the end. Then Finish.
+  // Runs the next event; returns false at the end. Then call Finish once.
   bool Step();
   CellTotals Finish();
 
@@ -139,7 +144,7 @@ class CellSimulation {
   void Started(uint32_t task, uint32_t machine);
   void Evicted(uint32_t task, EvictionCause cause);
   void TellEvicted(EvictionCause cause);
-  // The time that a task ran from its last start on is over.
+  // Adds the time since the task's last start to the totals; `lost` if the task has to start over.
   void CountRun(uint32_t task, uint32_t job, bool lost);
 
   CellTierTotals& tier(uint32_t job) { return totals_.tiers[static_cast<size_t>(model_.jobs[job].tier)]; }
@@ -160,20 +165,21 @@ class CellSimulation {
   CellTotals totals_;
 
   int64_t now_ = 0;
-  size_t input_ = 0;                                   // the next of the workload's events
-  EventHeap ends_;                                     // kind 0: a task's, 1: a service's
-  std::array<std::deque<Due>, kSettleSteps> settles_;  // by step
+  size_t input_ = 0;  // next event of the workload
+  EventHeap ends_;    // kTaskEnd: of a task, kServiceEnd: of a job
+  // by step; each queue is in order of time, since every step takes a constant time
+  std::array<std::deque<Due>, kSettleSteps> settles_;
   int64_t pass_at_ = kNoEnd, last_pass_ = -1;
   int64_t drain_at_ = kNoEnd;
   int64_t limits_at_ = kNoEnd;
-  std::vector<uint32_t> there_;  // jobs that the autoscaler looks at, in the order in which they came
+  std::vector<uint32_t> there_;  // jobs that the autoscaler sees, in order of submission
 
   std::vector<Job> jobs_;
-  std::vector<int64_t> since_;  // by task: its last start or eviction; kNoEnd: it never ran
+  std::vector<int64_t> since_;  // by task: time of its last start or eviction; kNoEnd: it never ran
   enum class Service : uint8_t { kIn, kDraining, kDown };
   std::vector<Service> machines_;
   std::vector<uint32_t> draining_;  // machines
-  CellAmounts capacity_ = {};       // in service
+  CellAmounts capacity_ = {};       // sum over the machines in service
   uint32_t machines_out_ = 0;
   uint64_t running_ = 0;
   std::vector<uint32_t> evicted_;

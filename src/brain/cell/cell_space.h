@@ -1,4 +1,4 @@
-// Capacity of the machines of a cell, and the part of it that is free.
+// Capacity of the machines of a cell, and how much of it is free.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,21 @@ namespace taut::brain {
 
 class CellSpace {
  public:
-  // All in service, with a capacity of 0.
+  // Creates machines in service with a capacity of 0.
   CellSpace(size_t resources, size_t machines);
 
   int64_t capacity(size_t resource, uint32_t machine) const {
     return capacity_[resource * machines_ + machine];
   }
-  // Capacity less the reservations of all tasks, and less the limits of production tasks.
+  // Returns capacity less the reservations of all tasks; production_free: less the limits of production
+  // tasks. Both may be negative.
   int64_t free(size_t resource, uint32_t machine) const {
     return static_cast<int64_t>(free_[0][resource * machines_ + machine]) + Withheld(machine);
   }
   int64_t production_free(size_t resource, uint32_t machine) const {
     return static_cast<int64_t>(free_[1][resource * machines_ + machine]) + Withheld(machine);
   }
-  // Reservations of the tasks of a tier.
+  // Returns the sum of the reservations of the machine's tasks of a tier.
   int64_t reserved(CellTier tier, size_t resource, uint32_t machine) const {
     return reserved_[(static_cast<size_t>(tier) * machines_ + machine) * kMaxCellResources + resource];
   }
@@ -33,15 +34,15 @@ class CellSpace {
   const CellAmounts& reservations(CellTier tier) const { return reservations_[static_cast<size_t>(tier)]; }
   bool in_service(uint32_t machine) const { return out_[machine] == 0; }
 
-  // Tasks of the tier count for that much more there, or less.
+  // Adds to what the tier's tasks count for on the machine; negative amounts subtract. O(resources).
   void Add(CellTier tier, uint32_t machine, const CellAmounts& reserved, const CellAmounts& limit);
-  // The free part may become negative.
+  // Sets the capacity. The free part may become negative. O(resources).
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
   void SetInService(uint32_t machine, bool in_service);
 
-  // For scores: what is free (production: of its limits) as numbers that need no conversion, and 1 / capacity, or
-  // 0; by resource, then machine, at the same place as long as this is. Of a machine that is out of service
-  // everything is withheld, so that nothing fits.
+  // Raw data for scores, by resource and then machine: free amounts as doubles (`production`: of limits), and
+  // 1 / capacity, or 0 without capacity. The pointers are valid as long as this object. All of a machine out
+  // of service is withheld, so that no task fits there.
   const double* free_numbers(bool production) const { return free_[production ? 1 : 0].data(); }
   const double* inverse_capacities() const { return inverse_.data(); }
 
@@ -52,7 +53,8 @@ class CellSpace {
   size_t resources_, machines_;
   std::vector<uint8_t> out_;
   std::vector<int64_t> capacity_;  // by resource, then machine
-  // The same. Whole numbers, which a double holds up to 2^53.
+  // By resource, then machine: free of reservations, free of production's limits. Whole numbers; doubles are
+  // exact up to 2^53, and kMaxCellAmount and kWithheld are well below.
   std::vector<double> free_[2];
   std::vector<double> inverse_;
   std::vector<int64_t> reserved_;  // by tier, machine, then resource

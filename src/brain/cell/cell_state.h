@@ -14,35 +14,38 @@ namespace taut::brain {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
-// What a task counts for among the reservations of its machine.
+// Which amounts a task counts for among the reservations of its machine.
 enum class CellCounting : uint8_t {
   kReservation,  // its reservation, from the start
   kFromLimit,    // its limit when it is placed; Settle lowers it to the reservation (Borg, section 5.5)
 };
-// Steps of Settle from the limit to the reservation, equally large.
+// Number of equal steps in which Settle goes from the limit to the reservation.
 inline constexpr uint8_t kSettleSteps = 4;
 
-// Amounts that tasks of a class count for.
+// Computes the amounts that tasks of a class count for.
 struct CellCounts {
   CellCounting counting;
   size_t resources;
 
-  // Amounts that must be free of all reservations for a task to be placed, and of the capacity that decides.
+  // Returns the amounts that must be free of reservations to place a task; need(): the amounts that must fit
+  // into the capacity.
   const CellAmounts& entry(const CellClass& c) const {
     return counting == CellCounting::kFromLimit ? c.limit : c.reservation;
   }
   const CellAmounts& need(const CellClass& c) const { return c.production ? c.limit : entry(c); }
-  // Among reservations, after `steps` of Settle.
+  // Returns the amounts that a task counts for among reservations after `steps` steps of Settle.
   CellAmounts Settled(const CellClass& c, uint8_t steps) const;
 };
 
-// The machines whose tasks, capacity or service changed, in order: the last ones of them.
+// Log of the machines whose tasks, capacity or service changed, in order. Only the last window() changes are
+// kept.
 class MachineChanges {
  public:
   explicit MachineChanges(size_t window) : machines_(window) {}
   void Note(uint32_t machine) { machines_[count_++ % machines_.size()] = machine; }
-  uint64_t count() const { return count_; }             // so far
-  uint64_t window() const { return machines_.size(); }  // of which the machines are known
+  uint64_t count() const { return count_; }             // of all changes so far
+  uint64_t window() const { return machines_.size(); }  // number of changes that at() still has
+  // Returns the machine of a change. REQUIRES: change in [count() - window(), count()).
   uint32_t at(uint64_t change) const { return machines_[change % machines_.size()]; }
 
  private:
@@ -50,18 +53,20 @@ class MachineChanges {
   uint64_t count_ = 0;
 };
 
-// How many tasks of one job there are by machine and domain, which the job's own bounds need.
+// Number of tasks of one job by machine and by domain, for the job's own bounds.
 struct JobSpread {
-  uint32_t job = UINT32_MAX;  // UINT32_MAX: of none so far
+  uint32_t job = UINT32_MAX;  // UINT32_MAX: no job was counted yet
   std::vector<uint32_t> on_machine, in_domain;
 };
 
+// Tasks on machines. One thread.
 class CellState {
  public:
-  // The cell consists of `machines`, numbers of machines of the index's model; one may come several times.
-  // In here a machine is its place in that list.
-  // With a load, feasibility and scores take what it expects of a machine's tasks for the sum of their
-  // reservations (CellScores). The limits of production are added up as ever. REQUIRES: kReservation then.
+  // The cell consists of `machines`, which are numbers of machines of the index's model; one may appear
+  // several times. In this class a machine is its place in that list. `index` must outlive the state.
+  // With a load, feasibility and scores use the load's prediction instead of the sum of reservations
+  // (machine_scores.h); the limits of production are still added up. REQUIRES: kReservation if there is a
+  // load. O(machines + tasks).
   CellState(const CellIndex& index, std::span<const uint32_t> machines,
             CellCounting counting = CellCounting::kReservation, std::unique_ptr<MachineLoad> load = nullptr);
 
@@ -69,32 +74,33 @@ class CellState {
   size_t machines() const { return model_machine_.size(); }
   uint32_t model_machine(uint32_t machine) const { return model_machine_[machine]; }
   uint32_t machine_of(uint32_t task) const { return machine_of_task_[task]; }  // kNowhere: not placed
-  // The tasks of a machine, in no order: for (t = first_on(m); t != kNowhere; t = next_on(t)).
+  // Iterates over a machine's tasks, in no order: for (t = first_on(m); t != kNowhere; t = next_on(t)).
   uint32_t first_on(uint32_t machine) const { return first_on_[machine]; }
   uint32_t next_on(uint32_t task) const { return next_[task]; }
   const CellSpace& space() const { return space_; }
   const CellCounts& counts() const { return counts_; }
-  // Amounts that a placed task counts for among reservations.
+  // Returns the amounts that a placed task counts for among reservations.
   CellAmounts counted(uint32_t task) const {
     return counts_.Settled(index_.class_of(index_.job_of(task)), settled(task));
   }
-  // Steps of Settle so far; all of them with kReservation.
+  // Returns the steps of Settle so far; always kSettleSteps with kReservation.
   uint8_t settled(uint32_t task) const { return settled_.empty() ? kSettleSteps : settled_[task]; }
   const MachineChanges& changes() const { return changes_; }
   MachineLoad* load() const { return load_.get(); }  // null: reservations are added up
 
-  // O(1). REQUIRES: the task is nowhere, and its score there is finite, or it fits; it is somewhere.
-  // `settled`: the steps that it has settled so far.
+  // Places a task that is nowhere, or removes one that is placed. O(1). REQUIRES for Place: the task's score
+  // on the machine is finite, or it fits. `settled`: steps of Settle that it starts with.
   void Place(uint32_t task, uint32_t machine, uint8_t settled = 0);
   void Remove(uint32_t task);
-  // REQUIRES: kFromLimit, the task is placed, steps in [settled(task), kSettleSteps].
+  // Sets the steps that the task has settled. REQUIRES: kFromLimit, the task is placed, steps in
+  // [settled(task), kSettleSteps].
   void Settle(uint32_t task, uint8_t steps);
-  // Whether tasks may be placed there; those that are there stay. At first they may.
+  // Allows or forbids new tasks on the machine; its tasks stay. All machines start in service.
   void SetInService(uint32_t machine, bool in_service);
-  // The free part may become negative: then remove tasks.
+  // Sets the capacity. The free part may become negative; the caller then removes tasks.
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
 
-  // Counts the job's tasks for spread(). O(tasks of the job), nothing if it is the same job as before.
+  // Counts the job's tasks for spread(). O(tasks of the job); O(1) if the last call was for the same job.
   void CountJob(uint32_t job);
   const JobSpread& spread() const { return spread_; }
   uint32_t domain(const CellClass& c, uint32_t machine) const {

@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// One trial: the machines in random order, and whether n of them suffice.
+// One trial: an order of the machines, and whether the first n of them suffice.
 class TrialCell {
  public:
   TrialCell(const CellIndex& index, const CompactionOptions& options, uint64_t trial)
@@ -29,7 +29,7 @@ class TrialCell {
     return scheduler.Pass(allowed_).pending <= allowed_;
   }
 
-  // The search; 0 if nothing up to `most` fits.
+  // Returns the fewest machines that fit; 0 if no number up to `most` fits.
   uint32_t Needed(uint32_t most) {
     uint32_t fails = 0, fits = static_cast<uint32_t>(index_.model().machines.size());
     if (Fits(0)) return 0;
@@ -45,7 +45,7 @@ class TrialCell {
     return fits;
   }
 
-  // As Fits packed it.
+  // Returns the placement that Fits(n) computed.
   TrialPacking Packing(uint32_t n) {
     TrialPacking out;
     out.machine_of_task.assign(index_.tasks(), kNowhere);
@@ -76,7 +76,8 @@ class TrialCell {
   }
 
  private:
-  // The first n of the order in which machines are taken.
+  // Returns the first n machines of the trial's order. Appends further copies of the cell as needed, so the
+  // order of earlier ones never depends on n.
   std::vector<uint32_t> Machines(uint32_t n) {
     const auto machines = static_cast<uint32_t>(index_.model().machines.size());
     while (order_.size() < n) {

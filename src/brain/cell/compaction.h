@@ -1,4 +1,5 @@
-// Cell compaction: how few machines a workload needs (Verma et al., EuroSys 2015, section 5.1).
+// Cell compaction: the smallest number of machines that a workload fits into (Verma et al., EuroSys 2015,
+// section 5.1).
 #pragma once
 
 #include <cstdint>
@@ -12,70 +13,72 @@ namespace taut::brain {
 
 struct CompactionOptions {
   SchedulerOptions scheduler;
-  uint32_t trials = 11;          // 1 to 1000
-  double pending_share = 0.002;  // of the tasks, rounded down, may stay pending; [0, 1)
-  double percentile = 0.9;       // of the trials, nearest rank; (0, 1]
-  uint32_t most_copies = 64;     // a cell of more copies of the original is not tried
+  uint32_t trials = 11;          // in [1, 1000]
+  double pending_share = 0.002;  // share of the tasks, rounded down, that may stay pending; [0, 1)
+  double percentile = 0.9;       // of the trials, by nearest rank; (0, 1]
+  uint32_t most_copies = 64;     // largest cell that is tried, in copies of the original
   uint64_t seed = 1;
 };
 
-// Machines that one workload needs, by trial.
+// Number of machines that one workload needs, by trial.
 struct CompactionResult {
   std::vector<uint32_t> trials;  // in order of the seeds
   uint32_t min = 0, max = 0;
-  uint32_t needed = 0;    // the percentile
+  uint32_t needed = 0;    // the chosen percentile of `trials`
   uint64_t tasks = 0;     // of the workload
   uint64_t softened = 0;  // jobs whose constraints became preferences
 };
 
-// A workload that does not fit into `most_copies` copies of the cell gives FailedPrecondition, which says what
-// is pending then; bad options InvalidArgument.
+// Returns FailedPrecondition, which says what is pending, if a workload does not fit into `most_copies`
+// copies of the cell; InvalidArgument if an option is out of range.
 //
-// A trial orders the machines at random, followed by further copies of the cell, each in an order of its own;
-// the cell of n machines is the first n of that order: removing machines at random, or cloning the cell if
-// more are needed. The workload is packed from scratch into a candidate cell, without preemption (from
-// scratch, more important tasks are placed first anyway), and fits if at most pending_share of its tasks stay
-// pending. The search over n is binary and assumes that what fits into n machines of an order fits into n + 1;
-// packing is a heuristic, so that a smaller cell that fits may be missed. The result was packed, and so was
-// one machine less, which did not fit.
+// A trial orders the machines at random, followed by further copies of the cell, each in an order of its own.
+// The cell of n machines is the first n of that order: it removes machines at random, or clones the cell if
+// more are needed. The workload is packed from scratch into a candidate cell. It fits if at most
+// pending_share of its tasks stay pending. Preemption is off, since packing from scratch places more
+// important tasks first anyway.
+// The search over n is binary and assumes that a workload that fits into n machines also fits into n + 1.
+// Packing is a heuristic, so a smaller cell that fits may be missed. The result itself was packed, and a cell
+// of one machine less was packed and did not fit.
 //
-// Constraints, spread and bounds per machine of jobs with more tasks than half the machines of the cell, or
-// that ask for more than half of its capacity of a resource, become preferences.
+// Constraints, spread and bounds per machine become preferences for jobs with more tasks than half the
+// machines of the cell, or that request more than half of its capacity of a resource.
 //
-// About 2 * log2(machines) packings a trial.
+// Costs about 2 * log2(machines) packings a trial.
 absl::StatusOr<CompactionResult> CompactCell(const CellModel& model, const CompactionOptions& options);
 
-// InvalidArgument as CompactCell.
+// Returns the InvalidArgument that CompactCell would return.
 absl::Status CheckCompaction(const CellModel& model, const CompactionOptions& options);
 
-// The `trial`-th of these trials, from 0, whatever others were run; trials may run at the same time. `index`
-// is of a model after SoftenLargeJobs. FailedPrecondition as CompactCell. REQUIRES: CheckCompaction is OK.
+// Runs the trial of this number, from 0; the result does not depend on other trials, and trials may run on
+// several threads. `index` is of a model after SoftenLargeJobs. Returns FailedPrecondition as CompactCell
+// does. REQUIRES: CheckCompaction is OK.
 absl::StatusOr<uint32_t> CompactionTrial(const CellIndex& index, const CompactionOptions& options,
                                          uint32_t trial);
 
-// What is pending, and why, if the trial's cell has this many machines; "" if the workload fits.
+// Says which tasks are pending, and why, if the trial's cell has this many machines; "" if the workload fits.
 std::string WhyNotFewer(const CellIndex& index, const CompactionOptions& options, uint32_t trial,
                         uint32_t machines);
 
-// Where the tasks are in the trial's cell of that many machines.
+// Placement of the tasks in the trial's cell of this many machines.
 struct TrialPacking {
-  std::vector<uint32_t> machines;         // of the model, by place; one may come several times
-  std::vector<uint32_t> machine_of_task;  // a place, or kNowhere
+  std::vector<uint32_t> machines;         // machine of the model, by place; one may appear several times
+  std::vector<uint32_t> machine_of_task;  // a place in `machines`, or kNowhere
 };
 TrialPacking PackTrial(const CellIndex& index, const CompactionOptions& options, uint32_t trial,
                        uint32_t machines);
 
-// Fills min, max and needed from trials, of which there is at least one.
+// Fills min, max and needed from trials. REQUIRES: at least one trial.
 void Summarize(double percentile, CompactionResult& result);
 
-// Marks the jobs that the paragraph on constraints describes; returns their number.
+// Sets `soft` for the large jobs (see CompactCell); returns their number.
 uint64_t SoftenLargeJobs(CellModel& model);
 
-// Removes the jobs of which no machine, empty, could run a task: too large, or their constraints are required
-// and not met. O(jobs * machines) if there are many of them.
+// Removes the jobs whose tasks no empty machine could run: they are too large, or required constraints are
+// not met. O(jobs * machines) in the worst case.
 void RemoveImpossibleJobs(CellModel& model);
 
-// The value of rank ceil(share * n) of n > 0 values.
+// Returns the value of rank ceil(share * n) among n > 0 values.
 uint32_t NearestRank(std::vector<uint32_t> values, double share);
 
 }  // namespace taut::brain

@@ -1,4 +1,5 @@
-// A queue of what is due, the earliest first: a heap of four children a node, which is flatter than a binary one.
+// A priority queue of due events, earliest first: a heap with four children a node, which is flatter than a
+// binary one and so touches fewer cache lines.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ struct DueEvent {
   }
 };
 
-// Of one time the lower kind comes first, then the lower id, whatever the order of Push. O(log size) each.
+// Orders events by time, kind and id, independent of the order of Push, so that simulations are reproducible.
+// Push and Pop are O(log size).
 class EventHeap {
  public:
   bool empty() const { return heap_.empty(); }

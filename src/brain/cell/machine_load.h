@@ -1,4 +1,4 @@
-// What the tasks of a machine are expected to use together, for feasibility that is not a sum over its tasks.
+// Predicted joint usage of the tasks of a machine, for feasibility that is not a sum over tasks.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,28 @@
 
 namespace taut::brain {
 
-// Of the machines of one packing, which are numbered as those of its CellState. One thread.
+// Load of the machines of one packing, which are numbered as in its CellState. One thread.
 class MachineLoad {
  public:
   virtual ~MachineLoad() = default;
 
-  // The first rows of CellModel::resources: it speaks for them. Of the others reservations are added up.
+  // Number of resources, the first rows of CellModel::resources, that the load predicts. For the others,
+  // reservations are added up.
   virtual size_t resources() const = 0;
-  // REQUIRES: the task is on no machine, or on this one.
+  // REQUIRES for Add: the task is on no machine; for Remove: it is on this one.
   virtual void Add(uint32_t task, uint32_t machine) = 0;
   virtual void Remove(uint32_t task, uint32_t machine) = 0;
-  // The most that the machine's tasks are expected to use, alone and with one more; 0 for a machine without any.
+  // Returns the highest expected usage of the machine's tasks; 0 without tasks. PeakWith: including one more
+  // task.
   virtual CellAmounts Peak(uint32_t machine) = 0;
   virtual CellAmounts PeakWith(uint32_t task, uint32_t machine) = 0;
 };
 
-// Makes one for each packing. From any thread.
+// Creates one MachineLoad for each packing. Thread-safe.
 class MachineLoads {
  public:
   virtual ~MachineLoads() = default;
-  // Of that many machines without tasks. The index outlives it.
+  // Creates the load of `machines` machines without tasks. The index must outlive the load.
   virtual std::unique_ptr<MachineLoad> New(const CellIndex& index, size_t machines) const = 0;
 };
 

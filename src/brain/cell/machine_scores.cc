@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// Contents of a vector register.
+// Doubles of one vector register.
 #ifdef __AVX__
 constexpr size_t kLanes = 4;
 #else
@@ -107,7 +107,7 @@ void MachineScores::SetGrowth(const CellAmounts& amounts) {
   }
 }
 
-// T: double, or several machines next to each other as one vector.
+// T is double, or Lanes for several adjacent machines at once.
 template <CellScore kScore, size_t kResources, bool kProduction, typename T>
 inline T MachineScores::Amounts(const Need& need, size_t machine) const {
   constexpr int kView = kProduction ? 1 : 0;

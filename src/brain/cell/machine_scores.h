@@ -1,4 +1,4 @@
-// Score of a task on each machine of a cell, and whether it may run there.
+// Score of a task on each machine of a cell, and whether the task may run there.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace taut::brain {
 
-// The lower score wins. u and f: the share of a resource's capacity that is used, or free, once the task is
-// on the machine, counted as feasibility counts it (limits of production for a production task, reservations
-// of all for another); sums are over the resources that the machine has.
+// How machines are ranked; the lowest score wins. u and f are the shares of a resource's capacity that are
+// used and free once the task is on the machine, counted as for feasibility: limits of production for a
+// production task, else reservations of all. Sums run over the resources that the machine has.
 enum class CellScore : uint8_t {
   kBestFit,   // sum of f
   kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without)
-  kHybrid,    // sum of f + stranded_weight * sum of (f - the least f): what a full resource leaves unusable
+  kHybrid,    // sum of f + stranded_weight * sum of (f - min f): the part that a full resource makes unusable
 };
 
 struct CellScoring {
@@ -25,24 +25,25 @@ struct CellScoring {
   double stranded_weight = 2;  // >= 0
 };
 
-// A soft preference that is not met adds this much to a score.
+// Penalty added to a score for each soft preference that is not met. It exceeds any score of amounts.
 inline constexpr double kSoftPenalty = 1e6;
 
-// What a machine is short of for a task, the first that applies.
+// Reason why a task may not run on a machine: the first that applies.
 enum class CellObstacle : uint8_t { kNone, kOutOfService, kAttribute, kTooSmall, kSpread, kOwnJob, kFree };
 
-// Before a call for a class with own bounds the state has counted its job (CellState::CountJob). With a load,
-// scores depend on the task: ScoreTask takes the place of Score, ScoreAll and IsFeasible.
+// Scores of classes or tasks on the state's machines. REQUIRES: for a class with own bounds, the state has
+// counted its job (CellState::CountJob) before each call. With a load, scores depend on the task: use
+// ScoreTask instead of Score, ScoreAll and IsFeasible. One thread.
 class MachineScores {
  public:
-  // The state outlives it.
+  // The state must outlive this object.
   MachineScores(CellState& state, const CellScoring& scoring);
 
   CellState& state() { return state_; }
 
-  // kInfeasible if the task does not fit or may not run there.
+  // Returns the score, or kInfeasible if the task does not fit or may not run there.
   double Score(const CellClass& c, uint32_t machine);
-  // Whether Score is finite. Faster where most machines lack the first resource.
+  // Returns whether Score is finite. Faster if most machines lack room in the first resource.
   bool IsFeasible(const CellClass& c, uint32_t machine) {
     const CellAmounts& reserved = state_.counts().entry(c);
     for (size_t r = 0; r < resources_; ++r) {
@@ -53,23 +54,25 @@ class MachineScores {
     }
     return Rules(c, machine) != kInfeasible;
   }
-  // All machines' scores. O(machines).
+  // Writes the score of each machine. O(machines).
   void ScoreAll(const CellClass& c, std::vector<double>& out);
-  // As Score. REQUIRES: the state has a load. Costs what the load costs.
+  // Returns the score of a task by the state's load, or kInfeasible. REQUIRES: the state has a load. Costs
+  // two predictions of the load at most.
   double ScoreTask(uint32_t task, uint32_t machine);
-  // Why a task may not run on a machine; kFree also if there is room in the capacity but not now.
+  // Returns why a task may not run on the machine; kFree also if the capacity would suffice but is in use.
   CellObstacle Obstacle(const CellClass& c, uint32_t machine);
-  // kInfeasible, 0, or the sum of penalties, by everything but amounts.
+  // Returns the score of everything but amounts: kInfeasible, 0, or the sum of penalties.
   double Rules(const CellClass& c, uint32_t machine);
 
  private:
   struct Need {
-    double need[2][kMaxCellResources];  // of what is free of reservations, and of production's limits
-    int view = 0;                       // which of the two is scored
+    // required from what is free of reservations, and of production's limits
+    double need[2][kMaxCellResources];
+    int view = 0;  // index of the row of `need` that is scored
     const uint8_t* satisfied = nullptr;
   };
   Need NeedOf(const CellClass& c);
-  // Calls `use` for the score, the number of resources and whether the need is one of production.
+  // Calls `use` with the score, the number of resources and `production` as compile-time constants.
   template <typename Use>
   auto WithKind(const Need& need, const Use& use) const;
   template <CellScore kScore, size_t kResources, bool kProduction, typename T>
@@ -77,7 +80,7 @@ class MachineScores {
   template <CellScore kScore, size_t kResources, bool kProduction>
   void FillAll(const Need& need, double* out) const;
   const uint8_t* SatisfiedHere(uint32_t constraints);
-  // For kWorstFit: brings grown_ and shapes up to the state's changes, and growth_ to a need.
+  // For kWorstFit: applies the state's changes to grown_ and shapes_, and fills growth_ for a need.
   void CatchUp();
   void Grow(uint32_t machine);
   void SetGrowth(const CellAmounts& amounts);
@@ -87,14 +90,14 @@ class MachineScores {
   const CellScoring scoring_;
   const size_t resources_, machines_;
   const double *const free_[2], *const inverse_;  // of space_
-  std::vector<std::vector<uint8_t>> satisfied_;   // by constraint set, then machine; empty: not needed yet
-  // For kWorstFit. n^used by resource, then machine, and the changes of the state that it knows.
+  std::vector<std::vector<uint8_t>> satisfied_;   // by constraint set, then machine; empty: not computed yet
+  // For kWorstFit: n^used by resource, then machine, as of the first seen_ changes of the state.
   std::vector<double> grown_[2];
   uint64_t seen_ = 0;
-  // The capacities there are, by machine and themselves.
+  // Distinct capacities: shape_ is the number by machine, shapes_ the capacities.
   std::vector<uint32_t> shape_;
   std::vector<CellAmounts> shapes_;
-  std::vector<double> growth_;  // n^(need / capacity) - 1 by shape, then resource, of the last class
+  std::vector<double> growth_;  // n^(need / capacity) - 1 by shape, then resource, for growth_need_
   CellAmounts growth_need_ = {-1};
 };
 

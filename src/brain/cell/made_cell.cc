@@ -20,8 +20,8 @@ constexpr MadeShape kShapes[] = {
 constexpr uint32_t kZones = 4, kRackMachines = 40;
 constexpr double kProductionTasks = 0.4;  // share of tasks
 constexpr double kSmallTasks = 0.2, kSmallCores = 0.1;
-constexpr double kCpuSigma = 1.2, kMixSigma = 0.6;  // of logarithms
-constexpr double kJobAlpha = 0.9;                   // tail of the tasks of a job
+constexpr double kCpuSigma = 1.2, kMixSigma = 0.6;  // standard deviations of logarithms
+constexpr double kJobAlpha = 0.9;                   // exponent of the distribution of tasks per job
 constexpr int64_t kMiBBytes = int64_t{1} << 20;
 
 class CellMaker {
@@ -38,7 +38,7 @@ class CellMaker {
     const double tasks = o_.tasks_per_machine * o_.machines;
     AddJobs(true, o_.production_cpu, kProductionTasks * tasks);
     AddJobs(false, o_.other_cpu * o_.other_times, (1 - kProductionTasks) * tasks * o_.other_times);
-    // Production and the rest come in any order.
+    // Shuffles the jobs, so that production does not come first.
     for (size_t i = cell_.jobs.size(); i > 1; --i) std::swap(cell_.jobs[i - 1], cell_.jobs[rng_.Below(i)]);
     return std::move(cell_);
   }
@@ -78,7 +78,7 @@ class CellMaker {
     job.tasks = static_cast<uint32_t>(std::min(rng_.Pareto(1, kJobAlpha), std::max(1.0, o_.machines / 10.0)));
     job.tier = TierOf(production);
     double cpu = median_millicores * std::exp(kCpuSigma * rng_.Normal());
-    // Of the tasks so far, not of the jobs: few large jobs have most tasks.
+    // Share of the tasks so far, not of the jobs, since few large jobs have most of the tasks.
     if (!production) {
       others_ += job.tasks;
       if (smalls_ + job.tasks <= kSmallTasks * others_) {
@@ -115,7 +115,7 @@ class CellMaker {
         job.constraints.push_back(
             {zone_, {cell_.names.Number(StrCat("z", rng_.Below(std::min(kZones, racks))))}});
       } else {
-        // All but one of the platforms, of which any cell of more than a few machines has some.
+        // All but one of the platforms; in a cell of more than a few machines some machine has one of them.
         const uint64_t without = rng_.Below(std::size(kShapes));
         CellConstraint c{platform_, {}};
         for (uint64_t s = 0; s < std::size(kShapes); ++s) {
@@ -136,7 +136,7 @@ class CellMaker {
   Rng rng_;
   CellModel cell_;
   CellAmounts capacity_ = {};
-  double others_ = 0, smalls_ = 0;  // tasks that are not production's, and the small ones of them
+  double others_ = 0, smalls_ = 0;  // tasks outside production, and the small ones among them
   uint32_t platform_ = 0, zone_ = 0, rack_ = 0;
 };
 

@@ -7,7 +7,8 @@
 namespace taut::brain {
 namespace {
 
-// The lowest tier up to which all tasks must go at most; kCellTiers if even `top` does not suffice.
+// Returns the lowest tier such that removing all tasks up to it makes room; kCellTiers if even `top` does not
+// suffice.
 size_t TierNeeded(const CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
   const size_t resources = state.index().resources();
   if (!state.space().in_service(machine)) return kCellTiers;
@@ -26,7 +27,7 @@ size_t TierNeeded(const CellState& state, uint32_t machine, const CellClass& c, 
   return kCellTiers;
 }
 
-// How much of what is missing an amount covers, summed over resources as shares.
+// Returns how much of what is missing an amount covers: the sum of shares over resources.
 double Covers(const CellAmounts& amount, const CellAmounts& missing) {
   double sum = 0;
   for (size_t r = 0; r < kMaxCellResources; ++r) {
@@ -97,7 +98,8 @@ std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAm
     victims.push_back(left[best]);
     left.erase(left.begin() + static_cast<ptrdiff_t>(best));
   }
-  // Those that are not needed stay, the most important first.
+  // The greedy choice may have taken more than needed. Spares tasks again, most important first (last
+  // chosen).
   for (size_t i = victims.size(); i-- > 0;) {
     CellAmounts with = missing;
     const CellAmounts counted = state.counted(victims[i]);

@@ -1,4 +1,4 @@
-// Cells made of what a trace recorded, and a cell as it was at one time.
+// Builds cells from a recorded trace, and a snapshot of a cell at one time.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,26 @@ namespace taut::brain {
 struct TimedModel {
   CellModel model;
   CellWorkload workload;
-  std::vector<CellFinding> findings;  // what was left out here, and what CheckCell found
+  std::vector<CellFinding> findings;  // causes for rows removed here, followed by CheckCell's findings
 };
 
-// Machines with their first capacity, which fail, return and change as recorded; those that come later are down
-// until then. A job asks for the most that one of its tasks asked for when it came; jobs in alloc sets are left
-// out, since the alloc set has its place on the machine. A job of production, or an alloc set, is a service that
-// lasts from its first start to its end; another job is work that runs for the mean of its tasks' runs. What did
-// not end in the trace runs to the end; a job that ended without a start is stopped then.
-// Errors as CheckCell. The workload is not checked yet.
+// Builds a cell that replays a trace. Machines have their first capacity and fail, return and change as
+// recorded; a machine that appears later is down until then.
+// A job's limit is the largest request of its tasks at submission. Jobs inside alloc sets are removed, since
+// the alloc set has its place on the machine. A production job or an alloc set is a service from its first
+// start to its end; any other job is work that runs for the mean of its tasks' runs. A job that does not end
+// in the trace runs to the end; a job that ended without a start is stopped at that time.
+// `spans` has one row for each of `jobs`. Returns the errors of CheckCell. The caller still has to call
+// CheckCellWorkload.
 absl::StatusOr<TimedModel> MakeRecordedCell(const std::vector<RecordedJob>& jobs,
                                             std::span<const JobSpan> spans, const RecordedMachines& machines);
 
-// The jobs that are there at that time if each starts when it is submitted, with their limits, on the machines
-// that are in service then, with their capacity. `workload` is as CheckCellWorkload leaves it.
+// Returns the cell at time_ms: the machines in service with their capacity, and the jobs that are present,
+// with their limits, if each starts when it is submitted. REQUIRES: CheckCellWorkload accepted `workload`.
+// O(events + jobs + machines).
 CellModel CellAt(const CellModel& model, const CellWorkload& workload, int64_t time_ms);
-// The time at which the jobs that are there ask for most of row 0 of the resources; 0 if there are none.
+// Returns the first time at which the limits of the jobs present sum up to the most CPU; 0 if there are no
+// jobs.
 int64_t FullestTime(const CellModel& model, const CellWorkload& workload);
 
 }  // namespace taut::brain

@@ -23,7 +23,7 @@ void RecordedMachines::Place(JobId job, uint32_t task, WindowId window, uint32_t
   Insert(stays_[KeyOf(job, task)], window.index, machine);
 }
 
-// Rows mostly come in order of time, so the search begins at the end.
+// Rows arrive mostly in order of time, so the search begins at the end.
 void RecordedMachines::Insert(Stays& stays, int32_t window, uint32_t machine) {
   size_t next = stays.size();
   while (next > 0 && stays[next - 1].first > window) --next;
@@ -75,7 +75,7 @@ void RecordedMachines::SettleEvents(const Odd& odd) {
         now.memory_bytes = e.memory_bytes.value_or(now.memory_bytes);
         if (now.cpu_cores <= 0 || now.memory_bytes <= 0) odd("machine without capacity", m, e);
       }
-      // Of several events of one moment the last counts.
+      // Of several events of the same time the last wins.
       if (!machine.capacities.empty() && machine.capacities.back().from == now.from)
         machine.capacities.pop_back();
       machine.capacities.push_back(now);

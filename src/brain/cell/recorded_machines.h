@@ -1,4 +1,4 @@
-// The machines of a trace as it recorded them: their capacity over time, and on which of them each task ran.
+// Machines of a trace as recorded: capacity over time, and on which machine each task ran.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace taut::brain {
 
 enum class MachineEventKind : uint8_t { kAdd, kRemove, kUpdate };
 
-// What a table of machines says of one machine from a time on.
+// A row of a table of machines: the state of one machine from a time on.
 struct MachineEvent {
   Timestamp time = {};
   MachineEventKind kind = MachineEventKind::kAdd;
-  std::optional<double> cpu_cores = {}, memory_bytes = {};  // absent: the table does not say
-  uint64_t place = 0;                                       // of the row, for who reports it; not used here
+  std::optional<double> cpu_cores = {}, memory_bytes = {};  // absent: not in the table
+  uint64_t place = 0;                                       // position of the row, for reports; not used here
 };
 
-// What a machine has, once its events are in order. 0: it is not in the cell, or its capacity is not known.
+// Capacity of a machine from a time on. An amount of 0 is unknown.
 struct MachineCapacity {
   Timestamp from;
   bool in_cell = false;
@@ -34,53 +34,58 @@ struct MachineCapacity {
   double of(size_t resource) const { return resource == 0 ? cpu_cores : memory_bytes; }  // by Resource
 };
 
-// About 100 bytes a machine and event, 60 bytes a task, 12 bytes each time a task moves. One thread.
+// Machines and placements of tasks. Memory: about 100 bytes a machine and event, 60 bytes a task, 12 bytes
+// for each move of a task. One thread.
 class RecordedMachines {
  public:
-  // A task stays on its machine through this many windows without a row of it.
+  // A task is assumed to stay on its machine across at most this many windows without a row.
   static constexpr int32_t kLongestGap = kWindowsPerHour;
 
-  // One run of windows of a task on a machine, first and last included.
+  // A run of windows of a task on one machine, both ends included.
   struct Stay {
     int32_t first = 0, last = 0;
     uint32_t machine = 0;
   };
 
-  // The number of the machine of that name; numbers are dense, from 0, in order of first appearance.
+  // Returns the number of the machine with this name, which it adds if it is new. Numbers are dense, from 0,
+  // in order of first appearance.
   uint32_t Number(std::string_view name);
   const std::string& name(uint32_t machine) const { return machines_[machine].name; }
   size_t size() const { return machines_.size(); }
-  // Whether a table of machines has the machine.
+  // Returns whether a table of machines has an event of the machine.
   bool listed(uint32_t machine) const { return !machines_[machine].events.empty(); }
-  // The one added last; null: none.
+  // Returns the event that was added last, or null. Invalid after the next AddEvent of this machine.
   const MachineEvent* LastEvent(uint32_t machine) const {
     return listed(machine) ? &machines_[machine].events.back() : nullptr;
   }
 
-  // In any order.
+  // Adds an event; any order.
   void AddEvent(uint32_t machine, const MachineEvent& event);
-  // The task was measured on the machine in that window. In any order; of two machines of a window the one that
-  // comes last counts.
+  // Records that the task was measured on the machine in that window; any order. If a window has several
+  // machines, the last call wins.
   void Place(JobId job, uint32_t task, WindowId window, uint32_t machine);
 
-  // Puts the events of each machine in order of time; those of one time stay in their order. Calls `odd` for
-  // what is kept although it cannot be right: a second addition, a removal of what is not in the cell, an update
-  // of what is not in the cell (which puts it there), a capacity that is not known. Call once, after the last
-  // event, before CapacityAt.
+  // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for
+  // inconsistent events, which it keeps: an addition of a machine in the cell, a removal or an update of a
+  // machine not in the cell (the update adds it), an unknown capacity. Call once, after the last event and
+  // before CapacityAt.
   using Odd = std::function<void(std::string_view cause, uint32_t machine, const MachineEvent& event)>;
   void SettleEvents(const Odd& odd);
 
-  // Nothing before the machine's first event, and for a machine without events.
+  // Returns the capacity at that time; null before the machine's first event or if it has none. O(log
+  // events).
   const MachineCapacity* CapacityAt(uint32_t machine, Timestamp t) const;
   std::span<const MachineCapacity> capacities(uint32_t machine) const {
     return machines_[machine].capacities;
   }
-  // The largest amount that any machine ever has.
+  // Returns the largest amount of the resource that any machine has at any time; 0 if none. O(machines and
+  // capacities).
   double Largest(size_t resource) const;
 
-  // The stay that holds the window; null: it is not known where the task was. Invalid after the next Place.
+  // Returns the stay that contains the window; null if the task's machine is unknown. Invalid after the next
+  // Place. O(log stays).
   const Stay* StayOf(JobId job, uint32_t task, WindowId window) const;
-  size_t tasks() const { return stays_.size(); }  // that were placed
+  size_t tasks() const { return stays_.size(); }  // number of tasks that were placed
 
  private:
   struct Machine {

@@ -17,7 +17,7 @@ std::vector<uint32_t> FirstNumbers(size_t n) {
   return all;
 }
 
-constexpr uint64_t kUnknown = UINT64_MAX;  // of CachedClass::seen: build the tree again
+constexpr uint64_t kUnknown = UINT64_MAX;  // value of CachedClass::seen: the tree must be built again
 
 }  // namespace
 
@@ -90,7 +90,8 @@ void CellScheduler::Enqueue(uint32_t job) {
 std::vector<uint32_t> CellScheduler::TurnsOfTier(CellTier tier) {
   std::vector<uint32_t> jobs = std::exchange(queue_[static_cast<size_t>(tier)], {});
   if (jobs.size() < 2) return jobs;
-  // (turn, user by first job, job): the k-th job of a user has turn k.
+  // The k-th job of a user has turn k. Sorting by (turn, number of the user by first job, job) alternates
+  // users.
   absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> users;  // -> place, jobs so far
   std::vector<std::pair<uint64_t, uint32_t>> turns;
   turns.reserve(jobs.size());
@@ -133,6 +134,8 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     return;
   }
   const PassResult before = result;
+  // `full`: no machine has room. As long as no changed machine got room since this was found, all tasks of
+  // the class are skipped, which keeps a pass over a long queue cheap.
   bool full = StillFull(job, c), may_preempt = options_.preempt && !(full && StillNoVictims(job, c));
   if (full && !may_preempt) return;
   CachedClass* cached = nullptr;
@@ -142,6 +145,8 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     const uint32_t machine = full ? kNowhere : BestOf(c, cached);
     if (machine != kNowhere) {
       Took(t, machine);
+      // A domain that has just become full makes all its machines infeasible, although only one of them
+      // changed.
       if (cached != nullptr && c.domains != UINT32_MAX) {
         const uint32_t d = state_.domain(c, machine);
         if (d != kNoDomain && state_.spread().in_domain[d] == c.max_per_domain) cached->seen = kUnknown;
@@ -150,6 +155,8 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     }
     if (!full) NoRoomSince(job) = state_.changes().count() + 1;
     full = true;
+    // A preempted task may be placed again in this pass but preempts only in the next one, so that one
+    // preemption does not cascade through the tiers within a pass.
     const bool was_preempted = !preempted_in_.empty() && preempted_in_[t] == pass_;
     if (may_preempt && !was_preempted) {
       may_preempt = Preempt(t, result);
@@ -185,6 +192,8 @@ void CellScheduler::EndTurn(uint32_t job, const PassResult& before, PassResult& 
     for (const uint32_t t : placed_now_) moves_.push_back({t, state_.machine_of(t)});
     return;
   }
+  // A gang runs as a whole or not at all: remove its tasks, and return its victims to their machines with the
+  // steps that they had settled.
   for (const uint32_t t : placed_now_) state_.Remove(t);
   pending_[job] += static_cast<uint32_t>(placed_now_.size());
   all_pending_ += placed_now_.size();
@@ -260,7 +269,8 @@ CellScheduler::CachedClass* CellScheduler::TreeOf(uint32_t job) {
   if (const auto it = cached_.find(class_number); it != cached_.end() && options_.cached_classes > 0) {
     CachedClass& known = cache_[it->second];
     known.used = ++uses_;
-    // Other tasks of the job may have left a domain, which is no change of all its machines.
+    // Tasks of the job may have left a domain since; that affects all machines of the domain, which are not
+    // in the log of changes.
     if (index_.class_of(job).domains != UINT32_MAX) known.seen = kUnknown;
     return &known;
   }
@@ -306,7 +316,7 @@ bool CellScheduler::Preempt(uint32_t task, PassResult& result) {
 
 void CellScheduler::EvictFor(uint32_t task) {
   const uint32_t machine = state_.machine_of(task);
-  if (machine == kNowhere) return;  // went with its gang
+  if (machine == kNowhere) return;  // it was evicted with its gang
   evicted_now_.push_back({task, machine, state_.settled(task)});
   preempted_in_[task] = pass_;
   BackToQueue(task);

@@ -1,4 +1,4 @@
-// The best of n scores, and the new best after one of them changed, in O(log n).
+// Keeps the minimum of n scores: O(log n) after one score changes.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,12 @@ namespace taut::brain {
 
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
-// Minima of groups of 16, of groups of these, and so on. Of equal scores the lowest leaf wins.
+// A tree of minima: of groups of 16 scores, then of groups of 16 minima, and so on. Among equal scores the
+// lowest leaf wins.
 class ScoreTree {
  public:
-  // All n scores, written by the caller, then Build. There may be more than n; those stay kInfeasible. O(n).
+  // Returns the n scores for the caller to write, before Build. The vector may be longer than n; the caller
+  // leaves the rest kInfeasible. Allocates only if n changes. Build is O(n).
   std::vector<double>& scores(size_t n) {
     if (n != size_) {
       size_ = n;
@@ -56,7 +58,7 @@ class ScoreTree {
  private:
   static constexpr size_t kGroup = 16;
 
-  // Without branches, in four lanes.
+  // Four independent lanes without branches, so that the compiler can vectorise.
   double LeastOf(size_t level, size_t group) const {
     const double* s = &levels_[level][group * kGroup];
     double lane[4];
@@ -66,7 +68,7 @@ class ScoreTree {
   }
 
   size_t size_ = SIZE_MAX;
-  std::vector<std::vector<double>> levels_;  // the scores first
+  std::vector<std::vector<double>> levels_;  // the scores are the first level
 };
 
 }  // namespace taut::brain
