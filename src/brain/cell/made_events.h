@@ -31,8 +31,8 @@ struct MadeCellEventsOptions {
   // The autoscaler sets limits to the reservation plus a margin. For jobs known from earlier runs it does so
   // at submission, for others a day later. Later limits deviate from that by about change_sigma.
   double known = 0.7, margin = 0.15;  // share of known jobs; margin over the reservation
-  double changes_a_day = 0.3,
-         change_sigma = 0.15;  // changes per job and day; standard deviation of their log
+  // Changes per job and day, and the standard deviation of their logarithm.
+  double changes_a_day = 0.3, change_sigma = 0.15;
 };
 
 struct MadeCellEvents {

@@ -1,5 +1,5 @@
-// How a lane's last days went, one bit a day: what would-have-been OOM-days and throttled days are counted
-// from.
+// Record of a lane's last days, one bit per day and mark. Would-be OOM-days and throttled days are counted
+// from it.
 #pragma once
 
 #include <bit>
@@ -9,23 +9,25 @@
 
 namespace taut::brain {
 
+// Marks of the last kDays days (UTC), the newest in bit 0.
 class DayRecord {
  public:
   static constexpr int kDays = 32;
   enum class What : uint8_t {
-    kRecommended,  // a recommended limit stood in a measured window
-    kOver,         // a task went above the recommended limit, or was OOM-killed at or above it
-    kAtLimit       // a task's usage reached 95 % of the limit that really held
+    kRecommended,  // a recommended limit existed in a measured window
+    kOver,         // a task exceeded the recommended limit, or was OOM-killed at or above it
+    kAtLimit       // a task's usage reached 95 % of the limit in force
   };
 
-  // Days before the last kDays are ignored.
+  // Marks the day. Days that are kDays or more before the newest one are ignored.
   void Mark(int32_t day, What what) {
     if (day > day_) Turn(day);
     if (day_ - int64_t{day} < kDays) of(what) |= 1U << static_cast<uint32_t>(day_ - day);
   }
-  // How many of the `days` days up to and with `today` have the mark. REQUIRES: 1 <= days <= kDays.
+  // Returns how many of the `days` days up to and including `today` have the mark. REQUIRES: 1 <= days <=
+  // kDays.
   uint32_t Count(What what, int32_t today, int days) const {
-    const int64_t ahead = int64_t{day_} - today;  // > 0: days after `today` are not counted
+    const int64_t ahead = int64_t{day_} - today;  // > 0: skips days after `today`
     uint64_t bits = of(what);
     if (ahead >= kDays || -ahead >= kDays) return 0;
     bits = ahead >= 0 ? bits >> ahead : bits << -ahead;
@@ -50,7 +52,7 @@ class DayRecord {
     day_ = day;
   }
 
-  int32_t day_ = INT32_MIN;  // of bit 0
+  int32_t day_ = INT32_MIN;  // day of bit 0; INT32_MIN: none yet
   uint32_t bits_[3] = {};
 };
 

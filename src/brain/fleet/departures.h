@@ -1,4 +1,5 @@
-// Jobs whose tasks are gone: their lanes become bytes after hours, and they are forgotten after days.
+// Jobs without tasks: after two hours their lanes are packed into bytes, and after days the jobs are
+// forgotten.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +10,17 @@
 
 namespace taut::brain {
 
+// Not thread-safe. The references must outlive it.
 class LiveDepartures {
  public:
   LiveDepartures(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}
 
-  // Jobs to be forgotten, by the time without usage before the end of `now`, ascending, at most
-  // `limit`. A job that was known for less than that when it was last measured is due after as long as
-  // it was known, but not before a day.
+  // Returns at most `limit` jobs to forget, ascending. A job is due once its time without usage before the
+  // end of `now` exceeds forget_after_days, or the time for which it was known, whichever is less. That known
+  // time counts as at least a day, or two hours for a job that was never measured. O(jobs).
   std::vector<JobId> DueToForget(WindowId now, int32_t forget_after_days, size_t limit) const;
-  // The job and all that was learnt of it; settings that people made for its name are kept.
+  // Forgets the job and everything learnt about it; no effect for an unknown job. Settings that people made
+  // stay for a new job of this name.
   void Forget(JobId id);
 
  private:
@@ -25,9 +28,9 @@ class LiveDepartures {
   ReplicaPass& replicas_;
 };
 
-// Whether nothing of the job was measured for two hours before the end of `now`.
+// Returns whether the job was not measured for more than two hours before the end of `now`.
 bool IsGone(const LiveJob& job, WindowId now);
-// Turns the lanes of such jobs into bytes.
+// Packs the lanes of such jobs into bytes. O(jobs).
 void PutToSleep(WindowId now, FleetState& state);
 
 }  // namespace taut::brain

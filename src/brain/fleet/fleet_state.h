@@ -1,5 +1,5 @@
-// The state of a living cell: its jobs with their lanes, their settings, and the models that all of them
-// share. The parts of LiveFleet step it; it steps nothing itself.
+// State of a running cell: jobs with their lanes and settings, and the models that all jobs share. The parts
+// of LiveFleet step it; it does not step anything itself.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace taut::brain {
 
-// Tasks that run at the limits that are decided. kNever: decisions are not applied, and tasks die at their
-// owner's limits; kByAgents: those of jobs whose agents report that they apply limits; kInKubernetes: those of
-// workloads in Kubernetes.
+// Which tasks run at the decided limits. kNever: none, decisions are not applied and the owner's limits kill.
+// kByAgents: tasks of jobs whose agents report that they apply limits. kInKubernetes: tasks of Kubernetes
+// workloads.
 enum class Enforcement : uint8_t { kNever, kByAgents, kInKubernetes, kByAgentsAndInKubernetes, kAlways };
 
 struct LiveSettings {
@@ -32,143 +32,149 @@ struct LiveSettings {
   Enforcement enforcement = Enforcement::kAlways;
 };
 
-// Whether windows and OOM kills are of now. kPast: read from history (backfill). Recommenders learn; mode
-// observe shows what it would have set; no limit changes, no job is moved to another mode.
+// Whether windows and OOM kills are current. kPast: read from history (backfill): recommenders learn and
+// observe mode shows what it would have set, but no limit changes and no job changes its mode.
 enum class When : uint8_t { kNow, kPast };
 
-// The event that a decision answers.
+// Event that a decision answers: a closed window, an OOM kill, a changed setting, or a task that grows
+// towards its limit.
 enum class Trigger : uint8_t { kWindow, kOom, kSetting, kGrowth };
 
-// Results of a pass, for the store, the actuator and the faces.
+// Output of one pass, for the store, actuators and front ends.
 struct PassOutput {
   std::vector<Decision> decisions;      // with ids
-  std::vector<SettingChange> settings;  // of migration; with ids
+  std::vector<SettingChange> settings;  // changes by migration, with ids
+  // Totals of the fleet in this window.
   FleetPoint point;
-  bool day_ended = false;     // the fleet models have learnt
-  std::vector<JobId> trials;  // a trial began, or has other tasks
+  bool day_ended = false;     // true if the fleet models have learnt from a day
+  std::vector<JobId> trials;  // jobs with a new trial, or a trial with other tasks
   std::vector<std::pair<JobId, ReplicaStepBack>> step_backs;
-  std::vector<std::pair<JobId, ReplicaHoldChange>> holds;  // began or ended
+  std::vector<std::pair<JobId, ReplicaHoldChange>> holds;  // holds that began or ended
   void Clear();
 };
 
-// How often what the fleet knows of its jobs' names and labels has changed.
+// Version counters of the names and labels of jobs, for callers that cache them.
 struct FleetRecords {
-  uint64_t jobs = 0;    // added or forgotten
-  uint64_t labels = 0;  // of known jobs
+  uint64_t jobs = 0;    // +1 for each job added or forgotten
+  uint64_t labels = 0;  // +1 for each change of labels, or forgotten job
   bool operator==(const FleetRecords&) const = default;
 };
 
-// Calls turn(0) .. turn(count - 1), each once, in any order, side by side where the caller has threads, and
-// returns when all are done.
+// Calls turn(0) .. turn(count - 1), each exactly once, in any order and possibly on several threads. Returns
+// when all calls are done.
 using RunTurns = absl::FunctionRef<void(size_t count, absl::FunctionRef<void(size_t turn)> turn)>;
+// The RunTurns without threads.
 void RunInOrder(size_t count, absl::FunctionRef<void(size_t turn)> turn);
 
-// Not thread-safe, but that jobs of their own may be stepped side by side. Neither copied nor moved: lanes look at
-// the models, and the parts of LiveFleet at this.
+// Not thread-safe, except that different jobs may be stepped on several threads. Neither copyable nor
+// movable: lanes point to the models, and the parts of LiveFleet to this object.
 struct FleetState {
   static constexpr uint32_t kChunkJobs = JobTable<LiveJob>::kPageJobs;
-  static constexpr WindowId kSaved{INT32_MAX};  // of changed_since
+  static constexpr WindowId kSaved{INT32_MAX};  // value of changed_since
 
   explicit FleetState(const LiveSettings& its_settings);
   FleetState(FleetState&&) = delete;
 
-  // REQUIRES: the number has no job; numbers need not be without gaps. Settings that people made for a job of
-  // this name hold again.
+  // Adds a job with new recommenders. Applies settings that people made earlier for a job of this name.
+  // REQUIRES: the id is unused; ids may have gaps.
   void AddJob(JobRecord record);
-  // The same during a restore: its recommenders come from a checkpoint, or at last by MakeRecommenders.
+  // Adds a job during a restore. Its recommenders come from a checkpoint, or else from MakeRecommenders.
   void AddRestoredJob(JobRecord record);
-  // Sets these labels of the job and looks at the rules again; its other labels stay. False: it has them.
-  // REQUIRES: Has(id).
-  // Sets also the workload that the job is of, if `parts` knows it.
+  // Sets these labels of the job and keeps its others, sets its workload if `parts` is known, and resolves
+  // the policy again. Returns false if nothing changed. REQUIRES: Has(id).
   bool AddLabels(JobId id, std::span<const KeyValue> labels, WorkloadParts parts = {});
-  size_t size() const { return jobs.size(); }  // of jobs that are known, not of numbers ever given out
+  size_t size() const { return jobs.size(); }  // number of known jobs, not of ids ever used
   bool Has(JobId id) const { return jobs.Find(id) != nullptr; }
-  // REQUIRES: Has(id). The reference stays good until the job is forgotten; names and labels never change.
+  // REQUIRES: Has(id). The reference is valid until the job is forgotten.
   const LiveJob& job(JobId id) const { return jobs[id]; }
   std::optional<JobId> Find(std::string_view name) const;
 
-  // Tasks of the job run at the limits that are decided; false: at their owner's.
+  // Returns true if the job's tasks run at the decided limits, false if they run at their owner's.
   bool Enforced(const LiveJob& job) const;
   LimitsApplied AppliedTo(const LiveJob& job) const;
   SizeUse SizeUseOf(const LiveJob& job) const;
-  // The limit that the job's tasks run at; in a dry run the one that was decided, as if it were. Absent: none.
+  // Returns the limit that the job's tasks run at; in a dry run, the decided limit as if it were applied.
+  // Absent: unlimited.
   std::optional<double> LimitOf(const LiveJob& job, Resource r) const;
 
   // ---- for the parts ----
-  // Appends a decision with an id. REQUIRES: the verdict decides something. Good until the next one.
+  // Appends a decision with a new id. REQUIRES: verdict.kind is set. The reference is valid until the next
+  // call.
   Decision& AddDecision(const LiveJob& job, Target target, int64_t now_s, Verdict& verdict, PassOutput& out);
-  // No checkpoint has the job as it is.
+  // Notes that the job differs from its last checkpoint.
   void Changed(const LiveJob& job) { Changed(job.record.id); }
   void Changed(JobId id);
-  // The job with lanes that can be stepped.
+  // Returns the job after unpacking its lanes, so that they can be stepped.
   LiveJob& Awake(JobId id);
   void Wake(LiveJob& job) const;
   void MakeRecommenders(LiveJob& job) const;
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
-  // The job's policy may have changed: lanes whose recommender is still the same keep what they know. Also of a
-  // copy whose settings are not in force yet.
+  // Resolves the job's policy again. Lanes whose recommender stays the same keep their state; the others need
+  // history. Also works on a copy of a job whose settings are not in force yet.
   void Repolicy(LiveJob& job);
-  // False: it is a copy, whose settings and decisions are not in force yet.
+  // Returns false for a copy of a job, whose settings and decisions are not in force yet.
   bool IsOurs(const LiveJob& job) const { return jobs.Find(job.record.id) == &job; }
 
   LiveSettings settings;
   std::unique_ptr<FleetModels> models;
-  LoadAnalogs load_analogs;  // of the jobs whose number of tasks is scaled
-  RiskTable risks;           // what was promised and what came, of days that are over, of all jobs
+  LoadAnalogs load_analogs;  // loads of the jobs whose number of tasks is scaled
+  RiskTable risks;           // promised and delivered risk of all jobs, of days that are over
   JobTable<LiveJob> jobs;
-  // The key of ids.
+  // Key of `ids`: a job's name.
   struct NameOfJob {
     const JobTable<LiveJob>* jobs;
     std::string_view operator()(uint32_t id) const { return (*jobs)[JobId{id}].record.name; }
   };
-  NumbersByKey<NameOfJob> ids{NameOfJob{&jobs}};  // the numbers of jobs by name
+  NumbersByKey<NameOfJob> ids{NameOfJob{&jobs}};  // job ids by name
   FleetRecords records;
-  // Policies of jobs without settings of their own, by the rules that fit them: most jobs share one.
+  // Policies of jobs without overrides, by the set of rules that match; most jobs share one.
   absl::flat_hash_map<std::string, std::shared_ptr<const JobPolicy>> policies;
-  // Settings that people made for jobs that were forgotten, by name.
+  // Overrides of forgotten jobs, by name.
   absl::flat_hash_map<std::string, std::vector<Override>> settings_of_gone;
-  // By the number of a job the seconds of its cpu.startup_window, of jobs where that is on; and how often they
-  // have changed.
+  // Seconds of cpu.startup_window by job id, for jobs with that setting, and the number of changes of this
+  // map.
   absl::flat_hash_map<uint32_t, int32_t> startups;
   uint64_t startups_version = 0;
-  bool awaits_owners = false;  // jobs that are added from now on wait for the settings of their owners
+  bool awaits_owners = false;  // jobs added from now on wait for their owner's settings
   int32_t day = INT32_MIN;     // the current day
   WindowId now{INT32_MIN};     // the window observed last
-  WindowId passed{INT32_MIN};  // the newest processed window; of INT32_MIN: none
-  uint64_t last_decision = 0, last_setting = 0, last_oom = 0;  // the ids given out last
-  // By chunk: the first window whose changes no checkpoint has; kSaved: all are saved.
+  WindowId passed{INT32_MIN};  // the newest processed window; INT32_MIN: none
+  uint64_t last_decision = 0, last_setting = 0, last_oom = 0;  // the highest ids used
+  // By chunk of jobs: the first window with changes that no checkpoint has; kSaved: none.
   std::vector<WindowId> changed_since;
 
  private:
   friend class LiveOverrides;
   std::shared_ptr<const JobPolicy> PolicyOf(const LiveJob& job);
   void RemakeLane(LiveJob& job, Resource r, bool keeps);
-  // The job's policy may have another start-up window.
+  // Updates `startups` from the job's policy.
   void NoteStartup(const LiveJob& job);
 };
 
-// ---- steps of a job that need nothing but it ----
+// ---- steps that need only one job ----
 
-// Lets the job begin `day`, and end the day it is in if it has not.
+// Starts `day` for the job, after ending its current day if that is still open.
 void StartDay(LiveJob& job, int32_t day);
-// Recommends again by what is known now, for window `next`: the bounds may be others.
+// Recommends again for window `next`, because the bounds may have changed. No effect on packed lanes.
 void RecommendAgain(LiveJob& job, WindowId next);
-// The same for the window after the newest; nothing before the first.
+// Recommends again for the window after the newest one; no effect before the first window.
 void RecommendAgain(const FleetState& state, LiveJob& job);
-// The time of a decision that is made at `now_s`. It is after the newest window: a restart processes windows and
-// decisions in the order of their times, and takes those up to the end of a window for part of its checkpoint.
+// Returns the time for a decision made at `now_s`: at least 1 s after the newest window's end. A restart
+// replays windows and decisions in order of time, and takes every decision up to a window's end as part of
+// its checkpoint.
 int64_t DecisionTime(const FleetState& state, int64_t now_s);
-// Whether limits are in force by what runs the tasks, which gives them limits at their start, and whose word on
-// limits may be ours.
+// Returns true if the platform that runs the tasks applies limits at their start (not an agent). A series of
+// limits may then report Tautline's own orders.
 bool EnforcedWhereItRuns(const FleetState& state, const LiveJob& job);
-// Whether the job waits for its owner's settings, and its mode would set something. A kill and a setting are
-// decided when the wait ends.
+// Returns true if the job still waits for its owner's settings and its mode would set limits. Remembers kills
+// and settings, which are decided when the wait ends.
 bool WaitsForOwner(LiveJob& job, Trigger trigger);
-// The slice of kernel peaks that a time is in: half of the half-life, so that all slices are four times that.
+// Returns the number of the time slice for kernel peaks. A slice is half the half-life of the moving window,
+// so the 8 kept slices cover four half-lives.
 int32_t PeakSlice(const VerticalSettings& settings, int64_t now_s);
 
-// At most `limit` jobs that fit, ascending. The search begins at `cursor`, looks at 20,000 numbers at most and
-// moves the cursor past them; it begins anew after the last job.
+// Returns at most `limit` jobs that `fits` accepts, ascending. Examines at most 20,000 ids from `cursor` on
+// and moves the cursor past them; starts over after the last job.
 std::vector<JobId> FindJobsFrom(uint32_t& cursor, size_t limit, const FleetState& state,
                                 absl::FunctionRef<bool(const LiveJob&)> fits);
 

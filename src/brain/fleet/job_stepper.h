@@ -1,7 +1,8 @@
-// One resource of one job, stepped through time. The daemon, a replay, retraining and a what-if step lanes by
-// these calls alone, so that what a replay shows is what the daemon does.
+// Steps one resource of one job through time. The daemon, replays, retraining and what-ifs use only these
+// calls, so a replay shows what the daemon does.
 //
-//   StartDay, then for each window: ObserveKill for each kill before its end, Observe, Decide; then EndDay.
+// Order: StartDay, then for each window ObserveKill for each kill before its end, Observe, Decide; then
+// EndDay.
 #pragma once
 
 #include <cstdint>
@@ -13,63 +14,66 @@
 
 namespace taut::brain {
 
-// Facts of the window that was closed last.
+// Facts that a decision depends on, as of the last closed window.
 struct LaneFacts {
   Resource resource = Resource::kCpu;
+  // Time of the decision, seconds since the epoch.
   int64_t now_s = 0;
+  // The owner's limit per task; absent: none or unknown.
   std::optional<double> owner_limit;
   uint32_t num_tasks = 0;
-  // As of Proposal: the tasks that a limit can be tried on; nullptr: no window has just been closed.
+  // Tasks that a limit can be tried on (see Proposal); nullptr: the decision does not follow a closed window.
   const std::vector<uint32_t>* tasks = nullptr;
-  bool oom = false;    // a task was just killed
-  bool grows = false;  // a task will soon be at its limit
+  bool oom = false;    // a task was just OOM-killed
+  bool grows = false;  // a task will soon reach its limit
   LimitsApplied applied = LimitsApplied::kNo;
-  bool knows_past = true;  // false: the recommender knows only what a kill asks for
-  // Nothing lower is decided, within the policy's bounds. Absent in a replay.
+  bool knows_past = true;  // false: the recommender needs history, so only a kill may change the limit
+  // Lowest limit to decide, within the policy's bounds. Absent in a replay.
   std::optional<double> at_least = {};
-  // The most that the kernel saw a task have lately: no cut goes below it. Absent in a replay.
+  // Highest recent usage of a task according to the kernel; no cut goes below it. Absent in a replay.
   std::optional<double> kernel_peak = {};
 };
 
-// Where limits are applied, and tasks are killed at them, a limit is lowered by at most this share at a time, and
-// not within kLookSeconds after a change. A replay and a dry run lower it at once.
+// Where limits are applied and kill, a limit is lowered by at most this share at a time, and not within
+// kLookSeconds after a change. Replays and dry runs lower it at once.
 inline constexpr double kMostCut = 0.5;
 inline constexpr int64_t kLookSeconds = 2 * kWindowSeconds;
 
-// A kill as a trial counts it.
+// A kill as counted by a trial.
 struct TrialKill {
-  uint64_t kills = 0;           // 0: the trial does not count it
-  std::optional<double> limit;  // in force then; absent: not known
+  uint64_t kills = 0;           // 0: the trial ignores it
+  std::optional<double> limit;  // limit in force at the kill; absent: unknown
 };
 
-// Two words: made for a step, and not kept. One thread.
+// A view of a lane: created for a step and not kept. One thread.
 class JobStepper {
  public:
-  // `lane` is awake.
+  // `lane` must be awake (unpacked) and must outlive the stepper.
   JobStepper(Resource resource, ManagedLane& lane) : resource_(resource), lane_(lane) {}
 
-  // Between two days, after the fleet models have taken in the day before.
+  // Starts a day. Call between two days, after the fleet models have learnt from the day before.
   void StartDay(int32_t day);
-  // After the day's last window: what the job's day teaches the fleet is appended to `rows`.
+  // Ends a day after its last window; appends to `rows` what the fleet models learn from it.
   void EndDay(int32_t day, FleetRows& rows) { lane_.lane.EndDay(day, rows); }
-  // Takes in a closed window: both sides of a trial are counted, and the recommender learns, by the limit that was
-  // in force. Where limits are applied, usage above that limit could not show.
+  // Observes a closed window: counts both sides of a trial, and the recommender learns, knowing the limit in
+  // force. Where limits are applied, usage above that limit is not visible.
   void Observe(const TrialWindow& window);
-  // Takes in a kill at once.
+  // Observes a kill at once.
   void ObserveKill(const OomEvent& kill, const TrialKill& trial = {});
-  // Takes in an answer of an external recommender, for window `next` and later ones.
+  // Uses the answer of an external recommender for window `next` and later ones.
   void ObserveAnswer(const ExternalLimit& answer, WindowId next) { lane_.lane.TakeExternal(answer, next); }
 
-  // Decides by the recommendation as it stands.
+  // Decides by the current recommendation.
   Verdict Decide(const JobPolicy& policy, const LaneFacts& facts);
-  // The decisions at the end of a window in which no limit was applied, as in a replay: one at once where a task
-  // was `killed`, and that of every window. After Observe and ObserveKill. A limit can be tried on all tasks of
-  // `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, there or back.
+  // Makes the decisions at the end of a window where no limits are applied, as in a replay: one at once if a
+  // task was `killed`, and the regular one. Call after Observe and ObserveKill. A limit can be tried on all
+  // tasks of `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, in either
+  // direction.
   uint32_t DecideWindow(const JobPolicy& policy, const Signal& signal, bool killed,
                         std::vector<uint32_t>& tasks);
-  // Takes in a decision that was stored.
+  // Applies a stored decision to the gate.
   void Redo(const Decision& decision) { taut::brain::Redo(decision, lane_.gate); }
-  // Appends how the last recommendation came about.
+  // Appends how the last recommendation was computed.
   static void Explain(const ManagedLane& lane, Reason& reason) { lane.lane.recommender().Explain(reason); }
 
  private:

@@ -1,4 +1,4 @@
-// The fleet's state as bytes, in chunks of jobs, and back.
+// Saves the fleet's state as bytes, in chunks of jobs, and loads it.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe. Loading runs jobs in parallel if the caller's RunTurns does.
 class LiveCheckpoint {
  public:
   LiveCheckpoint(FleetState& state, LiveHistory& history, LiveTrials& trials)
@@ -21,18 +22,21 @@ class LiveCheckpoint {
   }
   bool ChunkHasJobs(uint32_t chunk) const { return s_.jobs.used_in_page(chunk) > 0; }
   void SaveChunk(uint32_t chunk, ByteWriter& out) const;
-  // All or nothing for each job: after an error the jobs of the chunk that could not be read are new ones
-  // that are `lost` and want history. `through`: the window at whose end it was saved.
-  // Lanes sleep until their job is stepped: a start need not build what only a window asks for.
+  // Loads a chunk. All or nothing for each job: jobs that could not be read are new, marked `lost`, and need
+  // history. `through`: the window at whose end the chunk was saved. Lanes stay packed until their job is
+  // stepped, since a start need not build what only a window uses. Returns DataLoss for damaged bytes,
+  // InvalidArgument for another version.
   absl::Status LoadChunk(uint32_t chunk, WindowId through, ByteReader& in, RunTurns run = RunInOrder);
-  // For the restored jobs that no checkpoint had.
+  // Creates recommenders for restored jobs that no checkpoint had.
   void MakeRecommenders(RunTurns run = RunInOrder);
-  // The first window that changed the chunk since MarkSaved; nullopt: none did.
+  // Returns the first window that changed the chunk since MarkSaved; nullopt: none.
   std::optional<WindowId> ChangedSince(uint32_t chunk) const;
   void MarkSaved(uint32_t chunk);
+  // The state shared by all jobs: the current day, promises and models.
   void SaveFleet(ByteWriter& out) const;
   absl::Status LoadFleet(ByteReader& in);
 
+  // Approximate memory of all jobs. O(jobs).
   size_t state_bytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// What an external recommender is given of a window, and its answers.
+// Data of a window for an external recommender, and its answers.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@ class LiveExternal {
   LiveExternal(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)
       : s_(state), pass_(pass), replicas_(replicas) {}
 
-  // After Decide: appends what it is given of each of these jobs that asks for it.
+  // Appends the data of each job in closed.jobs[first, last) that uses an external recommender. Call after
+  // Decide.
   void Jobs(const ClosedWindow& closed, size_t first, size_t last, std::vector<ExternalJob>& out) const;
-  // An answer, at once. False: it is not taken, as the job is gone or does not ask for it (any more), or its
-  // recommenders wait for their history.
+  // Uses an answer at once and decides. Returns false if the job is unknown, does not use an external
+  // recommender (any more), or its recommenders wait for history.
   bool Take(const ExternalAnswer& answer, int64_t now_s, PassOutput& out);
 
  private:

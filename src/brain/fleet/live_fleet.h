@@ -1,5 +1,5 @@
-// The engine of a living cell: windows and OOM kills in, decisions out. It has the stepper of lanes, the fleet
-// models and the gate of a replay; no I/O, no clock, no threads. Its caller stores, applies and shows the
+// The engine of a running cell: windows and OOM kills in, decisions out. It uses the same lanes, fleet models
+// and gate as a replay, without I/O, clock or threads of its own. Its caller stores, applies and shows the
 // decisions.
 #pragma once
 
@@ -20,20 +20,21 @@
 
 namespace taut::brain {
 
-// The state with the parts that step it, each of one topic. Not thread-safe. A const one is for looking at.
+// The state and the parts that step it, one per topic. Not thread-safe; a const reference may be read by
+// several threads while no one writes.
 struct LiveFleet : FleetState {
   explicit LiveFleet(const LiveSettings& its_settings) : FleetState(its_settings) {}
-  // Other rules and settings, as after a reload. Lanes whose recommender is another one now want history.
+  // Applies other rules and settings, as after a reload. Lanes that get another recommender need history.
   void Reload(const LiveSettings& its_settings);
 
   ReplicaPass replicas{*this};                       // numbers of tasks
   LiveTrials trials{*this};                          // limits that run on some tasks
-  LiveRisk risk{*this};                              // promises, and what came
+  LiveRisk risk{*this};                              // promised and delivered risk
   VerticalPass pass{*this, replicas, trials, risk};  // closed windows
   LiveKills kills{*this, pass, risk};
   LiveOrders orders{*this, replicas, trials};
   LiveOwners owners{*this, pass, replicas};        // labels that are settings
-  LiveOverrides overrides{*this, pass, replicas};  // people's settings
+  LiveOverrides overrides{*this, pass, replicas};  // settings made by people
   LiveExternal external{*this, pass, replicas};
   LiveHistory history{*this, replicas};
   LiveDepartures departures{*this, replicas};

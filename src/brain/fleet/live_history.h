@@ -1,4 +1,4 @@
-// Jobs whose recommenders are new: they process the days that are stored.
+// Jobs with new recommenders, which have to process the stored history.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,21 @@ class LiveHistory {
  public:
   LiveHistory(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}
 
-  // At most `limit` jobs whose recommenders are new and have to process the stored history. `cursor` as
-  // FindJobsFrom has it.
+  // Returns at most `limit` jobs that need history. `cursor`: see FindJobsFrom.
   std::vector<JobId> Wanted(size_t limit, uint32_t& cursor) const;
-  // A job that the lanes know nothing of, though the store does.
+  // Marks a job whose lanes know nothing although the store has its history; no effect if it is unknown.
   void Want(JobId id);
-  // The jobs of a chunk whose checkpoint is lost: they want history, and are `lost` until the restore ends.
+  // Marks the jobs of a chunk whose checkpoint is lost: they need history, and are `lost` until the restore
+  // ends.
   void WantOfChunk(uint32_t chunk);
-  // Makes the job's lanes anew and feeds them `days`, the job's OOM kills and its decisions (all ascending); where
-  // only one lane needs history, the other stays as it is.
-  // Days that the job's lanes have seen otherwise do not count twice: the lanes are new.
+  // Replaces the job's lanes that need history (all, if none or all need it) by new ones that have processed
+  // `days`, the job's OOM kills and its decisions, all ascending. No day counts twice, since the lanes are
+  // new. REQUIRES: the job exists. Cost: a replay of the days.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
                std::span<const Decision> decisions = {});
 
  private:
+  // Returns a new lane that has processed the history.
   Lane Relived(const LiveJob& job, const StoredHistory& history);
 
   FleetState& s_;

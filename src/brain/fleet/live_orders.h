@@ -1,4 +1,4 @@
-// Orders on their way, and their outcomes: a kill is charged to the limit that was in force.
+// Orders in progress and their outcomes, so that a kill is charged to the limit that was in force.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@ class LiveOrders {
   LiveOrders(FleetState& state, ReplicaPass& replicas, LiveTrials& trials)
       : s_(state), replicas_(replicas), trials_(trials) {}
 
-  // A decision was passed to the actuator at `now_s`, or had its outcome before a restart: the limit that it
-  // replaced was in force until then.
+  // NoteSent: the decision was passed to the actuator at `now_s`; until then the limit that it replaced was
+  // in force. RememberSent: the decision was sent, and possibly has an outcome, before a restart.
   void NoteSent(const Decision& d, int64_t now_s);
   void RememberSent(const Decision& d);
-  // The same of the last decisions of a job, ascending, in place of what is known. REQUIRES: Has(id).
+  // Replaces what is known of a job by its last decisions, ascending. REQUIRES: Has(id).
   void RememberAllSent(JobId id, std::span<const Decision> decisions);
-  // Whether the memory limit that its job has by order is this decision's.
+  // Returns whether this decision ordered the memory limit that its job has now.
   bool IsLast(const Decision& d) const;
-  // What the actuator said, if it matters to a trial or to what can be set.
+  // Processes an outcome that the actuator reported.
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
-  // So that its outcome finds the job.
+  // Remembers which job a decision belongs to, for its outcome.
   void Note(uint64_t decision, JobId job);
 
   FleetState& s_;
   ReplicaPass& replicas_;
   LiveTrials& trials_;
-  // Orders of memory limits of which no outcome is known that is the last.
+  // Orders of memory limits whose final outcome is not known yet.
   absl::flat_hash_map<uint64_t, JobId> of_memory_;
 };
 

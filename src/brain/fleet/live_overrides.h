@@ -1,4 +1,5 @@
-// People's settings: all of a request or none, first on a copy of the job, in force when they are stored.
+// Settings made by people. A request takes effect as a whole or not at all: it is first applied to a copy of
+// the job, and to the job itself once it is stored.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@
 
 namespace taut::brain {
 
-// Settings of one request, for the store before they are in force.
+// Settings of one request, prepared for the store before they are in force.
 struct PreparedSettings {
   JobId id;
-  LiveJob job;                         // as it will be; of its record, a copy
+  LiveJob job;                         // the job with the settings applied; its record is a copy
   std::vector<SettingChange> changes;  // with ids
   PassOutput output;
 };
@@ -24,13 +25,15 @@ class LiveOverrides {
   LiveOverrides(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)
       : s_(state), pass_(pass), replicas_(replicas) {}
 
-  // What is wrong with a person's settings: keys with what to say of them, all that are wrong; the key is ""
-  // of what no single one can break. Empty values take settings back.
+  // Returns the errors of a person's settings as (key, message), all of them; the key is "" for an error of
+  // the combination. An empty value removes an override.
   std::vector<KeyValue> Check(JobId id, std::span<const KeyValue> settings) const;
-  // The settings and what follows of them (a limit given back), decided but not in force. InvalidArgument
-  // says all that is wrong with them. The fleet is as before, and has to stay so until Take.
+  // Computes the effect of the settings (such as releasing a limit) on a copy of the job. Returns NotFound if
+  // the job is unknown, InvalidArgument with all errors if settings are invalid. The fleet does not change,
+  // and must not change until Take.
   absl::StatusOr<PreparedSettings> Prepare(JobId id, std::span<const KeyValue> settings, std::string_view who,
                                            int64_t now_s);
+  // Puts prepared settings into force. REQUIRES: nothing changed since Prepare.
   void Take(PreparedSettings prepared);
 
  private:
@@ -39,7 +42,7 @@ class LiveOverrides {
   ReplicaPass& replicas_;
 };
 
-// Takes in a setting that was stored, without deciding anything.
+// Applies a stored setting without making decisions.
 void RedoSetting(const SettingChange& change, FleetState& state, ReplicaPass& replicas);
 
 }  // namespace taut::brain

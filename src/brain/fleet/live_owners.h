@@ -14,22 +14,24 @@ class LiveOwners {
   LiveOwners(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)
       : s_(state), pass_(pass), replicas_(replicas) {}
 
-  // Jobs that are added from now on, and those that were not measured in the window before one, wait: modes auto
-  // and canary decide nothing for them before Settle.
+  // From now on, jobs that are added, or were not measured in the window before one, wait: modes auto and
+  // canary decide nothing for them until Settle.
   void Await() { s_.awaits_owners = true; }
-  // At most `limit` that wait, with `cursor` as FindJobsFrom has it.
+  // Returns at most `limit` waiting jobs. `cursor`: see FindJobsFrom.
   std::vector<JobId> Awaiting(size_t limit, uint32_t& cursor) const;
-  // Ends the wait and decides what waited. `labels` as SetLabels; nullptr: no source has settings of the job.
-  // Returns whether the job's labels have changed. REQUIRES: Has(id).
+  // Ends the wait of a job and makes the postponed decisions. `labels`: see SetLabels; nullptr: no source has
+  // settings of the job. Returns whether the job's labels changed. REQUIRES: Has(id).
   bool Settle(JobId id, const std::vector<KeyValue>* labels, int64_t now_s, PassOutput& out);
-  // Sets all labels of the job that are settings: others that it has of them are gone. Acts on them at once, as on
-  // a person's setting. False: it has them. REQUIRES: Has(id).
+  // Replaces all labels of the job that are settings, and acts on them at once, as on a person's setting.
+  // Returns false if nothing changed. REQUIRES: Has(id).
   bool SetLabels(JobId id, std::span<const KeyValue> labels, int64_t now_s, PassOutput& out);
-  // Whether a window has said what the owner's memory limit is, or another limit is in force. REQUIRES: Has(id).
+  // Returns whether the owner's memory limit is known from a window, or another limit is in force. REQUIRES:
+  // Has(id).
   bool Knows(JobId id) const;
-  // The owner's memory limit, of a job that Knows is false for: until its first window is closed.
+  // Sets the owner's memory limit until the job's first window is closed; no effect if Knows(id). REQUIRES:
+  // Has(id).
   void Learn(JobId id, double memory_bytes);
-  // Whether the request of the job's container stays, whatever is recommended. REQUIRES: Has(id).
+  // Sets whether the request of the job's container stays, whatever is recommended. REQUIRES: Has(id).
   void SetRequestStays(JobId id, Resource r, bool stays) { s_.jobs[id].of(r).request_stays = stays; }
 
  private:

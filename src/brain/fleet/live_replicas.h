@@ -1,4 +1,4 @@
-// The number of tasks of one live job: its load, what the policy recommends, and the gate.
+// The number of tasks of one job: its load, the policy's recommendation, and the gate.
 #pragma once
 
 #include <cstdint>
@@ -26,119 +26,122 @@
 
 namespace taut::brain {
 
-// What is done with a size that was chosen for the tasks of a job: kOwners: nothing, their limits are not set;
-// kWouldBe: it is shown; kOrdered: their limits are set.
+// Use of a chosen size of tasks. kOwners: none, limits are not set; kWouldBe: it is shown; kOrdered: limits
+// are set.
 enum class SizeUse : uint8_t { kOwners, kWouldBe, kOrdered };
 
-// The number of tasks is asked for: there is a policy, and the mode is not off.
+// Returns whether the number of tasks is managed: there is a policy, and the mode is not off.
 inline bool DecidesReplicas(const JobPolicy& policy) {
   return !policy.replica_policy.empty() && policy.mode != Mode::kOff;
 }
 
-// The number of tasks of a job as it is now. Valid until the next change of it.
+// Figures of a job's number of tasks. Valid until its next change.
 struct ReplicaFigures {
   std::string_view policy;
-  bool is_of_cpu = true;  // the load is CPU, in cores; false: that of series, in their unit
-  int running = 0;        // of the last window measured
+  bool is_of_cpu = true;  // true: the load is CPU, in cores; false: a load series in its own unit
+  int running = 0;        // in the last measured window
   std::optional<int> recommended;
-  std::optional<int> in_force;            // ordered
-  std::optional<double> load;             // absent: not measured in that window
-  std::optional<double> capacity;         // what one task can process; absent: not known
-  std::optional<double> utilization;      // of what its running tasks can process; absent: not known
-  TaskSize size;                          // the CPU limit that is chosen for a task, absent for the owner's
-  const OverloadDay* overload = nullptr;  // where the load was more than ReplicaSettings::max_utilization of
-                                          // what the ready tasks could process, at the limits they ran at
-  std::string_view hold;                  // why the number stays, for people; "": it does not
-  ReplicaHold held;                       // since when the policy cannot decide it; `hold` says why
+  std::optional<int> in_force;        // ordered
+  std::optional<double> load;         // absent: not measured in that window
+  std::optional<double> capacity;     // load that one task can process; absent: unknown
+  std::optional<double> utilization;  // load over the capacity of the running tasks; absent: unknown
+  TaskSize size;                      // chosen CPU limit per task; absent: the owner's
+  // Overloaded windows: load > ReplicaSettings::max_utilization of the ready tasks' capacity at their limits.
+  const OverloadDay* overload = nullptr;
+  std::string_view hold;  // why the number stays, for people; "": it may change
+  ReplicaHold held;       // since when the policy cannot decide; `hold` explains why
 };
 
-// A job's load is the CPU that its tasks use together, in cores. What one task can process is its CPU limit
-// when the number of tasks changed last: a limit that follows the usage must not change the number, which
-// would change the usage (A15). With SizeBy::kCheapest it is the size that is chosen for a task; while the
-// limits are on their way to another size it is the smaller one, so that there are enough tasks first. With
-// ReplicaSettings::task_capacity the load is that of the job's load series, and that is what one task can
-// process. A policy that reads named signals gets those of the job (kOwnSignals and Signal::named), and one that
-// reads no load decides without a load and a capacity.
+// Scales the number of tasks of one job. Not thread-safe.
+// The load is the CPU that its tasks use together, in cores. The capacity of a task is its CPU limit at the
+// last change of the number of tasks. A limit that follows usage must not change the number, since the number
+// changes the usage (A15).
+// With SizeBy::kCheapest the capacity is the chosen size of a task. While limits move to another size it is
+// the smaller of the two, so that enough tasks run first. With ReplicaSettings::task_capacity the load is the
+// job's load series, and the capacity is that setting. A policy may read named signals (kOwnSignals and
+// Signal::named); a policy that reads no load decides without load and capacity.
 class LiveReplicas {
  public:
   LiveReplicas(const ReplicaPolicyInfo& info, const ReplicaSettings& settings);
-  // What `policy` asks for; null if it leaves the number of tasks to the owner.
+  // Returns the state for `policy`; null if the number of tasks is the owner's.
   static std::unique_ptr<LiveReplicas> For(const JobPolicy& policy);
 
-  // A measured window of CPU. `limit`: of each task, in cores; absent: not known. Without any limit so far
-  // there is no recommendation, unless the load is that of series or the policy reads none.
-  // `analogs`: what other jobs' loads do; null: not known. `counted` goes before the tasks of `cpu`, which
-  // samples may miss, unless agents see them.
+  // Observes a measured window of CPU. `limit`: cores per task; absent: unknown. Until a limit is known there
+  // is no recommendation, unless the load is a series or the policy reads none. `analogs`: how other jobs'
+  // loads move; null: unknown. `counted` overrides the tasks in `cpu`, which samples may miss, unless agents
+  // see the tasks.
   void Observe(const Signal& cpu, std::optional<double> limit, SizeUse use,
                const LoadAnalogs* analogs = nullptr, const CountedTasks& counted = {});
-  // Nothing was measured of the job in `window`, though of other jobs, since `heard_since_s` at least. True: after
-  // a silence of function.silent_s the safe count is recommended now; false: the count stays, and figures().hold
-  // says so.
+  // Notes that the job was not measured in `window`, while other jobs were, without a long gap since
+  // `heard_since_s`. Returns true if the safe count is recommended now, after function.silent_s of silence;
+  // false if the count stays, which figures().hold explains.
   bool TakeUnmeasured(WindowId window, int64_t heard_since_s);
-  // How its load has moved since the last time that this was asked.
+  // Returns how the load moved since the last call.
   LoadMoves TakeMoves() { return std::exchange(moves_, {}); }
-  // Of any window, in ascending order. `limit`: of each task, in bytes; absent: not known.
+  // Observes a window of memory; windows must ascend. `limit`: bytes per task; absent: unknown.
   void ObserveMemory(const Signal& memory, std::optional<double> limit);
-  // An answer of an external recommender, or none any more: what is recommended follows at once.
+  // Uses an answer of an external recommender, or drops the last one; the recommendation changes at once.
   void TakeExternal(std::optional<ExternalTasks> answer);
-  // `sentence` of a verdict that decides nothing is kept as figures().hold.
+  // Decides. The sentence of a verdict without a decision is kept as figures().hold.
   Verdict Decide(const JobPolicy& policy, int64_t now_s);
   void Explain(Reason& reason) const;
-  // Why the size is what it is, in place of the recommender's reason, if there is a size.
+  // If a size is chosen, explains it in place of the recommender's reason.
   void ExplainSize(Reason& cpu) const;
   ReplicaOrder& order() { return order_; }
-  // Windows from here on are of now: the limits before are not those of today. Orders and holds go on as those of
-  // `before`, of the same job; null: there were none.
+  // Ends a replay of history: later windows are current, and limits of the past no longer apply. Orders and
+  // holds continue from `before`, the job's previous state; null: there was none.
   void EndPast(const LiveReplicas* before);
-  // After a clock that was far ahead: times after `latest_s` are taken for `now_s`.
+  // After the clock was far ahead: replaces times after `latest_s` by `now_s`.
   void DistrustFuture(int64_t latest_s, int64_t now_s);
-  // Takes other settings of its number, which have a policy. False: what was learnt is of no use, and history is
-  // wanted. The size is weighed anew within the hour.
+  // Changes the settings; the policy must exist. Returns false if the learnt state is lost and history is
+  // needed. The size is evaluated again within the hour.
   bool ChangePolicy(const JobPolicy& policy);
 
   ReplicaFigures figures() const;
   const ReplicaPolicy& policy() const { return *policy_; }
-  // TaskCount::Notice.
+  // Returns TaskCount::Notice().
   std::string CountNotice() const { return count_.Notice(); }
-  // After Decide or TakeUnmeasured of each window: what has changed of figures().held. `decides`: DecidesReplicas;
-  // where it is false nothing is held, and figures().hold is empty.
+  // Returns how figures().held changed. Call after Decide or TakeUnmeasured of each window. `decides`:
+  // DecidesReplicas; if false, nothing is held and figures().hold is empty.
   std::optional<ReplicaHoldChange> TakeHoldChange(int64_t now_s, bool decides);
 
   void Save(ByteWriter& out) const;
-  // What Save wrote, for a policy that may be another one by now: then what was learnt is lost, and what was
-  // ordered is not. Also for a policy that asks for nothing any more: an order may have to be taken back.
+  // Reads what Save wrote. If the policy has changed since, the learnt state is lost, but not the order.
+  // Works also without a policy, since an order may have to be taken back. Returns DataLoss if the bytes are
+  // damaged.
   struct Loaded {
     std::unique_ptr<LiveReplicas> replicas;
-    bool has_lost = false;  // what the policy had learnt was of other settings (function.target)
+    bool has_lost = false;  // learnt state belonged to other settings (function.target) and was dropped
   };
   static absl::StatusOr<Loaded> Load(ByteReader& in, const JobPolicy& policy);
   size_t state_bytes() const;
 
  private:
   bool is_of_cpu() const { return task_capacity_ == 0; }
-  // That a task takes until it is ready: another number has to be learnt anew.
+  // Windows that a task takes to become ready. Another number invalidates the learnt state.
   size_t startup_windows() const { return recent_.size(); }
   std::optional<double> utilization() const;
   std::optional<double> LoadOf(const Signal& cpu, const StartSums& starts) const;
-  // Of the policy's signals().
+  // Returns the values of policy_->signals(), in their order; kAbsent if unknown.
   std::span<const double> SignalsOf(const Signal& cpu);
   void NoteMove(double load);
   void NoteOverload(WindowId window, int ready, std::optional<double> limit);
   void NoteTasks(const Signal& cpu, int tasks);
   std::optional<double> ChosenSize(std::optional<double> limit, SizeUse use) const;
-  // What is silent for long may be high: the highest count of a day is safe.
+  // Notes whether inputs are missing. After long silence, raises the recommendation to the highest count of
+  // the last day, since an unmeasured load may be high.
   void TakeSilence(WindowId window, const LoadSample& sample);
   bool is_silent() const { return raised_.has_value(); }
-  // Why there is no recommendation yet.
+  // Returns why there is no recommendation yet.
   std::string_view WhatLacks() const;
-  // What is silent and since when, for people.
+  // Returns what is silent and since when, for people.
   std::string SilentText() const;
-  // Why the number is held; "": it is not.
+  // Returns why the number is held; "" if it is not.
   std::string HeldText() const;
   HoldCause HeldFor() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
-  // As saved: what was learnt of another load is of no use.
+  // Name in saved states; it includes the kind of load, since state learnt from another load is useless.
   std::string SavedName() const;
 
   const ReplicaPolicyInfo* info_;
@@ -147,10 +150,10 @@ class LiveReplicas {
   int least_, most_;      // ReplicaBounds
   double max_utilization_;
   std::unique_ptr<ReplicaPolicy> policy_;
-  std::unique_ptr<TaskSizer> sizer_;  // null: the size is the owner's
+  std::unique_ptr<TaskSizer> sizer_;  // null: the owner sets the size
   TaskSize size_;
   ReplicaOrder order_;
-  double capacity_ = 0;  // of a task; 0: not known
+  double capacity_ = 0;  // of a task; 0: unknown
   int running_ = 0;
   std::vector<uint32_t> tasks_;  // of the last window, ascending; not saved
   TaskCount count_;
@@ -160,12 +163,12 @@ class LiveReplicas {
   ReplicaHold held_;
   OverloadDay overload_;
   LoadMoves moves_;
-  // The loads of the last windows, the newest first; as many as a start-up has. Negative: not measured.
+  // Loads of the last windows of a start-up time, newest first. Negative: not measured.
   std::vector<double> recent_;
   SafeCount safe_;
   std::vector<double> signals_;  // scratch
-  // Not saved: what the last window lacks of what the policy reads, for people, and the safe count since that
-  // has been so for function.silent_s.
+  // Not saved. missing_: inputs of the policy that the last window lacks, for people. raised_: the safe
+  // count, once that has lasted for function.silent_s.
   std::string missing_;
   std::optional<int> raised_;
 };

@@ -1,4 +1,4 @@
-// What was stored since the last checkpoint, once more: taken in without deciding anything.
+// Replays what was stored since the last checkpoint, without making decisions.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class LiveRestore {
  public:
   LiveRestore(FleetState& state, VerticalPass& pass, ReplicaPass& replicas, LiveTrials& trials,
@@ -18,16 +19,16 @@ class LiveRestore {
 
   void Redo(const SettingChange& change);
   void Redo(const Decision& decision);
-  // Of a decision that the job knows already.
+  // Applies a stored outcome of a decision that the job already knows.
   void RedoOutcome(const Decision& d);
-  // A stored window, for the jobs of chunks whose checkpoint is older than it (through[chunk] < window).
+  // Replays a stored window for the jobs of chunks whose checkpoint is older (through[chunk] < window).
   void Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run = RunInOrder);
-  // In the order in which they were taken in, each before the windows that end after it.
+  // Replays a stored kill. Call in order of arrival, each before the windows that end after it.
   void Redo(const OomRecord& oom) { kills_.Redo(oom); }
-  // Times that lie ahead of the clock by more than an hour were made by a wrong one: they are `now_s` from
-  // now on, so that nothing waits for them.
+  // Replaces times that are more than an hour in the future, which a wrong clock made, by `now_s`, so that
+  // nothing waits for them.
   void DistrustFuture(int64_t now_s);
-  // After the last Redo. The ids given out last, of anything.
+  // Ends the restore; call after the last Redo. The arguments are the highest ids that the store has used.
   void End(uint64_t last_decision, uint64_t last_setting, uint64_t last_oom = 0);
 
  private:

@@ -9,13 +9,13 @@
 
 namespace taut::brain {
 
-// Appends to the reason of the CPU limit what tasks get in their start-up window; nothing where that is off.
-// `sets_starts`: whether the actuator sets limits of starts.
+// Appends to the reason of the CPU limit what tasks get in their start-up window; no effect if that is off.
+// `sets_starts`: whether the actuator can set limits of starts.
 void ExplainStarts(const LiveJob& job, bool sets_starts, Reason& reason);
-// Of a job whose state is lost, the usage of starts by its stored days; whether it was cut off is not known. A job
-// that has any keeps it.
+// Restores the usage of starts from stored days, for a job whose state is lost; a job that has starts keeps
+// them. Whether a limit had cut the usage off is not known.
 void RestoreStarts(std::span<const JobDay> days, LiveJob& job);
-// Is this CPU amount one that tasks were given for their start?
+// Returns whether this CPU amount is a limit that tasks got for their start.
 bool IsStartLimit(const LiveJob& job, double amount);
 
 }  // namespace taut::brain

@@ -9,22 +9,24 @@
 
 namespace taut::brain {
 
+// Index of the jobs with running trials. Not thread-safe.
 class LiveTrials {
  public:
   explicit LiveTrials(FleetState& state) : s_(state) {}
 
-  // Jobs with a trial of some of their tasks.
+  // Returns the jobs with a trial on some of their tasks, ascending. O(trials).
   std::vector<JobId> Running();
+  // Sets the tasks of the job's trial; no effect without one.
   void SetTasks(JobId id, Resource r, std::vector<TrialTask> members);
-  // A trial began with this decision.
+  // Notes that this decision began a trial.
   void Begin(const Decision& d) { trials_[d.id] = d.job; }
-  // The trials that run on tasks of the job, which comes from a checkpoint.
+  // Notes the trials of a job that was loaded from a checkpoint.
   void Note(const LiveJob& job);
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
   FleetState& s_;
-  // By the decision that began it; some may have ended.
+  // By id of the decision that began the trial; some trials may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;
 };
 

@@ -1,5 +1,5 @@
-// A lane behind its gate: what the recommender asks for, what policy lets through, and the limit that tasks
-// run at. JobStepper steps it.
+// A lane and its gate: the recommendation, what the policy allows of it, and the limit that tasks run at.
+// JobStepper steps it.
 #pragma once
 
 #include <optional>
@@ -16,22 +16,23 @@ struct ManagedLane {
 
   Lane lane;
   GateState gate;
-  // Of the recommended limit, as RefreshRisk last found it; absent: nothing is forecast of it or ordered.
+  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor an
+  // order.
   Boxed<LimitRisk> limit_risk;
 
-  // Of the tasks outside a trial. Absent: unlimited.
+  // Returns the limit of the tasks outside a trial. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
     return gate.in_force.has_value() ? gate.in_force : owner;
   }
-  // The trial that runs on some tasks; nullptr: none does, or it is only watched.
+  // Returns the trial that runs on some tasks; nullptr: none, or it is only watched.
   const Trial* trial() const {
     return gate.trial.has_value() && !gate.trial->watched ? &*gate.trial : nullptr;
   }
-  // After each step that may have moved the recommended limit or what is forecast of it.
+  // Updates limit_risk. Call after each step that may have changed the recommended limit or its forecast.
   void RefreshRisk();
   bool knows_risk_of(double limit) const { return limit_risk.has_value() && limit_risk->limit == limit; }
-  // What a promise of this limit is stated of. Of the recommended limit it is as of its decision, although the
-  // fleet may have learnt since.
+  // Returns the risk that a promise about this limit states. For the recommended limit it is the risk as of
+  // its decision, although the fleet may have learnt since.
   LimitRisk RiskOf(double limit) const {
     return knows_risk_of(limit) ? *limit_risk : lane.recommender().RiskOf(limit);
   }

@@ -1,4 +1,4 @@
-// In which windows of about the last day a scaled job was overloaded.
+// Windows of the last day in which a scaled job was overloaded.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace taut::brain {
 
-// Of the windows whose load was measured, of the 288 up to the last of them. 90 bytes.
+// Covers the windows with a measured load among the 288 up to the last measured one. 90 bytes.
 class OverloadDay {
  public:
-  // Windows ascend; one that does not is not counted.
+  // Adds a window; ignores one that is not after the last.
   void Add(WindowId window, bool overloaded) {
     if (window.index <= last_) return;
     const int64_t first = std::max<int64_t>(int64_t{last_} + 1, int64_t{window.index} - kWindowsPerDay + 1);
@@ -31,8 +31,8 @@ class OverloadDay {
   }
   uint32_t windows() const { return Count(measured_); }
   uint32_t overloaded() const { return Count(overloaded_); }
-  bool now() const { return now_; }  // in last()
-  // That was measured; of INT32_MIN: none.
+  bool now() const { return now_; }  // whether last() is overloaded
+  // Returns the last measured window; INT32_MIN: none.
   WindowId last() const { return WindowId{last_}; }
 
   void Save(ByteWriter& out) const {
@@ -42,7 +42,7 @@ class OverloadDay {
       for (const uint64_t word : *bits) out.Put(word);
     }
   }
-  // DataLoss, and no change, for bytes that Save cannot have written.
+  // Returns DataLoss, and changes nothing, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in) {
     OverloadDay read;
     read.last_ = in.Get<int32_t>();
@@ -76,7 +76,7 @@ class OverloadDay {
 
   int32_t last_ = INT32_MIN;
   bool now_ = false;
-  Bits measured_{}, overloaded_{};  // by window mod 288
+  Bits measured_{}, overloaded_{};  // index: window mod 288
 };
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// The account of windows that were read from history after others were counted.
+// Accounts of windows that were read from history after other windows were counted.
 #pragma once
 
 #include <span>
@@ -7,8 +7,9 @@
 
 namespace taut::brain {
 
-// Of the windows of the day up to `through` that are not in `counted` (ascending): usage, and as what the tasks
-// had the owner's request, or the limit without one. An entry without windows if there are none.
+// Returns the account of the windows of the day up to `through` that are not in `counted` (ascending). It has
+// the usage, and as allocation the owner's request, or the limit without a request. Its entry has no windows
+// if there are none.
 LateAccount PastAccount(const JobDay& day, WindowId through, std::span<const WindowId> counted);
 
 }  // namespace taut::brain

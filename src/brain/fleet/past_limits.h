@@ -1,5 +1,4 @@
-// Memory limits of a job that were in force a short while ago: a kill is charged to the limit at its time, however
-// late it is reported.
+// Recent memory limits of a job: a kill is charged to the limit at its time, however late it is reported.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +11,28 @@
 
 namespace taut::brain {
 
-// 24 bytes while no limit has changed. Not saved: a restart reads the last changes from the stored decisions.
+// The last kKept changes of the limit. 24 bytes while there are none. Not saved: a restart reads the last
+// changes from the stored decisions. Times are seconds since the epoch.
 class PastLimits {
  public:
   static constexpr size_t kKept = 8;
-  // An order without an outcome counts as applied after this time.
+  // Time after which an order without an outcome counts as applied.
   static constexpr int64_t kApplySeconds = 600;
 
-  // Decision `decision` ordered another limit than `before` at `now_s`. Tasks have either limit until the outcome.
+  // Notes that a decision ordered another limit than `before` at `now_s`. Tasks may have either limit until
+  // the outcome.
   void Note(uint64_t decision, int64_t now_s, std::optional<double> before);
-  // The order was sent at `now_s`, and not before.
+  // Notes that the order was sent at `now_s`; no task had the new limit before.
   void NoteSent(uint64_t decision, int64_t now_s);
-  // An order that failed, or that a later one replaced before it was applied, leaves tasks with the limit before
-  // it until one is applied.
+  // Notes an outcome. After an order that failed, or was superseded before it was applied, tasks keep the
+  // limit before it until another order is applied.
   void NoteOutcome(uint64_t decision, Outcome outcome, int64_t time_s);
-  // The lowest limit that a task may have had at some time of [since_s, until_s]; `now`: the limit of tasks now.
-  // Absent: no limit.
+  // Returns the lowest limit that a task may have had at some time in [since_s, until_s]; `now`: the current
+  // limit. Absent: no limit.
   std::optional<double> LowestIn(int64_t since_s, int64_t until_s, std::optional<double> now) const;
 
-  // The limits that tasks may have had at `since_s` or later, apart from the present one.
+  // Returns whether `is` holds for a limit, other than the current one, that tasks may have had at `since_s`
+  // or later.
   template <typename Is>
   bool AnySince(int64_t since_s, Is is) const {
     return std::ranges::any_of(changes_, [&](const Change& change) {
@@ -44,10 +46,10 @@ class PastLimits {
  private:
   struct Change {
     uint64_t decision = 0;
-    int64_t from_s = 0;  // every task had `before` until then
-    int64_t to_s = 0;    // no task has had it since
+    int64_t from_s = 0;  // all tasks had `before` until then
+    int64_t to_s = 0;    // no task has had `before` since
     std::optional<double> before;
-    bool is_missed = false;  // it lasts as long as the next change, whatever to_s says
+    bool is_missed = false;  // the order was not applied: `before` lasts until the next change's to_s
   };
   const Change* Find(uint64_t decision) const;
   Change* Find(uint64_t decision) {

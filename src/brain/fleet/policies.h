@@ -1,4 +1,4 @@
-// How each recommender is put together from its parts. One plain table; nothing registers itself.
+// How each recommender is composed of its parts. One plain table; nothing registers itself.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,9 @@
 
 namespace taut::brain {
 
-// What the recommenders of one fleet share: the ensemble's models, and a fleet model a resource for analogs.
-// Read-only while jobs are stepped; Update between days, from one thread.
+// Models that the recommenders of one fleet share: the ensemble's, and one fleet model per resource for
+// analogs and for the work function. Read-only while jobs are stepped; CloseDay runs between days, on one
+// thread.
 struct FleetModels {
   EnsembleConfig ensemble;
   std::vector<AnalogFleet> analogs;  // by IndexOf
@@ -31,37 +32,39 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
   WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
   const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
-  // Takes in the rows of the day that ended, in a fixed order of jobs, of every recommender.
+  // Learns from the rows of the day that ended, of every recommender. The order of jobs must be fixed for a
+  // reproducible result.
   void CloseDay(Resource r, int32_t day, FleetRows rows);
 
-  // Models that forecast as these do today, for one recommender and resource under other settings. They do
-  // not learn.
+  // Returns models that forecast as these do today, for one recommender and resource under other settings.
+  // They do not learn.
   FleetModels ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const;
 
   void Save(ByteWriter& out) const;
-  // Takes what Save with the same settings wrote; after an error, models before the damaged one are loaded.
+  // Reads what Save with the same settings wrote. After an error, the models before the damaged one are
+  // loaded.
   absl::Status Load(ByteReader& in);
 };
 
-// What recommenders of one resource are ordered to risk, and what they delivered. Absent where no job's
-// recommender takes such an order.
+// Ordered and delivered risk of the recommenders of one resource. Absent: no job's recommender accepts such
+// an order.
 struct FleetRisk {
   std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
-  // Share of work above the limits: CPU work that would be throttled (work_function).
+  // Share of work above the limits (work_function); for CPU this work would be throttled.
   std::optional<double> work_ordered, work_over;
 };
-// Of one recommender; adds to `risk` what is its.
+// Adds the part of one recommender to `risk`.
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
              FleetRisk& risk);
 
-// The window of the day at which a job's daily decision is due: spread over the day by the job's name, the
-// same in every run and program.
+// Returns the window of the day (in [0, 288)) at which a job's daily decision is due. It is a hash of the
+// name: spread over the day, and equal in every run and program.
 int32_t DecisionWindow(std::string_view job);
 
-// The class of CPU that a job's declared sensitivity asks for; where it declares none `otherwise`.
+// Returns the CPU class for a job's declared sensitivity; `otherwise` if it declares none.
 JobClass ClassOf(const JobInfo& job, JobClass otherwise);
 
-// The recommender with all its wrappers. `fleet` must outlive it.
+// Returns the recommender with all its wrappers. `fleet` must outlive it.
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet);
 

@@ -1,4 +1,4 @@
-// The highest amount of each of the last slices of time, of a length that the caller chooses and keeps.
+// The highest amount of each of the last kSlices time slices, whose length the caller chooses and keeps.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,9 @@ namespace taut::brain {
 
 class RecentPeaks {
  public:
-  static constexpr int kSlices = 8;  // that of now and those before it
+  static constexpr int kSlices = 8;  // the current slice and those before it
 
+  // Records an amount; ignores slices that are kSlices or more before the newest.
   void Note(int32_t slice, double amount) {
     if (newest_ != INT32_MIN && slice <= newest_ - kSlices) return;
     for (int32_t d = std::max(newest_, slice - kSlices) + 1; newest_ != INT32_MIN && d <= slice; ++d)
@@ -23,7 +24,7 @@ class RecentPeaks {
     newest_ = std::max(newest_, slice);
     Place(slice) = std::max(Place(slice), static_cast<float>(amount));
   }
-  // Of the slices that count in `slice`; absent: none is known.
+  // Returns the highest amount in the kSlices slices up to `slice`; absent: none.
   std::optional<double> Highest(int32_t slice) const {
     float highest = kAbsent;
     for (int32_t d = std::max(slice, newest_) - kSlices + 1; newest_ != INT32_MIN && d <= newest_; ++d)
@@ -39,7 +40,7 @@ class RecentPeaks {
   void Load(ByteReader& in) {
     newest_ = in.Get<int32_t>();
     for (float& peak : peaks_) peak = in.Get<float>();
-    constexpr int32_t kMost = 1'000'000'000;  // of 3 s each, a hundred years
+    constexpr int32_t kMost = 1'000'000'000;  // slices of 3 s in a hundred years
     if (newest_ != INT32_MIN && (newest_ > kMost || newest_ < -kMost)) *this = RecentPeaks();
   }
 

@@ -8,8 +8,8 @@
 
 namespace taut::brain {
 
-// kNotMeasured: the load or a signal that the policy reads; also while the safe count runs. kNoNumber: what the
-// policy computes is not a number of tasks.
+// kNotMeasured: the load or a signal that the policy reads is missing; also while the safe count runs.
+// kNoNumber: the policy's result is not a number of tasks.
 enum class HoldCause : uint8_t { kNone, kNotMeasured, kNoNumber };
 inline constexpr std::array<HoldCause, 2> kHoldCauses = {HoldCause::kNotMeasured, HoldCause::kNoNumber};
 
@@ -20,18 +20,18 @@ constexpr std::string_view Name(HoldCause cause) {
 
 struct ReplicaHold {
   HoldCause cause = HoldCause::kNone;
-  int64_t since_s = 0;  // the end of the first window; 0 without a cause
+  int64_t since_s = 0;  // end of the first window, seconds since the epoch; 0 without a cause
 
   bool holds() const { return cause != HoldCause::kNone; }
 };
 
-// One began, or another cause took its place, or (kNone) it is over.
+// A change of a hold: it began, its cause changed, or (kNone) it ended.
 struct ReplicaHoldChange {
   HoldCause cause = HoldCause::kNone;
-  int64_t time_s = 0;    // the end of the window
-  int64_t since_s = 0;   // of what is over or begins
-  int tasks = 0;         // as recommended now
-  std::string sentence;  // why, for people; "" when it is over
+  int64_t time_s = 0;    // end of the window, seconds since the epoch
+  int64_t since_s = 0;   // start of the hold that begins or ends
+  int tasks = 0;         // recommended now
+  std::string sentence;  // reason for people; "" at the end of a hold
 };
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// The number of tasks that is ordered for a live job: the gate that it went through, and how it is carried out.
+// The number of tasks ordered for a job: its gate, and whether the order was carried out.
 #pragma once
 
 #include <cstdint>
@@ -16,39 +16,43 @@ namespace taut::brain {
 
 struct ReplicaOrder {
   ReplicaGateState gate;
-  uint64_t id = 0;       // the decision that ordered the number last; 0: none
-  bool failed = false;   // it was not carried out
-  bool dry_run = false;  // no actuator carries out what is ordered
-  // The tasks taken as running in the last windows, the newest last; as many as a start-up has. Empty where all
-  // that is taken as running is seen to run.
+  uint64_t id = 0;       // id of the last decision that ordered the number; 0: none
+  bool failed = false;   // the order failed
+  bool dry_run = false;  // no actuator carries out orders
+  // Tasks assumed to run in the last windows of a start-up time, newest last. Empty if the running tasks are
+  // observed.
   std::vector<int> assumed;
 
+  // Starts a new order.
   void Note(uint64_t decision) {
     id = decision;
     failed = false;
   }
-  // Of that order: whether it is carried out at all. One that failed is given again (kRepeatFailedSeconds).
-  // True: that is known anew.
+  // Processes the outcome of the order `decision`. A failed order is repeated after kRepeatFailedSeconds.
+  // Returns true if the state changed.
   bool TakeOutcome(uint64_t decision, Outcome outcome);
-  // Another program may turn out to set the number: the caller takes the step back, once.
+  // Observes the running tasks; may detect that another program sets the number. The caller fetches such a
+  // step back, once.
   void NoteRunning(const RunningTasks& running);
   std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
-  // The end of the time in which no order is given, as another program sets the number; absent: it is not now.
+  // Returns the end of the time without orders because another program sets the number; absent: orders are
+  // allowed.
   std::optional<int64_t> steps_back_until(int64_t now_s) const {
     return now_s < gate.step_back_until_s ? std::optional(gate.step_back_until_s) : std::nullopt;
   }
-  // Tasks are counted in another way from now on: their number may be another without anybody's doing.
+  // Notes that tasks are counted in another way from now on, so that the number may jump without any action.
   void CountOtherwise();
-  // Of `count` tasks that the policy takes as running, those that are ready: where a number is only shown, or
-  // ordered in a dry run, as many as would be if they had been started. `ready`: of those that run.
+  // Returns the ready tasks among the `count` that the policy assumes to run. If a number is only shown, or
+  // ordered in a dry run, it is the number that would be ready if the tasks had been started. `ready`: ready
+  // tasks among the running ones.
   int AssumedReady(int ready, int count, size_t startup_windows);
   Verdict Decide(const JobPolicy& policy, ReplicaProposal proposal);
-  // The time at which an order that failed is given again, for people; "": none has failed.
+  // Returns the time of the repetition of a failed order, for people; "" if none has failed.
   std::string FailedText() const;
-  // After a clock that was far ahead: times after `latest_s` are taken for `now_s`.
+  // After the clock was far ahead: replaces times after `latest_s` by `now_s`.
   void DistrustFuture(int64_t latest_s, int64_t now_s);
 
-  // All but the gate.
+  // Saves everything but the gate.
   void SaveOutcome(ByteWriter& out) const;
   absl::Status LoadOutcome(ByteReader& in, size_t startup_windows);
 

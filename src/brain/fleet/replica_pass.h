@@ -1,4 +1,4 @@
-// Numbers of tasks: decisions, numbers that are held, and the outcomes of orders.
+// Numbers of tasks across the fleet: decisions, holds, and the outcomes of orders.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,40 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class ReplicaPass {
  public:
   explicit ReplicaPass(FleetState& state) : s_(state) {}
 
-  // Decides the job's number of tasks; nothing where none is recommended.
+  // Decides the job's number of tasks; no effect if it is not scaled.
   void Decide(LiveJob& job, int64_t now_s, PassOutput& out);
-  // True: its number of tasks is held from now on, or no longer.
+  // Appends a change of the job's hold; returns false if there is none.
   static bool NoteHold(LiveJob& job, int64_t now_s, PassOutput& out);
-  // After a change of settings: nothing is held of a job whose number is the owner's again.
+  // After a change of settings: ends the hold of a job whose number is the owner's again.
   void EndHold(LiveJob& job, int64_t now_s, PassOutput& out);
-  // Scaled jobs of which nothing was measured in the window.
+  // Handles scaled jobs that were not measured in the window. O(jobs).
   void TakeSilence(const ClosedWindow& closed, PassOutput& out);
-  // During a restore: windows up to this one were heard.
+  // During a restore: notes that windows up to this one were received.
   void HeardUntil(WindowId window) { heard_ = window; }
-  // Limits that follow the size of a task are of the size that is known now.
+  // Applies the current size of a task to the limits that follow it.
   void TakeTaskSize(LiveJob& job) const;
 
-  // So that its outcome finds the job. REQUIRES: job.replicas is not null.
+  // Remembers the order for its outcome. REQUIRES: job.replicas is not null.
   void NoteOrder(uint64_t decision, LiveJob& job);
-  // The order that the job knows is looked for, or no longer.
+  // Starts or stops waiting for the outcome of the job's last order.
   void KeepOrder(const LiveJob& job);
   void ForgetOrder(const LiveJob& job);
   void TakeOutcome(uint64_t decision, Outcome outcome);
 
  private:
-  // It is not scaled any more. REQUIRES: job.replicas.
+  // Ends scaling of the job. REQUIRES: job.replicas is not null.
   void Drop(LiveJob& job);
 
   FleetState& s_;
-  // The newest window in which any job was measured, and the first of those without a long gap before it.
+  // heard_: the newest window in which any job was measured. heard_since_: the first window since the last
+  // long gap.
   WindowId heard_{INT32_MIN}, heard_since_{INT32_MIN};
-  // The order of a number of tasks that each job was given last.
+  // Last order of a number of tasks of each job, by decision id.
   absl::flat_hash_map<uint64_t, JobId> orders_;
 };
 

@@ -1,5 +1,5 @@
-// What was promised and what came as JSON, for the API and for a replay (src/server/api/openapi.yaml,
-// PromisePage).
+// Promised and delivered risk as JSON, for the API and for replays (PromisePage in
+// src/server/api/openapi.yaml).
 #pragma once
 
 #include "brain/fleet/risk_table.h"
@@ -7,7 +7,7 @@
 
 namespace taut::brain {
 
-// The fields half_life_days, broken (sentences), totals and rows, without the braces.
+// Writes the fields half_life_days, broken (sentences), totals and rows, without the braces.
 void PutRisks(const RiskTable& table, JsonWriter& json);
 
 }  // namespace taut::brain

@@ -1,8 +1,8 @@
-// What recommendations promised of their limits, and what came: sums over job-days, by resource, the class that
-// decides the order, and the size of the job. The daemon and the replay keep the same table.
+// Promised and delivered risk of recommended limits: sums over job-days by resource, order class and size of
+// the job. The daemon and replays keep the same table.
 //
-// A recommender that forecasts states with its limit the chance that a day's peak is above it; another keeps an
-// ordered share of work above its limits. What came is counted at the limit that held: after floors, bounds,
+// A forecasting recommender states with its limit the chance that a day's peak exceeds it; another keeps an
+// ordered share of work above its limits. The outcome is counted at the limit in force: after floors, bounds,
 // rounding, the floor after an OOM kill, and the gate. docs/algorithms/vertical.md, "Promised and delivered".
 #pragma once
 
@@ -25,23 +25,23 @@
 
 namespace taut::brain {
 
-// What a day's promise is: nothing; the stated chance that the day's peak is above the limit; the share of work
-// above the limits that is ordered for all jobs together, or for the job by itself.
+// Kind of a day's promise: none; the stated chance that the day's peak exceeds the limit; the ordered share
+// of work above the limits, of all jobs together or of the job alone.
 enum class RiskPromise : uint8_t { kNone, kChance, kFleetShare, kJobShare };
 inline constexpr std::array<std::string_view, 4> kPromiseNames = {"none", "chance", "fleet_share",
                                                                   "job_share"};
 
-// By the limit of a task, the owner's or where there is none the recommended one, in cores or GiB: it tells
-// more of what is delivered than the number of tasks.
+// Size class by the limit of a task in cores or GiB: the owner's limit, or else the recommended one. It
+// predicts the outcome better than the number of tasks does.
 using JobSize = uint8_t;
 inline constexpr std::array<std::string_view, 5> kJobSizeNames = {"<0.25", "0.25-1", "1-4", "4-16", "16+"};
 JobSize JobSizeOf(Resource r, double limit);
 
 struct RiskKey {
   Resource resource = Resource::kCpu;
-  bool set = false;  // tasks ran at the limit; else it was only shown, and usage is what it was without it
+  bool set = false;  // tasks ran at the limit; else it was only shown, and usage was not affected by it
   RiskPromise promise = RiskPromise::kNone;
-  uint8_t job_class = 0;  // CPU: JobClass; memory: OomTolerance
+  uint8_t job_class = 0;  // JobClass for CPU; OomTolerance for memory
   JobSize size = 0;
 
   std::string_view class_name() const;
@@ -49,7 +49,7 @@ struct RiskKey {
   std::string_view promise_name() const { return kPromiseNames[static_cast<size_t>(promise)]; }
   std::string_view size_name() const { return kJobSizeNames[size]; }
   bool is_share() const { return promise == RiskPromise::kFleetShare || promise == RiskPromise::kJobShare; }
-  // Work is what is counted: of a promise that is a share of it, and of CPU without a promise. Else job-days.
+  // Returns true if work is counted (promises of a share, and CPU without a promise), false if job-days are.
   bool counts_work() const {
     return is_share() || (promise == RiskPromise::kNone && resource == Resource::kCpu);
   }
@@ -59,42 +59,44 @@ struct RiskKey {
 // One job-day (UTC) of one resource.
 struct RiskDay {
   RiskKey key;
-  double promised = 0;       // the chance or the share; 0 where nothing is promised
-  bool over = false;         // usage was above the limit in some window, or a task was killed at it
-  double used = 0, cut = 0;  // core-seconds or byte-seconds: all, and what was above the limit
+  double promised = 0;       // the chance or the share; 0 without a promise
+  bool over = false;         // usage exceeded the limit in some window, or a task was killed at it
+  double used = 0, cut = 0;  // core-seconds or byte-seconds: total, and the part above the limit
 };
 
-// Sums over job-days; of recent ones weighed by their age.
+// Sums over job-days; recent sums are weighted by age.
 struct RiskSums {
   double days = 0, days_over = 0;
   double used = 0, cut = 0;
-  double promised = 0;  // of days over, or of cut work
-  double spread = 0;    // sum of squares of what came less what was promised, a job-day each
+  double promised = 0;  // expected days_over, or expected `cut`
+  double spread = 0;    // sum of squares of (outcome - promise) per job-day
 
   void Add(const RiskDay& day);
   void Add(const RiskSums& other);
+  // Multiplies by the weight after `days` days.
   void Age(double days);
 };
 
 struct RiskRow {
-  RiskSums recent;  // a day weighs half after kRiskHalfLifeDays
+  RiskSums recent;  // a day's weight halves every kRiskHalfLifeDays
   RiskSums all;
   void Add(const RiskRow& other);
 };
 inline constexpr double kRiskHalfLifeDays = 30;
 
-// Absent without a promise, or without anything it is about.
+// Returns the promised share of days or work; absent without a promise or without any days or work.
 std::optional<double> PromisedShare(const RiskKey& key, const RiskSums& sums);
-// The share that came, with one job-day more that went as promised (without a promise, half a day over), so that
-// few days do not say never. Absent without a day.
+// Returns the delivered share, after adding one job-day that went as promised (half a day over if there is no
+// promise), so that few days do not yield a share of 0. Absent without days.
 std::optional<double> DeliveredShare(const RiskKey& key, const RiskSums& sums);
-// Either, for people: "2.7 %", "under 0.1 %" of days or "under 0.001 %" of work.
+// Formats a share for people: "2.7 %", "under 0.1 %" of days or "under 0.001 %" of work.
 std::string RiskShareText(bool of_work, double share);
 
-// Of recent days: more came than kBrokenBy times what was promised, by more than kBrokenErrors standard errors
-// (as if job-days were independent), over at least kBrokenDays.
+// Returns whether the recent outcome exceeds kBrokenBy times the promise, by more than kBrokenErrors standard
+// errors (as if job-days were independent), over at least kBrokenDays.
 bool IsBroken(const RiskKey& key, const RiskSums& recent);
-// The same of one class and size, of which a share for all jobs together promises nothing.
+// As IsBroken for one class and size. A share promised for all jobs together promises nothing for a single
+// class.
 bool IsBrokenRow(const RiskKey& key, const RiskSums& recent);
 inline constexpr double kBrokenBy = 1.2, kBrokenErrors = 3, kBrokenDays = 300;
 
@@ -103,17 +105,17 @@ class RiskTable {
  public:
   using Rows = std::map<RiskKey, RiskRow>;
 
-  // Days that are added from now on are of `day`; older ones age. An earlier day than before: nothing ages.
+  // Sets the day of later Add calls and ages older days. If the day is not after the last one, nothing ages.
   void BeginDay(int32_t day);
   void Add(const RiskDay& day);
 
   const Rows& rows() const { return rows_; }
-  // Over classes and sizes: one row for each resource, promise, and whether limits were set. Class and size of the
-  // keys are 0.
+  // Returns sums over classes and sizes: one row for each resource, promise, and whether limits were set.
+  // Class and size of the keys are 0. O(rows).
   Rows Totals() const;
 
   void Save(ByteWriter& out) const;
-  // All or nothing.
+  // All or nothing: returns DataLoss, and changes nothing, if the bytes are damaged.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -121,44 +123,44 @@ class RiskTable {
   int32_t day_ = INT32_MIN;
 };
 
-// A promise that does not hold: of one row, or of a total.
+// A broken promise, of one row or of a total.
 struct BrokenPromise {
   RiskKey key;
   bool total = false;
   RiskSums recent;
 };
-// Totals; and where a total holds, its rows. In the order of keys.
+// Returns the broken totals, and the broken rows of totals that hold, in the order of keys.
 std::vector<BrokenPromise> BrokenPromises(const RiskTable& table);
-// One sentence for people.
+// Returns one sentence for people.
 std::string BrokenText(const BrokenPromise& broken);
 
-// What a recommender promises with its limit.
+// The promise that a recommender states with its limit.
 struct StatedPromise {
   RiskPromise promise = RiskPromise::kNone;
   double share = 0;
 };
-// `chance`: what it states of a day; else the share of work above its limits that is ordered, by `settings`
-// with what is ordered for the job.
+// Returns the promise. `chance`: stated for a day, if any; else the promise is the ordered share of work
+// above limits in `settings`, which include the job's own order.
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,
                               const WorkFunctionSettings& settings);
 
-// A job's day of one resource that is not over: what holds in its first window counts for the day.
+// An open job-day of one resource. The key and promise of its first window apply to the whole day.
 class OpenRiskDay {
  public:
   bool is_of(int32_t day) const { return day_ == day; }
   void Begin(int32_t day, const RiskKey& key, double promised);
   const RiskKey& key() const { return key_; }
-  // A window in which each task had `limit`, those on trial (nullptr: none is) the one that is tried.
+  // Adds a window in which each task had `limit`, or trial->limit if it is on the trial (nullptr: no trial).
   void Add(const Signal& signal, double limit, const Trial* trial);
   void AddOver() { over_ = true; }
-  // The day, which is closed.
+  // Closes the day and returns it.
   RiskDay End();
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
 
  private:
-  int32_t day_ = INT32_MIN;  // INT32_MIN: none
+  int32_t day_ = INT32_MIN;  // INT32_MIN: no open day
   float promised_ = 0;
   float used_ = 0, cut_ = 0;
   RiskKey key_;

@@ -1,5 +1,5 @@
-// The peaks that kernels keep of a job's tasks just now. A kernel's peak does not fall: one that stood before a
-// restart is met again after it, and is not of a later time for that.
+// Memory peaks that kernels keep for a job's tasks. A kernel's peak never falls: one that stood before a
+// restart is seen again after it, but is not a new peak.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,15 @@
 
 namespace taut::brain {
 
+// At most kMost peaks, in bytes. Saved, so that peaks can be recognised after a restart.
 class StandingPeaks {
  public:
-  static constexpr size_t kMost = 32;  // the highest of a job: lower ones bound no cut
+  static constexpr size_t kMost = 32;  // only the highest matter: lower ones bound no cut
 
-  // Replaces the peaks by those of now, in any order.
+  // Replaces the current peaks; any order.
   void Set(std::span<const float> peaks) { now_ = Highest({peaks.begin(), peaks.end()}); }
-  // Whether a task met first since a restart stood at this peak before it. Each counts once.
+  // Returns whether a task first seen since a restart had this peak before the restart. Each saved peak
+  // matches once.
   bool Meet(float peak) {
     const auto known = std::ranges::find(before_, peak);
     if (known == before_.end()) return false;
@@ -35,7 +37,7 @@ class StandingPeaks {
     out.Put(static_cast<uint8_t>(all.size()));
     for (const float peak : all) out.Put(peak);
   }
-  // False: no Save wrote it.
+  // Returns false if Save cannot have written the bytes.
   bool Load(ByteReader& in) {
     const auto saved = in.Get<uint8_t>();
     if (saved > kMost) return false;
@@ -51,7 +53,7 @@ class StandingPeaks {
     return peaks;
   }
 
-  std::vector<float> now_, before_;  // `before_`: of before a restart, and not met since
+  std::vector<float> now_, before_;  // before_: saved before a restart and not matched since
 };
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// Stored days of a job stepped through a lane again: by retraining, and by a what-if under other settings.
+// Steps a lane through stored days of a job: for retraining, and for what-ifs under other settings.
 #pragma once
 
 #include <algorithm>
@@ -16,26 +16,26 @@ namespace taut::brain {
 struct StoredHistory {
   Resource resource = Resource::kMemory;
   std::span<const JobDay> days;  // ascending
-  // The job's, ascending by time. Of memory only: for CPU they are ignored.
+  // OOM kills of the job, ascending by time. Used for memory only.
   std::span<const OomRecord> ooms;
-  // The job's decisions of any target, ascending: usage above a limit that was applied then could not show
+  // Decisions of the job, any target, ascending. Usage above a limit that was applied then was not visible
   // (Signal::cut_at).
   std::span<const Decision> decisions = {};
-  // Of this day and later ones not all windows are stored: they begin and do not end.
+  // First day whose windows are not all stored; such days begin and do not end.
   int32_t open_day = INT32_MAX;
   MemorySignal memory_signal = MemorySignal::kUsage;
 };
 
-// What is done at each window. `closes` takes it into the lane (JobStepper::Observe). `killed` are the kills
-// before its end that no window before it had.
+// Callbacks for each window. `closes` passes the window to the lane (JobStepper::Observe). `killed`: kills
+// before the window's end that no earlier window had.
 struct HistorySteps {
   absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> begins;  // before the kills
-  absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> closes;  // after them
+  absl::FunctionRef<void(const Signal&, std::span<const OomRecord> killed)> closes;  // after the kills
 };
 
-// Days begin, kills are taken in before the window closes that they were in, windows close and days end, in
-// the order in which it happened. The lane has not begun the first day. Ends at the beginning of open_day, if
-// that is given. `signals` is scratch.
+// Runs days, kills and windows in the order in which they happened; a kill comes before the end of its
+// window. REQUIRES: the lane has not begun the first day. Ends at the beginning of open_day, if given.
+// `signals` is scratch.
 void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane& lane,
                  const HistorySteps& steps);
 

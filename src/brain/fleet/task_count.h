@@ -1,4 +1,4 @@
-// How many tasks of a live job run: as a series says, or as they are measured.
+// Number of running tasks of a job: as a series reports it, or as measured.
 #pragma once
 
 #include <optional>
@@ -8,29 +8,31 @@
 
 namespace taut::brain {
 
-// What a series says, and whether agents see the tasks that are measured: then these count.
+// The number that a series reports, and whether agents see the measured tasks; in that case the measured
+// number counts.
 struct CountedTasks {
   SaidReplicas said;
   bool by_agents = false;
 };
 
-// Of the last window; not saved.
+// Covers the last window; not saved.
 class TaskCount {
  public:
-  // A window in which `measured` tasks were seen. Returns the number that counts.
+  // Takes in a window with `measured` tasks and returns the number that counts.
   int Take(const CountedTasks& counted, int measured);
-  // The number of that window is of another source than that of the window before.
+  // Returns whether the source of the number changed with the last window.
   bool counts_otherwise() const { return counts_otherwise_; }
-  // The number of the series counts. False before the first window.
+  // Returns whether the series' number counts; false before the first window.
   bool is_said() const { return is_said_.value_or(false); }
-  // Of the number that counts, the tasks that are ready, where the series says it.
+  // Returns the number of ready tasks if the series counts and reports it.
   std::optional<int> said_ready() const {
     return is_said() && counted_.said.ready >= 0 ? std::optional(int{counted_.said.ready}) : std::nullopt;
   }
-  // The series counts, and says more than are measured: what the others use is not known.
+  // Returns true if the series counts and reports more tasks than are measured: the usage of the others is
+  // unknown.
   bool has_unmeasured() const { return is_said() && measured_ < counted_.said.count; }
-  // For people, where for some windows a series has said another number than is measured, and which counts; "":
-  // they agree.
+  // Returns a notice for people if for some windows the series differed from the measured number; "" if they
+  // agree.
   std::string Notice() const;
 
  private:
@@ -38,7 +40,7 @@ class TaskCount {
   std::optional<bool> is_said_;  // absent: no window since the start
   bool counts_otherwise_ = false;
   int measured_ = 0;
-  int disagreeing_ = 0;  // windows in a row with another number than was measured
+  int disagreeing_ = 0;  // consecutive windows with different numbers
 };
 
 }  // namespace taut::brain

@@ -1,7 +1,7 @@
-// A pass over a closed window is three calls, so that a caller can let others look in between two pieces:
-//   for pieces of closed.jobs:  Observe(closed, first, last, output)
-//   EndWindow(closed, output)                  once; the day rolls over with its last window
-//   for pieces of closed.jobs:  Decide(closed, first, last, output)
+// A pass over a closed window is three calls, so that a caller can release its lock between batches:
+// 1. for batches of closed.jobs: Observe(closed, first, last, output)
+// 2. once: EndWindow(closed, output); the last window of a day also ends the day
+// 3. for batches of closed.jobs: Decide(closed, first, last, output)
 #pragma once
 
 #include <cstddef>
@@ -20,33 +20,41 @@
 
 namespace taut::brain {
 
+// Not thread-safe; Observe may step jobs in parallel through `run`.
 class VerticalPass {
  public:
   VerticalPass(FleetState& state, ReplicaPass& replicas, LiveTrials& trials, LiveRisk& risk)
       : s_(state), replicas_(replicas), trials_(trials), risk_(risk) {}
 
-  // Jobs are stepped in turns of kTurnJobs; on how many threads `run` calls them changes no result.
+  // Jobs are stepped in turns of kTurnJobs; the number of threads on which `run` calls the turns does not
+  // change the result.
   static constexpr size_t kTurnJobs = 64, kTurnsAtATime = 32;
-  // Before Observe: what the owner asked for, as each job's allocation says. Where limits are set by another than
-  // agents, series may read back what was ordered: then the owner's amount is what it was.
+  // Determines the owner's amounts by each job's allocation setting. Call before Observe. If something other
+  // than agents sets limits, series may report Tautline's orders; these are replaced by the owner's last
+  // known amount.
   void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last);
+  // Observes closed.jobs[first, last). The batch with first = 0 also starts the window, and ends a day that
+  // is still open.
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
-  // Takes in the windows of these jobs again, without a word to the point of the fleet.
+  // Replays these jobs of a stored window, without counting them for the fleet's totals.
   void ObserveAgain(const ClosedWindow& closed, std::span<const uint32_t> indices, RunTurns run) {
     ObserveJobs(closed, indices, nullptr, run);
   }
-  // After Observe and before Decide, so that allocations are those of the window: appends an entry for each of
-  // these jobs.
+  // Appends an account entry for each of these jobs. Call after Observe and before Decide, so that
+  // allocations are those of the window.
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
+  // Ends the window: at the last one of a day the fleet models learn, and jobs move to other modes and begin
+  // the next day.
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
+  // Decides limits and numbers of tasks of closed.jobs[first, last).
   void Decide(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow);
-  // Decides one limit of one job. `at_least`: nothing lower is decided, within bounds.
+  // Decides one limit of one job. `at_least`: lowest limit to decide, within bounds.
   void DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger trigger, PassOutput& out,
                   std::optional<double> at_least = {});
 
  private:
-  // What one turn needs and leaves behind.
+  // Scratch and results of one turn.
   struct Turn {
     JobDay job_day;
     DaySignals signals;
@@ -55,21 +63,21 @@ class VerticalPass {
   void ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t> indices, bool counts, Turn& turn);
   void ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices, FleetPoint* point,
                    RunTurns run);
-  // A window of one job.
+  // One job's part of a window.
   struct JobInWindow {
     const JobWindowData& data;
     std::span<const TaskReport> reports;
     std::span<const TaskThrottling> throttling;
     const SaidReplicas& said;
-    FleetPoint* point;  // nullptr: it does not count
-    bool is_stored;     // it comes without requests, and mostly without reports
+    FleetPoint* point;  // nullptr: not counted
+    bool is_stored;     // replayed from the store: it has no requests, and mostly no reports
   };
-  // Touches nothing but the job.
+  // Changes only the job, so that jobs may run in parallel.
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);
-  // Returns how many tasks were measured.
+  // Returns the number of measured tasks.
   uint32_t ObserveLane(const JobInWindow& in, Resource r, LiveJob& job, Turn& turn) const;
   static void ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job);
-  // What the window means for the counts of days: REQUIRES: before the lane has taken it in.
+  // Sets the marks of the day record. REQUIRES: the lane has not observed the window yet.
   void MarkDay(const Signal& signal, const LiveJob& job, LiveLane& lane) const;
   void ObserveStarts(const JobDay& day, LiveJob& job) const;
   static void TakeReports(LiveJob& job, std::span<const TaskReport> reports,
