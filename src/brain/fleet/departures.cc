@@ -8,7 +8,8 @@ namespace {
 
 constexpr int32_t kAwakeWindows = 2 * kWindowsPerHour;
 
-// The window in which the job was last there: a job that was never measured was there when it was first seen.
+// Returns the window in which the job was last present: the last measured one, or that of its first
+// appearance.
 WindowId LastSeen(const LiveJob& job) {
   if (job.last_window.index != INT32_MIN) return job.last_window;
   return WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
@@ -34,7 +35,7 @@ std::vector<JobId> LiveDepartures::DueToForget(WindowId now, int32_t forget_afte
     const WindowId last = LastSeen(job);
     const int64_t idle = int64_t{now.index} - last.index;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
-    // A name that was never measured was mostly that of tasks whose owner was not known yet.
+    // A job that was never measured mostly stood for tasks whose owner was not known yet.
     const bool measured = job.last_window.index != INT32_MIN;
     const int64_t lived =
         std::max<int64_t>(int64_t{last.index} - first.index, measured ? kWindowsPerDay : kAwakeWindows);
@@ -51,7 +52,7 @@ void LiveDepartures::Forget(JobId id) {
   replicas_.ForgetOrder(*job);
   s_.ids.Erase(job->record.name);
   ++s_.records.jobs;
-  ++s_.records.labels;  // should it come back, it may have others
+  ++s_.records.labels;  // a job that returns may have other labels
   s_.startups_version += s_.startups.erase(id.value);
   s_.jobs.Erase(id);
 }

@@ -14,8 +14,8 @@ JobInfo InfoOf(const JobRecord& record) {
       .name = record.name, .logical_name = record.name, .sensitivity = Sensitivity::kUnknown, .priority = {}};
 }
 
-// Another policy of replicas wants the stored load. One that is taken away stays until its order is taken back
-// and the end of its hold is said.
+// A new policy of replicas needs the stored load. Replicas whose policy was removed stay until their order is
+// taken back and the end of their hold is reported.
 void RepolicyReplicas(LiveJob& job) {
   std::unique_ptr<LiveReplicas> fresh = LiveReplicas::For(*job.policy);
   if (job.replicas == nullptr || fresh == nullptr) {
@@ -58,6 +58,8 @@ std::shared_ptr<const JobPolicy> FleetState::PolicyOf(const LiveJob& job) {
   if (!job.overrides.empty()) {
     return std::make_shared<const JobPolicy>(rules.Resolve(record.name, record.labels, job.overrides));
   }
+  // Key of the cache: the result of each rule, and the labels that are settings. Jobs with equal keys share a
+  // policy.
   std::string fits(rules.rules().size(), '0');
   for (size_t i = 0; i < fits.size(); ++i) {
     if (rules.Fits(i, record.name, record.labels)) fits[i] = '1';
@@ -83,7 +85,7 @@ void FleetState::MakeRecommenders(LiveJob& job) const {
   for (const Resource r : kResources) {
     if (job.of(r).is_blank()) job.of(r).lane = Lane(NewRecommenderOf(job, r));
   }
-  Wake(job);  // a lane does not sleep where the other is awake
+  Wake(job);  // the lanes of a job sleep or are awake together
 }
 
 void FleetState::AddRestoredJob(JobRecord record) {
@@ -117,10 +119,11 @@ std::optional<JobId> FleetState::Find(std::string_view name) const {
   return id.has_value() ? std::optional(JobId{*id}) : std::nullopt;
 }
 
-// The job's policy may have changed: lanes whose recommender is still the same keep what they know.
+// Resolves the job's policy again; lanes whose recommender stays the same keep their state.
 void FleetState::Repolicy(LiveJob& job) {
   const std::shared_ptr<const JobPolicy> old = std::exchange(job.policy, PolicyOf(job));
   if (old == job.policy) return;
+  // A copy must not change the map of all jobs: its settings may never come into force.
   if (IsOurs(job)) NoteStartup(job);
   bool all_same = true;
   for (const Resource r : kResources) {
@@ -130,12 +133,13 @@ void FleetState::Repolicy(LiveJob& job) {
   }
   RepolicyReplicas(job);
   Changed(job);
-  // Its bytes are read by recommenders made with the policy of then.
+  // A sleeping lane is unpacked later by a recommender of the then current policy, so it may stay packed only
+  // if no recommender changed.
   if (job.sleeps() && (all_same || job.is_blank())) return;
   for (const Resource r : kResources) RemakeLane(job, r, SameRecommender(*old, *job.policy, r));
 }
 
-// By the job's policy of now; with `keeps` it takes over what the lane knows.
+// Recreates the lane by the job's current policy; with `keeps` the new lane takes over the state.
 void FleetState::RemakeLane(LiveJob& job, Resource r, bool keeps) {
   LiveLane& lane = job.of(r);
   Lane fresh(NewRecommenderOf(job, r));
@@ -169,7 +173,8 @@ Decision& FleetState::AddDecision(const LiveJob& job, Target target, int64_t now
   d.job = job.record.id;
   d.target = target;
   d.kind = *verdict.kind;
-  if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;  // it is said, and that is all
+  // Final at once: no one carries it out.
+  if (d.kind == DecisionKind::kWouldSet) d.outcome = Outcome::kDryRun;
   d.mode = job.policy->mode;
   d.time_s = now_s;
   d.before = verdict.before;
@@ -203,14 +208,15 @@ SizeUse FleetState::SizeUseOf(const LiveJob& job) const {
   return Enforced(job) ? SizeUse::kOrdered : SizeUse::kOwners;
 }
 
-// ---- lanes that sleep, and what checkpoints do not have ----
+// ---- sleeping lanes, and changes since the last checkpoint ----
 
 void FleetState::Wake(LiveJob& job) const {
   for (const Resource r : kResources) {
     LiveLane& lane = job.of(r);
     if (!lane.lane.sleeps()) continue;
     const PackedText state = std::move(lane.asleep);
-    // Other settings or another version than it was saved with may not be able to read it.
+    // The lane may have been saved with other settings or by another version, which this recommender cannot
+    // read.
     if (!lane.lane.Wake(NewRecommenderOf(job, r), state).ok()) lane.needs_history = true;
   }
 }
@@ -224,6 +230,7 @@ LiveJob& FleetState::Awake(JobId id) {
 void FleetState::Changed(JobId id) {
   const uint32_t chunk = id.value / kChunkJobs;
   if (chunk >= changed_since.size()) changed_since.resize(chunk + 1, kSaved);
+  // The earliest window wins: a restart replays everything from there on.
   changed_since[chunk] = std::min(changed_since[chunk], now);
 }
 
@@ -232,7 +239,7 @@ void FleetState::Changed(JobId id) {
 void StartDay(LiveJob& job, int32_t day) {
   if (job.day == day) return;
   if (job.seen_today) {
-    FleetRows ignored;  // the fleet closed that day without this row, or knows it already
+    FleetRows ignored;  // the fleet models closed that day without this row, or already have it
     for (const Resource r : kResources) JobStepper(r, job.of(r)).EndDay(job.day, ignored);
     job.seen_today = job.over_today = false;
   }

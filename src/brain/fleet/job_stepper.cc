@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// A cut goes in steps, and not below what the kernel saw a task have; but an upper bound holds at once.
+// Makes cuts in steps, and not below the kernel's peak of a task. An upper bound applies at once.
 void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState& gate, Proposal& proposal) {
   const std::optional<double> current = gate.in_force.has_value() ? gate.in_force : facts.owner_limit;
   const double wanted = *proposal.recommended;
@@ -16,7 +16,7 @@ void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState&
   if (!is_applied || facts.applied == LimitsApplied::kNo || !KillsAtLimit(facts.resource)) return;
   if (!current.has_value() || wanted >= *current) return;
   double lowest = std::ceil(*current * (1 - kMostCut) / kMiB) * kMiB;
-  // A trial that runs is of a step that was looked at.
+  // The limit of a running trial was already checked as a step.
   const bool looks = !gate.trial.has_value() && gate.last_change_s != INT64_MIN &&
                      facts.now_s - gate.last_change_s < kLookSeconds;
   if (looks) lowest = *current;
@@ -40,7 +40,7 @@ void JobStepper::Observe(const TrialWindow& window) {
   Signal seen = *window.signal;
   if (lane_.gate.in_force.has_value()) seen.limit = lane_.gate.in_force;
   if (window.applied != LimitsApplied::kNo) seen.cut_at = lane_.gate.in_force;
-  // Throttled tasks have a limit: without one of Tautline's it is the owner's.
+  // Throttled tasks have a limit; without one of Tautline's it is the owner's.
   if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
   lane_.lane.CloseWindow(seen);
   lane_.RefreshRisk();
@@ -66,7 +66,7 @@ Verdict JobStepper::Decide(const JobPolicy& policy, const LaneFacts& facts) {
     const double least = std::max(lane_.gate.floor, facts.at_least.value_or(0));
     const std::optional<double> upper = policy.AllowedBounds(facts.resource).upper;
     proposal.recommended = std::max(*lane_.lane.LimitInForce(facts.owner_limit), least);
-    // The recommendation is of the last window; it may be above a bound that was set since.
+    // The recommendation is from the last window and may exceed a bound that was set since.
     if (upper.has_value()) proposal.recommended = std::min(*proposal.recommended, *upper);
     KeepClear(policy, facts, lane_.gate, proposal);
   }
@@ -84,7 +84,7 @@ uint32_t JobStepper::DecideWindow(const JobPolicy& policy, const Signal& signal,
                   .oom = true};
   uint32_t moves = 0;
   const auto decide = [&] {
-    lane_.RefreshRisk();  // a kill may have moved the recommended limit
+    lane_.RefreshRisk();  // a kill may have changed the recommended limit
     const Verdict verdict = Decide(policy, facts);
     moves += verdict.kind == DecisionKind::kTry || verdict.kind == DecisionKind::kRollBack ? 1 : 0;
   };

@@ -1,4 +1,4 @@
-// What the jobs of a window used and had.
+// Accounts: what the jobs of a window used, had allocated, and would be billed.
 #include <algorithm>
 #include <cmath>
 
@@ -12,14 +12,14 @@
 namespace taut::brain {
 namespace {
 
-// Of an amount of each task that holds for a window.
+// Returns the quantity of an amount that each task has for a whole window.
 uint64_t Quantity(Resource r, double amount, uint32_t tasks) {
   const double units = amount * UnitOf(r).accounted;
-  constexpr double kMost = 1e15;  // a damaged figure is not a bill
+  constexpr double kMost = 1e15;  // a damaged figure must not become a bill
   return static_cast<uint64_t>(std::llround(std::clamp(units * tasks * kWindowSeconds, 0.0, kMost)));
 }
 
-// `starts`: what tasks used in their start-up window beside the lane's usage.
+// `starts`: usage of tasks in their start-up window, which the lane's usage does not include.
 AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& starts,
                          std::optional<double> limit, const Allocation& by) {
   AccountAmounts a;
@@ -42,7 +42,8 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& star
   return a;
 }
 
-// Amounts of a window that was read from history: only the owner's limit held, with the request beside it.
+// Returns the amounts of a window read from history, in which only the owner's limit held, with the request
+// beside it.
 AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
   const UsageSums used = SumUsage(day, window, r);
   AccountAmounts a;

@@ -45,10 +45,10 @@ absl::Status LoadRisk(ByteReader& in, Boxed<LimitRisk>& known) {
 
 using SavedJobs = std::array<bool, FleetState::kChunkJobs>;
 
-// Loads the days and risks of lanes, which stand behind the jobs of a chunk. An older version wrote none.
+// Loads the days and risks of lanes, which follow the jobs of a chunk. Older versions wrote none.
 absl::Status LoadBeside(ByteReader& in, uint32_t chunk, const SavedJobs& saved, FleetState& state) {
   absl::Status status;
-  // Calls load(lane) for each lane that was saved; nullptr: of a job that is not known. Up to the first error.
+  // Calls load(lane) for each saved lane until the first error; nullptr: its job is unknown.
   const auto for_each_lane = [&](const auto& load) {
     for (uint32_t i = 0; i < FleetState::kChunkJobs && in.remaining() > 0; ++i) {
       if (!saved[i]) continue;
@@ -90,7 +90,7 @@ void LiveCheckpoint::MakeRecommenders(RunTurns run) {
   });
 }
 
-// Version 1 had the jobs without their numbers: all from the chunk's first on.
+// Version 1 saved the jobs without ids, as consecutive ones from the chunk's first.
 void LiveCheckpoint::SaveChunk(uint32_t chunk, ByteWriter& out) const {
   out.Put(kChunkVersion);
   out.PutVarint(s_.jobs.used_in_page(chunk));
@@ -106,7 +106,7 @@ void LiveCheckpoint::SaveChunk(uint32_t chunk, ByteWriter& out) const {
     out.PutString(state);
     next = i + 1;
   }
-  // After the jobs, where an older version of the program wrote nothing.
+  // These follow the jobs, because an older program stops reading there.
   for (uint32_t i = chunk * FleetState::kChunkJobs; i < (chunk + 1) * FleetState::kChunkJobs; ++i) {
     const LiveJob* job = s_.jobs.Find(JobId{i});
     if (job == nullptr) continue;
@@ -129,7 +129,7 @@ absl::Status LiveCheckpoint::LoadJob(std::string_view bytes, LiveJob& job) const
   absl::Status s = LoadLiveJob(state, job);
   if (s.ok() && state.remaining() != 0) s = absl::DataLossError("a job with trailing bytes");
   if (s.ok()) {
-    if (job.is_blank()) s_.MakeRecommenders(job);  // the policy has another one now
+    if (job.is_blank()) s_.MakeRecommenders(job);  // its policy now has another recommender
     return s;
   }
   LiveJobState fresh;
@@ -170,7 +170,7 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
     if (damaged || foreign) break;
     next = at + 1;
     saved[at] = true;
-    // A job that the store does not know was forgotten after this was saved, or its record is damaged.
+    // The job was forgotten after this was saved, or its record is damaged.
     LiveJob* job = s_.jobs.Find(JobId{chunk * FleetState::kChunkJobs + static_cast<uint32_t>(at)});
     if (job != nullptr) jobs.push_back({job, bytes, absl::OkStatus()});
   }
@@ -190,11 +190,12 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
     history_.WantOfChunk(chunk);
     return damaged ? in.status("a checkpoint") : absl::DataLossError("a checkpoint of jobs of another chunk");
   }
+  // First all as saved; then jobs that the chunk does not have are marked as changed.
   MarkSaved(chunk);
   for (uint32_t i = 0; i < FleetState::kChunkJobs; ++i) {
     LiveJob* job = saved[i] ? nullptr : s_.jobs.Find(JobId{chunk * FleetState::kChunkJobs + i});
     if (job == nullptr) continue;
-    // One that came back after it had been forgotten.
+    // The job had been forgotten and was added again.
     if (job->record.first_seen_s < through.start_s()) job->WantHistory();
     s_.Changed(*job);
   }
@@ -202,7 +203,8 @@ absl::Status LiveCheckpoint::LoadChunk(uint32_t chunk, WindowId through, ByteRea
   return result.ok() ? beside : result;
 }
 
-// Version 1 was without promises. They come first, as models that other settings cannot read end the reading.
+// Version 1 had no promises. They precede the models, because reading stops at models that other settings
+// cannot read.
 void LiveCheckpoint::SaveFleet(ByteWriter& out) const {
   out.Put(kVersion);
   out.Put(s_.day);

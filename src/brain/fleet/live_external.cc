@@ -26,7 +26,7 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
           .is_of_cpu = figures.is_of_cpu};
 }
 
-// What was measured, and without a value what `replicas` (may be null) reads beside it.
+// Returns the measured signals, and without a value those that `replicas` (may be null) also reads.
 std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
   std::map<std::string, std::optional<double>> named;
   if (replicas != nullptr) {
@@ -35,7 +35,7 @@ std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const 
   for (const std::string_view own : kOwnSignals) named.erase(std::string(own));
   for (const NamedSignal& signal : measured) {
     if (!signal.name.starts_with('_'))
-      named[signal.name] = signal.value;  // else a window's own (said_replicas.h)
+      named[signal.name] = signal.value;  // names with '_' are internal (said_replicas.h)
   }
   std::vector<ExternalNamed> out;
   for (const auto& [name, value] : named) out.push_back({name, value});
@@ -77,9 +77,9 @@ void LiveExternal::Jobs(const ClosedWindow& closed, size_t first, size_t last,
 
 bool LiveExternal::Take(const ExternalAnswer& answer, int64_t now_s, PassOutput& out) {
   const LiveJob* known = s_.jobs.Find(answer.job);
-  // Recommenders that wait for their history are made anew with it.
+  // Recommenders that wait for history are replaced once it arrives.
   if (known == nullptr || !known->policy->external || known->needs_history()) return false;
-  if (s_.passed.index == INT32_MIN) return false;  // nothing was asked
+  if (s_.passed.index == INT32_MIN) return false;  // no request was sent yet
   now_s = DecisionTime(s_, now_s);
   LiveJob& job = s_.Awake(answer.job);
   s_.Changed(job);

@@ -45,7 +45,7 @@ void LiveHistory::Retrain(JobId id, std::span<const JobDay> days, std::span<cons
   int32_t begun = job.day;
   if (!days.empty()) begun = std::max(s_.day, days.back().day);
   if (days.empty() && s_.day != INT32_MIN) begun = s_.day;
-  // Some lanes stay as they are.
+  // True if some lanes keep their state.
   const bool keeps = job.needs_history() && !std::ranges::all_of(job.lanes, &LiveLane::needs_history);
   if (keeps) {
     s_.Wake(job);

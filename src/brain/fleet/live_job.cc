@@ -9,16 +9,17 @@
 namespace taut::brain {
 namespace {
 
-// Of which each version has a lane. Lanes of later resources follow behind the rest (SaveLater).
+// Resources that every version has lanes for. Lanes of later resources follow at the end (SaveLater), where
+// older versions do not read.
 std::span<const Resource> FirstResources() { return std::span(kResources).first(kFirstResources); }
 std::span<const Resource> LaterResources() { return std::span(kResources).subspan(kFirstResources); }
 
-// What the lanes were made with. Lanes with an external recommender before theirs, or of tasks that are scaled,
-// have another state.
+// Configuration that a lane's saved state depends on. An external recommender around the lane's own, or
+// scaling of tasks, changes the state's format.
 struct MadeWith {
   PolicyPair recommenders;
-  uint8_t around = 0;                    // the external recommender, and what the tasks are scaled by
-  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class; of memory with kOfProbe
+  uint8_t around = 0;                    // bits for the external recommender, and what tasks are scaled by
+  PerResource<uint8_t> order_classes{};  // JobPolicy::order_class; for memory with kOfProbe
 
   bool Same(const MadeWith& other, Resource r) const {
     return recommenders.of(r) == other.recommenders.of(r) && around == other.around &&
@@ -26,10 +27,12 @@ struct MadeWith {
   }
 };
 
-// The low bits of `around` are the recommender of both; one a resource, of which there is no such row, follow.
+// The low bits of `around` hold the recommender of both resources. kOneEach: they differ, and two bytes with
+// one recommender each follow.
 constexpr uint8_t kExternal = 0x80, kScaled = 0x20, kRecommenderBits = 0x1F, kOneEach = 0x1F;
 
-// What it learns of is another signal. Versions before had no such setting, and take it for another class.
+// The recommender learns from another signal (probes). Older versions read this bit as another class, and so
+// discard the state, as they should.
 constexpr uint8_t kOfProbe = 0x80;
 
 MadeWith MadeWithOf(const JobPolicy& policy) {
@@ -67,7 +70,7 @@ MadeWith LoadMadeWith(ByteReader& in) {
   return made;
 }
 
-// Which lanes need history: 0 none, 1 both (all that versions before wrote), 2 CPU's, 3 memory's.
+// Encodes which lanes need history: 0 none, 1 both (older versions wrote only 0 and 1), 2 CPU, 3 memory.
 uint8_t SavedNeed(const LiveJob& job) {
   const bool cpu = job.of(Resource::kCpu).needs_history, memory = job.of(Resource::kMemory).needs_history;
   if (cpu && memory) return 1;
@@ -75,14 +78,13 @@ uint8_t SavedNeed(const LiveJob& job) {
 }
 bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == Resource::kCpu ? 2 : 3); }
 
-// What came after the first version of this state; a state of that version ends before it. The second version has
-// what is known of the owner's amounts beside it, and is written where there is any; the third has the starts of
-// tasks beside these.
-// The fourth says whether there are starts, and has the kernels' peaks; the fifth has the last OOM kill and
-// the peaks that stand beside these; the sixth the owner's requests beside limits, behind all of these.
+// Versions of the part that follows the first version's state, which ends before it. A state is written as
+// the lowest version that holds its data, so that older programs can read it after a downgrade.
+// 2: the owner's earlier amounts. 3: starts of tasks. 4: a flag for starts, and kernel peaks. 5: the last OOM
+// kill and standing peaks. 6: the owner's requests beside limits.
 constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4,
                   kOomsVersion = 5, kRequestsVersion = 6;
-// A bit beside the version: lanes of later resources are there.
+// Flag in the version byte: lanes of later resources follow.
 constexpr uint8_t kHasLater = 0x80;
 
 bool KnowsOwners(const LiveLane& lane) {
@@ -115,7 +117,7 @@ void SaveLane(const LiveLane& lane, ByteWriter& out) {
   out.PutString(state);
 }
 
-// `needed`: it needed history when it was saved; `same`: its recommender is the one that was saved.
+// `needed`: the lane needed history when it was saved. `same`: its recommender is the saved one.
 absl::Status LoadLane(ByteReader& in, bool needed, bool same, LiveLane& lane) {
   for (float* v : {&lane.usage_mean, &lane.usage_peak, &lane.owner_limit}) *v = in.Get<float>();
   lane.tasks = in.Get<uint32_t>();
@@ -193,7 +195,7 @@ absl::Status LoadMore(ByteReader& in, const MadeWith& made, const MadeWith& want
   absl::StatusOr<LiveReplicas::Loaded> replicas = LiveReplicas::Load(in, *job.policy);
   if (!replicas.ok()) return replicas.status();
   job.replicas = std::move(replicas->replicas);
-  if (replicas->has_lost) job.WantHistory();  // of an earlier version
+  if (replicas->has_lost) job.WantHistory();  // the state belongs to other settings
   return absl::OkStatus();
 }
 
@@ -224,7 +226,7 @@ uint32_t LiveJobState::OomsOfWeek(int32_t day_now) const {
 }
 
 void LiveJobState::CountOoms(int32_t day_now, uint64_t kills) {
-  if (ooms_day != INT32_MIN && int64_t{ooms_day} - day_now >= 7) return;  // its place is another day's
+  if (ooms_day != INT32_MIN && int64_t{ooms_day} - day_now >= 7) return;  // another day uses its element
   if (ooms_day == INT32_MIN || int64_t{day_now} - ooms_day >= 7) {
     ooms_of_day.fill(0);
   } else {

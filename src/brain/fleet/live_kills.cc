@@ -1,4 +1,4 @@
-// To which limit a kill is charged, and what is the first answer to it.
+// Charges an OOM kill to the limit that was in force, and computes the first answer to it.
 #include "brain/fleet/live_kills.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 namespace taut::brain {
 namespace {
 
-// Limits this close to each other are one: kernels round.
+// Limits are equal if their ratio is at least this, since kernels round.
 constexpr double kSameLimit = 0.99;
-// Above what a line through usage gives.
+// Margin above the extrapolated usage of a growing task.
 constexpr double kRoomForGrowth = 0.15;
 
 }  // namespace
@@ -34,8 +34,8 @@ void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTi
   TakeIn(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(oom.kills);
   if (when == When::kPast) return;
-  // A kill reported late is decided after the decisions since: a restart processes both in this
-  // order.
+  // The decision must be later than all decisions so far, even if the kill is reported late: a restart
+  // processes kills and decisions in this order.
   const int64_t now_s = DecisionTime(s_, std::max(oom.time_s, times.now_s));
   pass_.DecideLane(job, Resource::kMemory, now_s, Trigger::kOom, out, OwnersAnswer(job, oom));
 }
@@ -54,7 +54,7 @@ std::optional<double> LiveKills::OwnersAnswer(const LiveJob& job, const OomRecor
   const LiveLane& lane = job.of(Resource::kMemory);
   const std::optional<double> owner = lane.owner(), in_force = lane.gate.in_force;
   if (!s_.Enforced(job) || !owner.has_value() || !in_force.has_value() || *in_force >= *owner) return {};
-  // A kill under a limit that was raised since is answered already.
+  // A kill below the current limit is already answered: the limit was raised since.
   return oom.limit.value_or(*in_force) >= kSameLimit * *in_force ? owner : std::nullopt;
 }
 
@@ -64,13 +64,14 @@ void LiveKills::TakeIn(LiveJob& job, const OomRecord& oom) {
   job.NoteOom(oom);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
-  // Where nothing is applied, tasks die at their owner's limit, and the trial's would have killed them too.
+  // Without enforcement, the owner's limit killed the task; the lower trial limit would have killed it, too.
   const TrialKill trial{.kills = oom.kills, .limit = s_.Enforced(job) ? oom.limit : std::nullopt};
-  // A recommender hears of the window closed last, or of the open one.
+  // Recommenders accept only the window closed last and the open one.
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());
   StartDay(job, window.day());
-  // Usage is cut where the kill was: a recommended limit at or below that would not have held either.
+  // Usage could not exceed the limit that killed, so a recommended limit up to that one would not have held
+  // either.
   const std::optional<double> recommended = lane.lane.recommended();
   if (recommended.has_value() && *recommended <= oom.limit.value_or(*recommended))
     lane.days.Mark(window.day(), DayRecord::What::kOver);
@@ -91,8 +92,8 @@ void LiveKills::Redo(const OomRecord& oom) {
     TAUT_PROBE("a stored OOM kill of an unknown job");
     return;
   }
-  // Its checkpoint has those up to the last one that was taken in, which is not always the latest; one of an
-  // older version says the latest only.
+  // The checkpoint includes kills up to the last processed id, which need not be the latest in time.
+  // Checkpoints of older versions only have a time.
   const LiveJob& job = s_.jobs[oom.job];
   const auto known = known_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom());
   const auto& [last_s, last] = known.first->second;

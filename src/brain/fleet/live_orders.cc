@@ -12,7 +12,7 @@ constexpr double kMostFloorBytes = 1 << 30;
 
 void LiveOrders::Note(uint64_t decision, JobId job) {
   of_memory_[decision] = job;
-  constexpr size_t kMostOrders = 100'000;  // of which no outcome came
+  constexpr size_t kMostOrders = 100'000;  // with outstanding outcomes
   if (of_memory_.size() <= kMostOrders) return;
   absl::erase_if(of_memory_, [&](const auto& order) {
     const LiveJob* const its_job = s_.jobs.Find(order.second);
@@ -60,7 +60,7 @@ void LiveOrders::TakeOutcome(const OutcomeUpdate& outcome) {
   }
   if (!outcome.minimum.has_value() || !outcome.target.is_limit()) return;
   const Resource resource = outcome.target.resource();
-  // Kernels and engines refuse single megabytes and millicores; an agent that says more is wrong.
+  // Kernels and engines have minima of single megabytes and millicores; a report of more is wrong.
   if (*outcome.minimum > (InCores(resource) ? kMostFloorCores : kMostFloorBytes)) return;
   const std::optional<JobId> id = s_.Find(outcome.job);
   if (!id.has_value()) return;

@@ -16,6 +16,7 @@ bool LiveOwners::SetLabels(JobId id, std::span<const KeyValue> labels, int64_t n
   if (job.policy == before) return true;
   const bool began = s_.passed.index != INT32_MIN;
   RecommendAgain(job, (began ? s_.passed : WindowId::Of(Timestamp::FromSeconds(now_s))).next());
+  // A kill that waited is answered here, with the new settings, and not a second time in Settle.
   const bool oom = !job.awaits_owner && std::exchange(job.oom_waits, false);
   for (const Resource r : kResources)
     pass_.DecideLane(job, r, now_s, oom && r == Resource::kMemory ? Trigger::kOom : Trigger::kSetting, out);

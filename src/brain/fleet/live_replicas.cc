@@ -65,6 +65,7 @@ void LiveReplicas::NoteMove(double load) {
 void LiveReplicas::NoteOverload(WindowId window, int ready, std::optional<double> limit) {
   const double each = is_of_cpu() ? limit.value_or(0) : task_capacity_;
   if (!load_.has_value() || each <= 0) return;
+  // Load and capacity are sums of doubles; a load of exactly the bound must not count as overload.
   constexpr double kRounding = 1 + 1e-12;
   overload_.Add(window, *load_ > max_utilization_ * each * ready * kRounding);
 }
@@ -78,6 +79,8 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
   const bool was_chosen = size_.limit.has_value();
+  // The limit is taken only when the number of tasks changes: if each new limit changed the capacity, the
+  // number would follow it and in turn change the usage and the limit (A15).
   const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0 || was_chosen);
   if (chosen.has_value()) {
     capacity_ = use == SizeUse::kOrdered ? std::min(*chosen, *limit) : *chosen;
@@ -102,15 +105,15 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
                           .analogs = analogs,
                           .signals = SignalsOf(cpu)};
   recommended_ = policy_->Decide(sample);
-  // What the others use is not known: no reason for fewer.
+  // The usage of unmeasured tasks is unknown, which must not reduce the number.
   if (is_of_cpu() && count_.has_unmeasured())
     recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
-  // Not where a bound says the number, and not before there is a forecast: that is not by the ordered risk.
+  // Orders are compared with the ordered risk only if a forecast, and not a bound, decided the number.
   const bool by_risk = *recommended_ > least_ && *recommended_ < most_ && policy_->Forecast().has_value();
   if (sizer_ != nullptr && load_.has_value() && by_risk) sizer_->ObserveOrder(*recommended_, capacity_);
   if (!chosen.has_value()) return;
-  // A smaller size is for as many tasks as it takes: until they run, the limit stays.
+  // Keep the current limit until the extra tasks that a smaller size needs are ready.
   const bool waits = use == SizeUse::kOrdered && *chosen < *limit && ready < *recommended_;
   size_.limit = waits ? limit : chosen;
   size_.load = sizer_->utilization() * *size_.limit;
@@ -247,7 +250,7 @@ void LiveReplicas::DistrustFuture(int64_t latest_s, int64_t now_s) {
 
 std::optional<double> LiveReplicas::LoadOf(const Signal& cpu, const StartSums& starts) const {
   if (!is_of_cpu()) return UsableLoad(cpu.load, capacity_);
-  double load = starts.more_cores;  // tasks that start process load, too
+  double load = starts.more_cores;  // starting tasks process load, too
   for (const TaskUsage& t : cpu.tasks) load += t.mean;
   return UsableLoad(load, capacity_);
 }
@@ -258,7 +261,7 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     hold_ = HeldText();
     Reason reason;
     Explain(reason);
-    // Both numbers stand beside the sentence wherever it is shown.
+    // Front ends show both numbers beside the sentence.
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
@@ -320,7 +323,7 @@ ReplicaFigures LiveReplicas::figures() const {
 
 void LiveReplicas::EndPast(const LiveReplicas* before) {
   capacity_ = task_capacity_;
-  moves_.Clear();  // the fleet knows them
+  moves_.Clear();  // the fleet already has them
   if (before == nullptr) return;
   hold_ = before->hold_;
   held_ = before->held_;

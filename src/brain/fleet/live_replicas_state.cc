@@ -1,4 +1,5 @@
-// What of a live job's number of tasks is saved, and how it is read again.
+// Saves and loads the state of a job's number of tasks. Fields are only appended; a state of an older version
+// ends earlier.
 #include <algorithm>
 #include <cmath>
 
@@ -44,15 +45,15 @@ void LiveReplicas::LoadMovesOf(std::string_view bytes) {
   ByteReader in(bytes);
   LoadMoves moves;
   if (!moves.Load(in).ok() || in.remaining() != recent_.size() * sizeof(double))
-    return;  // of another start-up time
+    return;  // the start-up time has changed
   moves_ = moves;
   for (double& load : recent_) load = in.Get<double>();
 }
 
 absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
-  if (bytes.empty()) return absl::OkStatus();  // the size was the owner's
+  if (bytes.empty()) return absl::OkStatus();  // the owner set the size
   if (sizer_ == nullptr) {
-    capacity_ = task_capacity_;  // not that of the size that was chosen
+    capacity_ = task_capacity_;  // the saved one is that of a chosen size
     return absl::OkStatus();
   }
   ByteReader in(bytes);
@@ -80,24 +81,24 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
   if (const auto load = in.Get<double>(); load >= 0) out->load_ = load;
   const auto recommended = in.Get<int>();
   out->hold_ = in.GetString();
-  if (in.remaining() > 0) {  // saved before silence was noticed: nothing
+  if (in.remaining() > 0) {  // older versions: no silence noticed
     if (absl::Status s = out->safe_.Load(in); !s.ok()) return s;
   }
-  if (in.remaining() > 0) {  // saved before there were sizes: nothing
+  if (in.remaining() > 0) {  // older versions: no sizes
     if (absl::Status s = out->LoadSize(in.GetString()); !s.ok()) return s;
     if (in.remaining() > 0) out->LoadMovesOf(in.GetString());
   }
-  if (in.remaining() > 0) {  // saved before holds were noted: none
+  if (in.remaining() > 0) {  // older versions: no holds
     out->held_.cause = static_cast<HoldCause>(in.Get<uint8_t>());
     out->held_.since_s = in.Get<int64_t>();
   }
-  if (in.remaining() > 0) {  // saved before it was: as if they had just been ordered or shown
+  if (in.remaining() > 0) {  // older versions: as if the tasks had just been ordered or shown
     if (absl::Status s = out->order_.LoadOutcome(in, out->startup_windows()); !s.ok()) return s;
   }
-  if (in.remaining() > 0) {  // saved before it was counted: nothing
+  if (in.remaining() > 0) {  // older versions: no overload counted
     if (absl::Status s = out->overload_.Load(in); !s.ok()) return s;
   }
-  if (in.remaining() > 0) out->order_.gate.damping.Load(in);  // saved before there was damping: no reversal
+  if (in.remaining() > 0) out->order_.gate.damping.Load(in);  // older versions: no reversals
   if (absl::Status s = in.status("the state of a job's replicas"); !s.ok()) return s;
   bool possible = out->capacity_ >= 0 && std::isfinite(out->capacity_) && out->running_ >= 0;
   possible = possible && out->held_.cause <= HoldCause::kNoNumber;
@@ -110,10 +111,10 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
     out->capacity_ = out->task_capacity_;
     out->load_.reset();
     out->safe_ = {};
-    out->overload_ = {};  // the stored history says it
+    out->overload_ = {};  // the stored history has it
     return Loaded{std::move(out)};
   }
-  if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // which may be another by now
+  if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // the setting may have changed
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> learnt = LoadReplicaPolicy(state, policy.replicas);
   if (!learnt.ok()) return Loaded{std::move(out), true};
   out->policy_ = *std::move(learnt);

@@ -20,7 +20,7 @@ void LiveRestore::Redo(const Decision& d) {
     if (d.target.is_limit()) {
       LiveLane& lane = job->of(d.target.resource());
       const std::optional<double> in_force = lane.gate.in_force;
-      // Before a job's first window is closed, its first order alone says what its owner had.
+      // Before a job's first window is closed, its first order is the only source of the owner's limit.
       const bool is_memory = d.target == Target(Resource::kMemory);
       if (is_memory && RowOf(d.kind).sets_all_tasks && d.before.has_value()) owners_.Learn(d.job, *d.before);
       JobStepper(d.target.resource(), lane).Redo(d);
@@ -100,7 +100,7 @@ void LiveRestore::End(uint64_t last_decision, uint64_t last_setting, uint64_t la
     for (LiveLane& lane : job.lanes) lane.RefreshRisk();
     replicas_.KeepOrder(job);
   }
-  // A day that had ended before the stop, but after the checkpoints of some jobs.
+  // The day ended before the stop, but after the checkpoints of some jobs.
   for (LiveJob& job : s_.jobs) {
     if (!job.seen_today || job.day + 1 != s_.day) continue;
     s_.Wake(job);

@@ -7,13 +7,13 @@
 namespace taut::brain {
 namespace {
 
-// A limit that comes of a recommendation; `set`: tasks run at it.
+// A limit from a recommendation. `set`: tasks run at it.
 struct PromisedLimit {
   double limit = 0;
   bool set = false;
 };
 
-// Absent: the owner's limit holds, and nothing is shown beside it.
+// Absent: the owner's limit holds and no other limit is shown.
 std::optional<PromisedLimit> PromisedLimitOf(const LiveJob& job, const LiveLane& lane, bool enforced) {
   if (lane.gate.in_force.has_value()) {
     if (!enforced) return PromisedLimit{*lane.gate.in_force, false};
@@ -81,7 +81,7 @@ void LiveRisk::BeginDay(const LiveJob& job, RiskKey key, double limit, int32_t d
     WorkFunctionSettings work = s_.settings.vertical.work_function;
     work.job_order = job.policy->throttled;
     stated = StatedPromiseOf(lane.RiskOf(limit).forecast(), job.policy->recommenders().of(r), r, work);
-    // Of limits that an external recommender or the size of a task sets it orders no share.
+    // No share is ordered of limits that an external recommender or the size of a task determines.
     const bool its_own =
         !job.policy->external && ScaledByOf(*job.policy) == VerticalSettings::ScaledBy::kNothing;
     if (stated.promise != RiskPromise::kChance && !its_own) stated = {};
@@ -104,7 +104,7 @@ void LiveRisk::CountKill(const OomRecord& oom, int32_t day, const LiveJob& job, 
   if (!limit.has_value()) return;
   const Trial* trial = lane.trial();
   const double its = trial != nullptr && trial->Has(oom.task) ? trial->limit : limit->limit;
-  // Where the limit that killed is not known, it is taken to be the task's own.
+  // If the limit that killed is unknown, it is assumed to be the task's.
   if (!limit->set && !oom.limit.has_value()) return;
   if (!WasAbove(oom.limit.value_or(its), its)) return;
   const JobSize size = JobSizeOf(Resource::kMemory, lane.owner().value_or(limit->limit));
@@ -115,7 +115,7 @@ void LiveRisk::CountKill(const OomRecord& oom, int32_t day, const LiveJob& job, 
 void LiveRisk::EndDay(std::span<const FleetRow> rows, LiveLane& lane) {
   if (!lane.risk.is_of(s_.day)) return;
   RiskDay day = lane.risk.End();
-  // The recommender knows of work that the limit itself has cut.
+  // The recommender also knows the work that the limit itself has cut off.
   if (day.key.is_share() && !rows.empty() && rows.back().work.has_value()) {
     day.used = rows.back().work->used * kWindowSeconds;
     day.cut = std::min(rows.back().work->over * kWindowSeconds, day.used);

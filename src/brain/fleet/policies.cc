@@ -31,8 +31,8 @@ JobClass ClassOf(const JobInfo& job, JobClass otherwise) {
 
 namespace {
 
-// What an overrun of this job costs, against one of a job of the defaults: of CPU by its class, of memory by its
-// tolerance of OOM kills.
+// Returns the cost of an overrun relative to a job with default settings: for CPU by its class, for memory by
+// its tolerance of OOM kills.
 double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWindowSettings& settings) {
   if (ThrottlesAtLimit(resource))
     return WorkFunctionRecommender::PriceFactor(ClassOf(job, settings.job_class));
@@ -51,7 +51,7 @@ double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWin
 }  // namespace
 
 int32_t DecisionWindow(std::string_view job) {
-  // FNV-1a, then a finaliser: near names must not be near in time.
+  // FNV-1a and a finaliser, so that similar names are spread over the day.
   uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   hash ^= hash >> 33U;
@@ -95,7 +95,7 @@ absl::Status FleetModels::Load(ByteReader& in) {
   for (size_t i = 0; i < kFirstResources; ++i) {
     if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
   }
-  if (in.remaining() == 0) return absl::OkStatus();  // of a version without the work function
+  if (in.remaining() == 0) return absl::OkStatus();  // older version without the work function
   for (size_t i = 0; i < kFirstResources; ++i) {
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
   }
@@ -118,7 +118,7 @@ void AddRisk(Policy policy, Resource r, const FleetModels& models, const Vertica
 
 namespace {
 
-// What a recommender is made of.
+// Inputs of a recommender.
 struct Ingredients {
   Resource resource;
   const JobInfo& job;
@@ -142,7 +142,7 @@ std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
 
 std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
   AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
-  // A tolerance of OOM kills is an order (SettingsFor); a class is not.
+  // A tolerance of OOM kills is an order (SettingsFor), a class is not.
   if (ThrottlesAtLimit(in.resource))
     job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
   return std::make_unique<AnalogsRecommender>(in.fleet.of(in.resource), MakeEnsemble(in), in.settings.oom,
@@ -156,19 +156,19 @@ std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
       in.settings.work_function.OwnOrder(in.resource));
 }
 
-// How a recommender is put together: what makes it, and what goes around it.
+// Composition of a recommender: its core and the wrappers around it.
 struct Recipe {
   enum class Kind : uint8_t {
-    kBare,        // nothing: it is the owner's limit
-    kComparator,  // as published, which includes its own answer to an OOM kill and its own minima
+    kBare,        // no wrapper: the limit is the owner's
+    kComparator,  // as published, including its own answer to an OOM kill and its own minima
     kOurs,
   };
   Policy policy;
   Kind kind;
   std::unique_ptr<Recommender> (*make)(const Ingredients&);
-  bool keep_start = true;     // no memory limit below what a start needed
-  bool young_margin = false;  // wider for young jobs: it has no caution of its own
-  // Without which it gives no limit; nullptr: it gives one at once.
+  bool keep_start = true;     // no memory limit is below the need of a start
+  bool young_margin = false;  // wider margin for young jobs, for a core without caution of its own
+  // History before the first limit; nullptr: none required.
   double (*min_history_s)(const VerticalSettings&) = nullptr;
 };
 
@@ -203,11 +203,11 @@ constexpr Recipe kRecipes[] = {
 
 const Recipe& RecipeOf(Policy policy) {
   const auto it = std::ranges::find(kRecipes, policy, &Recipe::policy);
-  assert(it != std::end(kRecipes));  // PolicyFor gives only those that have one
+  assert(it != std::end(kRecipes));  // PolicyFor returns only policies with a recipe
   return *it;
 }
 
-// A lower bound from the configuration is a bound like any other; the default is a floor that stays under the
+// A configured lower bound is a bound like any other; the default lower bound is a floor that stays below the
 // owner's limit.
 std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const Recipe& recipe,
                                          const Ingredients& in, BoundSettings& bounds) {
@@ -216,7 +216,7 @@ std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const R
     floor.least = *bounds.lower;
     bounds.lower = bounds.granularity;
   }
-  // Too little memory ends a start; too little CPU only slows it.
+  // Too little memory aborts a start; too little CPU only slows it down.
   const bool kills = KillsAtLimit(in.resource);
   floor.keep_start = kills && recipe.keep_start;
   if (kills && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;
@@ -239,7 +239,7 @@ std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, co
     r = WithTaskLoad(std::move(r), resource, settings.scaled_by == ScaledBy::kSeries);
   }
   if (settings.external) r = WithExternal(std::move(r), resource);
-  // Floors and bounds hold for what comes from outside, too.
+  // Floors and bounds also apply to limits from an external recommender.
   const bool is_ours = recipe.kind == Recipe::Kind::kOurs || settings.external;
   const bool holds_after_oom = is_ours || (recipe.policy == Policy::kVpa && settings.vpa.oom_floor);
   if (KillsAtLimit(resource) && holds_after_oom) r = WithOomFloor(std::move(r), settings.oom);

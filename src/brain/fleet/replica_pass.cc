@@ -7,7 +7,8 @@
 namespace taut::brain {
 namespace {
 
-constexpr int64_t kDeafWindows = 3;  // a longer time between two windows with data is one without any data
+// A longer gap between windows with data means that tautd received nothing.
+constexpr int64_t kDeafWindows = 3;
 
 }  // namespace
 
@@ -17,7 +18,7 @@ void ReplicaPass::Decide(LiveJob& job, int64_t now_s, PassOutput& out) {
   Verdict verdict = job.replicas->Decide(*job.policy, now_s);
   if (!verdict.kind.has_value()) {
     if (!job.policy->replica_policy.empty()) return;
-    // Its policy was taken away, and so is its order.
+    // The job's policy was removed, and its order was taken back.
     NoteHold(job, now_s, out);
     Drop(job);
     return;
@@ -58,8 +59,8 @@ void ReplicaPass::EndHold(LiveJob& job, int64_t now_s, PassOutput& out) {
 }
 
 void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
-  // Where nothing was measured of anybody it is tautd that hears nothing, and the jobs may be well. A job has
-  // time to be heard again after such a gap.
+  // If no job was measured, tautd itself received nothing, and the jobs may be fine. After such a gap each
+  // job gets time to be measured again.
   if (closed.jobs.empty()) return;
   if (int64_t{closed.window.index} - heard_.index > kDeafWindows) heard_since_ = closed.window;
   heard_ = closed.window;
@@ -76,7 +77,7 @@ void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   }
 }
 
-// Limits that follow the size are of the size that is known now.
+// Applies the current size of a task to the limits that follow it.
 void ReplicaPass::TakeTaskSize(LiveJob& job) const {
   const TaskSize size = job.replicas->figures().size;
   for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(size);

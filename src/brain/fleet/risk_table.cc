@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// What came of a day, and what was promised, in the unit of the promise.
+// Outcome and promise of a day, in the unit of the promise.
 struct CameOfDay {
   double came, promised;
 };
@@ -31,7 +31,7 @@ void Save(const RiskSums& sums, ByteWriter& out) {
     out.Put(v);
 }
 
-// False: no sums that could have been saved.
+// Returns false for sums that Save cannot have written.
 bool Load(ByteReader& in, RiskSums& sums) {
   for (double* v : {&sums.days, &sums.days_over, &sums.used, &sums.cut, &sums.promised, &sums.spread}) {
     *v = in.Get<double>();
@@ -92,6 +92,7 @@ void RiskSums::Add(const RiskSums& other) {
 void RiskSums::Age(double days_passed) {
   const double factor = std::exp2(-days_passed / kRiskHalfLifeDays);
   for (double* v : {&days, &days_over, &used, &cut, &promised}) *v *= factor;
+  // `spread` is a sum of squares, so its weight is squared.
   spread *= factor * factor;
 }
 

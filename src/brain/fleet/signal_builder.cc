@@ -24,7 +24,8 @@ void AppendMemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWei
   buckets.erase(out + 1, buckets.end());
 }
 
-// Memory of a task as it needs it; false where it used no more than that, or its need is not known.
+// Lowers a task's memory to its probed need; returns false if it used no more than that or the need is
+// unknown.
 bool TakeNeeded(const TaskWindow& task, TaskUsage& usage) {
   if (task.memory_needed_bytes < 0) return false;
   const auto needed = static_cast<float>(kNeedMargin * double{task.memory_needed_bytes});
@@ -60,7 +61,7 @@ void DaySignals::Build(const JobDay& day, Resource resource, MemorySignal of) {
   extents_.clear();
   tasks_.clear();
   buckets_.clear();
-  const bool cpu = resource == Resource::kCpu;  // alone has buckets of its samples
+  const bool cpu = resource == Resource::kCpu;  // only CPU has buckets of its samples
   for (const JobWindow& w : day.windows) {
     Extent e{.first_task = tasks_.size(), .first_bucket = buckets_.size()};
     PerResource<std::optional<double>> together = {};
@@ -71,7 +72,7 @@ void DaySignals::Build(const JobDay& day, Resource resource, MemorySignal of) {
       for (const Resource r : kResources) {
         if (t.mean(r) >= 0) together[IndexOf(r)] = together[IndexOf(r)].value_or(0) + double{t.mean(r)};
       }
-      // CPU above the limit is throttled second by second, but what is judged is the 5-minute mean.
+      // The kernel throttles CPU second by second, but limits are judged by the 5-minute mean.
       TaskUsage usage{t.task, t.mean(resource), t.judged(resource)};
       if (!(usage.mean >= 0 && usage.peak >= 0)) continue;
       usage_peak = std::max(usage_peak, usage.peak);

@@ -5,12 +5,12 @@
 namespace taut::brain {
 namespace {
 
-// Kills up to one time after another.
+// Returns kills in order of time, each once.
 class RecordedOoms {
  public:
   explicit RecordedOoms(std::span<const OomRecord> ooms) : ooms_(ooms) {}
 
-  // Those before `end_s` that were not given yet.
+  // Returns the kills before `end_s` that no earlier call returned.
   std::span<const OomRecord> Before(int64_t end_s) {
     const auto end =
         std::find_if(ooms_.begin(), ooms_.end(), [&](const OomRecord& o) { return o.time_s >= end_s; });
@@ -24,13 +24,13 @@ class RecordedOoms {
   std::span<const OomRecord> ooms_;
 };
 
-// What was in force on all tasks, one time after another.
+// Tracks the limit in force on all tasks; times must ascend.
 class AppliedLimits {
  public:
   AppliedLimits(std::span<const Decision> decisions, Resource resource)
       : rest_(decisions), resource_(resource) {}
 
-  // Absent: the owner's, or not known.
+  // Returns the limit; absent: the owner's, or unknown.
   std::optional<double> At(int64_t time_s) {
     for (; !rest_.empty() && rest_.front().time_s <= time_s; rest_ = rest_.subspan(1)) {
       const Decision& d = rest_.front();
@@ -46,11 +46,11 @@ class AppliedLimits {
   std::optional<double> limit_;
 };
 
-// Where a lane is in its history.
+// Position of a lane in its history.
 struct Position {
-  int32_t day = INT32_MIN;   // the one it has begun
-  WindowId last{INT32_MIN};  // its newest window; INT32_MIN: none
-  double peak = 0;           // of that window: stands for an unknown limit
+  int32_t day = INT32_MIN;   // the day it has begun
+  WindowId last{INT32_MIN};  // the newest window; INT32_MIN: none
+  double peak = 0;           // peak of that window, in place of an unknown limit
 };
 
 void TakeKills(std::span<const OomRecord> ooms, const Position& at, JobStepper stepper) {
@@ -74,7 +74,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane&
   };
   RecordedOoms recorded(KillsAtLimit(history.resource) ? history.ooms : std::span<const OomRecord>());
   AppliedLimits applied(history.decisions, history.resource);
-  FleetRows ignored;  // the fleet's models have these days already
+  FleetRows ignored;  // the fleet models already have these days
   for (const JobDay& day : history.days) {
     signals.Build(day, history.resource, history.memory_signal);
     start(day.day);
@@ -85,7 +85,7 @@ void StepHistory(const StoredHistory& history, DaySignals& signals, ManagedLane&
       TakeKills(killed, at, stepper);
       steps.closes(s, killed);
       at.last = s.window;
-      at.peak = s.usage_peak.value_or(s.peak);  // kills are of what tasks used
+      at.peak = s.usage_peak.value_or(s.peak);  // kills depend on usage, not on needs
     }
     if (day.day < history.open_day) stepper.EndDay(day.day, ignored);
   }

@@ -8,7 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Tasks that start or stop are measured in a window of which the series says only the end.
+// Fewer windows may disagree because tasks start or stop: a window measures all tasks, while a series has the
+// number at its end.
 constexpr int kDisagreeingWindows = 3;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A closed window goes to the lanes of its jobs.
+// Passes a closed window to the lanes of its jobs.
 #include <algorithm>
 
 #include "brain/fleet/live_starts.h"
@@ -9,10 +9,10 @@
 namespace taut::brain {
 namespace {
 
-// Of the periods counted so far, a window later; a half is left after a day.
+// Factor per window on the counted periods, so that half remain after a day.
 const float kDecayOfWindow = static_cast<float>(std::exp2(-1.0 / kWindowsPerDay));
 
-// Mean over the tasks whose limit is known. What no task reports stays as it was.
+// Returns the mean over the tasks whose limit is known. If no report has a limit, the previous value stays.
 float AppliedOf(std::span<const TaskReport> reports, Resource r, float before) {
   double sum = 0;
   int count = 0;
@@ -33,15 +33,16 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
     to.amounts[r].job_windows_over += from.amounts[r].job_windows_over;
 }
 
-// An amount that reads back what was ordered is the owner's of before: kube-state-metrics and cAdvisor say what a
-// pod has, not who set it. Another one is the owner's, and an order of before is over once tasks have had time to
-// follow. Returns whether it is read back.
+// Replaces an amount that only reports Tautline's own order by the owner's last known amount:
+// kube-state-metrics and cAdvisor report what a pod has, not who set it. Any other amount is the owner's. A
+// replaced order is forgotten once tasks have had time to follow. Returns whether the amount was an own
+// order.
 bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
   if (amount < 0) return false;
   LiveLane& lane = job.of(r);
   const int64_t since_s = window.next().start_s() - kFollowSeconds;
-  // More than one order may have been replaced since.
+  // Several orders may have been replaced within that time.
   const bool was_ordered =
       r == Resource::kMemory && job.memory != nullptr &&
       job.memory->past_limits.AnySince(since_s, [&](double limit) { return IsAtLimit(r, amount, limit); });
@@ -53,7 +54,7 @@ bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   return false;
 }
 
-// The owner's, beside a limit. A series that does not come takes nothing back.
+// Stores the owner's request beside a limit. A missing series does not clear it.
 void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
   const float request = data.requests.of(r);
   if (lane.of_request || lane.owner_limit < 0) {
@@ -63,11 +64,12 @@ void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
   }
 }
 
-// The figures of the lane's last window.
+// Stores the figures of the lane's last window.
 void TakeFigures(const Signal& signal, LiveLane& lane) {
   double sum = 0;
   for (const TaskUsage& t : signal.tasks) sum += t.mean;
-  if (signal.usage_peak.has_value()) sum = signal.together(Resource::kMemory).value_or(sum);  // of usage, too
+  // Sum of usage, not of needs.
+  if (signal.usage_peak.has_value()) sum = signal.together(Resource::kMemory).value_or(sum);
   lane.tasks = static_cast<uint32_t>(signal.tasks.size());
   lane.usage_mean = static_cast<float>(sum / lane.tasks);
   lane.usage_peak = static_cast<float>(signal.usage_peak.value_or(signal.peak));
@@ -84,9 +86,9 @@ void VerticalPass::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t 
     if (job == nullptr) continue;
     for (const Resource r : kResources) {
       TakeOwnersAmount(job->policy->allocation(r), r, data);
-      // Agents know what they have set from what they found.
+      // Agents report the owner's limits correctly, since they remember what they found.
       if (!EnforcedWhereItRuns(s_, *job) || data.num_reports > 0) continue;
-      // The request beside it is ours, too.
+      // The request in the same series is Tautline's, too.
       if (DropReadBack(closed.window, r, *job, data.window.limit(r)))
         data.requests.*OwnerRequests::kFields[IndexOf(r)] = kAbsent;
     }
@@ -96,7 +98,7 @@ void VerticalPass::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t 
 void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when,
                            RunTurns run) {
   if (first == 0) {
-    // A day whose last window has no usage ends when the next one begins.
+    // The last window of the previous day had no usage, so EndWindow did not end that day.
     if (s_.day != INT32_MIN && closed.window.day() > s_.day) EndDay(out, when);
     s_.day = closed.window.day();
     out.point.window = closed.window;
@@ -114,6 +116,7 @@ void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last
 
 void VerticalPass::ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices,
                                FleetPoint* point, RunTurns run) {
+  // Before the turns: Changed writes shared state, while turns may run on several threads.
   for (const uint32_t i : indices) s_.Changed(closed.jobs[i].job);
   turns_.resize(kTurnsAtATime);
   for (; !indices.empty(); indices = indices.subspan(std::min(indices.size(), kTurnsAtATime * kTurnJobs))) {
@@ -138,14 +141,14 @@ void VerticalPass::ObserveTurn(const ClosedWindow& closed, std::span<const uint3
 void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn) {
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = s_.Awake(turn.job_day.job);
-  // Stored windows have it among their signals.
+  // Stored windows have the number among their signals.
   const SaidReplicas& now = closed.jobs[index].replicas;
   const SaidReplicas said = now.known() ? now : SaidOf(turn.job_day.signals);
   if (job.policy->startup_window_s > 0 || job.starts != nullptr) ObserveStarts(turn.job_day, job);
   if (closed.jobs[index].window.num_tasks == 0) return ObserveIdle(turn.job_day, said, job);
   StartDay(job, closed.window.day());
   job.seen_today = true;
-  // It is new, or its tasks are back: its owner may have changed the settings meanwhile.
+  // The job is new, or its tasks have returned; its owner may have changed the settings in between.
   if (s_.awaits_owners && job.last_window.next() < closed.window) job.awaits_owner = true;
   job.last_window = closed.window;
   const JobWindowData& data = closed.jobs[index];
@@ -160,7 +163,8 @@ void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoi
   uint32_t most_tasks = 0;
   for (const Resource r : kResources) most_tasks = std::max(most_tasks, ObserveLane(in, r, job, turn));
   if (job.replicas != nullptr) replicas_.TakeTaskSize(job);
-  if (in.is_stored && job.replicas != nullptr) (void)job.replicas->order().TakeStepBack();  // was said before
+  // Reported before the restart.
+  if (in.is_stored && job.replicas != nullptr) (void)job.replicas->order().TakeStepBack();
   if (in.point == nullptr) return;
   ++point->jobs;
   point->tasks += most_tasks;
@@ -177,6 +181,7 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
   }
   const Signal& signal = turn.signals.signals().front();
   const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
+  // Compare with the limit that held in this window: Observe below recommends a new one.
   const bool over = would_be.has_value() && signal.peak > *would_be;
   job.over_today = job.over_today || over;
   MarkDay(signal, job, lane);
@@ -195,8 +200,8 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
   return lane.tasks;
 }
 
-// Tasks that are not measured are not known to be gone, unless it was ordered (or shown) that none shall run, or a
-// series says how many do.
+// Handles a window without measured tasks. The tasks may be missing or gone: they count as gone only if zero
+// tasks were ordered (or shown), or if a series reports their number.
 void VerticalPass::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job) {
   const JobWindow& window = day.windows.front();
   LiveReplicas* const replicas = job.replicas.get();
@@ -207,7 +212,7 @@ void VerticalPass::ObserveIdle(const JobDay& day, const SaidReplicas& said, Live
     lane.usage_mean = lane.usage_peak = lane.need_peak = kAbsent;
     lane.tasks = 0;
   }
-  // A named signal that decides nothing must not hide that nothing is measured (TakeSilence).
+  // A named signal that decides nothing must not hide that the job is unmeasured (TakeSilence).
   if (window.load >= 0 || counts) job.last_window = window.window;
   if (!counts) return;
   Signal idle{.window = window.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
@@ -245,7 +250,8 @@ void VerticalPass::TakeReports(LiveJob& job, std::span<const TaskReport> reports
   }
 }
 
-// The tasks that a limit can be tried on: all that were measured, or those whose agents apply limits.
+// Fills candidates_ with the tasks that a limit can be tried on: all measured ones, or those whose agents
+// apply limits.
 void VerticalPass::FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r) {
   candidates_.clear();
   if (s_.AppliedTo(s_.jobs[data.job]) == LimitsApplied::kAgentsReport || data.num_reports > 0) {

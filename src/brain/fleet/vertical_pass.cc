@@ -26,7 +26,8 @@ std::vector<std::string> NamesOnTrial(const LiveLane& lane) {
   return names;
 }
 
-// Whether a job that has history, and no window of the present yet, has an owner's limit that is not known.
+// Returns true if the job has history but no current window yet, and the owner's limit is unknown. A decision
+// now would lose the owner's limit.
 bool WaitsForWindow(const LiveJob& job, Resource r) {
   const Mode mode = job.policy->mode;
   const LiveLane& lane = job.of(r);
@@ -37,7 +38,7 @@ bool WaitsForWindow(const LiveJob& job, Resource r) {
 
 }  // namespace
 
-// The fleet learns from the day that ended, and the jobs that were there begin the next one.
+// The fleet models learn from the day that ended, and jobs measured on it begin the next one.
 void VerticalPass::EndDay(PassOutput& out, When when) {
   PerResource<FleetRows> rows;
   s_.risks.BeginDay(s_.day);
@@ -55,6 +56,7 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
   }
   for (const Resource r : kResources) s_.models->CloseDay(r, s_.day, std::move(rows[static_cast<size_t>(r)]));
   s_.load_analogs.CloseDay();
+  // A second loop: a job may start its day only after the models have learnt from all jobs.
   const WindowId next{(s_.day + 1) * kWindowsPerDay};
   for (LiveJob& job : s_.jobs) {
     if (!job.seen_today || job.day != s_.day) continue;
@@ -72,11 +74,11 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
 }
 
 void VerticalPass::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when) {
-  // A mode that was set stays, and a job that was moved stays moved.
+  // A mode that was set stays, and a moved job stays moved.
   const auto mode = std::find_if(job.overrides.begin(), job.overrides.end(),
                                  [](const Override& o) { return o.key == "mode"; });
   if (mode != job.overrides.end()) {
-    // An owner who opts out after the move takes it back.
+    // The owner opted out after the move, so the move is undone.
     if (mode->who != kMigrationName || job.policy->migrate) return;
     SettingChange back;
     back.id = ++s_.last_setting;
@@ -124,12 +126,13 @@ void VerticalPass::Decide(const ClosedWindow& closed, size_t first, size_t last,
   for (size_t i = first; i < last; ++i) {
     LiveJob& job = s_.Awake(closed.jobs[i].job);
     const bool is_machine = IsWholeMachine(job.record);
-    if (job.last_window != closed.window) continue;  // a named signal alone: see ObserveIdle
+    if (job.last_window != closed.window) continue;  // only a named signal arrived: see ObserveIdle
     for (const Resource r : kResources) {
       LiveLane& lane = job.of(r);
       if (lane.tasks == 0) continue;
       const bool sets =
           job.policy->mode != Mode::kObserve || lane.gate.in_force.has_value() || lane.gate.trial.has_value();
+      // Windows of the past may only show decisions, never order any.
       if (when == When::kNow || !sets) {
         if (job.policy->mode == Mode::kCanary) FindCandidates(closed, closed.jobs[i], r);
         DecideLane(job, r, now_s, Trigger::kWindow, out);
@@ -182,6 +185,7 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
   std::vector<std::string> on_trial = NamesOnTrial(lane);
   const std::optional<double> in_force = lane.gate.in_force;
   Verdict verdict = JobStepper(r, lane).Decide(*job.policy, facts);
+  // After the decision, which may have replaced in_force: tasks may still have the previous order.
   lane.NoteOrder(in_force);
   if (lane.gate.trial.has_value() && lane.gate.trial->members.size() != members) {
     out.trials.push_back(job.record.id);
@@ -201,9 +205,9 @@ void VerticalPass::DecideLane(LiveJob& job, Resource r, int64_t now_s, Trigger t
     trials_.Begin(d);
   }
   if (const std::optional<double> limit = verdict.after; limit.has_value()) {
-    s_.Wake(job);  // the bounds of a job that sleeps may have changed
+    s_.Wake(job);  // the job may sleep, and its bounds may have changed
     Reason reason;
-    // A trial's limit is the recommendation of when it began.
+    // The limit of a trial was recommended when the trial began, perhaps not now.
     const bool is_recommended = limit == lane.lane.recommended();
     if (!is_recommended) reason.limit = limit;
     reason.SetRisk(is_recommended ? LiveRisk::Of(job, r, s_.passed.day())
