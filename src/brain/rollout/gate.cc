@@ -1,4 +1,5 @@
-// Decide: one short function a mode, and the holds in the order people ask for them.
+// The gate of limits: one short function for each mode, and the holds in the order in which people ask about
+// them.
 #include "brain/rollout/gate.h"
 
 #include <algorithm>
@@ -16,21 +17,22 @@ namespace taut::brain {
 namespace {
 
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;
-// Usage may be above a limit all the time by less than a min_change.
+// A raise below min_change waits this long, since usage may exceed the limit permanently by less than
+// min_change.
 constexpr double kSmallRaiseWait = kDay;
-// Limits closer than this are the same limit.
+// Relative difference below which two limits are equal.
 constexpr double kSame = 1e-6;
-// A share below this is printed as 0.0 %.
+// Shares below this would be printed as 0.0 %.
 constexpr double kNoDifference = 5e-4;
-// A trial's limit is to be applied within this share of the trial's time, but not sooner than kLeastDelivery.
+// Share of the trial's duration within which its limit must be applied, but at least kLeastDelivery.
 constexpr double kDeliveryShare = 0.25;
 constexpr int64_t kLeastDelivery = 3600;
-// A refused order may have been sent in the middle of a window.
+// Time before a refusal ends a trial, since the order may have been sent in the middle of a window.
 constexpr int64_t kRefusalSeconds = 2 * kWindowSeconds;
-// A trial that does not get its task-windows in this many times its duration is given up.
+// A trial without enough task-windows ends after this multiple of its duration, plus a day.
 constexpr double kGiveUpHours = 4;
 
-// Very long if nothing ever happened.
+// Returns a very long time if nothing ever happened.
 double Since(int64_t from_s, int64_t now_s) {
   return from_s == INT64_MIN ? 1e18 : static_cast<double>(now_s) - static_cast<double>(from_s);
 }
@@ -44,7 +46,7 @@ std::string Whole(double share) { return fmt::format("{:.3g} %", share * 100); }
 
 std::string Kills(uint64_t kills) { return StrCat(kills, kills == 1 ? " OOM kill" : " OOM kills"); }
 
-// One call of Decide: what it was asked, and the limit that the recommendation is compared with.
+// One call of Decide. current_ is the limit that the recommendation is compared with.
 class Gate {
  public:
   Gate(const JobPolicy& policy, const Proposal& proposal, GateState& state)
@@ -63,8 +65,8 @@ class Gate {
   bool Raises(std::optional<double> from) const {
     return from.has_value() && p_.recommended.has_value() && *p_.recommended > *from * (1 + kSame);
   }
-  // By the recommender's own forecast, above the highest chance that it may have. Such a limit of ours stays no
-  // longer than it takes to set a higher one.
+  // Returns true if the recommender's own forecast for this limit exceeds the highest allowed chance. A limit
+  // of Tautline with that property is replaced by a higher one without waiting.
   bool IsTooRisky(std::optional<double> ours) const {
     return ours.has_value() && p_.recommender != nullptr && p_.recommender->RiskOf(*ours).is_too_high();
   }
@@ -74,15 +76,15 @@ class Gate {
   Verdict Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
                std::string sentence);
   Verdict Release(std::string_view why);
-  // "" if nothing holds it.
+  // The Hold functions return why a change waits; "" if it does not.
   std::string HoldOfChange(std::optional<double> from, std::string_view from_name, int64_t last_s) const;
   std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
   std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
   std::string HoldOfMaintenance() const;
-  std::string HoldOfVersion() const;  // of what is lower
+  std::string HoldOfVersion() const;  // only for lower limits
   std::string HoldOfRolledBack() const;
 
-  // Moves a limit that is in force or on trial into bounds that have changed since; absent if it is within them.
+  // Moves a limit in force or on trial into bounds that have changed; absent if it is within them.
   std::optional<Verdict> KeepBounds();
   Verdict Set();
   Verdict Lower();  // mode canary
@@ -107,7 +109,7 @@ std::string Gate::Change(std::optional<double> before, double after) const {
                 share < 0 ? " less" : " more");
 }
 
-// Why the recommendation is what it is. Both limits stand beside the sentence wherever it is shown.
+// Returns the explanation of the recommendation, without the limits, which every front end shows beside it.
 std::string Gate::Why(std::optional<double> before, std::string_view otherwise) const {
   Reason reason;
   if (p_.recommender != nullptr) p_.recommender->Explain(reason);
@@ -176,7 +178,9 @@ Verdict Gate::Apply() {
       (policy_.mode != Mode::kCanary || p_.num_tasks > 1)) {
     state_.trial.reset();
   }
+  // First, before anything else may end or prolong the trial: too many kills must roll it back at once.
   if (TrialRuns() && state_.trial->TooManyOoms()) return RollBack(Comparison(), true);
+  // An OOM raise supersedes a trial: the new limit applies to all tasks.
   if (p_.oom && Raises(current_)) {
     const std::optional<double> before = current_;
     state_.trial.reset();
@@ -209,7 +213,7 @@ Verdict Gate::Apply() {
   if (std::string hold = HoldOfChange(current_, name, state_.last_change_s); !hold.empty())
     return Hold(std::move(hold));
   if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) {
-    state_.trial.reset();  // what is watched is watched again
+    state_.trial.reset();  // the watch starts over with the new version
     return Hold(std::move(hold));
   }
   if (policy_.mode == Mode::kCanary && !raise) return Lower();
@@ -247,7 +251,8 @@ std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from
   const double share = *p_.recommended / *from - 1;
   if (std::abs(share) >= policy_.min_change) return "";
   if (share > 0 && last_s != INT64_MIN && IsTooRisky(from)) return "";
-  // Without a change of ours it is the owner's limit, who chose it.
+  // Before Tautline's first change the current limit is the owner's choice, which a small difference does not
+  // justify to change.
   const bool for_a_day = share > 0 && last_s != INT64_MIN;
   if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
   if (std::abs(share) < kNoDifference) return StrCat("no change: ", from_name, " is recommended");
@@ -305,13 +310,13 @@ Verdict Gate::Lower() {
               StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks, " tasks: ", Why(current_)));
 }
 
-// Of those that a limit can be tried on, never all of the job.
+// Returns the number of tasks on trial: of those that a limit can be tried on, and never all of the job.
 uint32_t Gate::TrialSize() const {
   const auto candidates = static_cast<uint32_t>(p_.tasks->size());
   return std::min(TrialTasks(p_.num_tasks, policy_.canary.share), candidates);
 }
 
-// A trial that ran nowhere is no evidence.
+// Ends a trial whose limit was not applied, which is no evidence about the limit.
 std::optional<Verdict> Gate::EndUndelivered() {
   const Trial& trial = *state_.trial;
   const bool failed = trial.failed && !trial.delivered;
@@ -326,6 +331,7 @@ std::optional<Verdict> Gate::EndUndelivered() {
   const auto bound =
       std::max<int64_t>(kLeastDelivery, std::llround(kDeliveryShare * static_cast<double>(CanarySeconds())));
   if (lasted < bound) return std::nullopt;
+  // The order was delivered but agents raised the limit again: that is evidence against the limit.
   if (trial.delivered && trial.elsewhere > 0) {
     return RollBack(StrCat(Amount(trial.limit), " was applied, but no task ran at it: in ", trial.elsewhere,
                            " task-windows agents had another limit, raised after throttling or an OOM kill"),
@@ -400,6 +406,7 @@ Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
 Verdict Gate::JudgeTrial() {
   const Trial& trial = *state_.trial;
   const int64_t lived = p_.now_s - trial.since_s;
+  // Order matters: evidence against the limit comes first, then causes that end the trial without a verdict.
   if (trial.TooOftenOver(policy_.canary) || trial.TooOftenThrottled(policy_.canary))
     return RollBack(Comparison(), true);
   if (policy_.WatchesVersion(p_.now_s) && *policy_.version.since_s > trial.since_s) {
@@ -427,6 +434,8 @@ Verdict Gate::JudgeTrial() {
         true);
   }
   if (!enough || lived < CanarySeconds()) {
+    // Members that ended are replaced while the trial runs; with fewer than 2 tasks there is no control
+    // group.
     if (p_.tasks != nullptr && p_.num_tasks >= 2) state_.trial->ReplaceMembers(*p_.tasks, TrialSize());
     return Hold(fmt::format(
         "{} is on trial for {}, {} task-windows so far; evaluated after {} and {:.0f} task-windows",

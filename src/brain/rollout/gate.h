@@ -1,35 +1,35 @@
-// Between a recommendation and a limit: mode, minimum change, one change a period, maintenance windows,
-// trials on a share of the tasks, and what an OOM may do at once. Arithmetic only; the same for daemon and
-// replay.
+// Decides whether a recommended limit becomes a limit: mode, minimum change, one change per period, maintenance
+// windows, trials on a share of the tasks, and immediate raises after an OOM kill. No I/O; the daemon and replays
+// use the same code.
 //
-// What waits for what:
+// What a change waits for:
 //                       min_change   change_period   maintenance window   trial
 //   a lower limit       yes          yes             yes                  in mode canary
 //   a higher limit      for a day    a sixth of it   yes                  no: it can only help the tasks
 //   a raise after OOM   no           no              no                   no
-//   a trial's way back  no           no              no
+//   a trial's rollback  no           no              no
 //   a release           no           no              no
 //   mode observe        yes          as above        no                   no
-// After a new version of the program began (JobPolicy::version) nothing is lowered for watch_version, so that no
-// limit is below what the version before it had; a higher limit waits for no period; and a trial into which the
-// version came ends without promotion, since its tasks were of both.
-// A limit whose chance of an overrun has come above the highest that is allowed is raised without min_change and
-// change_period (Recommender::UpdateRisk).
-// A limit in force that is below the lower bound of now is raised to it at once; one above the upper bound is
-// lowered to it, and waits for nothing but a maintenance window.
-// "A higher limit" is above the limit in force (the owner's, as long as Tautline has set none). Whatever is
-// done starts the period again. "For a day": a raise under min_change waits for a day after the last change,
-// and for ever where Tautline has set no limit.
+// For watch_version after a new version of the program started (JobPolicy::version), no limit is lowered, so
+// that none is below that of the previous version. A raise then waits for no period. A trial that a new
+// version interrupts ends without promotion, since its tasks ran both versions.
+// A limit whose forecast chance of an overrun exceeds the highest allowed one is raised without waiting for
+// min_change and change_period (Recommender::UpdateRisk).
+// A limit in force below the current lower bound is raised to it at once. One above the upper bound is
+// lowered to it, and waits only for a maintenance window.
+// A "higher limit" is above the limit in force, which is the owner's until Tautline sets one. Every change
+// restarts the period. "For a day": a raise under min_change waits for a day after the last change, and
+// forever if Tautline has set no limit.
 //
-// A trial is of named tasks, chosen when it starts from those alive; tasks that end are replaced by others.
-// Where agents report limits, a trial's task-window counts only if the agent reported the limit on trial for
-// the whole window; where only the actuator says what it did, once it has said that the limit is applied. A
-// trial whose limit was applied to no task within a bound, or was refused, ends without promotion.
+// A trial runs on named tasks, chosen from the running ones at its start; tasks that end are replaced. If
+// agents report limits, a task-window counts only if the agent reported the trial's limit for the whole
+// window. If only the actuator's outcomes are known, it counts once the order is reported as applied. A trial
+// whose limit was refused, or was applied to no task in time, ends without promotion.
 //
-// A job of one task has no control group. In mode canary a lower limit is watched first: nothing is set
-// for canary.hours and canary.min_task_windows while usage is compared with it. It is set, as in mode auto, if
-// no task was killed and at most canary.max_extra_over of the windows were above it; else it counts as rolled
-// back. A trial that ends badly keeps limits up to a min_change above the one tried from being tried for
+// A job of one task has no control group. In mode canary a lower limit is first watched: nothing is set for
+// canary.hours and canary.min_task_windows while usage is compared with it. The limit is set, as in mode
+// auto, if no task was killed and at most canary.max_extra_over of the windows reached it. Otherwise it
+// counts as rolled back. After a failed trial, limits up to min_change above the failed one are not tried for
 // kRetryHours times canary.hours.
 #pragma once
 
@@ -55,130 +55,130 @@ namespace taut::brain {
 struct TrialSide {
   uint64_t task_windows = 0;
   uint64_t ooms = 0;
-  // Task-windows whose usage came to 99 % of the limit of their side: what a limit cuts off is not above it.
+  // Task-windows whose usage reached 99 % of their side's limit; a limit that cuts usage is never exceeded.
   uint64_t over = 0;
-  double usage_sum = 0;                 // of means, over task-windows
-  double limit_sum = 0;                 // of limits, where there is one
-  uint64_t periods = 0, throttled = 0;  // of CFS, where they are counted
+  double usage_sum = 0;                 // sum of mean usages over task-windows
+  double limit_sum = 0;                 // sum of limits; task-windows without a limit add 0
+  uint64_t periods = 0, throttled = 0;  // CFS periods, where they are reported
 
-  double OverShare() const;       // of the task-windows; 0 without any
-  double ThrottledShare() const;  // of the periods; 0 without any
+  double OverShare() const;       // share of the task-windows; 0 without any
+  double ThrottledShare() const;  // share of the periods; 0 without any
 };
 
-// A task on trial. Its name stays when its number changes, as it does when the daemon restarts.
+// A task on trial. It is identified by name, since its number changes when the daemon restarts.
 struct TrialTask {
   static constexpr uint32_t kGone = UINT32_MAX;
-  uint32_t number = kGone;  // in its job; kGone: there is no such task now
-  std::string name;         // "" without task names (a replay)
+  uint32_t number = kGone;  // in its job; kGone: the task does not run now
+  std::string name;         // "" in replays, which have no task names
 };
 
-// A new limit on some tasks.
+// A trial of a new limit on some tasks. Times are seconds since the epoch.
 struct Trial {
   double limit = 0;
-  std::optional<double> old_limit;  // of the rest
+  std::optional<double> old_limit;  // limit of the other tasks; absent: none
   int64_t since_s = 0;
   TrialSide tasks, rest;
-  bool watched = false;   // a job of one task: nothing is set, all counts are in `tasks`
-  uint64_t decision = 0;  // that started it; 0: not known
+  bool watched = false;   // a job of one task: no limit is set, and all counts are in `tasks`
+  uint64_t decision = 0;  // id of the decision that started it; 0: unknown
   std::vector<TrialTask> members;
-  // Task-windows of members that ran at another limit: not applied yet, or raised by the agent.
+  // Task-windows of members at another limit: not applied yet, or raised by the agent.
   uint64_t elsewhere = 0;
-  // What the actuator said of the order.
-  bool delivered = false;           // some task has it
-  int64_t delivered_s = INT64_MIN;  // windows from here on are at the limit; INT64_MIN: none closed since
-  bool refused = false;             // no task will have it
-  bool failed = false;              // ... though an actuator was to apply it; else it was a dry run
-  std::string refusal;              // why
+  // Outcome of the order as the actuator reported it.
+  bool delivered = false;           // at least one task has the limit
+  int64_t delivered_s = INT64_MIN;  // windows from here on count; INT64_MIN: none closed since the delivery
+  bool refused = false;             // no task will get the limit
+  bool failed = false;              // refused by an actuator's failure; else by a dry run
+  std::string refusal;              // reason for people
 
   bool Has(uint32_t number) const;
-  // Adds `wanted` of those alive (ascending) that are not on trial, evenly spread over these.
+  // Adds `wanted` of the running tasks (ascending numbers) that are not on trial, evenly spread over these.
   void AddMembers(std::span<const uint32_t> alive, uint32_t wanted);
-  // Adds members until `wanted` are alive. Those that ended are kept, in case they return, while they are few.
+  // Adds members until `wanted` of them run. A few ended members are kept in case they return.
   void ReplaceMembers(std::span<const uint32_t> alive, uint32_t wanted);
 
-  // More OOM kills in a task-window than the rest has.
+  // Returns true if the trial has more OOM kills per task-window than the rest.
   bool TooManyOoms() const;
-  // At their limit, or throttled, in a larger share than the rest by more than canary.max_extra_over. False until
-  // canary.min_task_windows.
+  // Returns true if the share of windows at the limit, or of throttled periods, exceeds that of the rest by more
+  // than canary.max_extra_over. False until canary.min_task_windows are counted.
   bool TooOftenOver(const CanarySettings& canary) const;
   bool TooOftenThrottled(const CanarySettings& canary) const;
 };
-inline constexpr double kRetryHours = 7;
+inline constexpr double kRetryHours = 7;  // multiple of canary.hours
 
-// Is the task at this place among `num_tasks` on the trial's side? Evenly spread; at least one is and at
-// least one is not; of a single task, none.
+// Returns whether the task at this place, in [0, num_tasks), is on the trial's side. The side is evenly spread and
+// has TrialTasks() tasks: at least one and not all of several tasks, and none of a single one.
 bool InTrial(uint32_t place, uint32_t num_tasks, double share);
 uint32_t TrialTasks(uint32_t num_tasks, double share);
 
-// One job and resource.
+// State of the gate for one job and resource. Times are seconds since the epoch; INT64_MIN: never.
 struct GateState {
-  std::optional<double> in_force;     // what Tautline has set; absent: the owner's limit stands
-  std::optional<double> shown;        // mode observe: what was said last
-  int64_t last_change_s = INT64_MIN;  // of anything but kWouldSet
+  std::optional<double> in_force;     // set by Tautline; absent: the owner's limit stands
+  std::optional<double> shown;        // last limit shown in mode observe
+  int64_t last_change_s = INT64_MIN;  // any decision but kWouldSet
   int64_t last_shown_s = INT64_MIN;
   Boxed<Trial> trial;
-  // Limits that failed in a trial are not tried again until usage has had time to change.
+  // Last limit that failed a trial; not tried again until usage has had time to change.
   double rolled_back_limit = 0;
   int64_t rolled_back_s = INT64_MIN;
-  // Nothing lower can be set: an agent refused it for good. 0: not known.
+  // Lowest limit that can be set, since an agent permanently refused a lower one. 0: unknown.
   double floor = 0;
 
   void Save(ByteWriter& out) const;
-  absl::Status Load(ByteReader& in);
+  absl::Status Load(ByteReader& in);  // DataLoss, and no change, for damaged bytes
 };
 
-// Whether tasks run at the limits that are decided, and who knows: kNo: no one, as in a dry run or
-// a replay; kActuatorSays: by the outcomes of orders; kAgentsReport: by the limits in the kernel.
+// Whether decided limits are applied, and how that is known. kNo: not applied, as in a dry run or a replay;
+// kActuatorSays: from outcomes of orders; kAgentsReport: from the limits in the kernel.
 enum class LimitsApplied : uint8_t { kNo, kActuatorSays, kAgentsReport };
 
 struct Proposal {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;
   std::optional<double> owner_limit;
-  std::optional<double> recommended;  // within the policy's bounds already; absent: none yet
-  bool oom = false;                   // a task was just killed: a raise may not wait
-  bool grows = false;                 // a task will soon be at its limit: neither may this one
-  uint32_t num_tasks = 0;             // of the window closed last
-  // The numbers of those that a limit can be tried on, ascending. nullptr: no window has just been closed.
+  std::optional<double> recommended;  // already within the policy's bounds; absent: none yet
+  bool oom = false;                   // a task was just OOM-killed: a raise does not wait
+  bool grows = false;                 // a task will soon reach its limit: a raise does not wait
+  uint32_t num_tasks = 0;             // in the last closed window
+  // Numbers of the tasks that a limit can be tried on, ascending. nullptr: no window was just closed.
   const std::vector<uint32_t>* tasks = nullptr;
   LimitsApplied applied = LimitsApplied::kNo;
-  // Says why, where there is a sentence to say it in, and what a limit risks.
+  // Explains the recommendation and forecasts the risk of a limit; may be null.
   const Recommender* recommender = nullptr;
-  // `recommended` is a step on the way down to this, or as low as the kernel's peak allows.
+  // Final limit if `recommended` is only a step towards it, or is bounded by the kernel's peak (step_is_of_peak).
   std::optional<double> step_to = {};
   bool step_is_of_peak = false;
 };
 
-// What to do: a decision, or nothing and why not.
+// Result of Decide: a decision, or the reason for none.
 struct Verdict {
-  std::optional<DecisionKind> kind;  // absent: nothing is done
+  std::optional<DecisionKind> kind;  // absent: no decision
   std::optional<double> before, after;
-  std::string
-      sentence;  // of the decision; without one, what the recommendation waits for ("" if for nothing)
+  // Explains the decision; without one, what the recommendation waits for ("" if it does not wait).
+  std::string sentence;
 };
 
-// Takes the verdict into `state`. A recommendation that comes to the limit in force asks for nothing.
+// Decides and updates `state`. A recommendation equal to the limit in force needs no decision.
 Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& state);
 
-// A closed window, before Decide: counts both sides of a trial.
+// A closed window of a job, for the counts of a trial.
 struct TrialWindow {
   Resource resource = Resource::kCpu;
   const Signal* signal = nullptr;
-  std::span<const TaskReport> reports;  // ascending by task
+  std::span<const TaskReport> reports;  // of tasks with an agent, ascending by task
   LimitsApplied applied = LimitsApplied::kNo;
-  std::span<const TaskThrottling> throttling = {};  // the same, of tasks without a report
+  std::span<const TaskThrottling> throttling = {};  // of tasks without a report, ascending
 };
+// Counts both sides of a trial; call before Decide.
 void CountTrialWindow(const TrialWindow& window, GateState& state);
-// An OOM kill of a task, before Decide. `limit`: in force then, if known; a kill at another limit than the
-// one on trial says nothing about that.
+// Counts OOM kills of a task; call before Decide. `limit`: in force at the kill; absent: unknown. A kill of a task
+// on trial at a limit above the trial's says nothing about the trial.
 void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, GateState& state);
-// What the actuator said of order `decision`. Only those of a running trial count.
+// Notes the outcome of an order; ignored unless it is the running trial's.
 void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state);
-// Is what an agent reports this limit? Kernels round.
+// Returns whether a reported limit equals `limit`, up to the rounding of kernels.
 bool IsAtLimit(Resource r, double reported, double limit);
 
-// A decision made before a stop and stored: brings `state` to where Decide left it then, apart from the
-// counts of a trial.
+// Applies a stored decision: brings `state` to where Decide left it, apart from the counts of a trial.
 void Redo(const Decision& decision, GateState& state);
 
 }  // namespace taut::brain

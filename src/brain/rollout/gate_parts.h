@@ -1,4 +1,4 @@
-// What the gates of limits and of task numbers share, in this room only.
+// Helpers that the gates of limits and of task numbers share; for this room only.
 #pragma once
 
 #include <cmath>
@@ -9,14 +9,14 @@
 
 namespace taut::brain {
 
-// A verdict that does nothing, with the reason.
+// Returns a verdict without a decision, with the reason.
 inline Verdict Hold(std::string sentence) {
   Verdict verdict;
   verdict.sentence = std::move(sentence);
   return verdict;
 }
 
-// The whole number that a product of shares means: rounding may have left it a hair below.
+// Returns the integer part of a product of shares, tolerating a rounding error just below an integer.
 inline double WholePart(double product) { return std::floor(product + 1e-9); }
 
 }  // namespace taut::brain

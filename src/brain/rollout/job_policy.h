@@ -1,4 +1,4 @@
-// How Tautline may treat one job: what rules, defaults and people's settings come to. Plain data.
+// How Tautline may treat one job: the result of rules, defaults and people's settings. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace taut::brain {
 
-// A weekly time in which limits may change, UTC. [start, end); an end at or before the start is on the day
-// after.
+// A weekly time in which limits may change, in UTC: [start, end). If end <= start, the window ends on the
+// next day.
 struct MaintenanceWindow {
   uint8_t days = 0x7F;  // bit 0: Monday
   int start_minute = 0;
@@ -27,79 +27,88 @@ struct MaintenanceWindow {
 
 struct CanarySettings {
   double share = 0.1;             // of the tasks, at least one, never all
-  double hours = 24;              // a trial lasts at least so long ...
-  double min_task_windows = 100;  // ... and until its tasks have this many task-windows
-  double max_extra_over = 0.01;   // and may be over its limit in this share of windows more than the rest
+  double hours = 24;              // minimum duration of a trial
+  double min_task_windows = 100;  // ... and minimum task-windows of its tasks
+  // A trial fails if its tasks exceed the rest's share of windows at the limit by more than this.
+  double max_extra_over = 0.01;
   bool operator==(const CanarySettings&) const = default;
 };
 
-// The defaults of replicas.* for a live job: a decision at the end of each window, so that HPA's stabilisation
-// is of two of them; its published 300 s would be one decision.
+// Returns the defaults of replicas.* for a live job. It decides at each window's end, so HPA's stabilisation
+// is two windows; its published 300 s would be a single decision.
 ReplicaSettings LiveReplicaSettings();
 
 struct JobPolicy {
   Mode mode = Mode::kObserve;
-  Policy recommender = Policy::kCombined;                     // of both resources ...
-  std::optional<Policy> cpu_recommender, memory_recommender;  // ... but one that has its own
-  bool external = false;  // an external recommender's answers go before the recommenders and `replica_policy`
+  Policy recommender = Policy::kCombined;                     // of both resources
+  std::optional<Policy> cpu_recommender, memory_recommender;  // override `recommender` for one resource
+  // Answers of an external recommender override the recommenders and `replica_policy`.
+  bool external = false;
   MemorySignal memory_signal = MemorySignal::kUsage;
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
-  // What others than the owner allow, such as a LimitRange; it wins over the bounds.
+  // Range allowed by others than the owner, such as a LimitRange; it wins over the bounds.
   PerResource<AllowedRange> allowed_by;
   PerResource<Allocation> allocation_by;
-  std::optional<double> risk;                  // share of OOM-days ordered for this job; absent: the fleet's
-  std::optional<double> throttled;             // the same of its CPU work
+  std::optional<double> risk;  // share of OOM-days ordered for this job; absent: the fleet's
+  // Share of throttled CPU work ordered for this job; absent: the fleet's.
+  std::optional<double> throttled;
   double min_change = 0.05;                    // share of the limit in force; smaller changes wait
-  double change_period_s = kHour;              // at most one change of a resource in this time
-  JobVersion version;                          // of its program; begun by a deployment
-  double watch_version_s = kDay;               // time after that in which nothing is lowered; 0: off
+  double change_period_s = kHour;              // minimum time between two changes of a resource's limit
+  JobVersion version;                          // version of the job's program, started by a deployment
+  double watch_version_s = kDay;               // time after a new version in which nothing is lowered; 0: off
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
-  std::optional<double> startup_grace_s;       // absent: by job_class, see StartupGraceSeconds
-  // CPU usage within this time after a task's start is kept apart, and the task may have another limit; 0: off.
+  std::optional<double> startup_grace_s;       // absent: depends on job_class, see StartupGraceSeconds
+  // CPU usage in this time after a task's start is kept apart, and the task may have another limit; 0: off.
   double startup_window_s = 0;
-  // Until a start was seen, that limit as a multiple of the one in force; absent: it is the same.
+  // Multiple of the limit in force for starting tasks until a start was observed; absent: the limit in force.
   std::optional<double> startup_factor = 2;
-  bool in_template = false;  // in Kubernetes: limits are set in the workload's template
+  bool in_template = false;  // in Kubernetes: set limits in the workload's template
   CanarySettings canary;
-  std::string_view replica_policy;  // of ReplicaPolicies(); "": the number of tasks is the owner's
+  std::string_view replica_policy;  // name in ReplicaPolicies(); "": the owner sets the number of tasks
   ReplicaSettings replicas = LiveReplicaSettings();
-  double replica_change_period_s = 0;  // at least this long from any change to a lower number of tasks
+  double replica_change_period_s = 0;  // minimum time from any change to a lower number of tasks
   double replica_settle_s = 300;       // see ReplicaDamping::HoldSeconds; 0: off
-  bool migrate = true;                 // false: the owner does not want to be moved to auto
+  bool migrate = true;                 // false: the owner does not allow a move to auto
 
   PolicyPair recommenders() const {
     return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
   }
-  // What orders the risk of a limit: the JobClass where it throttles, the OomTolerance where it kills.
+  // Returns the class that determines the ordered risk: the JobClass if the resource throttles, the
+  // OomTolerance if it kills.
   uint8_t order_class(Resource r) const {
     return ThrottlesAtLimit(r) ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
   }
-  // Whether its version is younger than watch_version_s. Also before it began, as after a clock was set back.
+  // Returns whether its version started less than watch_version_s from now, in either direction, since a
+  // clock may have been set back.
   bool WatchesVersion(int64_t now_s) const;
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
-  // With what others allow.
+  // Returns the bounds restricted to what others allow.
   BoundSettings AllowedBounds(Resource r) const { return bounds(r).Within(allowed_by[IndexOf(r)]); }
   const Allocation& allocation(Resource r) const { return allocation_by[IndexOf(r)]; }
 };
 
-// Nothing of a task is lowered in this time after its start: programs need more to start than to run.
+// Returns the time after a task's start in which nothing of it is lowered, since programs need more to start
+// than to run.
 int64_t StartupGraceSeconds(const JobPolicy& policy);
-// The same where tasks get their start-up limit: startup_window_s, if set, is the grace of CPU.
+// As above; if startup_window_s is set, it is the grace of CPU.
 int64_t StartupGraceSeconds(const JobPolicy& policy, Resource resource);
-// What the number of the job's tasks follows.
+// Returns what the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
-// Its number of tasks follows a load that it has not once it runs no task, and the number may be 0.
+// Returns true if the number of tasks may be 0 and follows a load that does not exist without tasks: the job
+// would never start again.
 bool GoesToZeroForGood(const JobPolicy& policy);
-// Both make the same recommender of this resource, so that what one has learnt the other can read.
+// Returns whether both policies create the same recommender for this resource, so that one can read the
+// other's learnt state.
 bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r);
-// The recommenders' settings with what the policy says of this job.
-// InvalidArgument if `key` orders something of the job that none of its recommenders keeps.
+// Returns InvalidArgument if `key` ("risk", "throttled") orders something that none of the job's recommenders
+// supports.
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy);
+// Returns the recommenders' settings adapted to the job's policy.
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings);
 
-// May a limit be changed at this time?
+// Returns whether a limit may change at this time; always true without windows.
 bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s);
 
 }  // namespace taut::brain

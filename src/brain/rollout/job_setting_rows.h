@@ -1,4 +1,4 @@
-// The rows of the settings of a job that are fields of its JobPolicy. Those of its replica policy are
+// Rows of a job's settings that are fields of its JobPolicy. The settings of its replica policy are in
 // ReplicaSettingsTable().
 #pragma once
 
@@ -20,15 +20,15 @@ using JobField = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*,
 struct JobFieldRow {
   std::string_view key, help;
   SettingKind kind;
-  std::vector<std::string_view> (*choices)();  // of kChoice; else null. The place in the list is the value
+  std::vector<std::string_view> (*choices)();  // for kChoice, else null; a choice's position is its value
   JobField (*field)(JobPolicy&);
-  double min = 0, max = 0;    // of numbers, in the unit people write
+  double min = 0, max = 0;    // for numbers, in the unit that people write
   double scale = 1;           // value in that unit = value in the struct * scale
-  std::string_view was = {};  // its key before; "": this one
+  std::string_view was = {};  // its former key; "": unchanged
 };
 std::span<const JobFieldRow> JobFieldRows();
 
-// The choice of replicas.policy that leaves the number of tasks to the owner; its value is "".
+// Choice of replicas.policy that leaves the number of tasks to the owner; its value is "".
 inline constexpr std::string_view kNoReplicaPolicy = "none";
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// How each kind of setting of a job is read and written. The rows are in job_settings_table.cc.
+// Reads and writes each kind of job setting. The rows are in job_settings_table.cc.
 #include <cmath>
 #include <string>
 #include <variant>
@@ -19,10 +19,11 @@ constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duratio
 struct Row {
   JobSetting setting;
   JobField (*field)(JobPolicy&);
-  double min = 0, max = 0;                  // of numbers, in the unit people write
-  double scale = 1;                         // value in that unit = value in the struct * scale
-  const ReplicaSetting* replica = nullptr;  // a setting of JobPolicy::replicas; then there is no `field`
-  std::string_view was = {};                // its key before; "": this one
+  double min = 0, max = 0;  // for numbers, in the unit that people write
+  double scale = 1;         // value in that unit = value in the struct * scale
+  // The setting of JobPolicy::replicas, if it is one; then `field` is null.
+  const ReplicaSetting* replica = nullptr;
+  std::string_view was = {};  // its former key; "": unchanged
 };
 
 constexpr std::string_view kReplicas = "replicas.";
@@ -35,7 +36,7 @@ SettingKind KindOf(const ReplicaSetting& setting) {
   return number ? SettingKind::kNumber : SettingKind::kText;
 }
 
-// "replicas.min", "replicas.hpa.target": each setting of the replica policies.
+// Returns "replicas.min", "replicas.hpa.target": the job's key for a setting of the replica policies.
 std::string JobKeyOf(std::string_view replica_key) {
   return replica_key.starts_with(kReplicas) ? std::string(replica_key) : StrCat(kReplicas, replica_key);
 }
@@ -76,7 +77,7 @@ const Row* Find(std::string_view key) {
   return nullptr;
 }
 
-// What people call things before they have read the table.
+// Names that people try before they have read the table.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"latency sensitivity", "class"},
     {"latency_sensitivity", "class"},
@@ -132,7 +133,7 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
     value = ParseBytes(text);
   } else if (const std::optional<double> bare = ParseDouble(text);
              row.setting.kind == SettingKind::kDuration && bare.has_value()) {
-    value = std::round(*bare);  // seconds: settings stored by earlier versions may have no unit
+    value = std::round(*bare);  // seconds: settings stored by earlier versions may lack a unit
   } else if (row.setting.kind == SettingKind::kDuration) {
     const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
     if (!seconds.ok()) return Bad(row, Message(seconds.status()));
@@ -193,7 +194,8 @@ struct Assign {
     *target = *std::move(windows);
     return absl::OkStatus();
   }
-  // A name of the choices, which outlives every policy; the first is none.
+  // The target points to the text of a choice, which is static and outlives every policy; the first choice
+  // means none.
   absl::Status operator()(std::string_view* target) const {
     for (const std::string_view choice : row.setting.choices) {
       if (choice != text) continue;
@@ -232,7 +234,7 @@ struct Show {
     return std::string(row.setting.choices[static_cast<size_t>(*value)]);
   }
   std::string operator()(const std::optional<Policy>* value) const {
-    return value->has_value() ? (*this)(&**value) : "";  // where it is not set see GetJobSetting
+    return value->has_value() ? (*this)(&**value) : "";  // see GetJobSetting for an unset recommender
   }
   std::string operator()(const double* value) const { return NumberText(row, *value); }
   std::string operator()(const std::optional<double>* value) const {

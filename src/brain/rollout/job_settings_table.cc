@@ -1,4 +1,4 @@
-// The settings of a job that are fields of its JobPolicy, one row a key.
+// Settings of a job that are fields of its JobPolicy, one row per key.
 #include "brain/replicas/policies.h"
 #include "brain/rollout/job_setting_rows.h"
 #include "brain/rollout/replica_gate.h"
@@ -25,7 +25,8 @@ std::vector<std::string_view> ModeNames() {
   return names;
 }
 
-// A choice's place in the list is its value: those of jobs come first, of them the combined last.
+// A choice's position in the list is its value: recommenders of jobs come first, and `combined` is the last
+// of them.
 std::vector<std::string_view> RecommenderNames() {
   std::vector<std::string_view> names;
   for (const PolicyInfo& p : Policies()) {

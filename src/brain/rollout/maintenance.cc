@@ -14,14 +14,14 @@ constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "
 constexpr int kDayMinutes = 1440;
 constexpr size_t kMaxWindows = 64;
 
-// 0: Monday. Day 0 of Unix time was a Thursday.
+// Returns 0 for Monday. Day 0 of Unix time was a Thursday.
 int WeekDay(int64_t day) { return static_cast<int>(((day + 3) % 7 + 7) % 7); }
 
 int EndOf(const MaintenanceWindow& w) {
   return w.end_minute > w.start_minute ? w.end_minute : w.end_minute + kDayMinutes;
 }
 
-// -1: no day. Any case; the first three letters count, so that "Monday" passes.
+// Returns -1 if it is not a day. Ignores case; only the first three letters count, so "Monday" is valid.
 int ParseDay(std::string_view text) {
   if (text.size() < 3) return -1;
   std::string name(text.substr(0, 3));
@@ -33,7 +33,7 @@ int ParseDay(std::string_view text) {
   return found == kDays.end() ? -1 : static_cast<int>(found - kDays.begin());
 }
 
-// "Mon-Fri,Sun"; 0: not days.
+// Parses "Mon-Fri,Sun"; returns 0 if the text is not a list of days.
 uint8_t ParseDays(std::string_view text) {
   uint32_t days = 0;
   for (const std::string_view part : Split(text, ',')) {
@@ -49,7 +49,7 @@ uint8_t ParseDays(std::string_view text) {
   return static_cast<uint8_t>(days);
 }
 
-// "22:00" to minutes, at most `most`; -1: no time.
+// Parses "22:00" to minutes; returns -1 if it is not a time or above `most`.
 int ParseMinute(std::string_view text, int most) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const size_t colon = text.find(':');
@@ -107,6 +107,7 @@ bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s)
   for (const MaintenanceWindow& w : windows) {
     const int64_t start = int64_t{w.start_minute} * 60, end = int64_t{EndOf(w)} * 60;
     if ((w.days >> WeekDay(day) & 1U) != 0 && second >= start && second < end) return true;
+    // A window that started yesterday may end today.
     const int64_t since_yesterday = second + kDaySeconds;
     if ((w.days >> WeekDay(day - 1) & 1U) != 0 && since_yesterday >= start && since_yesterday < end) {
       return true;

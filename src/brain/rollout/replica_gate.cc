@@ -14,7 +14,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr uint8_t kMostUnreached = 200;  // counted no further
+constexpr uint8_t kMostUnreached = 200;  // upper bound of the counter
 
 std::string Tasks(int count) { return FormatAmount(Target::Replicas(), count); }
 
@@ -31,7 +31,8 @@ Verdict Release(std::string_view mode, const ReplicaProposal& p, ReplicaGateStat
               StrCat("mode ", mode, ": the owner sets the number of tasks again"));
 }
 
-// Why a lower number waits after falls that were taken back; "": it does not. `current`: what it would replace.
+// Returns why a lower number waits after reversals; "" if it does not. `current`: the number that it would
+// replace.
 std::string WhyNotSettled(const JobPolicy& policy, const ReplicaProposal& p, int current,
                           const ReplicaDamping& damping) {
   const double hold_s = damping.HoldSeconds(policy.replica_settle_s);
@@ -68,7 +69,7 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
   const bool same = *p.recommended == current;
   std::string unsettled = WhyNotSettled(policy, p, current, state.damping);
   if (same && !p.repeats) return {};
-  const int from = same ? p.running : current;  // an order that failed has changed nothing
+  const int from = same ? p.running : current;  // a failed order has changed nothing
   if (*p.recommended < from) {
     if (state.elsewhere > 0 || state.rolling) {
       return Hold(StrCat(Tasks(p.running), " run instead of the ordered ", current,
@@ -89,7 +90,8 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
     }
   }
   state.in_force = p.recommended;
-  // Orders that are not reached may follow each other for ever: what moves against them is counted on.
+  // Consecutive orders may all remain unreached, so windows that move away from them are counted across
+  // orders.
   if (state.reached) state.elsewhere = 0;
   state.reached = false;
   state.nearest = std::abs(p.running - *p.recommended);
@@ -131,6 +133,7 @@ std::optional<ReplicaStepBack> NoteRunning(const RunningTasks& tasks, ReplicaGat
     state.rolling = state.reached;
     return std::nullopt;
   }
+  // A task that needs several windows to start delays the evidence by as many.
   const int more = tasks.startup_windows - 1;
   if (state.elsewhere < kMostUnreached) ++state.elsewhere;
   if (state.elsewhere < kForeignWindows + more) return std::nullopt;
@@ -207,7 +210,7 @@ void ReplicaGateState::Save(ByteWriter& out) const {
   out.Put(in_force.value_or(-1));
   out.Put(shown.value_or(-1));
   out.Put(last_change_s);
-  // One byte, as before `unreached` was counted: 1 is reached.
+  // One byte, in which older versions wrote `reached` as 0 or 1; higher values are `unreached` plus 1.
   out.Put(static_cast<uint8_t>(reached ? 1 : unreached > 0 ? unreached + 1 : 0));
   out.Put(elsewhere);
   out.Put(step_back_until_s);

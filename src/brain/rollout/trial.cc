@@ -1,4 +1,4 @@
-// Which tasks a trial takes, what both its sides live, and the state of a gate as bytes.
+// Selects the tasks of a trial, counts both sides, and saves the state of a gate.
 #include <algorithm>
 #include <cmath>
 
@@ -11,13 +11,13 @@ namespace {
 constexpr double kAtLimit = 0.99;
 constexpr uint8_t kTrialVersion =
     3;  // 1: trials of task numbers; no floor. 2: not since when they are delivered
-// What kernels make of a limit: a share of it, and for CPU set by weight at most this many cores.
+// Rounding of limits by kernels: a share of the limit, and for CPU set by weight at most this many cores.
 constexpr double kRounding = 0.01;
 constexpr double kWeightCores = 0.013;
-constexpr double kWeightShare = 0.1;  // but less than an agent raises at once
+constexpr double kWeightShare = 0.1;  // less than the step by which an agent raises a limit
 constexpr double kPageBytes = 4096;
 constexpr size_t kMaxMembers = 1 << 20;
-// Members that ended are kept in case they return, but not more than this times the share.
+// Members that ended are kept, in case they return, up to this multiple of the wanted number.
 constexpr size_t kMembersKept = 4;
 
 double ShareOf(uint32_t num_tasks, double share) {
@@ -35,7 +35,7 @@ void CountTask(const TaskUsage& task, std::optional<double> limit, TrialSide& si
 
 void PutAmount(ByteWriter& out, std::optional<double> amount) { out.Put(amount.value_or(-1)); }
 
-// False: no amount that a limit can have.
+// Returns false if the value cannot be a limit.
 bool GetAmount(ByteReader& in, std::optional<double>* amount) {
   const double value = in.Get<double>();
   amount->reset();
@@ -112,7 +112,7 @@ bool LoadTrial(ByteReader& in, uint8_t version, Trial& trial) {
   return amounts && sides && members && watched <= 1;
 }
 
-// A task's among `all`, which ascend by task; nullptr: it has none.
+// Returns the row of a task in `all`, which is ascending by task; nullptr if there is none.
 template <typename T>
 const T* OfTask(std::span<const T> all, uint32_t task) {
   const auto it =
@@ -126,7 +126,7 @@ void CountThrottling(Resource r, uint32_t periods, uint32_t throttled, TrialSide
   side.throttled += throttled;
 }
 
-// Only what was reported counts, at the limit that was reported.
+// Counts a task only if its agent reported a limit, and at that limit.
 void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& trial) {
   const TaskReport* report = OfTask(window.reports, task.task);
   if (report == nullptr || report->limit(window.resource) == kAbsent) return;
@@ -137,14 +137,15 @@ void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& tria
     ++trial.elsewhere;
     return;
   }
-  // The window in which a limit changes is of neither.
+  // A window in which the limit changed belongs to neither side. A task outside the trial with its limit
+  // would blur the comparison.
   if (!report->steady(window.resource) || (!member && at_trial)) return;
   TrialSide& side = member ? trial.tasks : trial.rest;
   CountTask(task, std::isfinite(limit) ? std::optional(limit) : std::nullopt, side);
   CountThrottling(window.resource, report->cpu_periods, report->cpu_throttled_periods, side);
 }
 
-// As the actuator says; in which windows tasks were at another limit is not known.
+// Counts a task whose limit is known only from the actuator; deviations in single windows are not visible.
 void CountDelivered(const TrialWindow& window, const TaskUsage& task, std::optional<double> limit,
                     TrialSide& side) {
   CountTask(task, limit, side);
@@ -231,8 +232,8 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
   Trial& trial = *state.trial;
   const std::optional<double> rest_limit =
       trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
-  // The window in which the limit changed is of neither: it is the first that closes since then or, as windows
-  // close late, the one after.
+  // The window in which the limit changed belongs to neither side. It is the first one that closes after the
+  // delivery or, since windows close late, the one after.
   const WindowId now = window.signal->window;
   if (trial.delivered && trial.delivered_s == INT64_MIN) trial.delivered_s = now.next().next().start_s();
   const bool delivered = trial.delivered && now.start_s() >= trial.delivered_s;
@@ -241,7 +242,7 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
     const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
     TrialSide& side = tried ? trial.tasks : trial.rest;
     if (trial.watched || window.applied == LimitsApplied::kNo) {
-      CountTask(task, limit, side);  // at which limit it was throttled is not known, or not this one
+      CountTask(task, limit, side);  // the limit at which it was throttled is unknown, or is not this one
     } else if (window.applied == LimitsApplied::kAgentsReport) {
       CountEnforced(window, task, trial);
     } else if (delivered) {
