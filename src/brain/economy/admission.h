@@ -1,6 +1,6 @@
-// "May this group run this at this tier now?": the verdict, with every reason, and the nearest thing that
-// would fit. A decision changes nothing, so that a dry run is the decision itself; QuotaLedger takes what is
-// admitted.
+// Decides whether a group may run something at a tier now: the verdict with every reason, and the nearest
+// alternatives that would fit. A decision changes nothing, so every decision is a dry run; QuotaLedger counts
+// admitted jobs.
 #pragma once
 
 #include <cstdint>
@@ -19,88 +19,89 @@ namespace taut::brain {
 struct AdmissionRequest {
   std::string group, tier;
   QuotaVector per_task = {};
-  int64_t tasks = 1;     // admitted together or not at all
-  int32_t priority = 0;  // higher is more important; for what reclaims it later
+  int64_t tasks = 1;     // admitted all together or not at all
+  int32_t priority = 0;  // higher is more important; used when quota is reclaimed later
   Timestamp now = {};
-  std::optional<int64_t> duration_s = std::nullopt;  // how long it will probably run
+  std::optional<int64_t> duration_s = std::nullopt;  // expected run time; absent: unknown
 };
 
-// What probably ends when.
+// A use that probably ends at a time.
 struct ExpectedRelease {
   Timestamp at;
   QuotaUse use;
 };
 
 struct AdmissionOptions {
-  size_t max_releases = 1000;  // to look through for the time at which a queued request fits
+  size_t max_releases = 1000;  // most releases to examine for the time at which a queued request fits
 };
 
 enum class AdmissionOutcome : uint8_t {
   kAdmitted,  // fits now
-  kQueued,    // fits when others have released enough, or the group has
-  kRefused,   // could not fit if no one used anything
+  kQueued,    // fits once others, or the group itself, release enough
+  kRefused,   // would not fit even if nothing were in use
 };
 std::string_view Name(AdmissionOutcome outcome);  // "admitted"
 
-// Why it does not fit now, one for each resource and level of the tree that does not have enough; if it is
-// refused for a resource, the reasons of that resource are those that hold for an unused tree.
+// Why a request does not fit now: one reason for each resource and each level of the tree without enough. If
+// a resource is refused, its reasons are those of an unused tree.
 struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier
-    kBorrowingLimit,  // of the group or of a cohort above
-    kBudget,          // the budget of the group is spent: of no resource
-    kCohort,  // the whole cohort has no more that is unused and lent (a group without parent: it itself)
+    kBorrowingLimit,  // borrowing limit of the group or of a cohort above it
+    kBudget,          // the group's budget is spent; not about a resource
+    kCohort,          // the whole cohort (or a group without parent) has no more unused quota that is lent
   };
   Kind kind = Kind::kNoQuota;
-  bool never = false;  // also of an unused tree
+  bool never = false;  // would not fit even into an unused tree
   std::string resource;
   std::string level;      // the group or cohort
-  int64_t asked = 0;      // what reaches this level
-  int64_t available = 0;  // what it has, not negative
+  int64_t asked = 0;      // amount that reaches this level
+  int64_t available = 0;  // amount that this level has, >= 0
   std::string text;       // a sentence
 };
 
 struct AdmissionBorrowing {
   std::string resource;
   int64_t amount = 0;
-  std::string cohort;  // the lowest whose own quota suffices
+  std::string cohort;  // lowest cohort whose own quota suffices
 };
 
 struct AdmissionVerdict {
   AdmissionOutcome outcome = AdmissionOutcome::kRefused;
-  QuotaUse use;  // all tasks together; what is new in use if it is admitted
-  // Of an admitted request what is beyond the group's nominal; none if it fits in its own quota.
+  QuotaUse use;  // use of all tasks together, which is added if the request is admitted
+  // For an admitted request: amounts beyond the group's nominal quota; empty if it fits into that.
   std::vector<AdmissionBorrowing> borrowed;
 
-  // Of one that is not admitted:
+  // The rest is for a request that is not admitted.
   std::vector<AdmissionReason> reasons;  // by resource, then from the group up
-  // Queued: when the expected releases let it fit if no one else is admitted before; the last release that it
-  // needs. Absent if the ones looked through do not suffice.
+  // Queued: the time at which expected releases let it fit, if no one else is admitted before. Absent if the
+  // examined releases do not suffice. after_release: the last release that it needs.
   std::optional<Timestamp> probably_at;
   QuotaUse after_release;
-  // Queued, and yet within the group's nominal: others borrow what is its own (reclaim.h).
+  // Queued although within the group's nominal quota, because others borrow it (reclaim.h).
   bool reclaimable = false;
   int64_t fitting_tasks = 0;             // the most of its tasks that fit now
-  QuotaVector fitting;                   // the most that fits now of each resource asked for
-  std::vector<std::string> other_tiers;  // where it would fit now, by name
+  QuotaVector fitting;                   // the most that fits now, by requested resource
+  std::vector<std::string> other_tiers;  // tiers in which it would fit now, by name
 };
 
-// `releases` are in the order of their time; one whose time has passed counts as of now, and one of more than
-// is in use as of what is in use. NotFound or FailedPrecondition for a group that does not exist or is a
-// cohort; InvalidArgument for an unknown tier, nothing asked for, a negative or excessive amount, less than 1
-// task, a duration that is negative or above 100 years, or releases found out of order (those after the one
-// that makes it fit are not read). A resource that the tree does not know is refused, not an error. O(tiers *
-// resources * depth); queued: plus a copy of the tier's resources asked for (O(groups)) and O(max_releases *
-// resources * depth).
+// Decides on a request. `releases` must be in order of time; a time in the past counts as now, and a release
+// of more than is in use counts as all that is in use.
+// Returns NotFound for an unknown group, FailedPrecondition for a cohort. Returns InvalidArgument for an
+// unknown tier, an empty request, a negative or excessive amount, less than 1 task, a duration outside [0,
+// 100 years], or releases out of order (only checked up to the one that makes it fit). An unknown resource is
+// refused and is not an error.
+// O(tiers * resources * depth). If queued, also a copy of the tier's lanes of the requested resources,
+// O(groups), and O(max_releases * resources * depth).
 absl::StatusOr<AdmissionVerdict> DecideAdmission(const QuotaTree& tree, const AdmissionRequest& request,
                                                  std::span<const ExpectedRelease> releases = {},
                                                  const AdmissionOptions& options = {});
 
-// The verdict on the same request of a group that may start nothing new now: refused, `why` (a sentence) before
-// other reasons.
+// Returns the verdict for a group that may not start anything now: refused, with `why` (a sentence) before
+// the other reasons.
 AdmissionVerdict Held(AdmissionVerdict verdict, std::string why);
 
-// In a few sentences, for people. No trailing newline.
+// Explains the verdict in a few sentences for people. No trailing newline.
 std::string Explain(const AdmissionVerdict& verdict);
 
 }  // namespace taut::brain

@@ -1,18 +1,18 @@
-// The bill of a period: what each group and job is charged, line by line, and who bears what the charges do
-// not recover of the pool's cost. Showback and chargeback are the same figures.
+// The bill of a period: what each group and job is charged, line by line, and who bears the pool's costs that
+// the charges do not recover. Showback and chargeback use the same numbers.
 //
-// Rounding. Per group, the quantities of a line (tier, resource, kind, price, SLO kept or missed) are added
-// up whole and priced once, to the nearest micro-unit; its jobs' amounts are that amount split by quantity.
-// So a group's charges do not depend on how its work is cut into jobs, and a job's line is less than 1.5
-// micro-units off quantity * rate. An entry that lies across price changes or edges of capacity windows is
-// split there to whole units (a millicore-second or mebibyte-second): cutting it in two moves at most 3 units
-// in each part of time, and with a slack tax slack / sum(request) times that; any other entry can be cut
-// without a change.
+// Rounding. Per group, the quantities of a line (tier, resource, kind, price, SLO kept or missed) are summed
+// exactly and priced once, to the nearest micro-unit. This amount is split among the group's jobs by
+// quantity. So a group's charges do not depend on how its work is divided into jobs, and a job's line
+// deviates less than 1.5 micro-units from quantity * rate.
+// An entry that spans price changes or edges of capacity windows is split there into whole units
+// (millicore-seconds or mebibyte-seconds). Cutting such an entry in two moves at most 3 units in each part of
+// time, and with a slack tax slack / sum(request) times that. Any other entry can be cut without a change.
 //
-// In charges, and in charges less credits, more usage, request, reservation or peak never costs a group less
-// but for that rounding, nor in the total if no SLO was missed: a charge that is credited lowers the idle
-// cost to be shared as any other does. Beside a slack tax it holds within one tier: a group that uses more in
-// a cheap tier leaves less slack to be taxed in a dear one.
+// Monotonicity. More usage, request, reservation or peak never lowers a group's charges, or charges less
+// credits, except for that rounding. The total is monotonic only without missed SLOs, since a credited charge
+// lowers the shared idle cost like any other. With a slack tax it holds within one tier: a group that uses
+// more in a cheap tier leaves less slack to be taxed in an expensive one.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +30,21 @@ namespace taut::brain {
 
 // Who bears a cost that the charges do not recover.
 enum class CostSharing : uint8_t {
-  kPlatform,      // those who run the pool
-  kUniform,       // every group with an entry the same, and in it every job
-  kProportional,  // in proportion to the charges before credits; equal if no one is charged
+  kPlatform,      // the operator of the pool
+  kUniform,       // equal for every group with an entry, and for every job within a group
+  kProportional,  // in proportion to charges before credits; equal if no one is charged
 };
 std::string_view Name(CostSharing sharing);  // "platform", "uniform", "proportional"
-// InvalidArgument naming the choices.
+// Returns InvalidArgument with the choices for an unknown name.
 absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name);
 
 struct BillOptions {
   CostSharing idle = CostSharing::kPlatform;
   CostSharing overhead = CostSharing::kPlatform;
-  // The slack tax is of at most sum(request) - sum(usage): idle capacity that no one asked for is not taxed.
-  // It stays idle cost, so that `idle` says who bears it.
+  // Caps the slack tax at sum(request) - sum(usage): idle capacity that no one requested is not taxed. It
+  // remains idle cost, which `idle` assigns.
   bool cap_slack = false;
-  // Of machines, for capacity windows without a machine_cost; its from_s is not read.
+  // Cost of machines in capacity windows without a machine_cost; its from_s is ignored.
   Price cost_price;
 };
 
@@ -52,16 +52,17 @@ struct BillLine {
   LineKey key;
   ChargeRule rule = ChargeRule::kReservation;
   Money rate;               // per core-hour or GiB-hour
-  int64_t rate_from_s = 0;  // since when
-  uint64_t quantity = 0;    // millicore-seconds or mebibyte-seconds; QuantityPerRate of them cost the rate
+  int64_t rate_from_s = 0;  // start of the price's validity, seconds since the epoch
+  uint64_t quantity = 0;    // millicore-seconds or mebibyte-seconds; QuantityPerRate of them cost one `rate`
   Money amount;             // >= 0
-  Money credit;             // >= 0, <= amount; only where the SLO was missed
+  Money credit;             // in [0, amount]; above 0 only if the SLO was missed
 };
 
-// "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES: the sheet is that of the bill.
+// Returns, for example, "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES: the sheet of
+// the bill.
 std::string Explain(const PriceSheet& sheet, const BillLine& line);
 
-// total = charges - credits + idle + overhead; none is negative.
+// total = charges - credits + idle + overhead; every term is >= 0.
 struct BillSums {
   Money charges;   // of all lines, before credits
   Money credits;   // service credits for a missed SLO
@@ -72,44 +73,44 @@ struct BillSums {
 
 struct JobBill {
   uint32_t group = 0, job = 0;
-  std::vector<BillLine> lines;  // by key
+  std::vector<BillLine> lines;  // ordered by key
   BillSums sums;
 };
-// The lines and sums of its jobs added up.
+// Sums over the lines of the group's jobs.
 struct GroupBill {
   uint32_t group = 0;
-  size_t first_job = 0, jobs = 0;  // in Bill::jobs
-  std::vector<BillLine> lines;     // by key
+  size_t first_job = 0, jobs = 0;  // range in Bill::jobs
+  std::vector<BillLine> lines;     // ordered by key
   BillSums sums;
 };
 
 struct Bill {
-  std::vector<GroupBill> groups;  // by group
-  std::vector<JobBill> jobs;      // by group and job
-  BillSums sums;                  // of all groups
-  // To be recovered: machines and overhead of all capacity windows.
+  std::vector<GroupBill> groups;  // ordered by group
+  std::vector<JobBill> jobs;      // ordered by group and job
+  BillSums sums;                  // over all groups
+  // Costs of machines and overhead in all capacity windows.
   Money machine_cost, overhead_cost;
-  // Not recovered by charges, which recover machines first: max(0, machine_cost - charges), and then
-  // overhead.
+  // Costs that the charges do not recover; charges recover machines first: max(0, machine_cost - charges),
+  // and the same for overhead with the rest.
   Money idle_cost, unrecovered_overhead;
-  // machine_cost + overhead_cost - sums.total: what the platform bears, credits included; negative is a
+  // machine_cost + overhead_cost - sums.total: what the platform bears, including credits; negative: a
   // margin.
   Money platform;
-  std::vector<SlackWindow> slack;  // what the slack tax was made of; for WhatIf
+  std::vector<SlackWindow> slack;  // basis of the slack tax; for WhatIf
 };
 
-// `windows` ascend and do not overlap; none if no cost is to be recovered and no tier has a slack tax.
-// Entries may come in any order: the bill is the same. Errors as Metering's, and InvalidArgument for a
-// negative cost, OutOfRange if a sum of money does not fit. O(n log n) for n entries, O(n) space with a slack
-// tax, else O(jobs).
+// Computes the bill. `windows` ascend without overlap; they may be empty if no cost has to be recovered and
+// no tier has a slack tax. The order of entries does not matter. Returns the errors of Metering,
+// InvalidArgument for a negative cost, OutOfRange if a sum of money does not fit. O(n log n) for n entries;
+// space O(n) with a slack tax, else O(jobs).
 absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
                               std::span<const UsageEntry> entries, const BillOptions& options = {});
 
-// The same from entries that were added one by one.
+// Computes the bill from entries that were added one by one.
 absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
                               Metering metering, const BillOptions& options = {});
 
-// The charges and credits of what Metering::Finish returned; no idle cost or overhead.
+// Returns charges and credits for the result of Metering::Finish, without idle cost and overhead.
 absl::StatusOr<Bill> PriceJobs(const PriceSheet& sheet, std::vector<MeteredJob> metered);
 
 }  // namespace taut::brain

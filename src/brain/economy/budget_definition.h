@@ -1,4 +1,5 @@
-// What a file says of businesses and groups, and the ledger's entries that make a accounts so.
+// Businesses and groups as defined in a file, and the ledger entries that bring the accounts to that
+// definition.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@
 
 namespace taut::brain {
 
-// A value from a day on; absent: from when it is first read on.
+// Values, each from a day on; absent: from the time when it is first read.
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
-// The outcome of new requests for quota of a group that has no money left: see HeldGroups. Jobs go on.
+// What happens to new requests for quota of a group without money (see HeldGroups). Running jobs continue.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
 struct BudgetDefinition {
@@ -25,7 +26,7 @@ struct BudgetDefinition {
   BudgetPeriod period = BudgetPeriod::kMonth;
   struct Unit {
     std::string name;
-    DefinedSteps<Money> rates;  // what one is worth in the currency
+    DefinedSteps<Money> rates;  // value of one unit in the currency
   };
   struct BusinessRow {
     std::string name;
@@ -35,26 +36,24 @@ struct BudgetDefinition {
   };
   struct GroupRow {
     std::string name;
-    DefinedSteps<std::vector<BudgetPart>> funding;  // none: no business pays
-    WhenSpent when_spent = WhenSpent::kContinue;    // of now: no entry of the ledger
+    DefinedSteps<std::vector<BudgetPart>> funding;  // empty: no business pays
+    WhenSpent when_spent = WhenSpent::kContinue;    // current value; not recorded in the ledger
   };
   std::vector<Unit> units;
   std::vector<BusinessRow> businesses;
   std::vector<GroupRow> groups;
 };
 
-// What is wrong in it, a sentence each that names the unit, business or group: an empty name, one that is
-// there twice, an amount or a share out of bounds, shares that are not 100 % together, an unknown business or
-// unit, a unit without a rate, steps out of order or from within a day, a group that `known_groups` does not
-// have.
+// Returns the errors, one sentence each, which names the unit, business or group: an invalid or repeated
+// name, an amount or share out of bounds, shares that do not sum to 100 %, an unknown business or unit, a
+// unit without a rate, steps out of order or not at a day's start, a group that is not in `known_groups`.
 std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
                                       std::span<const std::string> known_groups);
 
-// The entries that bring the accounts to the definition, without id, time and author; none if it is there. Of
-// shares, rates and prices only what holds after today can differ from the accounts: a step without a date, and
-// the prices, count from the next day on, or from the period's begin if there was none. FailedPrecondition if
-// a step of the past differs, if the currency does, or if a business's unit does. REQUIRES: CheckBudgets
-// finds nothing.
+// Returns the entries that bring the accounts to the definition, without id, time and author; empty if they
+// agree. Shares, rates and prices can only change after today: a step without a date, and the prices, apply
+// from the next day on, or from the period's start if there was no value. Returns FailedPrecondition if a
+// past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns no error.
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& definition, const Price& price,
                                                    const BudgetAccounts& accounts, int64_t now_s);
 

@@ -1,5 +1,5 @@
-// The entries of the budget ledger: who holds money of a shared pool, what was done with it, when, by whom
-// and why. budget_accounts.h is the state that they add up to.
+// Entries of the budget ledger: who holds money of a shared pool, what was done with it, when, by whom and
+// why. budget_accounts.h computes their sum.
 #pragma once
 
 #include <compare>
@@ -16,8 +16,8 @@
 
 namespace taut::brain {
 
-// Who holds money: a business, which pays for groups, or a group of the pool itself. Of both kinds one name
-// may be there.
+// Holder of money: a business, which pays for groups, or a group of the pool. A business and a group may have
+// the same name.
 struct BudgetHolder {
   enum class Kind : uint8_t { kBusiness, kGroup };
   Kind kind = Kind::kBusiness;
@@ -28,57 +28,57 @@ struct BudgetHolder {
 };
 BudgetHolder Business(std::string_view name);
 BudgetHolder GroupHolder(std::string_view name);
-// "business:retail", "group:shop".
+// Returns "business:retail" or "group:shop".
 std::string ToText(const BudgetHolder& holder);
-// Reads what ToText wrote; nullopt for another text.
+// Parses the form of ToText; nullopt for other text.
 std::optional<BudgetHolder> HolderOf(std::string_view text);
 
-// Shares are in basis points: 10'000 are all.
+// Shares are in basis points; this is the whole.
 inline constexpr int64_t kWholeBasisPoints = 10'000;
-// "33.33%" is 3333: from 0 to 100 %, with at most two decimals. nullopt for another text.
+// Parses a share from 0 to 100 % with at most two decimals: "33.33%" is 3333. nullopt for other text.
 std::optional<int64_t> ParseShare(std::string_view text);
-// No more money than this, in micro-units, in one entry.
+// Highest amount of one entry, in micro-units.
 inline constexpr Money kMostBudgetAmount = {int64_t{1'000'000'000'000} * 1'000'000};
 
-enum class BudgetPeriod : uint8_t { kMonth, kQuarter, kYear };  // of the calendar of UTC
+enum class BudgetPeriod : uint8_t { kMonth, kQuarter, kYear };  // calendar periods in UTC
 std::string_view Name(BudgetPeriod period);                     // "month"
 std::optional<BudgetPeriod> BudgetPeriodNamed(std::string_view name);
-// The end of the period that `time_s` is in, and its begin.
+// Returns the end (exclusive), or the start, of the period that contains `time_s`.
 int64_t PeriodEnd(BudgetPeriod period, int64_t time_s);
 int64_t PeriodBegin(BudgetPeriod period, int64_t time_s);
-// The first 00:00 of UTC after `time_s`.
+// Returns the first 00:00 UTC after `time_s`.
 inline int64_t NextDay(int64_t time_s) { return (FloorDiv(time_s, kDaySeconds) + 1) * kDaySeconds; }
 
 enum class BudgetAct : uint8_t {
-  kPeriod,    // a period begins
-  kPrices,    // what a core-hour and a GiB-hour cost from a date on
-  kRate,      // what one of a unit is worth in the currency from a date on
-  kBusiness,  // a business: its unit, budget per period and carry-over
+  kPeriod,    // a period starts
+  kPrices,    // prices of a core-hour and a GiB-hour from a date on
+  kRate,      // value of a unit in the currency from a date on
+  kBusiness,  // defines a business: unit, budget per period and carry-over
   kFunding,   // who pays for a group, in which shares, from a date on
-  kRemove,    // a business or group that the definition has no longer
-  kGrant,     // more money for the open period
-  kTransfer,  // from one holder to another
-  kSplit,     // from one holder to several, in shares
-  kExpire,    // money that was not spent ends
-  kFreeze,    // a holder's money does not move
+  kRemove,    // a business or group was removed from the definition
+  kGrant,     // additional money for the open period
+  kTransfer,  // moves money to another holder
+  kSplit,     // moves money to several holders, in shares
+  kExpire,    // unspent money ends
+  kFreeze,    // forbids movements of a holder's money
   kUnfreeze,
-  kOverride,  // a higher budget that ends at a time
-  kClose,     // a period of a holder ends: what was spent, what is carried over, what expires
+  kOverride,  // a higher budget until a time
+  kClose,     // ends a holder's period: what was spent, is carried over, and expires
 };
 std::string_view Name(BudgetAct act);
 std::optional<BudgetAct> BudgetActNamed(std::string_view name);
-// Whether people ask for it; the others come from the definition and the calendar.
+// Returns whether people request it; the other acts follow from the definition and the calendar.
 bool IsRequest(BudgetAct act);
 
-// What of a holder's unspent money is carried into the next period.
+// The part of unspent money that is carried into the next period.
 struct CarryOver {
-  int64_t share_bp = 0;      // 0: nothing, 10'000: all
-  std::optional<Money> cap;  // and at most this
+  int64_t share_bp = 0;      // basis points of the unspent money; 10'000: all
+  std::optional<Money> cap;  // upper bound; absent: none
   bool operator==(const CarryOver&) const = default;
 };
 
-// Of a split: who gets which share of it, and how much that is in the unit of that holder. Of funding: a
-// business.
+// One receiver of a split, with its share and the amount in the receiver's unit; or one business of a
+// funding.
 struct BudgetPart {
   BudgetHolder holder;
   int64_t share_bp = 0;
@@ -86,33 +86,34 @@ struct BudgetPart {
   bool operator==(const BudgetPart&) const = default;
 };
 
-// One line of the ledger. Which fields count beside the first five says `act`; amounts are in the unit of `of`.
+// One line of the ledger. `act` determines which of the later fields are used; amounts are in the unit of
+// `of`.
 struct BudgetEntry {
   uint64_t id = 0;     // 1, 2, 3...
-  int64_t time_s = 0;  // not before that of the entry before
+  int64_t time_s = 0;  // seconds since the epoch; never before the previous entry
   std::string who, why;
-  std::string key;  // that the asker gave, so that a repeated request is one entry; "": none
+  std::string key;  // idempotency key of the request, so that a repetition adds no entry; "": none
   BudgetAct act = BudgetAct::kPeriod;
-  BudgetHolder of;                // all but kPeriod, kPrices, kRate
-  BudgetHolder to;                // kTransfer
-  Money amount;                   // kBusiness: per period; kClose: granted for the next period
-  Money received;                 // kTransfer: in the unit of `to`
+  BudgetHolder of;  // holder; all acts but kPeriod, kPrices, kRate
+  BudgetHolder to;  // kTransfer
+  Money amount;     // the act's amount; kBusiness: per period; kClose: granted for the next period
+  Money received;   // kTransfer: amount in the unit of `to`
   std::vector<BudgetPart> parts;  // kSplit, kFunding
-  std::string unit;               // kBusiness, kRate; kPeriod: the currency; else that of `of` as it was
+  std::string unit;               // kBusiness, kRate; kPeriod: the currency; else the unit of `of`
   Money rate;                     // kRate
-  Price price;                    // kPrices; its from_s is not read
+  Price price;                    // kPrices; its from_s is ignored
   CarryOver carry;                // kBusiness
-  int64_t from_s = 0;             // kFunding, kRate, kPrices: a day's begin; kPeriod
+  int64_t from_s = 0;             // kFunding, kRate, kPrices: start of a day; kPeriod: its start
   int64_t until_s = 0;            // kPeriod, kOverride
-  Money spent, carried, expired;  // kClose: of the period that ends
+  Money spent, carried, expired;  // kClose: of the ended period
 
   bool operator==(const BudgetEntry&) const = default;
 };
 
-// What was done, in a sentence without time and author: "transfer of 100.00 EUR from business:retail to
-// group:shop". `unit`: of `of`.
+// Describes the entry without time and author: "transfer of 100.00 EUR from business:retail to group:shop".
+// `unit`: the unit of `of`.
 std::string Describe(const BudgetEntry& entry, std::string_view unit);
-// "2026-11-01".
+// Returns, for example, "2026-11-01" (UTC).
 std::string DateText(int64_t time_s);
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// Which groups may start nothing new, because what pays for them is spent.
+// Groups that may not start anything new because the money that pays for them is spent.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,13 @@
 
 namespace taut::brain {
 
-// By group: why, in sentences without amounts, which not everybody of the group may see.
+// Reasons by group, in sentences without amounts, which not all members of the group may see.
 using GroupHolds = std::map<std::string, std::string, std::less<>>;
 
-// The groups with WhenSpent::kRefuse whose own money is spent or frozen, and of whose businesses one has nothing
-// left for the open period, or is frozen; also those that no business pays for. `spent`: of the open period, so
-// far. None while no period is open. O(groups * their businesses * log n).
+// Returns the groups with WhenSpent::kRefuse that are out of money: their own money is spent or frozen, and
+// either no business pays for them or one of their businesses has nothing left for the open period or is
+// frozen. `spent`: in the open period so far. Empty while no period is open. O(groups * their businesses *
+// log n).
 GroupHolds HeldGroups(const BudgetDefinition& definition, const BudgetAccounts& accounts,
                       const SpentByHolder& spent, int64_t now_s);
 

@@ -1,4 +1,4 @@
-// Who pays for what the groups of a pool spend, and what the open period will end with.
+// Attributes the spending of a pool's groups to payers, and projects the end of the open period.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,39 @@
 
 namespace taut::brain {
 
-// What a group spent in a day (of UTC), in its currency; >= 0. The groups of the accounts, and others as
-// they are.
+// Spending of a group in one day (UTC), in the currency; >= 0. Groups need not be in the accounts.
 struct GroupDay {
   std::string group;
-  int64_t day_s = 0;  // the day's begin
+  int64_t day_s = 0;  // start of the day, seconds since the epoch
   Money amount;
 };
 
 struct GroupSpending {
-  Money spent;                          // = own + the businesses' parts + unfunded
+  Money spent;                          // own + payers + unfunded
   Money own;                            // paid by the group's own money
-  std::map<std::string, Money> payers;  // businesses, in the currency
-  Money unfunded;                       // beyond the own money, on days without a funding business
+  std::map<std::string, Money> payers;  // by business, in the currency
+  Money unfunded;                       // beyond its own money, on days without a funding business
 };
 
 struct BudgetSpending {
-  // In each holder's unit: a business's parts of its groups' spending, converted day by day; a group's own
-  // part.
+  // In each holder's unit. A business: its parts of groups' spending, converted day by day; a group: what its
+  // own money paid.
   SpentByHolder spent;
-  std::map<BudgetHolder, Money> in_currency;  // the same, in the currency
+  std::map<BudgetHolder, Money> in_currency;  // as `spent`, but in the currency
   std::map<std::string, GroupSpending> groups;
-  Money total, unfunded;  // of all groups, in the currency
+  Money total, unfunded;  // over all groups, in the currency
 };
 
-// A group's own money (its balance) pays first, from the earliest day on; the rest of each day is divided
-// over the businesses by the shares in force at the day's begin, by largest remainder: the parts add up to
-// the last unit. Days in any order. OutOfRange if a sum does not fit. O(n log n) and the funders of each.
+// Attributes spending. A group's own money (its balance) pays first, from the earliest day on. The rest of
+// each day is divided among the businesses by the shares in force at the day's start, by largest remainder,
+// so that the parts sum up exactly. Days may come in any order. Returns InvalidArgument for a negative day,
+// OutOfRange if a sum does not fit. O(n log n + funders per day).
 absl::StatusOr<BudgetSpending> Attribute(const BudgetAccounts& accounts, std::vector<GroupDay> days);
 
-// The days of the open period from `now_s` on, if each group goes on spending as in `recent`, which is of
-// `recent_s` seconds: to be attributed together with what was spent. A day that has begun has what is left of
-// it. OutOfRange if it does not fit. REQUIRES: recent_s > 0.
+// Returns the projected days of the open period from `now_s` on, if each group spends at the rate of
+// `recent`, which covers `recent_s` seconds. The current day has only its remaining part. The caller
+// attributes them together with the spending so far. Returns OutOfRange if an amount does not fit. REQUIRES:
+// recent_s > 0.
 absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetAccounts& accounts,
                                                    std::span<const GroupDay> recent, int64_t recent_s,
                                                    int64_t now_s);

@@ -1,5 +1,5 @@
-// Forecasts of the high use of the higher tiers over a horizon, from their past use: the bases that the
-// actuary adds a margin to. Only their order matters, since a constant error is in the margin.
+// Forecasts of the high use of the higher tiers over a horizon, from their past use. The actuary adds a
+// margin to these bases, which absorbs a constant error, so only their ranking of times matters.
 #pragma once
 
 #include <array>
@@ -12,17 +12,18 @@ namespace taut::brain {
 
 inline constexpr size_t kDemandBases = 5;
 
-// Mean and deviation by time slot (half an hour, or the step if that is longer) of a season, and the slow
-// error of both (AR(1) per step).
+// Mean deviation by time slot of a season (half an hour, or one step if that is longer), and the slowly
+// decaying error of these means (AR(1) per step).
 class SeasonProfile {
  public:
-  // `slots` of `slot_steps`; a slot remembers `memory` visits.
+  // `slots` of `slot_steps` steps each; the mean of a slot averages over about `memory` visits.
   SeasonProfile(int64_t slots, int64_t slot_steps, double memory, int64_t hour_steps);
-  // `deviation`: use less the level that ForecastAt will be added to. NaN: not measured.
+  // Adds a step. `deviation`: use less the level that ForecastAt's result will be added to. NaN: not
+  // measured.
   void Add(int64_t step, double deviation);
-  // Deviation from the level `ahead` >= 1 steps after the last step added.
+  // Returns the forecast deviation at `step`, which is `ahead` >= 1 steps after the last added one.
   double ForecastAt(int64_t step, int64_t ahead) const;
-  // What the error is multiplied by per step.
+  // Returns the factor by which the error decays per step.
   double persistence() const { return persistence_; }
 
  private:
@@ -31,18 +32,19 @@ class SeasonProfile {
   int64_t slot_steps_, hour_steps_;
   double gain_, least_gain_;
   std::vector<float> mean_, visits_;
-  std::vector<double> errors_;  // smoothed, of the last hour
+  std::vector<double> errors_;  // smoothed errors of the last hour
   double error_ = 0, persistence_ = 0, product_ = 0, square_ = 0;
   int64_t errors_seen_ = 0;
 };
 
+// The bases of one actuary. One thread; no allocation after construction.
 class DemandBases {
  public:
   DemandBases(int64_t step_s, int64_t horizon_steps, double promise);
-  void Add(double use);  // the next step; NaN: not measured
-  // The bases for the horizon after the last step. O(horizon), at most 336 points; no allocation.
+  void Add(double use);  // adds the next step; NaN: not measured
+  // Writes the bases for the horizon after the last step. O(min(horizon, 336)); does not allocate.
   void Forecast(std::array<double, kDemandBases>& out) const;
-  // Of the last day, [0, 1].
+  // Returns the measured share of the last day, [0, 1].
   double MeasuredOfDay() const;
   static std::string_view NameOf(size_t base);
 
@@ -58,13 +60,13 @@ class DemandBases {
   };
   int64_t day_steps_, horizon_steps_;
   double promise_;
-  std::vector<double> ring_;  // a week of use
+  std::vector<double> ring_;  // use of the last week
   int64_t step_ = 0;
   Sum day_, week_;
   SeasonProfile daily_, weekly_;
   std::array<double, 7> highs_ = {};  // of the last days
   int64_t days_ = 0;
-  std::vector<double> scratch_;  // a day
+  std::vector<double> scratch_;  // use of a day
 };
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
-// How far use was above forecasts: weighted counts of bins, old ones weighing less (forward decay: Cormode et
-// al. 2009). Add is O(1), Quantile O(sqrt(bins)).
+// Histogram of forecast errors (use above forecasts) whose samples lose weight with age (forward decay:
+// Cormode et al. 2009). Add is O(1), Quantile O(sqrt(bins)).
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,17 @@ namespace taut::brain {
 
 class ErrorHistogram {
  public:
-  static constexpr double kBin = 0.0005;  // of the scale
-  // `scale` > 0: errors outside [-scale, scale] count as the nearest of these. `half_life` in samples, > 0.
+  static constexpr double kBin = 0.0005;  // width of a bin as a share of the scale
+  // `scale` > 0: errors are clamped to [-scale, scale]. `half_life` > 0: in units of Age.
   ErrorHistogram(double scale, double half_life);
 
-  void Add(double error);  // finite
-  // After this, samples weigh more by `samples` of age.
+  void Add(double error);  // REQUIRES: finite
+  // Ages all samples so far by `samples`.
   void Age(double samples);
-  // The lowest bin edge that at most a share `over`, [0, 1], of the weight is above. REQUIRES: weight() > 0.
+  // Returns the lowest bin edge above which at most a share `over`, [0, 1], of the weight lies. REQUIRES:
+  // weight() > 0.
   double Quantile(double over) const;
-  // Number of samples, each times what is left of it after aging.
+  // Returns the number of samples, each weighted by age.
   double weight() const { return total_ / unit_; }
 
  private:
@@ -27,7 +28,7 @@ class ErrorHistogram {
   std::vector<float> counts_;
   std::vector<double> groups_;  // sums of kGroup counts
   double total_ = 0;
-  double unit_ = 1;  // the weight of a sample of now
+  double unit_ = 1;  // weight of a new sample
 };
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// FOCUS rows as CSV.
+// Writes FOCUS rows as CSV.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@
 
 namespace taut::brain {
 
-// One thread.
+// Writes the rows of one bill's jobs. One thread.
 class FocusCsv {
  public:
-  // The sheet is that of the bill and must outlive this.
+  // `sheet` must be the bill's and outlive this object.
   FocusCsv(const PriceSheet& sheet, const FocusPeriods& periods) : rows_(sheet, periods) {}
 
   static std::string Header();  // with its line end
-  // The rows of FocusRows::Visit, each with its line end. O(rows).
+  // Returns the rows of FocusRows::Visit, each with its line end. O(rows).
   std::string RowsOf(const JobBill& bill, std::string_view job, std::string_view group);
 
  private:
   const std::string& TextOfTime(int64_t seconds);
 
   const FocusRows rows_;
-  // The texts of the last times: rows have few.
+  // Texts of recent times, since rows have only a few distinct ones.
   struct KnownTime {
     int64_t seconds = 0;
     std::string text;

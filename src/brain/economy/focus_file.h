@@ -1,4 +1,4 @@
-// The files that the charges of bills are written to.
+// Files of charges (FOCUS), in one of several formats.
 #pragma once
 
 #include <memory>
@@ -14,24 +14,25 @@ enum class FocusFormat : uint8_t { kCsv, kParquet };
 
 struct FocusFormatInfo {
   FocusFormat format;
-  std::string_view name;          // of the API: format=
-  std::string_view content_type;  // of its answer
+  std::string_view name;          // value of format= in the API
+  std::string_view content_type;  // content type of the API's response
 };
 const FocusFormatInfo& RowOf(FocusFormat format);
-std::optional<FocusFormat> FocusFormatNamed(std::string_view name);  // absent: no such name
+std::optional<FocusFormat> FocusFormatNamed(std::string_view name);  // absent: unknown name
 
-// By the end of the file's name: .parquet, else CSV. InvalidArgument for one that would compress a Parquet
-// file again.
+// Returns the format by the end of the file's name: .parquet, else CSV. InvalidArgument for a name that would
+// compress a Parquet file again.
 absl::StatusOr<FocusFormat> FocusFormatOf(std::string_view path);
 
+// A file that is being written. One thread.
 class FocusFile {
  public:
   virtual ~FocusFile() = default;
   virtual void Add(const JobBill& bill, std::string_view job, std::string_view group) = 0;
-  // Without it the file is not whole. Errors as ParquetWriter::Finish.
+  // Completes the file, which is invalid without it. Returns the errors of ParquetWriter::Finish.
   virtual absl::Status Finish() = 0;
 };
-// Passes its bytes to the sink as they are made. The sheet must outlive it.
+// Creates a file that passes its bytes to `sink` as they are produced. `sheet` must outlive it.
 std::unique_ptr<FocusFile> OpenFocusFile(FocusFormat format, const PriceSheet& sheet,
                                          const FocusPeriods& periods, ByteSink sink);
 

@@ -1,4 +1,4 @@
-// FOCUS rows as a Parquet file: the cells of the CSV, with types.
+// Writes FOCUS rows as a Parquet file: the same cells as the CSV, with types.
 #pragma once
 
 #include <string_view>
@@ -9,18 +9,18 @@
 
 namespace taut::brain {
 
-// Costs, prices and quantities are DECIMAL(19,6) and exact; times are in milliseconds, UTC; empty cells are
-// null. Texts are as they are known: the apostrophe that CSV puts before what a spreadsheet would run is not
-// there. One thread; holds one row group in memory.
+// Costs, prices and quantities are exact DECIMAL(19,6); times are milliseconds, UTC; empty cells are null.
+// Texts are unchanged: the apostrophe that CSV adds before spreadsheet formulas is absent. One thread; memory
+// for one row group.
 class FocusParquet {
  public:
-  // The sheet is that of the bill and must outlive this. `bounds` is for tests.
+  // `sheet` must be the bill's and outlive this object. `bounds` is for tests.
   FocusParquet(const PriceSheet& sheet, const FocusPeriods& periods, ByteSink sink,
                ParquetBounds bounds = {});
 
-  // The rows of FocusRows::Visit.
+  // Adds the rows of FocusRows::Visit.
   void Add(const JobBill& bill, std::string_view job, std::string_view group);
-  // As ParquetWriter::Finish.
+  // Returns the errors of ParquetWriter::Finish.
   absl::Status Finish() { return writer_.Finish(); }
 
  private:

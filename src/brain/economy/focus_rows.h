@@ -1,5 +1,5 @@
-// Bills as rows of the FinOps Open Cost and Usage Specification (FOCUS) 1.0, whatever the file: the columns
-// are listed here once.
+// Bills as rows of the FinOps Open Cost and Usage Specification (FOCUS) 1.0, for any file format. This is the
+// only list of columns.
 #pragma once
 
 #include <cstdint>
@@ -14,51 +14,52 @@
 
 namespace taut::brain {
 
-// Seconds of the Unix epoch, half-open: the bill, and what of it is charged so far.
+// Half-open intervals in seconds since the epoch: the billing period, and the part of it that is charged so
+// far.
 struct FocusPeriods {
   int64_t billing_start_s = 0, billing_end_s = 0;
   int64_t charge_start_s = 0, charge_end_s = 0;
 };
 
-// A charge, a credit, or a share of idle cost or overhead. Texts are as they are known, unquoted; those that
-// are views are valid as long as the row is visited.
+// A charge, a credit, or a share of idle cost or overhead. Texts are unquoted. Views are valid only during
+// the visit.
 struct FocusRow {
-  FocusPeriods periods;  // the charge: in which its price was valid
+  FocusPeriods periods;  // the charge period is the part in which the price was valid
   std::string_view job, group, currency, category, frequency, tier, rule, unit;
   std::string description, sku;
   Money cost;
   std::optional<Money> unit_price;
-  std::optional<int64_t> quantity_millionths;  // of core-hours or GiB-hours
+  std::optional<int64_t> quantity_millionths;  // millionths of core-hours or GiB-hours
 };
 
 enum class FocusKind : uint8_t {
   kText,
   kMoney,     // micro-units of the currency
   kQuantity,  // millionths
-  kTime,      // seconds of the Unix epoch
+  kTime,      // seconds since the epoch
 };
-// Empty: a text without bytes, or a number that is absent.
+// A cell is empty if its text has no bytes or its number is absent.
 struct FocusCell {
-  std::string_view text;          // of kText
-  std::optional<int64_t> number;  // of others
+  std::string_view text;          // for kText
+  std::optional<int64_t> number;  // for the other kinds
 };
 struct FocusColumn {
-  std::string_view name;  // "BilledCost"; of our own: x_ first
+  std::string_view name;  // "BilledCost"; columns of Tautline start with x_
   FocusKind kind = FocusKind::kText;
   bool optional = false;  // may be empty
   FocusCell (*of)(const FocusRow&) = nullptr;
 };
-// In the order of a file.
+// Returns the columns in file order.
 std::span<const FocusColumn> FocusColumns();
 
 class FocusRows {
  public:
-  // The sheet is that of the bill and must outlive this.
+  // `sheet` must be the bill's and outlive this object.
   FocusRows(const PriceSheet& sheet, const FocusPeriods& periods) : sheet_(sheet), periods_(periods) {}
 
-  // A row per line of the job's bill and one per credit, and one per share of idle cost and overhead. Their
-  // costs add up to the job's total exactly. A charge has the part of the period in which its price was
-  // valid. O(rows).
+  // Visits a row per line of the job's bill, one per credit, and one per share of idle cost and overhead.
+  // Their costs sum up to the job's total exactly. A charge covers the part of the period in which its price
+  // was valid. O(rows).
   void Visit(const JobBill& bill, std::string_view job, std::string_view group,
              absl::FunctionRef<void(const FocusRow&)> visit) const;
 

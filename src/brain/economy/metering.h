@@ -1,4 +1,4 @@
-// From usage entries to the quantities that are charged: by job, tier, resource and price.
+// Converts usage entries into charged quantities by job, tier, resource and price.
 #pragma once
 
 #include <array>
@@ -16,46 +16,46 @@
 
 namespace taut::brain {
 
-// Times of a bill are seconds of the Unix epoch, at most this far from it.
+// Bound on times of a bill: seconds since the epoch, in either direction.
 inline constexpr int64_t kMaxBillSeconds = int64_t{1} << 40;
 
-// Of one resource: millicore-seconds or mebibyte-seconds; the peak in millicores or mebibytes.
+// Quantities of one resource in millicore-seconds or mebibyte-seconds; the peak in millicores or mebibytes.
 struct UsageQuantities {
   uint64_t usage = 0;
-  uint64_t request = 0;      // allocation: what the tasks asked for
-  uint64_t reservation = 0;  // what was bought
-  uint64_t peak = 0;         // highest usage of the window
+  uint64_t request = 0;      // allocation: what the tasks requested
+  uint64_t reservation = 0;  // bought reservation
+  uint64_t peak = 0;         // highest usage in the window
 };
 
-// A job in [start_s, end_s). A job may have many entries, also of the same time (its quantities add up). What
-// a job is charged for by its larger of two or by its peak is so of each entry: longer windows charge
-// differently.
+// Usage of a job in [start_s, end_s). A job may have many entries, also for the same time (quantities add
+// up). Charges by the larger of two quantities or by the peak apply to each entry, so the length of entries
+// affects them.
 struct UsageEntry {
   int64_t start_s = 0, end_s = 0;
-  uint32_t group = 0, job = 0;      // the caller's ids; a job is one of its group
+  uint32_t group = 0, job = 0;      // caller's ids; a job id is unique within its group
   uint16_t tier = 0;                // index in the price sheet
-  bool slo_missed = false;          // its SLO was not kept in this window
+  bool slo_missed = false;          // the job's SLO was missed in this window
   PerResource<UsageQuantities> of;  // by Resource
 };
 
-// What the pool has in [start_s, end_s), and what it costs the platform.
+// Capacity of the pool in [start_s, end_s), and its cost to the platform.
 struct CapacityWindow {
   int64_t start_s = 0, end_s = 0;
-  PerResource<uint64_t> capacity = {};  // by Resource, in quantities
-  std::optional<Money> machine_cost;    // absent: capacity at the cost price
-  Money overhead;                       // shared cost beside the machines: control plane, licences, people
+  PerResource<uint64_t> capacity = {};  // as quantities
+  std::optional<Money> machine_cost;    // absent: capacity priced at the cost price
+  Money overhead;                       // shared cost other than machines: control plane, licences, people
 };
 
-// The slack of one resource in a part of a capacity window in which no price changes (papers, chargeback
-// rules): capacity - what is charged under other rules - usage under the slack tax, and not below 0.
+// Slack of one resource in a part of a capacity window without price changes: capacity - quantities charged
+// under other rules - usage under the slack tax, at least 0 (papers, chargeback rules).
 struct SlackOfResource {
   uint64_t capacity = 0;
   uint64_t charged = 0;    // under other rules
-  uint64_t usage = 0;      // of those under the slack tax
-  uint64_t request = 0;    // of those under the slack tax
-  uint64_t Slack() const;  // 0 if more was charged and used than there is
-  // What is charged to those under the tax: the slack, with a cap at most max(0, request - usage); 0 if there
-  // is no request. The rest is left to the platform.
+  uint64_t usage = 0;      // under the slack tax
+  uint64_t request = 0;    // under the slack tax
+  uint64_t Slack() const;  // 0 if charged + usage exceeds the capacity
+  // Returns the quantity charged to jobs under the tax: the slack; with a cap at most max(0, request -
+  // usage); 0 without requests. The platform bears the rest.
   uint64_t Taxed(bool cap) const;
 };
 struct SlackWindow {
@@ -66,12 +66,12 @@ struct SlackWindow {
 enum class LineKind : uint8_t { kCharge, kSlackTax };
 std::string_view Name(LineKind kind);  // "charge", "slack tax"
 
-// What is charged together. Ordered as a bill shows it.
+// Key of quantities that are charged together. Ordered as in a bill.
 struct LineKey {
   uint16_t tier = 0;
   Resource resource = Resource::kCpu;
   LineKind kind = LineKind::kCharge;
-  uint32_t price = 0;  // index in the tier
+  uint32_t price = 0;  // index in the tier's prices
   bool slo_missed = false;
   auto operator<=>(const LineKey&) const = default;
 };
@@ -81,62 +81,63 @@ struct MeteredLine {
 };
 struct MeteredJob {
   uint32_t group = 0, job = 0;
-  std::vector<MeteredLine> lines;  // one of each key, in no order
+  std::vector<MeteredLine> lines;  // one per key, in no order
 };
 
-// Factors on an entry, in parts per million (what-if).
+// Factors on an entry in parts per million, for what-ifs.
 struct UsageScale {
   int64_t request_ppm = kWholePpm, reservation_ppm = kWholePpm;
-  int64_t run_time_ppm = kWholePpm;  // of all quantities
-  bool reserve_request = false;      // no reservation means one of the (scaled) request
+  int64_t run_time_ppm = kWholePpm;  // applies to all quantities
+  bool reserve_request = false;      // without a reservation, reserve the (scaled) request
 };
 
-// Time cut where a capacity window begins or ends and where a price of any tier changes.
+// Time divided at edges of capacity windows and at price changes of any tier.
 class BillingTimeline {
  public:
   static constexpr int32_t kNone = -1;
   struct Segment {
     int64_t start_s, end_s;
-    int32_t window = kNone;       // of the capacity windows
-    std::vector<int32_t> prices;  // by tier
+    int32_t window = kNone;       // index of the capacity window; kNone: none
+    std::vector<int32_t> prices;  // index of the price by tier; kNone: none
   };
   BillingTimeline(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
-  // All of [-kMaxBillSeconds, kMaxBillSeconds), ascending.
+  // Segments that cover [-kMaxBillSeconds, kMaxBillSeconds), ascending.
   std::span<const Segment> segments() const { return segments_; }
+  // Returns the index of the segment that contains the time. O(log n).
   size_t SegmentAt(int64_t time_s) const;
 
  private:
   std::vector<Segment> segments_;
 };
 
-// Adds up entries, in any order, to the same. An entry that lies across segments is split among them in
-// proportion of time, each quantity to the whole unit by largest remainder.
+// Sums up entries; their order does not matter. An entry that spans segments is split in proportion to time,
+// each quantity into whole units by largest remainder. One thread.
 class Metering {
  public:
-  // The sheet must outlive this. InvalidArgument if PriceSheet::Check finds something, or if a capacity
-  // window is empty or not after the one before.
+  // `sheet` must outlive this object. Returns InvalidArgument if PriceSheet::Check finds an error, or if a
+  // capacity window is empty or overlaps the one before.
   static absl::StatusOr<Metering> Make(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
 
-  // InvalidArgument for an empty window, an unknown tier, a time without a price, or the slack tax outside
-  // the capacity windows; OutOfRange if a quantity does not fit into 64 bits. Not to be used after an error.
-  // O(lines of the job + segments of the entry).
+  // Adds an entry. Returns InvalidArgument for an empty time window, an unknown tier, or the slack tax
+  // outside the capacity windows; FailedPrecondition for a time before the tier's first price; OutOfRange if
+  // a quantity does not fit into 64 bits. Do not use the object after an error. O(lines of the job + segments
+  // of the entry).
   absl::Status Add(const UsageEntry& entry, const UsageScale& scale = {});
 
-  // To be called once, last: shares the taxed slack of each segment by request, to the whole unit by largest
-  // remainder: first by group, tier and SLO kept or not, then by job. `others`: what is charged besides to
-  // jobs that are not here, one for each of slack(); empty: nothing. Returns the jobs by group and job. O(n
-  // log n).
+  // Shares the taxed slack of each segment by request, in whole units by largest remainder: first by group,
+  // tier and SLO kept or missed, then by job. Returns the jobs by group and job. Call once, last. `others`:
+  // charges of jobs that were not added, one row for each of slack(); empty: none. O(n log n).
   absl::StatusOr<std::vector<MeteredJob>> Finish(bool cap_slack, std::span<const SlackWindow> others = {});
 
-  // What was added, by segment within a capacity window.
+  // Returns the added quantities by segment within a capacity window.
   std::span<const SlackWindow> slack() const { return slack_; }
 
  private:
   // A job's request in a segment under the slack tax.
   struct TaxItem {
     uint32_t slack;  // index of the SlackWindow
-    uint32_t job;    // index of the job
-    LineKey key;     // its resource is not set
+    uint32_t job;    // index in jobs_
+    LineKey key;     // without resource
     PerResource<uint64_t> request;
   };
 
@@ -154,7 +155,7 @@ class Metering {
   std::vector<int32_t> slack_of_segment_;
   std::vector<SlackWindow> slack_;
   std::vector<MeteredJob> jobs_;
-  std::unordered_map<uint64_t, uint32_t> job_of_;  // group and job -> index
+  std::unordered_map<uint64_t, uint32_t> job_of_;  // (group, job) -> index in jobs_
   std::vector<TaxItem> items_;
 };
 

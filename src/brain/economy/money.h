@@ -1,4 +1,4 @@
-// Amounts of money in whole millionths of the currency unit, and the exact arithmetic of a bill on them.
+// Amounts of money in whole millionths of a currency unit (micro-units), and exact arithmetic for bills.
 #pragma once
 
 #include <compare>
@@ -12,42 +12,43 @@
 
 namespace taut::brain {
 
-// The currency is the price sheet's; it may be an internal unit.
+// An amount in the currency of the price sheet, which may be an internal unit.
 struct Money {
   int64_t micros = 0;
   auto operator<=>(const Money&) const = default;
 };
 
-// 1'000'000 parts per million: all of it.
+// 1'000'000 parts per million: the whole.
 inline constexpr int64_t kWholePpm = 1'000'000;
 
-// OutOfRange if the result does not fit.
+// Return OutOfRange if the result does not fit.
 absl::StatusOr<Money> Add(Money a, Money b);
 absl::StatusOr<Money> Subtract(Money a, Money b);
-// to += more. OutOfRange, and nothing changes, if it does not fit.
+// Adds `more` to `to`. Returns OutOfRange, and changes nothing, if the sum does not fit.
 absl::Status AddTo(Money& to, Money more);
 
-// "12.50", "-3", "+0.000001": digits, then optionally a point and 1 to 6 digits. InvalidArgument for other
-// text, OutOfRange for more than 9,223,372,036,854.775807 either side of 0.
+// Parses "12.50", "-3", "+0.000001": digits, then optionally a point and 1 to 6 digits. Returns
+// InvalidArgument for other text, OutOfRange beyond 9,223,372,036,854.775807 in either direction.
 absl::StatusOr<Money> ParseMoney(std::string_view text);
-// At least two decimals and no more than needed: "12.50", "-0.000001". ParseMoney reads the same back.
+// Formats with at least two decimals and no superfluous ones: "12.50", "-0.000001". ParseMoney reads the same
+// value back.
 std::string ToText(Money money);
-// Rounded to two decimals, with thousands separated: "1,234.57".
+// Formats rounded to two decimals, with thousands separators: "1,234.57".
 std::string RoundedText(Money money);
 
-// What `quantity` costs at a rate per `per_rate` of that quantity: rate * quantity / per_rate, rounded to the
-// nearest micro-unit, halves towards plus infinity. Exact before the rounding. OutOfRange if it does not fit.
-// REQUIRES: per_rate > 0.
+// Returns rate * quantity / per_rate: the price of `quantity` at a rate per `per_rate` of that quantity.
+// Exact, then rounded to the nearest micro-unit, halves towards plus infinity. Returns OutOfRange if it does
+// not fit. REQUIRES: per_rate > 0.
 absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rate);
 
-// amount * ppm / 1'000'000, rounded down. REQUIRES: amount >= 0, 0 <= ppm <= 1'000'000.
+// Returns amount * ppm / 1'000'000, rounded down. REQUIRES: amount >= 0, 0 <= ppm <= 1'000'000.
 Money ShareOf(Money amount, int64_t ppm);
 
-// `total` in proportion to the weights by largest remainder: each part is its exact share rounded down or up,
-// the parts add up to the total, equal remainders are served by index. Weights that are all 0 count as equal.
-// O(n). REQUIRES: weights is not empty.
+// Splits `total` in proportion to the weights by largest remainder: each part is its exact share rounded down
+// or up, parts sum up to the total, ties go to the lower index. Weights that are all 0 count as equal. O(n).
+// REQUIRES: weights is not empty.
 std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weights);
-// The same of money. Parts of a total >= 0 are >= 0; a negative total is split as its opposite.
+// As SplitUnits, for money. Parts of a total >= 0 are >= 0; a negative total is split as its opposite.
 std::vector<Money> Split(Money total, std::span<const uint64_t> weights);
 
 }  // namespace taut::brain

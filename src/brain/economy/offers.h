@@ -1,4 +1,4 @@
-// What each tier of a pool can still be sold.
+// Computes what each tier of a pool can still sell.
 #pragma once
 
 #include <optional>
@@ -11,25 +11,25 @@ namespace taut::brain {
 
 struct TierSales {
   int tier = 0;
-  double sold = 0;             // for the time in question, >= 0
-  std::optional<Quote> quote;  // unset: a tier whose capacity is reserved in full, from the pool's own
+  double sold = 0;             // sold for the time in question, >= 0
+  std::optional<Quote> quote;  // absent: a tier that sells reserved capacity of the pool
 };
 
 struct TierOffer {
   int tier = 0;
-  double sellable = 0;  // in all; 0 if refused
-  double left = 0;      // >= 0
-  double oversold = 0;  // sold beyond it
+  double sellable = 0;  // total, including what is sold; 0 if refused
+  double left = 0;      // sellable less sold, >= 0
+  double oversold = 0;  // sold beyond `sellable`, >= 0
   Refusal refusal = Refusal::kNone;
 };
 
 struct PoolOffer {
-  std::vector<TierOffer> tiers;  // in the order given
-  double sold = 0;               // in all tiers; may exceed the capacity
+  std::vector<TierOffer> tiers;  // in the order of the argument
+  double sold = 0;               // over all tiers; may exceed the capacity
 };
 
-// Reserved tiers share the capacity; each other tier has its quote, which already counts with the use of the
-// tiers above it.
+// Returns the offer. Reserved tiers share the capacity. Any other tier has its quote, which already accounts
+// for the use of the tiers above it. O(tiers).
 PoolOffer OfferOf(double capacity, std::span<const TierSales> tiers);
 
 }  // namespace taut::brain

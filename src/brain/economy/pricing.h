@@ -1,4 +1,4 @@
-// What a pool charges: its tiers and prices, whose a job is, and what the machines cost.
+// What a pool charges: tiers and prices, which tier and group a job belongs to, and the cost of machines.
 #pragma once
 
 #include <cstdint>
@@ -16,30 +16,31 @@ namespace taut::brain {
 
 struct PoolPrices {
   double cores = 0, memory_bytes = 0;  // capacity
-  Price cost;                          // of its machines; without a date
+  Price cost;                          // cost of its machines; from_s is unused
   CostSharing idle = CostSharing::kPlatform;
 };
 
-// Jobs whose name fits the pattern; with bounds of the priority, only jobs that have one within them.
+// Matches jobs by a pattern of the name; with bounds, only jobs with a priority within them.
 struct TierRule {
   std::string match;
-  std::optional<int> least_priority, most_priority;  // both or neither; closed
+  std::optional<int> least_priority, most_priority;  // both or neither; inclusive
   uint16_t tier = 0;                                 // index in the sheet
 };
 
 struct Pricing {
   PriceSheet sheet;
-  std::vector<TierRule> tier_rules;  // the first that fits counts, else the job is of the first tier
-  // The same with the group; else the name up to its first '/', which is the namespace in Kubernetes.
+  // The first match counts; without one, a job belongs to the first tier.
+  std::vector<TierRule> tier_rules;
+  // Rules for the group; the default is the name up to its first '/', the namespace in Kubernetes.
   std::vector<std::pair<std::string, std::string>> group_rules;
   std::optional<PoolPrices> pool;
 
   uint16_t TierOf(std::string_view job, std::optional<int> priority = std::nullopt) const;
   std::string GroupOf(std::string_view job) const;
-  std::optional<std::string> GroupByRule(std::string_view job) const;  // absent: no rule fits
+  std::optional<std::string> GroupByRule(std::string_view job) const;  // absent: no rule matches
 };
 
-// What the pool has over [start_s, end_s).
+// Returns the pool's capacity in [start_s, end_s).
 CapacityWindow CapacityOf(const PoolPrices& pool, int64_t start_s, int64_t end_s);
 
 }  // namespace taut::brain

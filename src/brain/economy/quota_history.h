@@ -1,5 +1,5 @@
-// What groups had in use of their quota, and really used, by the hour over the last two weeks; and the quota
-// that this recommends.
+// Hourly history, over the last two weeks, of quota in use and of real usage by groups, and the quota that it
+// recommends.
 #pragma once
 
 #include <compare>
@@ -13,38 +13,39 @@
 
 namespace taut::brain {
 
-// One group, tier and resource.
+// Key: one group, tier and resource.
 struct QuotaPlace {
   std::string group, tier, resource;
   auto operator<=>(const QuotaPlace&) const = default;
 };
 
-// The highest of an hour, in units of the resource. `in_use`: what counts against the quota.
+// Highest values of an hour, in units of the resource. `in_use`: what counts against the quota.
 struct QuotaHour {
-  int64_t hour = 0;  // since 1970
+  int64_t hour = 0;  // hours since the epoch
   int64_t in_use = 0;
-  std::optional<int64_t> usage;  // of jobs; absent: they are not measured for this resource
+  std::optional<int64_t> usage;  // real usage of jobs; absent: not measured for this resource
   bool operator==(const QuotaHour&) const = default;
 };
 
-// One thread.
+// Histories by place. One thread.
 class QuotaHistory {
  public:
   static constexpr int64_t kHours = 14 * 24;
-  static constexpr int64_t kLeastHours = 48;  // with fewer nothing is recommended
+  static constexpr int64_t kLeastHours = 48;  // fewest hours for a recommendation
   static constexpr int64_t kHourSeconds = 3600;
 
-  // A time before the newest hour of the place is left out.
+  // Records a value. Ignores a time before the newest hour of the place.
   void Note(const QuotaPlace& place, int64_t time_s, int64_t in_use, std::optional<int64_t> usage);
-  // Drops hours from kHours before `now_s` back, and those after it, which a clock that was wrong made. O(places).
+  // Drops hours that are kHours or more before `now_s`, and hours after it, which a wrong clock made.
+  // O(places).
   void Forget(int64_t now_s);
-  // Of the hours that are kept; absent for a place without any, and for a cohort, in which nothing runs.
-  // O(kHours).
+  // Returns the advice from the kept hours; absent for a place without hours, and for a cohort, in which
+  // nothing runs. O(kHours).
   std::optional<QuotaAdvice> AdviceFor(const QuotaRowView& row) const;
 
-  // For keeping it. Hours of a place ascend.
+  // For saving. The hours of a place ascend.
   const std::map<QuotaPlace, std::vector<QuotaHour>>& places() const { return places_; }
-  // False, and nothing changes: the hours do not ascend, or an amount is negative.
+  // Returns false, and changes nothing, if the hours do not ascend or an amount is negative.
   bool Restore(const QuotaPlace& place, std::vector<QuotaHour> hours);
 
  private:

@@ -1,11 +1,12 @@
-// Quota of one resource in one tier: the tree of cohorts as arithmetic on whole numbers.
+// Quota of one resource in one tier: a tree of cohorts, with integer arithmetic.
 //
-// With quota(n) = nominal(n) + sum over n's children of (quota - exclusive), exclusive(n) = quota(n) -
-// lending limit (0 without one), and use(n) = what n's own jobs use + sum over n's children of max(0, use -
-// exclusive):
-//   available(n) = max(0, exclusive - use) + available(parent), and at most quota + borrowing limit - use;
-//   available(root) = quota - use; none is below what the exclusive part leaves.
-// So borrowed quota comes from the cohort, not from a group, and there is no debt between groups. (Kueue's
+// Definitions, for node n:
+// quota(n) = nominal(n) + sum over children of (quota - exclusive);
+// exclusive(n) = quota(n) - lending limit (0 without one);
+// use(n) = use of n's own jobs + sum over children of max(0, use - exclusive);
+// available(n) = max(0, exclusive - use) + available(parent), at most quota + borrowing limit - use;
+// available(root) = quota - use. No level yields less than its unused exclusive part.
+// So quota is borrowed from the cohort, not from a group, and groups have no debt to each other. (Kueue's
 // hierarchical cohorts, KEP-79.)
 #pragma once
 
@@ -17,58 +18,56 @@ namespace taut::brain {
 
 inline constexpr int64_t kNoQuotaLimit = INT64_MAX;
 
-// A group or cohort.
+// A group or cohort in this lane.
 struct QuotaCell {
-  int64_t nominal = 0;             // its own, without its children's
-  int64_t borrow = kNoQuotaLimit;  // beyond `quota`
-  int64_t exclusive = 0;           // of `quota`, never lent
+  int64_t nominal = 0;             // own quota, without its children's
+  int64_t borrow = kNoQuotaLimit;  // most that it may use beyond `quota`
+  int64_t exclusive = 0;           // part of `quota` that is never lent
   int64_t quota = 0;
-  int64_t use = 0;  // of `quota` or borrowed
-  int64_t held =
-      0;  // by all jobs below: a cohort's `use` has not what its children use of their exclusive part
+  int64_t use = 0;  // use of `quota` or of borrowed quota
+  // Use of all jobs below. A cohort's `use` lacks what its children use of their exclusive parts.
+  int64_t held = 0;
   int32_t parent = -1;
-  bool listed = false;  // it has a row
+  bool listed = false;  // the specification has a row for it
 
   int64_t unused_exclusive() const { return std::max(int64_t{0}, exclusive - use); }
 };
 
-// Why an amount does not fit, at one level.
+// Why an amount does not fit at one level.
 struct QuotaBind {
   enum class What { kBorrowingLimit, kCohort };
   What what = What::kCohort;
   int32_t node = 0;
-  int64_t asked = 0;      // what reaches this level
-  int64_t available = 0;  // what it could give
+  int64_t asked = 0;      // amount that reaches this level
+  int64_t available = 0;  // amount that this level has
 };
 
-// A value; copying it copies its cells. Nodes are the indices of `cells`. Each call is O(depth) if nothing
-// else is said.
+// A value; a copy copies all cells. Nodes are indices of `cells`. Calls are O(depth) unless stated otherwise.
 class QuotaLane {
  public:
   QuotaLane() = default;
-  // REQUIRES: parents are indices of `cells` and make no cycle.
+  // REQUIRES: parents are indices of `cells` without a cycle.
   explicit QuotaLane(std::vector<QuotaCell> cells) : cells_(std::move(cells)) {}
 
   const QuotaCell& cell(int32_t node) const { return cells_[static_cast<size_t>(node)]; }
   size_t size() const { return cells_.size(); }
   int32_t RootOf(int32_t node) const;
 
-  // The most that a group may use more than now.
+  // Returns the most that a group may additionally use now.
   int64_t Available(int32_t node) const { return MostOf(node, true); }
-  // The most that it could use if no one used anything, itself included.
+  // Returns the most that a group could use if nothing were in use, including its own use.
   int64_t Maximum(int32_t node) const { return MostOf(node, false); }
-  // Every level that does not have `amount`, from the group up; empty if it fits. With `now` false, as if no
-  // one used anything.
+  // Returns every level without enough for `amount`, from the group up; empty if it fits. `now` = false: as
+  // if nothing were in use.
   std::vector<QuotaBind> Binds(int32_t node, int64_t amount, bool now) const;
   bool Fits(int32_t node, int64_t amount) const { return amount <= Available(node); }
-  // The lowest cohort whose own quota holds `amount` more of the group; the group itself if it borrows
-  // nothing. REQUIRES: it fits.
+  // Returns the lowest cohort whose own quota covers `amount` more of the group, or the group itself if it
+  // borrows nothing. REQUIRES: it fits.
   int32_t LenderOf(int32_t node, int64_t amount) const;
-  // What is unused in the whole tree of `node` and not lent to it. O(nodes * depth).
+  // Returns the quota in the tree of `node` that is unused and not lent to it. O(nodes * depth).
   int64_t UnlentTo(int32_t node) const;
 
-  // Counts `amount` more (or less, if negative) in use by the group, allowed or not.
-  // REQUIRES: its use stays at least 0.
+  // Adds `amount` (may be negative) to the group's use, whether it fits or not. REQUIRES: its use stays >= 0.
   void Add(int32_t node, int64_t amount);
 
  private:

@@ -1,5 +1,5 @@
-// Which jobs use the quota: the tree's account with a job behind each use, so that a job is counted once
-// however often it is reported, admitted or released.
+// Jobs that use quota: the tree's accounts with the job behind each use, so that a job counts once, however
+// often it is reported, admitted or released.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace taut::brain {
 
-// What is admitted and released as a whole: a job, or one of its tasks.
+// A job, or one of its tasks, which is admitted and released as a whole.
 struct HeldJob {
   std::string id;
   QuotaUse use;
@@ -27,30 +27,32 @@ struct HeldJob {
   std::optional<Timestamp> expected_end = std::nullopt;
 };
 
+// One thread.
 class QuotaLedger {
  public:
-  // Without jobs. InvalidArgument as QuotaTree::Make.
+  // Creates a ledger without jobs. Returns the errors of QuotaTree::Make.
   static absl::StatusOr<QuotaLedger> Make(const QuotaSpec& spec);
 
   const QuotaTree& tree() const { return tree_; }
   size_t jobs() const { return jobs_.size(); }
-  // Null if there is none. Until the next change.
+  // Returns the job or null. Valid until the next change.
   const HeldJob* Find(std::string_view id) const;
-  // By id. O(jobs log jobs).
+  // Returns all jobs, ordered by id. O(jobs log jobs).
   std::vector<HeldJob> Jobs() const;
-  // Those with an expected end, in its order, as DecideAdmission takes them. O(jobs log jobs).
+  // Returns the jobs with an expected end, ordered by it, as DecideAdmission requires. O(jobs log jobs).
   std::vector<ExpectedRelease> Releases() const;
 
-  // DecideAdmission, and if it admits, the job is counted; otherwise nothing changes. AlreadyExists for an id
-  // that is held, InvalidArgument for an empty one.
+  // Decides like DecideAdmission and, if admitted, counts the job; otherwise nothing changes. Returns
+  // AlreadyExists for an id that is held, InvalidArgument for an empty one.
   absl::StatusOr<AdmissionVerdict> Admit(std::string_view id, const AdmissionRequest& request,
                                          std::span<const ExpectedRelease> releases = {},
                                          const AdmissionOptions& options = {});
-  // Counts a job that runs, whether it fits or not, as after a restart. Errors as QuotaTree::Add and Admit.
+  // Counts a running job whether it fits or not, as after a restart. Returns the errors of QuotaTree::Add,
+  // and those of Admit for the id.
   absl::Status Take(HeldJob job);
-  // False if no such job is held: releasing twice is the same as once.
+  // Releases a job. Returns false if no such job is held, so releasing twice is harmless.
   bool Release(std::string_view id);
-  // The same jobs under another quota; nothing changes if it has errors. CheckQuota with what is in use has
+  // Applies another quota to the same jobs; on error nothing changes. CheckQuota with the current use returns
   // the warnings.
   absl::Status ChangeQuota(const QuotaSpec& spec);
 

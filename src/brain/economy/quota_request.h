@@ -1,4 +1,4 @@
-// A request for quota and its life, as a value.
+// A request for quota and its states, as a value.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ std::optional<RequestState> RequestStateNamed(std::string_view name);
 
 // Why a request ended.
 enum class RequestEnd : uint8_t {
-  kNone,        // it is open
-  kRefused,     // it can never fit, or its group has no quota; of a queued one: for refuse_after_s
+  kNone,        // it has not ended
+  kRefused,     // it can never fit (a queued request: for refuse_after_s), or its group has no quota
   kWithdrawn,   // a user ended it
   kFinished,    // its job is no longer measured
   kNotStarted,  // its job was not measured within start_within_s
@@ -29,17 +29,18 @@ std::optional<RequestEnd> RequestEndNamed(std::string_view name);
 
 struct QuotaRequest {
   uint64_t id = 0;         // from 1, ascending
-  AdmissionRequest asked;  // `now`: when
-  // The job that it is for: its name, or the part of its name before a '/' (all containers of a workload, all
-  // workloads of a namespace), of those that count for its group and tier; "": none, it counts as asked.
+  AdmissionRequest asked;  // `now`: time of the request
+  // Job of the request: its name, or a prefix of names that ends before a '/' (all containers of a workload,
+  // all workloads of a namespace), among jobs of its group and tier. "": no job; the requested amount counts.
   std::string job;
-  std::string who;  // changed it last
+  std::string who;  // who changed it last
   RequestState state = RequestState::kQueued;
   RequestEnd end = RequestEnd::kNone;
-  Timestamp since = {};  // of the state
+  Timestamp since = {};  // start of the state
   std::optional<Timestamp> admitted_at = std::nullopt;
   std::string reason;  // sentences
 
+  // Returns whether the request holds quota.
   bool open() const { return state == RequestState::kAdmitted || state == RequestState::kRunning; }
 };
 

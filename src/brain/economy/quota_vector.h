@@ -1,4 +1,4 @@
-// An amount of each of several resources, as quota counts them: whole numbers, in the resource's own unit.
+// Amounts of several resources as quota counts them: integers in the unit of each resource.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace taut::brain {
 
 inline constexpr std::string_view kQuotaCpu = "cpu";        // in millicores
 inline constexpr std::string_view kQuotaMemory = "memory";  // in bytes
-// The most that one amount, and the sum of all of a resource in a tree, may be.
+// Bound on one amount, and on the sum of a resource in a tree.
 inline constexpr int64_t kMaxQuotaAmount = int64_t{1} << 60;
 
 struct QuotaAmount {
-  std::string resource;  // kQuotaCpu, kQuotaMemory, or any other name ("gpu"), counted in units
+  std::string resource;  // kQuotaCpu, kQuotaMemory, or another name ("gpu") counted in units
   int64_t amount = 0;
   bool operator==(const QuotaAmount&) const = default;
 };
 
-// A value. A resource that is absent counts as 0, and one of 0 is absent. It carries negative amounts, so
-// that those who refuse them can name them.
+// A value. Absent resources count as 0, and zeros are not stored. Negative amounts can be stored, so that
+// those who reject them can name them.
 class QuotaVector {
  public:
   QuotaVector() = default;
@@ -34,10 +34,10 @@ class QuotaVector {
 
   void Set(std::string_view resource, int64_t amount);
   int64_t Get(std::string_view resource) const;
-  // By the resource's name; no amount is 0.
+  // Amounts ordered by resource name; none is 0.
   std::span<const QuotaAmount> amounts() const { return amounts_; }
   bool empty() const { return amounts_.empty(); }
-  // Empty if an amount is negative or would pass kMaxQuotaAmount.
+  // Return nullopt if an amount is negative or would exceed kMaxQuotaAmount.
   std::optional<QuotaVector> Times(int64_t n) const;
   std::optional<QuotaVector> Plus(const QuotaVector& other) const;
   bool operator==(const QuotaVector&) const = default;
@@ -46,18 +46,18 @@ class QuotaVector {
   std::vector<QuotaAmount> amounts_;
 };
 
-// By resource the larger amount.
+// Returns the larger amount of each resource.
 QuotaVector Larger(const QuotaVector& a, const QuotaVector& b);
-// By resource `a` and `sign` times `b`, not bounded: for sums of what is counted.
+// Returns a + sign * b for each resource, unbounded: for sums of counted uses.
 QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign);
 
-// "1.5 cores", "1536MiB of memory", "3 gpu": exact.
+// Formats an amount exactly: "1.5 cores", "1536MiB of memory", "3 gpu".
 std::string QuotaText(std::string_view resource, int64_t amount);
-// "1.5 cores, 1536MiB of memory"; "nothing" if empty.
+// Formats "1.5 cores, 1536MiB of memory"; "nothing" if empty.
 std::string QuotaText(const QuotaVector& vector);
 
-// An amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number for others.
-// InvalidArgument without a place.
+// Parses an amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number
+// for others. Returns InvalidArgument; the caller adds where the text was.
 absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text);
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// Requests for quota by their state, group and job.
+// Index of quota requests by state, group and job.
 #pragma once
 
 #include <cstddef>
@@ -16,32 +16,36 @@
 
 namespace taut::brain {
 
+// One thread. Calls are O(log n) unless stated otherwise.
 class RequestIndex {
  public:
-  // As its state asks for; in place of the one of its number, which has the same group, tier and job.
+  // Indexes a request by its state; replaces the one with the same id, which has the same group, tier and
+  // job.
   void File(const QuotaRequest& request);
-  // False: it is none that has ended.
+  // Removes an ended request; returns false if none has this id.
   bool Forget(uint64_t id) { return ended_.erase(id) > 0; }
 
   const std::set<uint64_t>& queued() const { return queued_; }
   const std::set<uint64_t>& open() const { return open_; }
   const std::set<uint64_t>& ended() const { return ended_; }
-  // The times at which open ones with a duration end.
+  // (end, id) of open requests with a duration, ascending.
   const std::set<std::pair<Timestamp, uint64_t>>& ends() const { return ends_; }
-  // The number of queued and open ones of a group.
+  // Returns the number of queued and open requests of a group.
   size_t CountOf(std::string_view group) const;
-  // The queued or open one of a group for just this job; 0: none.
+  // Returns the id of the group's queued or open request for exactly this job; 0: none.
   uint64_t For(std::string_view group, std::string_view job) const;
-  // The open one for the job or, the longest first, a part of its name before a '/', that `fits`; 0: none.
+  // Returns the id of the group's open request for the job, or for the longest prefix of its name before a
+  // '/', that `fits` accepts; 0: none.
   uint64_t OpenFor(std::string_view group, std::string_view job,
                    absl::FunctionRef<bool(uint64_t id)> fits) const;
 
  private:
   std::set<uint64_t> open_, queued_, ended_;
   std::set<std::pair<Timestamp, uint64_t>> ends_;
-  // Of requests that are queued or open, by group and then by job: a group's request stands in no other's way.
+  // Queued and open requests by group and then job, so that requests of different groups do not conflict.
   std::map<std::string, std::map<std::string, uint64_t, std::less<>>, std::less<>> by_job_;
-  std::map<std::string, size_t, std::less<>> of_group_;  // likewise: how many; none is 0
+  // Number of queued and open requests by group; never 0.
+  std::map<std::string, size_t, std::less<>> of_group_;
 };
 
 }  // namespace taut::brain

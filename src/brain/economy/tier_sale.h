@@ -1,7 +1,7 @@
-// How each tier of a pool is sold, by what it promises:
-//   reserved: against capacity, less what other reserved tiers have bought; what is granted always runs.
-//   slack:    what the higher tiers are expected not to use; reclaimed when they do.
-//   spare:    everything, without a promise; runs as slack does.
+// How each tier of a pool is sold, depending on its promise:
+// reserved: against capacity, less what other reserved tiers have bought; granted capacity always runs.
+// slack: capacity that the higher tiers are expected not to use; reclaimed when they do.
+// spare: everything, without a promise; runs as slack does.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace taut::brain {
 
 enum class TierSale : uint8_t { kReserved, kSlack, kSpare };
 std::string_view Name(TierSale sale);  // "reserved", "slack", "spare"
-// InvalidArgument naming the choices.
+// Returns InvalidArgument with the choices for an unknown name.
 absl::StatusOr<TierSale> TierSaleNamed(std::string_view name);
-// By tier of the sheet: the first is reserved, and so are those after it that promise an availability of at
-// least 99.9 %; one that promises none is spare; others are slack.
+// Returns the sale of each tier of the sheet. The first tier is reserved, and so are the following tiers that
+// promise an availability of at least 99.9 %; a tier that promises none is spare; others are slack.
 std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet);
 
 }  // namespace taut::brain
