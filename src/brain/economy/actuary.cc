@@ -10,10 +10,10 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kTailShare = 0.05;  // of the steps count as a time of high use
+constexpr double kTailShare = 0.05;  // share of the steps that counts as high use
 constexpr double kLossDays = 14;     // half-life of the bases' losses
 constexpr double kLossPower = 6;     // a base with twice the loss weighs 2^-6
-constexpr double kLeastRisk = 0.1;   // of the ordered one: the lowest calibration goes to
+constexpr double kLeastRisk = 0.1;   // lower bound of the calibrated risk, as a share of the ordered one
 constexpr int64_t kMostHorizonDays = 120;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
@@ -42,8 +42,8 @@ absl::Status Check(const ActuaryOptions& o) {
   return absl::OkStatus();
 }
 
-// What a risk is multiplied by for a quantile of n independent samples, so that a new sample is above it with
-// probability `ordered` at most: n + 1 of them are exchangeable. 0: the highest of them.
+// Returns the factor on the risk for a quantile of n independent samples, such that a new sample exceeds it
+// with probability `ordered` at most: the n + 1 samples are exchangeable. 0: take the highest sample.
 double Correction(double ordered, double n) { return std::max(0.0, (ordered * (n + 1) - 1) / (ordered * n)); }
 
 }  // namespace
@@ -88,7 +88,7 @@ void Actuary::Observe(double capacity, double higher_use) {
   MakeForecast();
 }
 
-// Against every forecast that this step is in the horizon of. A loss of capacity counts like use.
+// Compares a step with every forecast whose horizon contains it. A loss of capacity counts like use.
 void Actuary::Compare(double available) {
   double missed = 0, promises = 0;
   const Forecast* oldest = nullptr;
@@ -106,7 +106,7 @@ void Actuary::Compare(double available) {
   const double keep = std::exp2(-static_cast<double>(options_.step_s) / 86'400 / kLossDays);
   for (double& loss : loss_) loss *= keep;
   if (oldest != nullptr && std::isfinite(oldest->tail)) {
-    // Within a bin it is the same value.
+    // Values within one bin are indistinguishable.
     const double high = oldest->tail + ErrorHistogram::kBin * options_.capacity;
     dependence_.Add(step_, oldest->capacity - available > high);
   }
@@ -118,7 +118,7 @@ void Actuary::Compare(double available) {
   }
 }
 
-// Horizons that end with this step.
+// Completes the horizons that end with this step.
 void Actuary::CompleteForecasts() {
   const bool of_horizons = options_.of == PromiseOf::kHorizon;
   if (of_horizons && promised_until_ == step_)
@@ -126,7 +126,7 @@ void Actuary::CompleteForecasts() {
   for (const Forecast& f : pending_) {
     if (f.end != step_) continue;
     last_completed_ = step_ + 1;
-    // Of a horizon that was measured less than half the highest use is not known.
+    // The highest use of a horizon is unknown if less than half of it was measured.
     if (!of_horizons || 2 * f.measured < options_.horizon_steps) continue;
     Learn(f, f.highest);
     if (!std::isnan(f.amount) && promised_until_ < step_)
@@ -146,7 +146,7 @@ void Actuary::Calibrate(double missed, double steps) {
   surplus_ += ((1 - options_.promise) - missed) * steps;
   promised_steps_ += steps;
   missed_steps_ += missed * steps;
-  // What has been saved up cannot be spent faster than the limits of the risk allow, and is then lost.
+  // A saved surplus cannot be spent faster than most_risk allows; the excess is lost.
   const double recover = options_.recover_days * 86'400 / static_cast<double>(options_.step_s);
   const double risk = 1 - options_.promise;
   surplus_ = std::min(surplus_, (options_.most_risk - 1) * risk * recover);
@@ -198,7 +198,8 @@ void Actuary::FillEvidence(Evidence& e) const {
   e.measured_steps = measured_;
   const auto horizon = static_cast<double>(options_.horizon_steps);
   const bool of_horizons = options_.of == PromiseOf::kHorizon;
-  // A step is in several forecasts; a horizon begins every stride.
+  // A step belongs to several forecasts, so steps must not count more than once; a horizon starts every
+  // stride.
   e.samples = of_horizons ? errors_[0].weight() * static_cast<double>(stride_)
                           : errors_[0].weight() / std::min<double>(kOverlap, horizon);
   e.steps_per_sample = dependence_.StepsPerSample();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxDurationSeconds = 100 * 365 * kDaySeconds;
 
-// One resource of a request: its lane, or none if the tree does not have it.
+// One requested resource and its lane; null if the tree does not know it.
 struct Want {
   std::string_view resource;
   int64_t amount = 0, per_task = 0;
@@ -36,6 +36,7 @@ class Decision {
     for (const Want& w : wants_) Reasons(w);
     Nearest();
     if (out_.outcome == AdmissionOutcome::kRefused) return std::move(out_);
+    // Reclaiming can help only if every lacking resource is within the nominal quota.
     out_.reclaimable = std::all_of(wants_.begin(), wants_.end(), [&](const Want& w) {
       const QuotaCell& c = w.lane->cell(group_);
       return w.amount <= w.available || c.use + w.amount <= c.nominal;
@@ -111,6 +112,7 @@ class Decision {
     const bool never = w.amount > w.lane->Maximum(group_);
     if (never) out_.outcome = AdmissionOutcome::kRefused;
     if (w.amount <= w.available) return;
+    // A resource that could never fit shows the levels of an unused tree, since current use is not the cause.
     for (const QuotaBind& bind : w.lane->Binds(group_, w.amount, !never)) {
       AdmissionReason r;
       r.kind = bind.what == QuotaBind::What::kCohort ? AdmissionReason::Kind::kCohort
@@ -143,7 +145,7 @@ class Decision {
     return out + ".";
   }
 
-  // Amounts of different resources do not depend on each other.
+  // Amounts of different resources are independent, so each is the most of its own lane.
   void Nearest() {
     out_.fitting_tasks = request_.tasks;
     for (const Want& w : wants_) {
@@ -178,6 +180,7 @@ class Decision {
       if (!group.ok()) return group.status();
       bool changed = false;
       for (size_t k = 0; k < wants_.size(); ++k) {
+        // A release of more than is in use counts as all that is in use.
         const int64_t amount = std::min(r.use.amounts.Get(wants_[k].resource), later[k].cell(*group).held);
         if (amount < 0) {
           return absl::InvalidArgumentError(StrCat("negative release of ", wants_[k].resource, " by group \"",

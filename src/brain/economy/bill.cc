@@ -39,7 +39,7 @@ absl::Status Charge(BillSums* sums, const BillLine& line) {
 
 struct LineOfJob {
   LineKey key;
-  size_t job;  // of the group
+  size_t job;  // index within the group
   uint64_t quantity;
 };
 
@@ -54,7 +54,7 @@ BillLine EmptyLine(const PriceSheet& sheet, const LineKey& key) {
   return line;
 }
 
-// `of` are the group's quantities of one key, one of each job.
+// Prices the group's quantities of one key; `of` has one row for each job.
 absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, std::span<JobBill> jobs,
                        GroupBill* group) {
   BillLine line = EmptyLine(sheet, of.front().key);
@@ -76,7 +76,7 @@ absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, s
   if (line.key.slo_missed) line.credit = ShareOf(*amount, sheet.tiers[line.key.tier].service_credit_ppm);
 
   const std::vector<Money> amounts = Split(line.amount, quantities);
-  // By amount, so that no job's credit passes its amount.
+  // Splits the credit by amounts, so that no job's credit exceeds its amount.
   std::vector<uint64_t> weights;
   weights.reserve(amounts.size());
   for (const Money part : amounts) weights.push_back(Micros(part));
@@ -140,7 +140,7 @@ absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost
   return absl::OkStatus();
 }
 
-// Adds a cost to the groups' and jobs' `to`.
+// Shares a cost among groups, then among the jobs of each, and stores it in `to`.
 absl::Status Share(Money cost, CostSharing sharing, Money BillSums::*to, Bill* bill) {
   if (sharing == CostSharing::kPlatform || bill->groups.empty() || cost == Money{}) return absl::OkStatus();
   const auto weight = [sharing](const BillSums& sums) {
@@ -173,7 +173,7 @@ absl::Status SumGroups(Bill* bill) {
   return status;
 }
 
-// Who bears what the charges leave open of the costs.
+// Computes the costs that charges do not recover, and who bears them.
 absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   const Money charges = bill->sums.charges;
   bill->idle_cost = {std::max<int64_t>(0, bill->machine_cost.micros - charges.micros)};
@@ -184,7 +184,7 @@ absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   if (status.ok()) status = SumGroups(bill);
   const absl::StatusOr<Money> cost = Add(bill->machine_cost, bill->overhead_cost);
   if (!status.ok() || !cost.ok()) return status.ok() ? cost.status() : status;
-  bill->platform = {cost->micros - bill->sums.total.micros};  // fits: both are >= 0
+  bill->platform = {cost->micros - bill->sums.total.micros};  // fits, since both are >= 0
   return absl::OkStatus();
 }
 

@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// An override for longer is a grant.
+// Bound on the duration of an override; more money for longer is a grant.
 constexpr int64_t kLongestOverride = 10 * 366 * kDaySeconds;
 
 absl::Status Invalid(std::string_view text) { return absl::InvalidArgumentError(std::string(text)); }
@@ -25,8 +25,8 @@ absl::Status CheckAmount(Money amount, std::string_view what, bool zero_too) {
                         " to ", ToText(kMostBudgetAmount)));
 }
 
-// A value that holds from a day on. What is in force keeps its past: only a line of which nothing has begun
-// yet can be set from any day.
+// Sets a value from a day on. Values in force keep their past, because spending was attributed by them; only
+// a line of which nothing has begun yet can be set from any day.
 template <typename T>
 absl::Status SetFrom(Timeline<T>& line, int64_t from_s, T value, int64_t now_s, std::string_view what) {
   if (from_s % kDaySeconds != 0)
@@ -153,7 +153,7 @@ absl::Status BudgetAccounts::DefineBusiness(const BudgetEntry& e) {
   return absl::OkStatus();
 }
 
-// Distinct holders that are there, with shares above 0 that are 100 % together.
+// Checks that the parts are distinct, known holders with shares above 0 that sum up to 100 %.
 absl::Status BudgetAccounts::CheckParts(const BudgetEntry& e, std::string_view what) const {
   std::set<BudgetHolder> seen;
   int64_t sum = 0;
@@ -199,6 +199,7 @@ absl::Status BudgetAccounts::Remove(const BudgetEntry& e) {
   if (e.of.is_business()) {
     for (const auto& [group, line] : funding_) {
       for (size_t i = 0; i < line.size(); ++i) {
+        // Steps that end by tomorrow no longer pay for anything, since changes apply from the next day on.
         const bool over = i + 1 < line.size() && line[i + 1].first <= NextDay(e.time_s);
         const auto is_it = [&](const BudgetPart& part) { return part.holder == e.of; };
         if (!over && std::ranges::any_of(line[i].second, is_it))
@@ -239,7 +240,7 @@ absl::StatusOr<HolderState> BudgetAccounts::Giving(const BudgetHolder& holder, M
 absl::Status BudgetAccounts::Receive(HolderState& state, const BudgetHolder& holder, Money amount) const {
   if (state.removed) return Refused(StrCat(Called(holder), " was removed: it receives nothing"));
   if (amount.micros < 0) return Invalid(StrCat(Called(holder), " would receive a negative amount"));
-  // With the balance the sum is bounded, too.
+  // Bounding the balance also bounds the sum of the fields that make it up.
   const absl::StatusOr<Money> sum = Add(state.balance(), amount);
   if (!sum.ok() || *sum > kMostBudgetAmount)
     return absl::OutOfRangeError(StrCat(Called(holder), " would have more than ", ToText(kMostBudgetAmount)));
@@ -273,6 +274,7 @@ absl::Status BudgetAccounts::Transfer(const BudgetEntry& e) {
   if (from->unit == to->unit && e.amount != e.received)
     return Invalid(
         StrCat("a transfer of ", ToText(e.amount), " that is ", ToText(e.received), " when it arrives"));
+  // Work on copies: an overflow must leave the accounts unchanged.
   std::map<std::string, BudgetTotals> totals = totals_;
   if (absl::Status s = CountConverted(from->unit, e.amount, to->unit, e.received, totals); !s.ok()) return s;
   if (absl::Status s = AddTo(from->given, e.amount); !s.ok()) return s;
@@ -290,6 +292,7 @@ absl::Status BudgetAccounts::SplitUp(const BudgetEntry& e) {
   std::vector<uint64_t> weights;
   for (const BudgetPart& part : e.parts) weights.push_back(static_cast<uint64_t>(part.share_bp));
   const std::vector<Money> shares = Split(e.amount, weights);
+  // Work on copies until every part is checked: an error in the last part must undo the first ones.
   std::map<std::string, BudgetTotals> totals = totals_;
   std::vector<HolderState> states;
   for (size_t i = 0; i < e.parts.size(); ++i) {
@@ -355,6 +358,8 @@ absl::Status BudgetAccounts::Close(const BudgetEntry& e) {
   const Money balance = known->balance();
   if (e.spent.micros < 0 || e.carried.micros < 0 || e.expired.micros < 0 || e.amount.micros < 0)
     return Invalid(StrCat("the end of a period of ", Called(e.of), " has a negative amount"));
+  // Spending beyond the balance is not paid; it counts as overspent and does not become a debt of the next
+  // period.
   const Money paid = std::min(balance, e.spent);
   if (e.carried > balance || e.expired.micros != balance.micros - paid.micros - e.carried.micros)
     return Invalid(StrCat(Called(e.of), ": carried over and expired are not what was left"));
@@ -371,6 +376,7 @@ absl::Status BudgetAccounts::Close(const BudgetEntry& e) {
   }
   totals_[next.unit] = totals;
   std::erase_if(next.overrides, [this](const BudgetOverride& o) { return o.until_s <= period_.to_s; });
+  // A removed holder stays until its period ends, since its spending is still attributed to it.
   if (next.removed) {
     holders_.erase(e.of);
     if (!e.of.is_business()) funding_.erase(e.of.name);

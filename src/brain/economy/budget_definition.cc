@@ -124,14 +124,14 @@ class BudgetCheck {
   std::vector<std::string> out_;
 };
 
-// The steps that a line lacks to be as defined.
+// Returns the steps that must be added to a ledger's line so that it is as defined.
 template <typename T>
 absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedSteps<T>& defined,
                                          const Timeline<T>& line, int64_t period_from_s, int64_t now_s) {
   Timeline<T> out;
   if (line.empty()) {
     for (const auto& [from, value] : defined) {
-      // Of what is over when it is first read only the last step counts.
+      // Of steps that are already over when they are first read, only the last one matters.
       if (from.value_or(0) <= now_s) out.clear();
       out.emplace_back(from.value_or(period_from_s), value);
     }
@@ -170,8 +170,8 @@ absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedS
     return a.first == b.first && Same(a.second, b.second);
   });
   if (differs || !same_later) out.insert(out.end(), later.begin(), later.end());
-  // A step that is no longer defined becomes the one before it. The first of `known_later` differs from
-  // `known`.
+  // A future step that is no longer defined is replaced by the value before it. The first of `known_later`
+  // differs from `known`.
   const bool dropped = !differs && known != nullptr && !known_later.empty() &&
                        (later.empty() || known_later.front().first < later.front().first);
   if (dropped) out.emplace(out.begin(), known_later.front().first, *known);
@@ -184,7 +184,7 @@ BudgetEntry EntryOf(BudgetAct act) {
   return e;
 }
 
-// Rates and prices, which businesses and spending need.
+// Adds rates and prices first, since businesses and spending depend on them.
 absl::Status AddRates(const BudgetDefinition& def, const Price& price, const BudgetAccounts& accounts,
                       int64_t from_s, int64_t now_s, std::vector<BudgetEntry>& out) {
   const auto prices =
@@ -230,7 +230,7 @@ absl::Status AddFunding(const BudgetDefinition& def, const BudgetAccounts& accou
       e.from_s = from;
       e.parts = parts;
     }
-    // It was removed, and is there again with the same shares.
+    // The group was removed and is defined again with the same shares.
     if (steps->empty() && known != nullptr && known->removed) {
       BudgetEntry& e = out.emplace_back(EntryOf(BudgetAct::kFunding));
       e.of = holder;
@@ -281,7 +281,7 @@ absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, 
   }
   for (const BudgetDefinition::GroupRow& row : def.groups) defined.insert(GroupHolder(row.name));
   if (absl::Status s = AddFunding(def, accounts, from_s, now_s, out); !s.ok()) return s;
-  // Groups first: a business that still pays for one cannot go.
+  // Groups first: a business that still pays for a group cannot be removed.
   for (const bool business : {false, true}) {
     for (const auto& [holder, state] : accounts.holders()) {
       if (holder.is_business() != business || state.removed || defined.contains(holder)) continue;

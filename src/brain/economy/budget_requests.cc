@@ -1,4 +1,4 @@
-// What people and the calendar ask of a BudgetAccounts, as entries that it takes.
+// Turns requests of people, and the calendar, into entries that BudgetAccounts accepts.
 #include <algorithm>
 #include <utility>
 
@@ -12,18 +12,19 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr int64_t kMicros = 1'000'000;  // of one of a unit
+constexpr int64_t kMicros = 1'000'000;  // micro-units in one unit
 
 bool TakesFrom(BudgetAct act) {
   return act == BudgetAct::kTransfer || act == BudgetAct::kSplit || act == BudgetAct::kExpire;
 }
 
-// share_bp of an amount >= 0, rounded down.
+// Returns share_bp of an amount >= 0, rounded down.
 Money PartOf(Money amount, int64_t share_bp) {
   return ShareOf(amount, share_bp * (kWholePpm / kWholeBasisPoints));
 }
 
-// An amount >= 0 of the unit of which one is worth `worths.first`, in that of which one is worth `worths.second`.
+// Converts an amount >= 0 between units, of which one is worth `worths.first` and `worths.second`; rounds to
+// the nearest.
 absl::StatusOr<Money> ToNearest(Money amount, const std::pair<Money, Money>& worths) {
   return PriceTimes(worths.first, static_cast<uint64_t>(amount.micros),
                     static_cast<uint64_t>(worths.second.micros));
@@ -90,7 +91,8 @@ absl::StatusOr<Money> BudgetAccounts::Convert(Money amount, const std::string& f
   return ToNearest(amount, *worths);
 }
 
-// Rounded down: a transfer there and back must not make money. InvalidArgument where nothing would arrive.
+// Converts for a receiver, rounded down, so that moving money there and back cannot create money. Returns
+// InvalidArgument if nothing would arrive.
 absl::StatusOr<Money> BudgetAccounts::Received(Money amount, const std::string& from,
                                                const BudgetHolder& holder, int64_t time_s) const {
   const std::string to = UnitOf(holder);
@@ -102,6 +104,7 @@ absl::StatusOr<Money> BudgetAccounts::Received(Money amount, const std::string& 
   const auto value = [](Money times, Money rate) {
     return static_cast<Wide>(times.micros) * static_cast<uint64_t>(rate.micros);  // neither is negative
   };
+  // Undo a rounding up: the received value must not exceed the sent one.
   if (value(*received, worths->second) > value(amount, worths->first)) --received->micros;
   if (amount.micros > 0 && received->micros == 0) {
     return absl::InvalidArgumentError(
@@ -149,6 +152,7 @@ absl::StatusOr<BudgetEntry> BudgetAccounts::Make(BudgetEntry asked, bool all, co
   if (asked.amount.micros >= 0) {
     if (absl::Status s = FillReceived(asked); !s.ok()) return s;
   }
+  // Apply on a copy finds every other error, so that a returned entry is always accepted.
   BudgetAccounts after = *this;
   if (absl::Status s = after.Apply(asked); !s.ok()) {
     if (all && left.micros == 0 && absl::IsInvalidArgument(s))
@@ -186,7 +190,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPerio
     if (!state.removed) {
       e.carried = PartOf(left, state.carry.share_bp);
       if (state.carry.cap.has_value()) e.carried = std::min(e.carried, *state.carry.cap);
-      if (state.frozen_by != 0) e.carried = left;  // its money stays where it is
+      if (state.frozen_by != 0) e.carried = left;  // frozen money stays where it is
       e.amount = state.per_period;
     }
     e.expired = {left.micros - e.carried.micros};
@@ -195,6 +199,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPerio
   begin.unit = currency_;
   begin.from_s = period_.to_s;
   begin.until_s = PeriodEnd(next, period_.to_s);
+  // Checks the entries as a sequence: ids, and that they close exactly what is open.
   BudgetAccounts after = *this;
   for (const BudgetEntry& e : out) {
     if (absl::Status s = after.Apply(e); !s.ok()) return s;

@@ -43,7 +43,7 @@ void SeasonProfile::Add(int64_t step, double deviation) {
   const double gain = std::max(least_gain_, 1.0 / visits_[slot]);
   mean_[slot] += static_cast<float>(gain * error);
   error_ += gain_ * (error - error_);
-  // The error now, against the error an hour ago.
+  // Estimates persistence by regression of the present error on the error an hour ago.
   double& hour_ago = errors_[static_cast<size_t>(errors_seen_ % hour_steps_)];
   if (errors_seen_ >= hour_steps_) {
     const double keep = 1 - least_gain_ / kDaySlots;
@@ -76,10 +76,11 @@ void DemandBases::Add(double use) {
     sum.sum += static_cast<double>(sign) * value;
     sum.n += sign;
   };
+  // Before the step is added to the means: a forecast could not know it either.
   daily_.Add(step_, use - DayMean());
   weekly_.Add(step_, use - WeekMean());
   if (step_ >= day_steps_) add(day_, at(step_ - day_steps_), -1);
-  add(week_, at(step_), -1);  // of a week ago
+  add(week_, at(step_), -1);  // drops the value of a week ago
   at(step_) = use;
   add(day_, use, 1);
   add(week_, use, 1);

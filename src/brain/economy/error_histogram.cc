@@ -6,7 +6,8 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kLargestUnit = 1e6;  // far below where float sums would lose samples of 1
+// Far below the value at which float sums would lose a sample of weight 1.
+constexpr double kLargestUnit = 1e6;
 
 }  // namespace
 
@@ -17,7 +18,7 @@ ErrorHistogram::ErrorHistogram(double scale, double half_life)
       groups_(counts_.size() / kGroup + 1) {}
 
 void ErrorHistogram::Add(double error) {
-  // A hair down, so that an error on an edge stays on it.
+  // Rounds down by a small amount, so that an error on a bin edge stays there.
   const double at = std::ceil((std::clamp(error / scale_, -1.0, 1.0) + 1) / kBin - 1e-6);
   const auto bin = static_cast<size_t>(std::max(0.0, at));
   counts_[bin] += static_cast<float>(unit_);
@@ -26,6 +27,7 @@ void ErrorHistogram::Add(double error) {
 }
 
 void ErrorHistogram::Age(double samples) {
+  // Instead of scaling all counts down, new samples weigh more; rescaling is rare.
   unit_ *= std::exp2(samples / half_life_);
   if (unit_ < kLargestUnit) return;
   for (float& c : counts_) c = static_cast<float>(c / unit_);

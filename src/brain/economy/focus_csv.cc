@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMillion = 1'000'000;
 
-// Never negative.
+// REQUIRES: not negative.
 std::string QuantityText(int64_t millionths) {
   return fmt::format("{}.{:06}", millionths / kMillion, millionths % kMillion);
 }
@@ -24,7 +24,7 @@ std::string FocusCsv::Header() {
 }
 
 const std::string& FocusCsv::TextOfTime(int64_t seconds) {
-  // Times of bills are whole hours and days for the most part.
+  // Times of bills are mostly whole hours and days.
   KnownTime& known = known_[static_cast<uint64_t>(seconds / 3600) % known_.size()];
   if (known.text.empty() || known.seconds != seconds) known = {seconds, UtcText(seconds)};
   return known.text;

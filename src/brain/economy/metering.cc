@@ -22,7 +22,7 @@ absl::Status Increase(uint64_t* sum, uint64_t by, std::string_view what) {
   return __builtin_add_overflow(*sum, by, sum) ? TooMuch(what) : absl::OkStatus();
 }
 
-// Halves up.
+// Rounds halves up.
 absl::StatusOr<uint64_t> Scaled(uint64_t quantity, int64_t ppm) {
   if (ppm == kWholePpm) return quantity;
   const Wide scaled = (static_cast<Wide>(quantity) * static_cast<uint64_t>(ppm) + kWholePpm / 2) / kWholePpm;
@@ -30,7 +30,7 @@ absl::StatusOr<uint64_t> Scaled(uint64_t quantity, int64_t ppm) {
   return static_cast<uint64_t>(scaled);
 }
 
-// Of one resource of an entry: what its rule charges, without the slack tax.
+// Returns what the tier's rule charges for one resource of an entry, without the slack tax.
 absl::StatusOr<uint64_t> ChargedOf(const UsageQuantities& q, ChargeRule rule, int64_t seconds) {
   switch (rule) {
     case ChargeRule::kReservation:
@@ -169,7 +169,7 @@ uint32_t Metering::JobOf(const UsageEntry& entry) {
 
 absl::Status Metering::AddLine(uint32_t job, const LineKey& key, uint64_t quantity) {
   if (quantity == 0) return absl::OkStatus();
-  // From the end: entries mostly come in order of time, and the line of the last is that of the next.
+  // Search from the end: entries mostly arrive in order of time, so a job's last line usually matches.
   std::vector<MeteredLine>& lines = jobs_[job].lines;
   for (size_t i = lines.size(); i-- > 0;) {
     if (lines[i].key == key) return Increase(&lines[i].quantity, quantity, "the quantity of a job");
@@ -269,18 +269,19 @@ void Metering::SortJobs() {
   for (TaxItem& item : items_) item.job = place[item.job];
 }
 
-// `items` are of one segment, sorted by group, key and job.
+// Shares the taxed slack of one segment. `items` are sorted by group, key and job.
 absl::Status Metering::ShareSlack(std::span<const TaxItem> items, Resource r, uint64_t taxed,
                                   uint64_t others_request) {
   if (taxed == 0) return absl::OkStatus();
   const auto together = [this](const TaxItem& a, const TaxItem& b) {
     return jobs_[a.job].group == jobs_[b.job].group && a.key == b.key;
   };
+  // `others_request` takes part as one more participant, so that absent jobs bear their share.
   std::vector<uint64_t> requests = {others_request};
   std::vector<size_t> ends;
   for (size_t i = 0; i < items.size(); ++i) {
     if (i == 0 || !together(items[i - 1], items[i])) requests.push_back(0);
-    requests.back() += items[i].request[At(r)];  // fits: the pool's does
+    requests.back() += items[i].request[At(r)];  // fits, since the pool's sum does
     if (i + 1 == items.size() || !together(items[i], items[i + 1])) ends.push_back(i + 1);
   }
   const std::vector<uint64_t> parts = SplitUnits(taxed, requests);

@@ -104,6 +104,7 @@ absl::StatusOr<Money> PriceTimes(Money rate, uint64_t quantity, uint64_t per_rat
   const Wide product = static_cast<Wide>(Magnitude(rate.micros)) * quantity;
   Wide amount = product / per_rate;
   const auto rest = static_cast<uint64_t>(product % per_rate);
+  // Compares without doubling `rest`, which could overflow.
   const uint64_t to_next = per_rate - rest;
   if (rest > to_next || (rest == to_next && !negative)) ++amount;
   if (amount > kMostMicros)
@@ -133,7 +134,7 @@ std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weigh
     left -= parts[i];
   }
   if (left == 0) return parts;
-  // Fewer are left than parts have a remainder.
+  // The remainder is less than the number of parts with a fraction, so each gets at most one unit.
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   const auto before = [&](size_t a, size_t b) {

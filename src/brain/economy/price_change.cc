@@ -23,21 +23,21 @@ std::string RateText(const Price* price, Resource r) {
   return StrCat(ToText(price->rate(r)), " per ", UnitOf(r).large_one, "-hour");
 }
 
-// "0.04 per core-hour, 0.005 per GiB-hour": the newest.
+// Returns the newest price: "0.04 per core-hour, 0.005 per GiB-hour".
 std::string RatesAt(const PriceTier& tier, int64_t time_s) {
   const Price* price = PriceIn(tier, time_s);
   if (price == nullptr) return "without a price";
   return StrCat(RateText(price, Resource::kCpu), ", ", RateText(price, Resource::kMemory));
 }
 
-// "0.04 per core-hour, was 0.031 per core-hour"; "" if both are the same.
+// Returns "0.04 per core-hour, was 0.031 per core-hour"; "" if both are equal.
 std::string RateChange(const Price* before, const Price* after) {
   std::string out;
   for (const Resource r : kResources) {
     const std::string was = RateText(before, r), is = RateText(after, r);
     if (was == is || (before == nullptr && after == nullptr)) continue;
     StrAppend(&out, out.empty() ? "" : "; ", is, ", was ", was);
-    if (before == nullptr || after == nullptr) break;  // of both resources
+    if (before == nullptr || after == nullptr) break;  // a missing price is missing for both resources
   }
   return out;
 }
@@ -73,13 +73,13 @@ void AddTier(const PriceTier& before, const PriceTier& after, int64_t now_s, std
   AddRateChanges(before, after, now_s, out);
 }
 
-// The tier of a job is found by these, and no name.
+// Rules as (pattern, bounds, tier's name): only what determines the tier of a job.
 auto RulesOf(const Pricing& pricing) {
   std::vector<std::tuple<std::string, std::optional<int>, std::optional<int>, std::string>> out;
   for (const TierRule& rule : pricing.tier_rules)
     out.emplace_back(rule.match, rule.least_priority, rule.most_priority,
                      pricing.sheet.tiers[rule.tier].name);
-  // Jobs without a rule are of the first tier.
+  // Jobs without a rule belong to the first tier.
   if (!pricing.sheet.tiers.empty())
     out.emplace_back("*", std::nullopt, std::nullopt, pricing.sheet.tiers[0].name);
   return out;
@@ -102,7 +102,7 @@ std::vector<PriceChange> ChangesBefore(const Pricing& before, const Pricing& aft
     if (const std::optional<uint16_t> was = before.sheet.TierNamed(tier.name); was.has_value())
       AddTier(before.sheet.tiers[*was], tier, now_s, out);
   }
-  // Under another name its prices are others, too.
+  // A renamed tier may also have other prices.
   bool any_gone = false;
   for (const PriceTier& tier : before.sheet.tiers) {
     if (after.sheet.TierNamed(tier.name).has_value()) continue;

@@ -20,7 +20,7 @@ constexpr ChargeRuleInfo kRules[] = {
     {ChargeRule::kPeak, "peak", "the highest usage of each window, for all of the window"},
 };
 
-// At this rate a month of 10,000 cores still fits into Money; a higher one is a mistake of a price file.
+// Highest rate at which a month of 10,000 cores fits into Money; a higher one is a mistake in the price file.
 constexpr Money kMostRate{int64_t{1'000'000} * 1'000'000};
 
 constexpr size_t kMostTiers = std::numeric_limits<uint16_t>::max();
@@ -29,7 +29,7 @@ absl::Status Wrong(std::string_view what) {
   return absl::InvalidArgumentError(StrCat("price sheet: ", what));
 }
 
-// " from 2026-02-01 00:00"; of a price that was always valid " from the beginning".
+// Returns " from 2026-02-01 00:00", or " from the beginning" for a price that was always valid.
 std::string FromText(int64_t from_s) {
   return from_s == -kMaxBillSeconds ? " from the beginning" : StrCat(" from ", FormatTime(from_s));
 }
@@ -118,8 +118,8 @@ absl::Status PriceSheet::Check(std::span<const std::string_view> required) const
   return absl::OkStatus();
 }
 
-// Production about 1 and batch 0.98 in both, free none: papers, the mechanism of budget and quota. Those of
-// monitoring and mid are ours.
+// Production about 1 and batch 0.98 for both, free none (papers, mechanism of budget and quota). Those of
+// monitoring and mid are chosen here.
 PriceSheet DefaultTiers() {
   PriceSheet sheet;
   const auto add = [&sheet](std::string_view name, int64_t slo_ppm, ChargeRule rule) {

@@ -9,14 +9,14 @@
 namespace taut::brain {
 namespace {
 
-// The value that 95 % of them are at or below. `values` are not empty.
+// Returns the 95th percentile. REQUIRES: values is not empty.
 int64_t NinetyFifth(std::vector<int64_t> values) {
   const size_t rank = (values.size() * 95 + 99) / 100 - 1;
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(rank));
   return values[rank];
 }
 
-// Up to what people write into a quota file.
+// Rounds up to the steps in which people write quota.
 int64_t RoundedUp(std::string_view resource, int64_t amount) {
   const int64_t step = resource == kQuotaCpu      ? 100
                        : resource == kQuotaMemory ? static_cast<int64_t>(64 * kMiB)
@@ -24,7 +24,7 @@ int64_t RoundedUp(std::string_view resource, int64_t amount) {
   return (amount + step - 1) / step * step;
 }
 
-// Memory in whole mebibytes, rounded up.
+// Formats an amount; memory is rounded up to whole mebibytes.
 std::string TextOf(std::string_view resource, int64_t amount) {
   constexpr auto kStep = static_cast<int64_t>(kMiB);
   return QuotaText(resource, resource == kQuotaMemory ? (amount + kStep - 1) / kStep * kStep : amount);
@@ -68,7 +68,7 @@ void QuotaHistory::Note(const QuotaPlace& place, int64_t time_s, int64_t in_use,
 void QuotaHistory::Forget(int64_t now_s) {
   const int64_t now = now_s / kHourSeconds;
   for (auto& [place, hours] : places_) {
-    // Hours ascend: mostly there is nothing, or one, to be dropped at either end.
+    // Hours ascend, so usually at most one must be dropped at either end.
     const auto old = std::ranges::upper_bound(hours, now - kHours, {}, &QuotaHour::hour);
     hours.erase(hours.begin(), old);
     while (!hours.empty() && hours.back().hour > now) hours.pop_back();

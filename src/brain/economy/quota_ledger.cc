@@ -74,7 +74,7 @@ absl::Status QuotaLedger::Take(HeldJob job) {
 bool QuotaLedger::Release(std::string_view id) {
   const auto at = jobs_.find(id);
   if (at == jobs_.end()) return false;
-  (void)tree_.Remove(at->second.use);  // it was added
+  (void)tree_.Remove(at->second.use);  // it was added before
   jobs_.erase(at);
   return true;
 }

@@ -11,16 +11,16 @@ Timestamp After(Timestamp t, int64_t seconds) { return {t.us + seconds * kMicros
 
 QuotaVector AmountsOf(const JobUse& use) { return QuotaVector::Of(use.cpu_millicores, use.memory_bytes); }
 
-// A request is for jobs of its own group and tier alone: another's use stays that one's.
+// A request covers only jobs of its own group and tier: the use of others stays theirs.
 bool IsFor(const AdmissionRequest& request, const JobUse& use) {
   return request.group == use.group && request.tier == use.tier;
 }
 
-// How the reasons of queued requests begin that the queue has no room for whatever is free.
+// First words of the reasons of queued requests that free quota would not help.
 constexpr std::string_view kNeverFits = "It can no longer fit";
 constexpr std::string_view kHeld = "It waits for money: ";
 
-// Whether the quota has the place where something is used.
+// Returns whether the quota has this group and tier.
 bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
   return tree.GroupNamed(group).ok() && tree.TierNamed(tier).has_value();
 }
@@ -33,7 +33,7 @@ QuotaRequest Ended(QuotaRequest request, RequestEnd end, Timestamp now, std::str
   return request;
 }
 
-// What a request becomes by a verdict.
+// Returns the request after a verdict.
 QuotaRequest Decided(QuotaRequest request, const AdmissionVerdict& verdict, Timestamp now) {
   switch (verdict.outcome) {
     case AdmissionOutcome::kAdmitted:
@@ -68,6 +68,7 @@ absl::StatusOr<AdmissionVerdict> QuotaRequests::DecideOn(const QuotaTree& tree,
                                                          std::string_view job,
                                                          std::span<const ExpectedRelease> releases) const {
   if (!AnyJobOf(request, job)) return DecideAdmission(tree, request, releases);
+  // The request replaces the use of its jobs, which must not count twice.
   QuotaTree without = tree;
   LeaveOutJobs(request, job, without);
   return DecideAdmission(without, request, releases);
@@ -82,7 +83,7 @@ absl::StatusOr<AdmissionVerdict> QuotaRequests::Decide(const AdmissionRequest& r
   absl::StatusOr<AdmissionVerdict> verdict = DecideOn(tree_, request, job, {});
   if (std::string why = WhyHeld(request.group); verdict.ok() && !why.empty())
     return Held(*std::move(verdict), std::move(why));
-  // Only one that waits asks what will end when.
+  // Only a waiting request needs the expected releases.
   if (!verdict.ok() || verdict->outcome != AdmissionOutcome::kQueued || index_.ends().empty()) return verdict;
   return DecideOn(tree_, request, job, Releases());
 }
@@ -152,8 +153,8 @@ std::optional<QuotaRequest> QuotaRequests::DueOf(const Entry& entry, Timestamp n
   return std::nullopt;
 }
 
-// It fitted the quota when it was made. A mistake in the quota file that is mended soon should end no request, so
-// it goes on to wait for a while.
+// Handles a queued request that can no longer fit although it could when it was made. A mistake in the quota
+// file that is corrected soon must not end requests, so the request keeps waiting for refuse_after_s.
 std::optional<QuotaRequest> QuotaRequests::NeverFits(const QuotaRequest& queued, std::string_view why,
                                                      Timestamp now) {
   const auto [since, is_new] = never_fits_.try_emplace(queued.id, now);
@@ -166,12 +167,12 @@ std::optional<QuotaRequest> QuotaRequests::NeverFits(const QuotaRequest& queued,
   return out;
 }
 
-// False: the rest of the queue is to be looked at once these are applied.
+// Examines the queue. Returns false if the rest must be examined after the changes so far are applied.
 bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) {
   std::vector<const QuotaRequest*> queue;
   for (const uint64_t id : index_.queued()) queue.push_back(&requests_.at(id).request);
   std::stable_sort(queue.begin(), queue.end(), [](const QuotaRequest* a, const QuotaRequest* b) {
-    return a->asked.priority > b->asked.priority;  // the queue is by age
+    return a->asked.priority > b->asked.priority;  // the queue is ordered by age
   });
   for (const QuotaRequest* queued : queue) {
     if (const std::string why = WhyHeld(queued->asked.group); !why.empty()) {
@@ -196,14 +197,16 @@ bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<Quot
       continue;
     }
     out.push_back(Decided(*queued, *verdict, now));
-    // It will count with what its jobs use, if that is more.
+    // The request will count with the use of its jobs if that is larger, which `tree` does not know. So stop
+    // here and continue after it is applied.
     if (AnyJobOf(queued->asked, queued->job)) return false;
     Change(tree, verdict->use, true);
   }
   return true;
 }
 
-// Starts and ends by what is measured can come only after another use, or of requests that are new since.
+// Starts and ends by measurement can only follow a new SetUse, or concern requests that opened since the last
+// call. Other calls examine only these and expired durations.
 std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
   std::vector<uint64_t> looked_at;
   if (use_changed_) {
@@ -232,10 +235,12 @@ std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
       std::ranges::any_of(held_queue_, [&](const std::string& group) { return WhyHeld(group).empty(); });
   if (index_.queued().empty() || !(ends || room_changed_ || refuses || freed)) return out;
   held_queue_.clear();
+  // Decide on a copy with the due ends released: they are not applied yet, but make room now.
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
     if (ended.open()) continue;
     Change(later, UseOf(requests_.at(ended.id)), false);
+    // Jobs of an ended request keep running and count by themselves.
     for (const auto& [first, last] : JobsOf(ended.job)) {
       for (size_t i = first; i < last; ++i) {
         const JobUse& use = jobs_[i].use;
@@ -266,23 +271,25 @@ QuotaVector QuotaRequests::CountedOf(const Entry& entry) const {
 }
 
 void QuotaRequests::Change(QuotaTree& tree, const QuotaUse& use, bool more) {
-  if (!Covers(tree, use.group, use.tier)) return;  // said by uncovered()
+  if (!Covers(tree, use.group, use.tier)) return;  // reported by uncovered()
   for (const QuotaAmount& a : use.amounts.amounts()) {
     if (!tree.ResourceNamed(a.resource).has_value()) continue;
     const QuotaUse one{use.group, use.tier, {{a.resource, a.amount}}};
-    // What was added is removed: neither fails but for more than counts in all.
+    // Remove only undoes an earlier Add. Neither fails, except that Add rejects a sum above kMaxQuotaAmount.
     (void)(more ? tree.Add(one) : tree.Remove(one));
   }
 }
 
 void QuotaRequests::Recount() {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
-  if (!tree.ok()) return;  // it was made of the same before
+  if (!tree.ok()) return;  // the specification was accepted before
   tree_ = *std::move(tree);
   for (const uint64_t id : index_.open()) {
     requests_.at(id).live = {};
     requests_.at(id).measured = false;
   }
+  // Owners first: an open request counts with the sum of its jobs, so it is counted after all jobs are
+  // assigned.
   for (Job& job : jobs_) {
     job.owner = OwnerOf(job.use);
     if (job.owner == 0) {
@@ -353,7 +360,7 @@ std::vector<QuotaRequests::Range> QuotaRequests::JobsOf(std::string_view job) co
   };
   if (const size_t same = at(job); same < jobs_.size() && jobs_[same].use.job == job)
     out.emplace_back(same, same + 1);
-  // '0' comes after '/'.
+  // All names that begin with "job/": '0' is the character after '/'.
   const Range below{at(StrCat(job, "/")), at(StrCat(job, "0"))};
   if (below.first < below.second) out.push_back(below);
   return out;
@@ -384,8 +391,8 @@ void QuotaRequests::LeaveOutJobs(const AdmissionRequest& request, std::string_vi
   }
 }
 
-// The job counts with another request from here on, or by itself. `uncounted`: a request that just now does not
-// count.
+// Moves the job to another request, or to none (0). `uncounted`: a request that is not counted at this
+// moment.
 void QuotaRequests::Give(Job& job, uint64_t owner, uint64_t uncounted) {
   const QuotaVector amounts = AmountsOf(job.use);
   const auto change = [&](uint64_t id, int64_t sign) {
@@ -408,6 +415,7 @@ void QuotaRequests::Apply(QuotaRequest request) {
   Entry& entry = requests_[id];
   const bool was_open = index_.open().contains(id);
   if (was_open) {
+    // Uncount with the old state before it is replaced: UseOf depends on the entry.
     Uncount(entry);
     room_changed_ = room_changed_ || !request.open();
   }
@@ -417,12 +425,13 @@ void QuotaRequests::Apply(QuotaRequest request) {
   if (was_open != entry.request.open()) {
     for (const auto& [first, last] : JobsOf(entry.request.job)) {
       for (size_t i = first; i < last; ++i) {
-        if (was_open && jobs_[i].owner != id) continue;  // it has a request of its own
+        if (was_open && jobs_[i].owner != id) continue;  // it belongs to another request
         const uint64_t owner = OwnerOf(jobs_[i].use);
         if (owner != jobs_[i].owner) Give(jobs_[i], owner, id);
       }
     }
   }
+  // Last: the entry's `live` must include the jobs that were just given to it.
   if (entry.request.open()) Count(entry);
 }
 
@@ -445,6 +454,7 @@ std::vector<uint64_t> QuotaRequests::OldEnded(Timestamp before, size_t most) con
   std::vector<uint64_t> out;
   size_t beyond = index_.ended().size() > most ? index_.ended().size() - most : 0;
   for (const uint64_t id : index_.ended()) {
+    // The next id is derived from the highest one, so that one must stay.
     if (id == last_id_) break;
     if (beyond == 0 && requests_.at(id).request.since >= before) continue;
     out.push_back(id);

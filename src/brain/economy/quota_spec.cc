@@ -13,7 +13,7 @@
 namespace taut::brain {
 namespace {
 
-// What a name is for a reader who does not see case and blanks.
+// Returns a name as a reader sees it who ignores case and outer blanks.
 std::string Folded(std::string_view name) {
   std::string out(StripSpace(name));
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -86,7 +86,7 @@ class Checker {
     for (const QuotaPool& p : spec_.pools) pooled_.insert(p.members.begin(), p.members.end());
   }
 
-  // Each group is walked over once.
+  // Finds cycles. Each group is visited once.
   void Cycles() {
     std::vector<size_t> seen_from(spec_.groups.size(), SIZE_MAX);
     for (size_t start = 0; start < spec_.groups.size(); ++start) {
@@ -99,7 +99,7 @@ class Checker {
         if (parent == by_name_.end()) break;
         at = parent->second;
       }
-      // Back at a group of this walk that is not its end: the cycle begins there.
+      // The walk ended at one of its own groups, where the cycle begins.
       const auto first = std::find(path.begin(), path.end(), at);
       if (first == path.end() || !Known(spec_.groups[path.back()].parent)) continue;
       std::string text = "the groups make a cycle: ";
@@ -145,7 +145,7 @@ class Checker {
     Error(group, StrCat("invalid ", what, " ", where, ": ", amount, ", expected 0 to ", kMaxQuotaAmount));
   }
 
-  // Sums of a tree cannot overflow if those of all trees do not.
+  // Bounds the sums over all trees, so that no sum of a single tree overflows.
   void Totals() {
     std::map<std::pair<std::string, std::string>, double> totals;
     for (const QuotaGroup& g : spec_.groups) {

@@ -28,7 +28,7 @@ std::optional<int32_t> IndexIn(std::span<const std::string> sorted, std::string_
 
 }  // namespace
 
-// Turns a specification without errors into lanes.
+// Builds lanes from a specification without errors.
 class QuotaTreeBuilder {
  public:
   QuotaTree Build(const QuotaSpec& spec, std::span<const QuotaUse> in_use) {
@@ -38,7 +38,7 @@ class QuotaTreeBuilder {
       for (size_t r = 0; r < names_->resources.size(); ++r) tree_.lanes_.push_back(BuildLane(spec, t, r));
     }
     tree_.names_ = names_;
-    for (const QuotaUse& use : in_use) (void)tree_.Add(use);  // checked before
+    for (const QuotaUse& use : in_use) (void)tree_.Add(use);  // CheckQuotaSpec has accepted it
     return std::move(tree_);
   }
 
@@ -53,7 +53,7 @@ class QuotaTreeBuilder {
       }
     }
     for (const QuotaPool& p : spec.pools) names_->groups.push_back(p.name);
-    for (const QuotaUse& u : in_use) {  // a quota that was taken away entirely still has its use
+    for (const QuotaUse& u : in_use) {  // a tier or resource that lost all its quota still has its use
       tiers.insert(u.tier);
       for (const QuotaAmount& a : u.amounts.amounts()) resources.insert(a.resource);
     }
@@ -72,6 +72,7 @@ class QuotaTreeBuilder {
       const auto pool = static_cast<int32_t>(spec.groups.size() + p);
       for (const std::string& member : spec.pools[p].members) {
         const auto m = static_cast<size_t>(names_->by_group.at(member));
+        // The pool takes the member's place below the parent, and the member moves below the pool.
         parents_[static_cast<size_t>(pool)] = parents_[m];
         parents_[m] = pool;
       }
@@ -83,6 +84,7 @@ class QuotaTreeBuilder {
       for (int32_t at = parents_[i]; at >= 0; at = parents_[static_cast<size_t>(at)]) ++depth[i];
       bottom_up_.push_back(i);
     }
+    // Children come before parents, so that a cohort's quota is complete when its parent adds it up.
     std::stable_sort(bottom_up_.begin(), bottom_up_.end(),
                      [&](size_t a, size_t b) { return depth[a] > depth[b]; });
   }
@@ -96,7 +98,7 @@ class QuotaTreeBuilder {
     std::vector<QuotaCell> cells(names_->groups.size());
     std::vector<std::optional<int64_t>> lending(cells.size());
     for (size_t i = 0; i < spec.groups.size(); ++i) {
-      if (!names_->cohort[i]) cells[i].borrow = 0;  // unless it has a row
+      if (!names_->cohort[i]) cells[i].borrow = 0;  // a row may change this
       for (const QuotaRow& q : spec.groups[i].quotas) {
         if (q.tier != tier_name || q.resource != resource_name) continue;
         cells[i].nominal = q.nominal;
@@ -106,12 +108,14 @@ class QuotaTreeBuilder {
       }
     }
     for (size_t p = spec.groups.size(); p < cells.size(); ++p) {
-      if (Covers(spec.pools[p - spec.groups.size()], tier_name)) cells[p].borrow = 0;  // what its members may
+      // JoinPool adds what its members may borrow.
+      if (Covers(spec.pools[p - spec.groups.size()], tier_name)) cells[p].borrow = 0;
     }
     for (const size_t i : bottom_up_) {
       QuotaCell& c = cells[i];
       c.parent = parents_[i];
       c.quota += c.nominal;
+      // Before JoinPool, which moves the exclusive part of a member to its pool.
       if (lending[i].has_value()) c.exclusive = std::max(int64_t{0}, c.quota - *lending[i]);
       if (c.parent < 0) continue;
       QuotaCell& above = cells[static_cast<size_t>(c.parent)];
@@ -122,7 +126,7 @@ class QuotaTreeBuilder {
     return QuotaLane(std::move(cells));
   }
 
-  // A member's limits become the pool's; within the pool it has none.
+  // Moves a member's limits to the pool; within the pool it has none.
   static void JoinPool(QuotaCell& member, QuotaCell& pool) {
     pool.exclusive += member.exclusive;
     member.exclusive = 0;
@@ -189,6 +193,7 @@ absl::Status QuotaTree::Change(const QuotaUse& use, int64_t sign) {
   if (!group.ok()) return absl::InvalidArgumentError(group.status().message());
   const absl::StatusOr<int32_t> tier = TierOrError(use.tier);
   if (!tier.ok()) return tier.status();
+  // First check all amounts, then change: all resources or none.
   for (const QuotaAmount& a : use.amounts.amounts()) {
     const std::optional<int32_t> resource = ResourceNamed(a.resource);
     if (!resource.has_value()) {
@@ -196,6 +201,7 @@ absl::Status QuotaTree::Change(const QuotaUse& use, int64_t sign) {
                                                DidYouMean(a.resource, names_->resources)));
     }
     const QuotaLane& of = lane(*tier, *resource);
+    // Bounds the sum over the tree, so that sums in the lane cannot overflow.
     const int64_t room = kMaxQuotaAmount - of.cell(of.RootOf(*group)).held;
     if (a.amount < 0 || (sign > 0 && a.amount > room)) {
       return absl::InvalidArgumentError(StrCat("invalid ", a.resource, " of group \"", use.group,

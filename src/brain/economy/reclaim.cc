@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxGraceSeconds = 365 * kDaySeconds;
 
-// A resource of the request and its lane as it will be.
+// A requested resource and its lane after the chosen jobs have ended.
 struct Lack {
   std::string_view resource;
   int64_t amount = 0;
@@ -19,11 +19,11 @@ struct Lack {
   const QuotaLane* before = nullptr;
 };
 
-// A job that might end.
+// A job that may be ended.
 struct Candidate {
   size_t job = 0;
   int32_t group = 0;
-  std::vector<int64_t> amounts;  // by lack
+  std::vector<int64_t> amounts;  // by row of lacks_
 };
 
 class Reclaim {
@@ -57,7 +57,7 @@ class Reclaim {
   }
 
  private:
-  // Sets the lacks; false with the reasons why nothing is reclaimed.
+  // Fills lacks_; returns false, after adding the reasons, if nothing may be reclaimed.
   bool Entitled(const AdmissionVerdict& verdict) {
     group_ = *tree_.GroupNamed(request_.group);
     tier_ = *tree_.TierNamed(request_.tier);
@@ -83,7 +83,7 @@ class Reclaim {
   }
 
   absl::Status FindCandidates() {
-    std::vector<QuotaLane> left;  // what remains in use of each group when its jobs have ended
+    std::vector<QuotaLane> left;  // use that remains after the jobs seen so far have ended
     for (const Lack& l : lacks_) left.push_back(l.lane);
     for (size_t i = 0; i < jobs_.size(); ++i) {
       const HeldJob& job = jobs_[i];
@@ -122,12 +122,12 @@ class Reclaim {
     return std::none_of(lacks_.begin(), lacks_.end(), [&](const Lack& l) { return Lacks(l); });
   }
 
-  // Whether the group and all cohorts above it use more than their quota, up to one that the request's group
-  // is in.
+  // Returns whether the group, and each cohort above it below the first that contains the request's group,
+  // uses more than its quota.
   bool Borrows(const QuotaLane& lane, int32_t group) const {
     for (; !Contains(lane, group); group = lane.cell(group).parent) {
       if (lane.cell(group).use <= lane.cell(group).quota) return false;
-      if (lane.cell(group).parent < 0) return false;  // another tree
+      if (lane.cell(group).parent < 0) return false;  // a different tree
     }
     return true;
   }
@@ -137,7 +137,7 @@ class Reclaim {
     return at == cohort;
   }
 
-  // One pass suffices: what a group borrows and what the request lacks only shrink.
+  // One pass suffices, since what groups borrow and what the request lacks only shrink.
   void Choose() {
     for (size_t i = 0; i < candidates_.size() && !Fits(); ++i) {
       const Candidate& c = candidates_[i];
@@ -198,7 +198,7 @@ class Reclaim {
   const AdmissionRequest& request_;
   const ReclaimOptions& options_;
   int32_t group_ = 0, tier_ = 0;
-  std::vector<Lack> lacks_;  // all resources of the request: those that do not lack still must fit
+  std::vector<Lack> lacks_;  // all requested resources: those that fit now must still fit
   std::vector<Candidate> candidates_;
   std::vector<size_t> chosen_;
   bool spared_by_priority_ = false;

@@ -6,7 +6,7 @@ namespace taut::brain {
 namespace {
 
 constexpr std::string_view kSales[] = {"reserved", "slack", "spare"};
-constexpr int64_t kReservedPpm = 999'000;  // promised by a tier that is reserved by default
+constexpr int64_t kReservedPpm = 999'000;  // availability from which a tier is reserved by default
 
 }  // namespace
 

@@ -33,7 +33,7 @@ absl::Status CheckOneJob(std::span<const UsageEntry> entries) {
   return absl::OkStatus();
 }
 
-// What the bill's windows have besides the job.
+// Returns the bill's slack windows without the job's part.
 absl::StatusOr<std::vector<SlackWindow>> Others(std::span<const SlackWindow> all,
                                                 std::span<const SlackWindow> own) {
   if (all.size() != own.size())
@@ -91,7 +91,7 @@ absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const C
   absl::StatusOr<JobBill> is = Charges(sheet, std::move(after), options.cap_slack, *others);
   if (!is.ok()) return is.status();
   ChangedCharges out;
-  out.difference = {is->sums.total.micros - was->sums.total.micros};  // fits: both are >= 0
+  out.difference = {is->sums.total.micros - was->sums.total.micros};  // fits, since both are >= 0
   out.before = *std::move(was);
   out.after = *std::move(is);
   return out;
