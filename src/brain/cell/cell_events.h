@@ -53,13 +53,17 @@ struct CellWorkload {
 
 // Checks a workload and sorts its events by time; events of the same time keep their order. Each cause is one
 // finding.
-// Removes: repeated submissions of a job; stops and limits of a job that is not submitted or has ended;
-// failures of a machine that is down; drains of a machine that is out of service; returns of a machine that
-// is in service; amounts that are all 0.
-// Keeps and counts: events that stood after a later one, limits larger than any machine, jobs that no event
-// submits.
-// Returns InvalidArgument if `runs` does not have one row for each job, a run is not > 0, a time is outside
-// [0, kMaxCellTime], a row of a job, machine or amounts does not exist, or CheckAmounts rejects an amount.
+// Removes
+// - repeated submissions of a job,
+// - stops and limits of a job that is not submitted or has ended,
+// - failures of a machine that is down, drains of one out of service, returns of one in service,
+// - amounts that are all 0.
+// Keeps and counts events that stood after a later one, limits larger than any machine, and jobs that no
+// event submits.
+// Returns InvalidArgument if
+// - `runs` does not have one row for each job, or a run is not > 0,
+// - a time is outside [0, kMaxCellTime],
+// - a row of a job, machine or amounts does not exist, or CheckAmounts rejects an amount.
 absl::StatusOr<std::vector<CellFinding>> CheckCellWorkload(const CellModel& model, CellWorkload& workload);
 
 }  // namespace taut::brain

@@ -114,9 +114,11 @@ class CellFindings {
 // Removes machines without capacity, and machines and jobs whose name is already used.
 // Keeps jobs whose task is larger than any machine, or that require or spread over an attribute that no
 // machine has: their tasks stay pending with a reason.
-// Returns InvalidArgument for: no resource or more than kMaxCellResources, amounts that CheckAmounts rejects,
-// a reservation above the limit, a job with 0 or more than 10 million tasks, more than 100 million tasks in
-// all, a spread without a bound, a constraint without values, an attribute number without a name.
+// Returns InvalidArgument if
+// - there is no resource, or more than kMaxCellResources,
+// - CheckAmounts rejects an amount, or a reservation is above the limit,
+// - a job has 0 or more than 10 million tasks, or all jobs have more than 100 million,
+// - a spread has no bound, a constraint no values, or an attribute number no name.
 absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
 
 // True if each amount is at most the capacity's.

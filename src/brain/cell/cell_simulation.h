@@ -2,8 +2,8 @@
 // the scheduler places queued tasks.
 //
 // Discrete events: time jumps from one event to the next. Events of the same time run in this order: ends of
-// tasks and services, steps of reservations, the workload's events in their order, the autoscaler, drains,
-// and last one scheduling pass, so that a pass sees everything that happened.
+// tasks and services, steps of reservations, the workload's events in their order, the autoscaler, drains.
+// One scheduling pass comes last, so that it sees everything that happened.
 #pragma once
 
 #include <array>
@@ -26,9 +26,9 @@ struct CellSimulationOptions {
   int64_t end_ms = 0;            // > 0; events at the end still run
   int64_t warmup_ms = 0;         // time that is not measured; in [0, end_ms)
   int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0
-  // Whether a task's reservation settles from its limit to its reservation (Borg, section 5.5, starts after
-  // 300 s; the speed is not published). A quarter of the way is done after settle_after_ms, and one more
-  // quarter after each settle_step_ms. Both > 0.
+  // If true, a task's reservation settles from its limit to its reservation (Borg, section 5.5: after 300 s;
+  // the speed is not published). A quarter of the way is done after settle_after_ms, and one more quarter
+  // after each settle_step_ms. Both > 0.
   bool reclaim = true;
   int64_t settle_after_ms = 300'000, settle_step_ms = 60'000;
   // A kWork task runs for its job's time times a factor in [1 - spread, 1 + spread), which is constant for

@@ -37,9 +37,9 @@ struct CellTierTotals {
   double task_hours = 0, lost_task_hours = 0;  // lost: work that had to be repeated after an eviction
   // Task hours times the limit of resource 0, in its displayed unit.
   double cpu_hours = 0, lost_cpu_hours = 0;
-  // Delays in seconds, in no order. first_s: from a job's submission to the start of its first task; all_s: until
-  // all its tasks have started; both only for jobs submitted in the measured time. again_s: from a task's eviction
-  // to its next start.
+  // Delays in seconds, in no order. first_s: from a job's submission to the start of its first task. all_s:
+  // until all its tasks have started. Both only for jobs submitted in the measured time. again_s: from a
+  // task's eviction to its next start.
   std::vector<float> first_s, all_s, again_s;
   uint64_t measured_jobs = 0;  // submitted in the measured time
 

@@ -11,8 +11,8 @@
 namespace taut::brain {
 
 // How machines are ranked; the lowest score wins. u and f are the shares of a resource's capacity that are
-// used and free once the task is on the machine, counted as for feasibility: limits of production for a
-// production task, else reservations of all. Sums run over the resources that the machine has.
+// used and free once the task is on the machine. They are counted as for feasibility: limits of production
+// for a production task, else reservations of all tasks. Sums run over the resources that the machine has.
 enum class CellScore : uint8_t {
   kBestFit,   // sum of f
   kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without)

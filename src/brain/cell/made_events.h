@@ -10,8 +10,8 @@
 namespace taut::brain {
 
 // Published (Verma et al., EuroSys 2015; Tirmazi et al., EuroSys 2020; Rzadca et al., EuroSys 2020):
-// production jobs are long-running services, batch jobs run for minutes to days; resource-hours of jobs are
-// heavy-tailed; arrivals have a daily cycle; Autopilot changes a job's limit every few days. All numbers
+// production jobs are long-running services; batch jobs run for minutes to days; resource-hours of jobs are
+// heavy-tailed. Arrivals have a daily cycle, and Autopilot changes a job's limit every few days. All numbers
 // below are unpublished and chosen here.
 struct MadeCellEventsOptions {
   // `other_cpu` is the mean over time if no job waited; it is higher than in a static cell, so that some jobs

@@ -66,9 +66,9 @@ class RecordedMachines {
   void Place(JobId job, uint32_t task, WindowId window, uint32_t machine);
 
   // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for
-  // inconsistent events, which it keeps: an addition of a machine in the cell, a removal or an update of a
-  // machine not in the cell (the update adds it), an unknown capacity. Call once, after the last event and
-  // before CapacityAt.
+  // inconsistent events, which it keeps: an addition of a machine in the cell, a removal or an update of one
+  // not in the cell, an unknown capacity. Such an update adds the machine. Call once, after the last event
+  // and before CapacityAt.
   using Odd = std::function<void(std::string_view cause, uint32_t machine, const MachineEvent& event)>;
   void SettleEvents(const Odd& odd);
 

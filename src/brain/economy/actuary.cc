@@ -42,8 +42,9 @@ absl::Status Check(const ActuaryOptions& o) {
   return absl::OkStatus();
 }
 
-// Returns the factor on the risk for a quantile of n independent samples, such that a new sample exceeds it
-// with probability `ordered` at most: the n + 1 samples are exchangeable. 0: take the highest sample.
+// Returns the factor on the risk for a quantile of n independent samples. With it a new sample exceeds the
+// quantile with probability `ordered` at most, since the n + 1 samples are exchangeable. 0: use the highest
+// sample.
 double Correction(double ordered, double n) { return std::max(0.0, (ordered * (n + 1) - 1) / (ordered * n)); }
 
 }  // namespace

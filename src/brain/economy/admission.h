@@ -85,12 +85,13 @@ struct AdmissionVerdict {
   std::vector<std::string> other_tiers;  // tiers in which it would fit now, by name
 };
 
-// Decides on a request. `releases` must be in order of time; a time in the past counts as now, and a release
+// Decides on a request. `releases` must be in order of time. A time in the past counts as now, and a release
 // of more than is in use counts as all that is in use.
-// Returns NotFound for an unknown group, FailedPrecondition for a cohort. Returns InvalidArgument for an
-// unknown tier, an empty request, a negative or excessive amount, less than 1 task, a duration outside [0,
-// 100 years], or releases out of order (only checked up to the one that makes it fit). An unknown resource is
-// refused and is not an error.
+// Returns NotFound for an unknown group, FailedPrecondition for a cohort, and InvalidArgument for
+// - an unknown tier, an empty request, less than 1 task,
+// - a negative or excessive amount, or a duration outside [0, 100 years],
+// - releases out of order (checked up to the one that makes it fit).
+// An unknown resource is refused and is not an error.
 // O(tiers * resources * depth). If queued, also a copy of the tier's lanes of the requested resources,
 // O(groups), and O(max_releases * resources * depth).
 absl::StatusOr<AdmissionVerdict> DecideAdmission(const QuotaTree& tree, const AdmissionRequest& request,

@@ -95,8 +95,8 @@ class BudgetAccounts {
   // Applies entries given in any order, by time and then by id. An error names the entry.
   static absl::StatusOr<BudgetAccounts> Replay(std::vector<BudgetEntry> entries);
 
-  // Turns a request of a person into an entry that Apply accepts: sets its id, its time (`now_s`, or that of
-  // the last entry if the clock went back), and what receivers get in their unit. `all`: moves everything
+  // Turns a request of a person into an entry that Apply accepts. Sets its id, what receivers get in their
+  // unit, and its time: `now_s`, or the last entry's time if the clock went back. `all`: moves everything
   // that is left. Returns the errors of Apply, and FailedPrecondition if the amount exceeds the unspent
   // balance. Does not apply the entry.
   absl::StatusOr<BudgetEntry> Make(BudgetEntry asked, bool all, const SpentByHolder& spent,

@@ -44,9 +44,10 @@ struct BudgetDefinition {
   std::vector<GroupRow> groups;
 };
 
-// Returns the errors, one sentence each, which names the unit, business or group: an invalid or repeated
-// name, an amount or share out of bounds, shares that do not sum to 100 %, an unknown business or unit, a
-// unit without a rate, steps out of order or not at a day's start, a group that is not in `known_groups`.
+// Returns the errors as sentences, each of which names the unit, business or group:
+// - an invalid or repeated name, an unknown business or unit, a group that is not in `known_groups`,
+// - an amount or share out of bounds, shares that do not sum to 100 %, a unit without a rate,
+// - steps out of order or not at a day's start.
 std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
                                       std::span<const std::string> known_groups);
 

@@ -1,4 +1,4 @@
-// For tests of budgets: a definition, and a accounts that is as it says.
+// A budget definition, and accounts that follow it, for tests.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ inline BudgetDefinition TwoBusinesses() {
   return def;
 }
 
-// Enters them one by one, as a service does.
+// Applies the entries one by one, as a service does.
 inline absl::Status Enter(BudgetAccounts& accounts, std::vector<BudgetEntry> entries, int64_t now_s,
                           std::vector<BudgetEntry>* ledger = nullptr) {
   for (BudgetEntry& e : entries) {

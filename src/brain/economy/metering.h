@@ -119,9 +119,9 @@ class Metering {
   static absl::StatusOr<Metering> Make(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
 
   // Adds an entry. Returns InvalidArgument for an empty time window, an unknown tier, or the slack tax
-  // outside the capacity windows; FailedPrecondition for a time before the tier's first price; OutOfRange if
-  // a quantity does not fit into 64 bits. Do not use the object after an error. O(lines of the job + segments
-  // of the entry).
+  // outside the capacity windows. Returns FailedPrecondition for a time before the tier's first price, and
+  // OutOfRange if a quantity does not fit into 64 bits. Do not use the object after an error. O(lines of the
+  // job + segments of the entry).
   absl::Status Add(const UsageEntry& entry, const UsageScale& scale = {});
 
   // Shares the taxed slack of each segment by request, in whole units by largest remainder: first by group,

@@ -70,9 +70,10 @@ struct PriceSheet {
   std::vector<PriceTier> tiers;  // by descending priority; names may differ from the default ones
 
   std::optional<uint16_t> TierNamed(std::string_view name) const;
-  // Returns InvalidArgument with the first error: a tier of `required` is missing, no tier, an empty or
-  // repeated tier name, an SLO or service credit outside [0, 1'000'000] ppm, no price, prices out of order or
-  // at the same second, a negative price. A sheet that passes can be billed.
+  // Checks the sheet; one without an error can be billed. Returns InvalidArgument with the first error:
+  // - no tier, a missing tier of `required`, an empty or repeated tier name,
+  // - an SLO or service credit outside [0, 1'000'000] ppm,
+  // - no price, a negative price, prices out of order or at the same second.
   absl::Status Check(std::span<const std::string_view> required = {}) const;
 };
 

@@ -1,13 +1,13 @@
 // Quota of one resource in one tier: a tree of cohorts, with integer arithmetic.
 //
 // Definitions, for node n:
-// quota(n) = nominal(n) + sum over children of (quota - exclusive);
-// exclusive(n) = quota(n) - lending limit (0 without one);
-// use(n) = use of n's own jobs + sum over children of max(0, use - exclusive);
-// available(n) = max(0, exclusive - use) + available(parent), at most quota + borrowing limit - use;
-// available(root) = quota - use. No level yields less than its unused exclusive part.
-// So quota is borrowed from the cohort, not from a group, and groups have no debt to each other. (Kueue's
-// hierarchical cohorts, KEP-79.)
+// - quota(n) = nominal(n) + sum over children of (quota - exclusive)
+// - exclusive(n) = quota(n) - lending limit (0 without one)
+// - use(n) = use of n's own jobs + sum over children of max(0, use - exclusive)
+// - available(n) = max(0, exclusive - use) + available(parent), at most quota + borrowing limit - use
+// - available(root) = quota - use
+// No level yields less than its unused exclusive part. So quota is borrowed from the cohort, not from a
+// group, and groups have no debt to each other. (Kueue's hierarchical cohorts, KEP-79.)
 #pragma once
 
 #include <algorithm>

@@ -30,8 +30,9 @@ std::optional<RequestEnd> RequestEndNamed(std::string_view name);
 struct QuotaRequest {
   uint64_t id = 0;         // from 1, ascending
   AdmissionRequest asked;  // `now`: time of the request
-  // Job of the request: its name, or a prefix of names that ends before a '/' (all containers of a workload,
-  // all workloads of a namespace), among jobs of its group and tier. "": no job; the requested amount counts.
+  // Name of the request's job, or a prefix of names that ends before a '/': all containers of a workload, all
+  // workloads of a namespace. It covers jobs of the request's group and tier. "": no job; the requested
+  // amount counts.
   std::string job;
   std::string who;  // who changed it last
   RequestState state = RequestState::kQueued;

@@ -66,8 +66,10 @@ class QuotaRequests {
   // without a request, also a copy of the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
   // Returns the new request, admitted, queued, or ended as refused; the caller applies it. Returns the errors
-  // of Decide; AlreadyExists with the id of a queued or open request of the group for the same job;
-  // FailedPrecondition if the group has the most requests that it may have; Unavailable if the queue is full.
+  // of Decide and
+  // - AlreadyExists with the id of a queued or open request of the group for the same job,
+  // - FailedPrecondition if the group has the most requests that it may have,
+  // - Unavailable if the queue is full.
   absl::StatusOr<QuotaRequest> Submit(const AdmissionRequest& request, std::string_view job,
                                       std::string_view who) const;
   // Returns the request as ended. NotFound for an unknown id; FailedPrecondition if it has ended.
@@ -76,8 +78,7 @@ class QuotaRequests {
   // fit, by priority and then age. A request that does not fit does not block later ones (Kueue's
   // BestEffortFIFO). The queue is examined only if there may be more room than at the last call.
   std::vector<QuotaRequest> Due(Timestamp now);
-  // To be called if changes that Due returned could not be stored or applied: the next call returns them
-  // again.
+  // Makes the next call of Due return its changes again, for a caller that could not store or apply them.
   void LookAgain() { use_changed_ = room_changed_ = true; }
   // Applies a request that this class returned, or a stored one; replaces the request with the same id.
   void Apply(QuotaRequest request);

@@ -65,13 +65,14 @@ struct QuotaFinding {
   std::string text;    // sentence with the group, the value and what is allowed
 };
 
-// Checks a specification by itself; CheckQuota of quota_tree.h also reports use beyond it.
-// Errors: an empty or repeated name, an unknown parent, a cycle, a negative or excessive amount, a negative
-// max_requests, a lending limit above the nominal quota, two rows for the same tier and resource, a pool with
-// less than two members, with members of different parents or with a member of another pool, use by an
-// unknown group or a cohort.
-// Warnings: names that differ only in case, and limits without effect. In the order of the groups. O(n log n)
-// for n rows and groups.
+// Checks a specification on its own; CheckQuota of quota_tree.h also reports use beyond it. Findings are in
+// the order of the groups. O(n log n) for n rows and groups. Errors:
+// - an empty or repeated name, an unknown parent, a cycle,
+// - an amount or max_requests out of bounds, a lending limit above the nominal quota,
+// - two rows for the same tier and resource,
+// - a pool with less than two members, with members of different parents, or with a member of another pool,
+// - use by an unknown group or a cohort.
+// Warnings: names that differ only in case, and limits without effect.
 std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
 }  // namespace taut::brain

@@ -44,8 +44,9 @@ struct ReclaimPlan {
 };
 
 // Chooses victims that make the request fit. Candidates are jobs of the request's tier in other groups that
-// use more than their nominal quota of a lacking resource, in cohorts that do so, too, up to the one shared
-// with the request's group. They are chosen by lowest priority, then newest, then id.
+// use more than their nominal quota of a lacking resource. All cohorts between such a group and the one
+// shared with the request's group must exceed theirs, too. Victims are chosen by lowest priority, then
+// newest, then id.
 // A job is chosen only while its group uses more than its nominal quota, so a group within its quota never
 // loses a job. A job larger than what its group borrows ends as a whole. Finally, from the last to the first,
 // victims that are not needed are spared, so none of the victims is superfluous.

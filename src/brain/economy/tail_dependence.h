@@ -6,11 +6,11 @@
 
 namespace taut::brain {
 
-// Two measures; the larger one counts:
+// The larger of two measures counts:
 // - runs: high steps less than an hour apart are one event (runs estimator of the extremal index: Smith and
 // Weissman 1994);
-// - days: the variance of the days' shares of high steps, relative to independent steps (design effect of
-// cluster sampling: Kish 1965), since high days are high as a whole.
+// - days: the variance of the days' shares of high steps, relative to independent steps, since high days are
+// high as a whole (design effect of cluster sampling: Kish 1965).
 // Both start with a prior: an hour's run, and two days worth 12 samples each. O(1), no allocation.
 class TailDependence {
  public:

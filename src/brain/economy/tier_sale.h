@@ -1,7 +1,7 @@
 // How each tier of a pool is sold, depending on its promise:
-// reserved: against capacity, less what other reserved tiers have bought; granted capacity always runs.
-// slack: capacity that the higher tiers are expected not to use; reclaimed when they do.
-// spare: everything, without a promise; runs as slack does.
+// - reserved: against capacity, less what other reserved tiers have bought; granted capacity always runs.
+// - slack: capacity that the higher tiers are expected not to use; reclaimed when they do.
+// - spare: everything, without a promise; runs as slack does.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,10 @@
 
 namespace taut::brain {
 
-// Which tasks run at the decided limits. kNever: none, decisions are not applied and the owner's limits kill.
-// kByAgents: tasks of jobs whose agents report that they apply limits. kInKubernetes: tasks of Kubernetes
-// workloads.
+// Selects the tasks that run at the decided limits.
+// kNever: none; decisions are not applied, and the owner's limits kill
+// kByAgents: tasks of jobs whose agents report that they apply limits
+// kInKubernetes: tasks of Kubernetes workloads
 enum class Enforcement : uint8_t { kNever, kByAgents, kInKubernetes, kByAgentsAndInKubernetes, kAlways };
 
 struct LiveSettings {
@@ -32,8 +33,8 @@ struct LiveSettings {
   Enforcement enforcement = Enforcement::kAlways;
 };
 
-// Whether windows and OOM kills are current. kPast: read from history (backfill): recommenders learn and
-// observe mode shows what it would have set, but no limit changes and no job changes its mode.
+// Distinguishes current windows and OOM kills (kNow) from history (kPast, backfill). On history recommenders
+// learn, and observe mode shows decisions, but no limit and no mode changes.
 enum class When : uint8_t { kNow, kPast };
 
 // Event that a decision answers: a closed window, an OOM kill, a changed setting, or a task that grows

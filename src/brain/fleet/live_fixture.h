@@ -13,11 +13,11 @@ namespace taut::brain {
 
 inline constexpr int kDays = 12;
 
-// A simulated cell, as windows and as days: daily shape, noise, a spike now and then; every job in every
-// window.
+// A simulated cell, as windows and as days: a daily shape, noise, and occasional spikes. Every job is in
+// every window.
 class Cell {
  public:
-  // `probed`: agents probe every other job, but for a window now and then.
+  // `probed`: agents probe every other job, except in occasional windows.
   explicit Cell(int jobs, bool probed = false) : probed_(probed) {
     Rng rng(7);
     for (int32_t w = 0; w < kDays * kWindowsPerDay; ++w) {
@@ -56,13 +56,13 @@ class Cell {
   std::vector<ClosedWindow> windows_;
 };
 
-// All jobs that want history.
+// Returns all jobs that need history.
 inline std::vector<JobId> WantedOf(const LiveFleet& fleet) {
   uint32_t cursor = 0;
   return fleet.history.Wanted(SIZE_MAX, cursor);
 }
 
-// A job of two tasks that use a core and a GiB each; owners' limits as given.
+// Returns a window with one job of two tasks that use a core and a GiB each, and the owner's limits.
 inline ClosedWindow TwoTasks(int32_t index, float cpu_limit, float memory_limit) {
   ClosedWindow closed;
   closed.window = WindowId{index};
@@ -107,7 +107,7 @@ inline void Step(LiveFleet& fleet, const ClosedWindow& closed, PassOutput& out) 
   fleet.pass.Decide(closed, 0, closed.jobs.size(), out);
 }
 
-// One setting, at once in force.
+// Sets one setting and puts it into force at once.
 inline absl::StatusOr<SettingChange> Set(LiveFleet& fleet, JobId id, std::string_view key,
                                          std::string_view value, int64_t now_s, PassOutput& out) {
   const KeyValue setting{key, value};
@@ -134,7 +134,7 @@ inline std::string Models(const LiveFleet& fleet) {
   return bytes;
 }
 
-// The days of the cell's job, as a store or a trace gives them.
+// Appends a window of the cell's job to a day, as a store or a trace returns it.
 inline void AppendWindow(const ClosedWindow& closed, size_t i, JobDay& day) {
   JobDay one;
   ToJobDay(closed, i, one);
@@ -148,7 +148,7 @@ inline void AppendWindow(const ClosedWindow& closed, size_t i, JobDay& day) {
   day.cpu_buckets.insert(day.cpu_buckets.end(), one.cpu_buckets.begin(), one.cpu_buckets.end());
 }
 
-// All jobs of a day, ascending.
+// Returns all jobs of a day, ascending.
 inline std::vector<JobDay> DayOf(const Cell& cell, int32_t day, size_t jobs) {
   std::vector<JobDay> out(jobs);
   for (int32_t w = day * kWindowsPerDay; w < (day + 1) * kWindowsPerDay; ++w) {

@@ -12,7 +12,7 @@ void LiveFleet::Reload(const LiveSettings& its_settings) {
   std::string saved;
   ByteWriter out(&saved);
   checkpoint.SaveFleet(out);
-  // The lanes look at the old models until each has been made anew.
+  // The lanes point to the old models until each has been recreated.
   const std::unique_ptr<FleetModels> old =
       std::exchange(models, std::make_unique<FleetModels>(settings.vertical));
   ByteReader in(saved);

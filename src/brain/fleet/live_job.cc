@@ -80,8 +80,11 @@ bool IsNeeded(uint8_t saved, Resource r) { return saved == 1 || saved == (r == R
 
 // Versions of the part that follows the first version's state, which ends before it. A state is written as
 // the lowest version that holds its data, so that older programs can read it after a downgrade.
-// 2: the owner's earlier amounts. 3: starts of tasks. 4: a flag for starts, and kernel peaks. 5: the last OOM
-// kill and standing peaks. 6: the owner's requests beside limits.
+// 2: the owner's earlier amounts
+// 3: starts of tasks
+// 4: a flag for starts, and kernel peaks
+// 5: the last OOM kill, and standing peaks
+// 6: the owner's requests beside limits
 constexpr uint8_t kMoreVersion = 1, kOwnersVersion = 2, kStartsVersion = 3, kPeaksVersion = 4,
                   kOomsVersion = 5, kRequestsVersion = 6;
 // Flag in the version byte: lanes of later resources follow.

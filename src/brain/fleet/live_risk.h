@@ -17,8 +17,8 @@ class LiveRisk {
   static constexpr int kDays = 28;
 
   // Returns the risk of the recommended limit on `day`, as all front ends show it: the forecast if there is
-  // one, with the job's own days; else the last kDays days with a recommended limit, and how many of them
-  // exceeded the limit of their time.
+  // one, with the job's own days. Otherwise the last kDays days with a recommended limit, and how many of
+  // them exceeded the limit of their time.
   static LimitRisk Of(const LiveJob& job, Resource r, int32_t day);
   // Returns the provisional limit of a lane whose recommender has too little history yet. Absent if there is
   // a recommendation, or no limit is recommended at all.

@@ -1,7 +1,7 @@
 // A pass over a closed window is three calls, so that a caller can release its lock between batches:
-// 1. for batches of closed.jobs: Observe(closed, first, last, output)
-// 2. once: EndWindow(closed, output); the last window of a day also ends the day
-// 3. for batches of closed.jobs: Decide(closed, first, last, output)
+// 1. For batches of closed.jobs: Observe(closed, first, last, output).
+// 2. Once: EndWindow(closed, output). The last window of a day also ends the day.
+// 3. For batches of closed.jobs: Decide(closed, first, last, output).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// For tests of the gates.
+// Shared data of the gates' tests.
 #pragma once
 
 #include <cstdint>
