@@ -1,6 +1,6 @@
-// Budgets of the cell: a cell of 12,000 machines and 150,000 tasks packed from scratch in 10 s, 100,000
-// placements a minute online with p99 10 ms, 11 compaction trials in 10 minutes on 2 cores, a simulation of 1 M
-// events a second on one core.
+// Performance budgets of the cell: 12,000 machines and 150,000 tasks packed from scratch in 10 s; 100,000
+// placements a minute online with p99 10 ms; 11 compaction trials in 10 minutes on 2 cores; a simulation of 1
+// M events a second on one core.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -49,7 +49,8 @@ void Pack(benchmark::State& state) {
 }
 BENCHMARK(Pack)->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
 
-// A full cell: one job after another stops and comes back. An iteration is one pass, of one job.
+// A full cell in which one job after another stops and returns. An iteration is one pass, which places one
+// job.
 void Online(benchmark::State& state) {
   const CellIndex index(Cell());
   CellScheduler scheduler(index, {});
@@ -81,7 +82,7 @@ void Online(benchmark::State& state) {
 }
 BENCHMARK(Online)->Iterations(5000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-// Arguments: machines, hours. Events are counted as in CellTotals.
+// Arguments: machines, hours. Counts events as CellTotals does.
 void Simulate(benchmark::State& state) {
   MadeCellEventsOptions made;
   made.cell.machines = static_cast<uint32_t>(state.range(0));
@@ -114,7 +115,7 @@ BENCHMARK(Simulate)
     ->UseManualTime()
     ->Unit(benchmark::kSecond);
 
-// One of the 11 trials, which take about as long as each other.
+// One of the 11 trials, which take about equally long.
 void Trial(benchmark::State& state) {
   CompactionOptions options;
   options.trials = 1;

@@ -132,7 +132,7 @@ TEST(CellExperiments, ARecommendersLimitsReplaceTheOwners) {
   EXPECT_EQ(jobs[0].limit, (CellAmounts{800, 3 * kGiBBytes}));
   EXPECT_EQ(jobs[0].reservation, (CellAmounts{600, 3 * kGiBBytes}));
   EXPECT_EQ(jobs[1].limit, (CellAmounts{500, 4 * kGiBBytes}));
-  EXPECT_EQ(jobs[1].reservation, (CellAmounts{500, 4 * kGiBBytes}));  // what was wholly reserved still is
+  EXPECT_EQ(jobs[1].reservation, (CellAmounts{500, 4 * kGiBBytes}));  // a full reservation stays full
   EXPECT_EQ(jobs[2].limit, cell.jobs[2].limit);
   EXPECT_EQ(out->cut_to_machine, 0U);
 }

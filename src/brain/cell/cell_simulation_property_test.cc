@@ -1,4 +1,4 @@
-// What must hold of every run of a cell, at every time.
+// Invariants of every run of a cell, at every time.
 #include <array>
 #include <tuple>
 
@@ -12,7 +12,7 @@
 namespace taut::brain {
 namespace {
 
-// Everything that must hold at any time.
+// Checks all invariants of the present state.
 void CheckNow(const CellSimulation& simulation) {
   const CellScheduler& scheduler = simulation.scheduler();
   const CellState& state = scheduler.state();
@@ -90,7 +90,7 @@ MadeCellEvents SmallRun(uint64_t seed, Rng& rng) {
   made.changes_a_day = 8;
   made.change_sigma = 0.3;
   MadeCellEvents out = MakeCellEvents(made);
-  // Capacities that change, and jobs that are stopped.
+  // Adds changes of capacity, and jobs that are stopped.
   for (int i = 0; i < 20; ++i) {
     const auto at = static_cast<int64_t>(0.4 * 86'400'000 * rng.Uniform());
     const auto machine = static_cast<uint32_t>(rng.Below(out.model.machines.size()));
@@ -116,7 +116,8 @@ TEST(CellSimulationProperty, NothingIsLostAndNoMachineIsOverItsCapacity) {
     options.scheduler.preempt = rng.Uniform() < 0.8;
     options.reclaim = rng.Uniform() < 0.8;
     options.seed = seed;
-    // Production loses its machine to a failure, a drain, its own raise or a capacity only: never to another task.
+    // Production loses its machine only to a failure, a drain, its own raise or a capacity, never to another
+    // task.
     CellSimulationHooks hooks;
     RandomLimits limits(made.model, seed);
     hooks.autoscaler = &limits;

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A small cell whose resources are whole cores and GiB.
+// A small cell with whole cores and GiB.
 class TimedCell {
  public:
   TimedCell() { model.resources = {{"cpu", "cores", 1}, {"memory", "GiB", 1}}; }
@@ -22,7 +22,7 @@ class TimedCell {
     model.machines.push_back({StrCat("m", model.machines.size()), {cpu, memory}, {}});
     return *this;
   }
-  // Comes at `at_s` and runs for `run_s`; 0: until the end.
+  // Adds a job that is submitted at `at_s` and runs for `run_s`; 0: until the end.
   CellJob& Job(CellTier tier, uint32_t tasks, int64_t cpu, int64_t at_s, int64_t run_s) {
     CellJob job;
     job.name = StrCat("j", model.jobs.size());
@@ -39,7 +39,7 @@ class TimedCell {
     workload.Add({s * 1000, kind, id, 0}, amounts);
   }
 
-  // "10 started j0/0 m0", one for each step; `totals` are of the run.
+  // Returns "10 started j0/0 m0", one line for each step; `totals` receives the run's totals.
   std::vector<std::string> Run(int64_t end_s, CellSimulationOptions options = {}) {
     findings = *CheckCellWorkload(model, workload);
     const CellIndex index(model);
@@ -172,7 +172,7 @@ TEST(CellSimulation, ARaiseEvictsLowerTiersElseMoves) {
   c.Machine(4, 10).Machine(3, 10);
   c.Job(CellTier::kProduction, 1, 2, 0, 0);
   c.Job(CellTier::kBatch, 1, 2, 1, 0);
-  c.At(10, CellEventKind::kLimit, 0, {3, 1});  // j1 must go, to m1
+  c.At(10, CellEventKind::kLimit, 0, {3, 1});  // j1 must move to m1
   c.At(20, CellEventKind::kLimit, 1, {4, 1});  // does not fit on m1
   c.At(30, CellEventKind::kLimit, 1, {1, 1});  // fits again
   CellSimulationOptions options;
@@ -211,7 +211,7 @@ TEST(CellSimulation, ReservationsSettleAndMakeRoom) {
   c.Machine(8, 10);
   c.Job(CellTier::kProduction, 1, 8, 0, 0).reservation = {4, 1};
   c.Job(CellTier::kBatch, 4, 1, 1, 0);
-  // A quarter of 4 cores after 300 s, and each minute after that.
+  // A quarter of 4 cores after 300 s, then one more each minute.
   EXPECT_THAT(c.Run(600),
               ElementsAre("0 submitted j0", "0 started j0/0 m0", "1 submitted j1", "300 started j1/0 m0",
                           "360 started j1/1 m0", "420 started j1/2 m0", "480 started j1/3 m0"));

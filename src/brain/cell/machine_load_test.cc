@@ -1,4 +1,4 @@
-// Packing by what machines' tasks need together.
+// Packing by the joint need of a machine's tasks.
 #include "brain/cell/machine_load.h"
 
 #include "brain/cell/compaction.h"
@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// The sum of what each task needs: `peak(task class)` by machine, as the default counts it, or the highest.
+// Joint need of a machine's tasks: the sum of their peaks, as the default counts them, or the highest one.
 class CountingLoad final : public MachineLoad {
  public:
   CountingLoad(const CellIndex& index, size_t machines, bool highest)
@@ -48,7 +48,7 @@ class CountingLoads final : public MachineLoads {
   const bool highest_;
 };
 
-// A load that adds up the reservations packs as the default does, task by task.
+// A load that adds up reservations packs like the default, task by task.
 TEST(MachineLoad, TheSumOfTheReservationsPacksAsTheDefault) {
   MadeCellOptions made;
   made.machines = 60;
@@ -69,12 +69,13 @@ TEST(MachineLoad, TheSumOfTheReservationsPacksAsTheDefault) {
       sums.SubmitAll();
       loaded.SubmitAll();
       EXPECT_EQ(sums.Pass().pending, loaded.Pass().pending);
-      // Relaxed randomisation draws once a task that is tried, and the default tries a class that is full once.
+      // Relaxed randomisation draws once for each attempted task; the default attempts a full class only
+      // once.
       if (enough > 0 && sums.pending() > 0) continue;
       size_t apart = 0;
       for (uint32_t t = 0; t < index.tasks(); ++t)
         apart += sums.state().machine_of(t) != loaded.state().machine_of(t) ? 1 : 0;
-      // E-PVM multiplies powers in the one and adds exponents in the other: ties may fall otherwise.
+      // E-PVM multiplies powers in one case and adds exponents in the other, so ties may resolve differently.
       if (score == CellScore::kWorstFit) {
         EXPECT_LE(apart, index.tasks() / 50) << enough;
       } else {
@@ -99,8 +100,8 @@ CellModel Equal(uint32_t machines, uint32_t tasks, CellTier tier, bool gang = fa
   return cell;
 }
 
-// Tasks that need nothing more together than the largest of them all fit on one machine; but limits of production
-// are added up as ever: four to a machine.
+// Tasks whose joint need is that of the largest one all fit on one machine. Limits of production are still
+// added up: four to a machine.
 TEST(MachineLoad, ProductionIsPackedByItsLimits) {
   const CountingLoads highest(true);
   CompactionOptions options;
@@ -131,7 +132,7 @@ TEST(MachineLoad, AGangThatDoesNotFitLeavesNothing) {
       std::string::npos);
 }
 
-// The packing is the one that the search found to fit.
+// The packing is the one that the search accepted.
 TEST(MachineLoad, APackingHasAllTasksOfItsTrial) {
   CellModel model = Equal(10, 20, CellTier::kBatch);
   const CellIndex index(model);

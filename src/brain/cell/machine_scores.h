@@ -25,7 +25,7 @@ struct CellScoring {
   double stranded_weight = 2;  // >= 0
 };
 
-// Penalty added to a score for each soft preference that is not met. It exceeds any score of amounts.
+// Penalty added to a score for each soft preference that is not met; far above usual scores of amounts.
 inline constexpr double kSoftPenalty = 1e6;
 
 // Reason why a task may not run on a machine: the first that applies.

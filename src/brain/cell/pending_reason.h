@@ -27,7 +27,7 @@ struct PendingReason {
   // Machine that lacks the least, as the sum of shares of the task's request; kNowhere if no machine lacks
   // only amounts.
   uint32_t nearest = kNowhere;
-  CellAmounts missing = {};  // amounts missing on `nearest`; 0 or less where nothing is missing
+  CellAmounts missing = {};  // amounts missing on `nearest`; 0 where nothing is missing
   std::vector<uint32_t>
       victims;  // tasks of lower tiers there that would have to go; empty: they do not suffice
 

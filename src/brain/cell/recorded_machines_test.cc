@@ -10,7 +10,7 @@ namespace {
 
 constexpr JobId kJob{3};
 
-// "m:first-last" of each stay, from window 0 to 99.
+// Returns "m:first-last" for each stay in windows 0 to 99.
 std::string Stays(const RecordedMachines& machines, uint32_t task) {
   std::string out;
   const RecordedMachines::Stay* last = nullptr;
@@ -27,7 +27,7 @@ std::string Stays(const RecordedMachines& machines, uint32_t task) {
 TEST(RecordedMachines, ATaskStaysMovesAndIsAwayAfterALongGap) {
   RecordedMachines machines;
   for (const int32_t w : {5, 6, 7, 19, 20})
-    machines.Place(kJob, 0, {w}, 1);  // 8 to 18: no row, but not for long
+    machines.Place(kJob, 0, {w}, 1);  // windows 8 to 18 have no row, a short gap
   machines.Place(kJob, 0, {21}, 2);
   machines.Place(kJob, 0, {34}, 2);
   machines.Place(kJob, 0, {48}, 2);  // 13 windows without a row before it
@@ -43,7 +43,7 @@ TEST(RecordedMachines, OfTwoMachinesOfAWindowTheLaterRowCounts) {
   EXPECT_EQ(Stays(machines, 0), "1:5-6 2:7-7 1:8-8 ");
 }
 
-// The shards of a table are in no order of time.
+// Shards of a table are not in order of time.
 TEST(RecordedMachines, TheOrderOfTheRowsDoesNotMatter) {
   std::vector<int32_t> windows;
   for (int32_t w = 0; w < 100; ++w) {

@@ -37,7 +37,7 @@ class CellBuilder {
   CellModel cell;
 };
 
-// The machine of every task, -1: nowhere.
+// Returns the machine of every task; -1: nowhere.
 std::vector<int> Placement(const CellScheduler& scheduler) {
   std::vector<int> out;
   for (uint32_t t = 0; t < scheduler.state().index().tasks(); ++t) {
@@ -70,7 +70,7 @@ TEST(CellScheduler, BestFitFillsAndWorstFitSpreads) {
 }
 
 TEST(CellScheduler, HybridAvoidsStrandedMemory) {
-  // Machine 0 has the least free afterwards in sum, but memory would be left that no CPU goes with.
+  // Machine 0 has the smallest sum of free amounts afterwards, but its memory would be stranded without CPU.
   CellBuilder b;
   b.Machine(4, 10).Machine(10, 10);
   b.Job(CellTier::kBatch, 1, 4, 4);
@@ -85,7 +85,7 @@ TEST(CellScheduler, ProductionCountsLimitsAndOthersReservations) {
   b.Machine(10, 100);
   b.Job(CellTier::kProduction, 3, 4, 1).reservation = {1, 1};
   b.Job(CellTier::kBatch, 9, 1, 1);
-  // Two of production (8 of 10 by limit, 2 by reservation); 8 others.
+  // Two production tasks (8 of 10 by limit, 2 by reservation) and 8 other tasks.
   EXPECT_THAT(PlaceAll(b.cell), ElementsAre(0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, -1));
 }
 
@@ -122,7 +122,7 @@ TEST(CellScheduler, GangsRunWholeOrNotAtAll) {
   EXPECT_THAT(PlaceAll(b.cell), ElementsAre(-1, -1, -1, -1, -1, 0, 0, 0));
 }
 
-// What a pass does to a cell on which the first job runs already.
+// Effects of a pass on a cell in which the first job already runs.
 struct AfterSecond {
   PassResult result;
   std::vector<int> placement;
@@ -161,7 +161,8 @@ TEST(CellScheduler, ProductionNeverPreemptsProduction) {
 }
 
 TEST(CellScheduler, PreemptionDoesNotCascade) {
-  // Production preempts mid of machine 0 (no attribute on 1); mid does not preempt batch of machine 1 for it.
+  // Production preempts mid on machine 0, since machine 1 lacks the attribute. Mid does not preempt batch on
+  // machine 1 in the same pass.
   CellBuilder b;
   b.Machine(4, 4, "", "new").Machine(4, 4, "", "old");
   const auto on = [&](CellJob& job, std::string_view model) {
@@ -180,7 +181,7 @@ TEST(CellScheduler, PreemptionDoesNotCascade) {
   scheduler.Submit(2);
   EXPECT_EQ(scheduler.Pass().preempted, 1U);
   EXPECT_THAT(Placement(scheduler), ElementsAre(-1, 1, 0));
-  EXPECT_EQ(scheduler.Pass().preempted, 1U);  // in the next pass it may
+  EXPECT_EQ(scheduler.Pass().preempted, 1U);  // it may preempt in the next pass
   EXPECT_THAT(Placement(scheduler), ElementsAre(1, -1, 0));
 }
 
@@ -241,7 +242,7 @@ TEST(PendingReason, CountsMachinesAndNamesTheNearest) {
       "j0/0.");
 }
 
-// Everything that must hold of a placement, whatever the options.
+// Checks the invariants of a placement under any options.
 void CheckInvariants(const CellScheduler& scheduler) {
   const CellState& state = scheduler.state();
   const CellIndex& index = state.index();
@@ -285,7 +286,7 @@ void CheckInvariants(const CellScheduler& scheduler) {
   }
 }
 
-// Jobs come and go for some passes; returns all placements after one another.
+// Starts and stops jobs over several passes; returns all placements, concatenated.
 std::vector<int> History(const CellModel& cell, const SchedulerOptions& options, uint64_t seed) {
   const CellIndex index(cell);
   CellScheduler scheduler(index, options);

@@ -1,4 +1,4 @@
-// The actuary's step and quote at a day's horizon: per pool and tier every 300 s.
+// The actuary's step and quote at a horizon of a day; runs for each pool and tier every 300 s.
 #include <benchmark/benchmark.h>
 
 #include "brain/economy/actuary.h"

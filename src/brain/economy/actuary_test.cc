@@ -51,12 +51,12 @@ TEST(Actuary, RejectsOptionsOutOfRangeWithTheValue) {
   EXPECT_THAT(message(o), HasSubstr("recover_days"));
 }
 
-// Capacity 100; 60 can be freed with 99 % probability, so Batch 60.
+// Capacity 100; 60 can be freed with a probability of 99 %, so Batch gets 60.
 TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   Actuary actuary = Make(12, 0.99, 100);
   Rng rng(5);
   for (int64_t t = 0; t < 60 * kDay; ++t) {
-    // Use is 40, and in 3 of 1,000 steps 55.
+    // Use is 40, and 55 in 3 of 1,000 steps.
     actuary.Observe(100, rng.Uniform() < 0.003 ? 55 : 40);
   }
   const Quote quote = actuary.Ask();
@@ -65,7 +65,7 @@ TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   EXPECT_GE(quote.amount, 59.5);
 }
 
-// The same at 99.9 %: 45, since 55 is used more than once in a thousand steps.
+// The same at 99.9 %: 45, since use is 55 in more than one of a thousand steps.
 TEST(Actuary, AHigherPromiseSellsLess) {
   Actuary actuary = Make(12, 0.999, 100);
   Rng rng(5);
@@ -111,7 +111,7 @@ TEST(Actuary, AbsentIsNotZeroAndAnUnmeasuredDayIsRefused) {
   for (int64_t t = 0; t < kDay * 6 / 10; ++t) holes.Observe(1, kNan);
   EXPECT_EQ(holes.Ask().refusal, Refusal::kUnmeasured);
   EXPECT_TRUE(std::isnan(holes.available()));
-  // Negative and infinite values count as absent, too.
+  // Negative and infinite values count as missing, too.
   whole.Observe(1, -1);
   EXPECT_TRUE(std::isnan(whole.available()));
   whole.Observe(INFINITY, 0.5);
@@ -160,8 +160,8 @@ Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
   return {kept / judged, sold / judged};
 }
 
-// Property: whatever the season, noise and growth, in the long run the promise is kept. Somewhat more is kept
-// where the largest risk that a surplus may buy (most_risk) is not enough to use it up.
+// Property: for any season, noise and growth the promise is kept in the long run. It is exceeded if the
+// largest risk that a surplus may buy (most_risk) does not use the surplus up.
 TEST(Actuary, KeptTimeConvergesOnThePromise) {
   for (int seed = 1; seed <= Shortened(6); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));
@@ -187,8 +187,8 @@ TEST(Actuary, KeptTimeConvergesOnThePromise) {
   }
 }
 
-// Of the hours sold, the ordered share is available throughout.
-// Steps of an hour, as a running pool keeps them: a daily season and noise, a promise for each hour and each day.
+// The ordered share of the sold hours is available throughout. Steps of an hour, as a running pool uses them:
+// a daily season and noise, a promise for each hour and each day.
 TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
   for (const int64_t horizon : {1, 24}) {
     ActuaryOptions options;
@@ -211,7 +211,7 @@ TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
       actuary.Observe(100, use);
     }
     EXPECT_NEAR(missed / hours, 0.02, 0.012) << horizon;
-    // What is left of 100 beside the season and about two deviations; for a day beside its highest hours.
+    // The rest of 100 after the season and about two deviations; for a day after its highest hours.
     EXPECT_GT(amounts / hours, horizon == 1 ? 38 : 22) << horizon;
   }
 }
@@ -240,7 +240,7 @@ TEST(Actuary, PromisesWholeHorizons) {
   }
   EXPECT_GT(hours, 190 * 24);
   EXPECT_NEAR(static_cast<double>(kept) / hours, 0.95, 0.005);
-  // Horizons of a day: fewer of them than are needed.
+  // Horizons of a day: fewer of them than required.
   options.horizon_steps = kDay;
   options.promise = 0.999;
   Actuary days = *Actuary::Make(options);
@@ -280,7 +280,7 @@ TEST(Actuary, ExplainsWhatAQuoteIsFoundedOn) {
   EXPECT_NEAR(quote.amount, 1 - quote.evidence.base - quote.evidence.margin, 1e-12);
 }
 
-// A burst of 2 steps on every 10th step: with a latency of 5 steps the running task meets it 7 of 10 times,
+// A burst of 2 steps on every 10th step: with a latency of 5 steps the running task is hit in 7 of 10 steps,
 // the waiting one never.
 TEST(ReclaimWindow, KeptIsTheLeastAndFreedTheMostOfTheWindow) {
   ReclaimWindow kept(5, ReclaimReading::kKept), freed(5, ReclaimReading::kFreed),
@@ -333,7 +333,8 @@ TEST(ErrorHistogram, LeavesTheShareAboveAndForgets) {
   EXPECT_NEAR(errors.Quantile(0.01), -0.5, 1e-6);
 }
 
-// 14 steps high at noon of each day: runs of 14. All of one day of 20: the day counts, hardly more.
+// 14 high steps at noon of each day are runs of 14. If one day of 20 is high as a whole, the day counts as
+// hardly more than one sample.
 TEST(TailDependence, CountsRunsAndDays) {
   TailDependence alternate(300), days(300), runs(300);
   Rng rng(8);

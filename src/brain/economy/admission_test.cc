@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kGibibyte = int64_t{1} << 30;
 
-// Two teams of a cohort that has 21 cores and 40 GiB, and 100 cores of batch.
+// Two teams of a cohort with 21 cores and 40 GiB, and 100 cores of batch.
 QuotaSpec Teams() {
   return {{{"all"},
            {"a",
@@ -107,7 +107,7 @@ TEST(Admission, QueuedUntilTheReleaseThatMakesItFit) {
   EXPECT_EQ(v.after_release, releases[2].use);
   EXPECT_THAT(Explain(v),
               HasSubstr("probably fits at day 0 00:05, when \"a\" releases 1 core, 1GiB of memory."));
-  request.now = at(350);  // those that are late count as of now
+  request.now = at(350);  // releases in the past count as now
   EXPECT_EQ(DecideAdmission(tree, request, releases)->probably_at, at(350));
   v = *DecideAdmission(tree, request, releases, {.max_releases = 2});
   EXPECT_FALSE(v.probably_at.has_value());
@@ -197,7 +197,7 @@ TEST(QuotaLedger, CountsEachJobOnceAndNothingOfTheRefused) {
   EXPECT_EQ(ledger.Releases()[0].at, Timestamp::FromSeconds(150));
   EXPECT_EQ(ledger.Admit("j2", Ask("a", 18'000, 1), ledger.Releases())->probably_at,
             Timestamp::FromSeconds(150));
-  // Quota below what is in use keeps the account right.
+  // A quota below the use keeps the accounts right.
   QuotaSpec less = Teams();
   less.groups[1].quotas[0].nominal = 1000;
   less.groups[2].quotas[0].nominal = 0;

@@ -1,4 +1,4 @@
-// What holds of every bill: seeded random pools, sheets and entries.
+// Invariants of every bill: seeded random pools, sheets and entries.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -38,7 +38,7 @@ std::string SumsText(const BillSums& sums) {
   return out;
 }
 
-// The lines of a job add up to its sums; returns them by key.
+// Checks that the lines of a job add up to its sums; returns them by key.
 void ExpectLines(std::span<const BillLine> lines, const BillSums& sums) {
   int64_t amount = 0, credit = 0;
   for (const BillLine& line : lines) {
@@ -85,7 +85,7 @@ TEST(BillProperties, BillsAndThePlatformsPartAddUpToTheCost) {
                   bill.machine_cost.micros + bill.overhead_cost.micros);
         const bool idle_shared = idle != CostSharing::kPlatform && !bill.groups.empty();
         EXPECT_EQ(bill.sums.idle, idle_shared ? bill.idle_cost : Money{});
-        // With all shared the platform bears the credits at most.
+        // If everything is shared, the platform bears at most the credits.
         if (idle_shared && overhead != CostSharing::kPlatform) {
           EXPECT_LE(bill.platform.micros, bill.sums.credits.micros);
         }
@@ -132,7 +132,7 @@ TEST(BillProperties, OtherGroupsDoNotChangeAGroupsCharges) {
   }
 }
 
-// Amounts near the bounds of 64 bits are billed in full or refused.
+// Amounts near the bounds of 64 bits are billed completely or rejected.
 TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
   Rng rng(19);
   int billed = 0, refused = 0;
@@ -151,7 +151,7 @@ TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
     if (which == 3) c.sheet.tiers[0].prices[0].per_core_hour = money();
     const absl::StatusOr<Bill> bill = c.Make();
     if (!bill.ok()) {
-      // A price above what a sheet may have is named as such.
+      // A price above the allowed maximum is reported as such.
       EXPECT_TRUE(absl::IsOutOfRange(bill.status()) || (which == 3 && absl::IsInvalidArgument(bill.status())))
           << bill.status();
       ++refused;
@@ -204,7 +204,7 @@ TEST(BillProperties, MoreNeverCostsAGroupLess) {
     const int64_t units = cut ? 8 * c.MostOfAUnit() : 0;
     EXPECT_GE(is.charges.micros, was.charges.micros - units);
     EXPECT_GE(is.charges.micros - is.credits.micros, was.charges.micros - was.credits.micros - units);
-    // A credited charge lowers the idle cost that is shared, and so the total.
+    // A credited charge lowers the shared idle cost, and so the total.
     if (after.sums.credits > Money{}) continue;
     ++without_credits;
     const int64_t lines = static_cast<int64_t>(after.jobs.size() * 20);
@@ -237,7 +237,7 @@ TEST(BillProperties, MoreNeverCostsAGroupLessUnderTheSlackTax) {
   EXPECT_GT(taxed, Scaled(300));
 }
 
-// How many units of the slack tax a unit of request moves at most.
+// Bound on the units of slack tax that a unit of request moves.
 double Leverage(const Bill& bill) {
   double most = 0;
   for (const SlackWindow& w : bill.slack) {
@@ -299,7 +299,7 @@ TEST(BillProperties, AWindowCutInTwoCostsTheSameButForTheRounding) {
   EXPECT_GT(tight, Scaled(1000));
 }
 
-// The charges in floating point, segment by segment, straight from the rules.
+// Computes the charges in floating point, segment by segment, directly from the rules.
 double Expected(const BillCase& c, uint32_t group, uint32_t job) {
   const BillingTimeline timeline(c.sheet, c.windows);
   double sum = 0;
@@ -348,7 +348,7 @@ TEST(BillProperties, ChargesAreThoseOfTheRules) {
   int tight = 0;
   for (int i = 0; i < Scaled(2000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
-    // Whole quantities of few units share out unevenly.
+    // Quantities of few units do not share evenly.
     for (UsageEntry& entry : c.entries) {
       for (UsageQuantities& q : entry.of)
         q = {q.usage * 1000, q.request * 1000, q.reservation * 1000, q.peak * 1000};

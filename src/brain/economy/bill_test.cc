@@ -43,7 +43,7 @@ UsageEntry Entry(int64_t start_s, int64_t end_s, uint32_t group, uint32_t job) {
   return entry;
 }
 
-// One hour of CPU, in core-hours.
+// An entry of one hour of CPU, in core-hours.
 UsageEntry Cpu(uint32_t job, uint64_t usage, uint64_t request) {
   UsageEntry entry = Entry(0, kHour, job, job);
   entry.of[0].usage = usage * kCoreHour;
@@ -57,7 +57,7 @@ std::vector<std::string> Totals(const Bill& bill) {
   return out;
 }
 
-// papers A17: capacity 64, usage 10, 20 and 25, limits as 1, 2 and 2.
+// papers A17: capacity 64, usage 10, 20 and 25, limits in the ratio 1, 2 and 2.
 class SlackTax : public testing::Test {
  protected:
   PriceSheet sheet_ = Sheet({Tier("production", ChargeRule::kUsageSlackTax, "1", "0")});
@@ -82,7 +82,7 @@ TEST_F(SlackTax, SharesTheSlackByRequest) {
 }
 
 TEST_F(SlackTax, TheCapLeavesWhatNoOneAskedForToThePlatform) {
-  entries_ = {Cpu(1, 10, 12), Cpu(2, 20, 24), Cpu(3, 25, 24)};  // 60 asked for, 55 used
+  entries_ = {Cpu(1, 10, 12), Cpu(2, 20, 24), Cpu(3, 25, 24)};  // 60 requested, 55 used
   options_.cap_slack = true;
   EXPECT_THAT(Totals(Make()), ElementsAre("11.00", "22.00", "27.00"));
   EXPECT_EQ(ToText(Make().platform), "4.00");
@@ -174,7 +174,7 @@ TEST(Bill, SharesIdleCostAndOverhead) {
   const std::vector<UsageEntry> entries = {Cpu(1, 1, 0), Cpu(2, 3, 0)};
   std::vector<CapacityWindow> windows = {{0, kHour, {10 * kCoreHour, 20 * kGibHour}, {}, Units("2")}};
   BillOptions options;
-  options.cost_price = {0, Units("0.4"), Units("0.2")};  // 8 in all, of which 4 are charged
+  options.cost_price = {0, Units("0.4"), Units("0.2")};  // 8 in total, of which 4 are charged
   Bill bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_EQ(ToText(bill.idle_cost), "4.00");
   EXPECT_THAT(Totals(bill), ElementsAre("1.00", "3.00"));
@@ -186,7 +186,7 @@ TEST(Bill, SharesIdleCostAndOverhead) {
   bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_THAT(Totals(bill), ElementsAre("3.00", "7.00"));
   EXPECT_EQ(bill.platform, Money{});
-  // Charges beyond the machines' cost recover overhead; beyond both they are a margin.
+  // Charges beyond the cost of machines recover overhead; beyond both they are a margin.
   windows[0].machine_cost = Units("3");
   bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_EQ(ToText(bill.unrecovered_overhead), "1.00");
@@ -209,7 +209,7 @@ TEST(Bill, JobsOfAGroupShareItsAmountsExactly) {
   EXPECT_EQ(bill.jobs[1].sums.total.micros, 0);
 }
 
-// By quantity the first job would have the credit of 1 of 3 micro-units, and an amount of 0.
+// Split by quantity, the first job would get a credit of 1 of 3 micro-units with an amount of 0.
 TEST(Bill, NoJobIsCreditedMoreThanItIsCharged) {
   PriceSheet sheet = Sheet({Tier("a", ChargeRule::kUsage, "0.36", "0")});
   sheet.tiers[0].service_credit_ppm = 750'000;

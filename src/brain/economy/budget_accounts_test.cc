@@ -65,7 +65,7 @@ TEST(BudgetAccounts, MovesMoneyAndConvertsIt) {
   EXPECT_EQ(accounts.Find(kShop)->balance().micros, Coins(350).micros + 33);
 }
 
-// A micro-unit of the dear one is worth 1 EUR: nothing is made on the way there and back.
+// One micro-unit of the expensive unit is worth 1 EUR: moving there and back creates no money.
 TEST(BudgetAccounts, ConversionNeverMakesMoney) {
   BudgetDefinition def = TwoBusinesses();
   def.units[0].rates = {{kNovember, Coins(1'000'000)}};
@@ -141,14 +141,14 @@ TEST(BudgetAccounts, AnOverrideEnds) {
   ASSERT_EQ(Do(accounts, e), absl::OkStatus());
   EXPECT_EQ(accounts.Find(kRetail)->budget(kNovember + kDaySeconds - 1), Coins(1250));
   EXPECT_EQ(accounts.Find(kRetail)->budget(kNovember + kDaySeconds), Coins(1000));
-  // It is a higher budget, not money that could move.
+  // It is a higher budget, not movable money.
   EXPECT_FALSE(Do(accounts, TransferTo(kRetail, kShop, Coins(1001))).ok());
 }
 
 TEST(BudgetAccounts, APeriodEndsWithWhatIsCarriedOver) {
   BudgetAccounts accounts = BookOf(TwoBusinesses());
   ASSERT_EQ(Do(accounts, TransferTo(kRetail, kShop, Coins(100))), absl::OkStatus());
-  // retail has 900 - 300 left: half of it is 300, the cap 200. media spent more than it has.
+  // retail has 900 - 300 left: half of it is 300, the cap is 200. media has overspent.
   const auto entries =
       accounts.ClosePeriod(BudgetPeriod::kMonth,
                            {{kRetail, Coins(300)}, {kMedia, Coins(2500)}, {kShop, Coins(40)}}, kDecember + 5);
@@ -184,7 +184,7 @@ TEST(BudgetAccounts, ALongerPeriodBeginsWhereTheLastEnded) {
 
 // --- Properties ---
 
-// Of each unit: sum of balances = granted + converted in - converted out - expired - paid.
+// For each unit: sum of balances = granted + converted in - converted out - expired - paid.
 void ExpectConserved(const BudgetAccounts& accounts) {
   std::map<std::string, int64_t> sums;
   for (const auto& [holder, state] : accounts.holders()) {
@@ -198,7 +198,7 @@ void ExpectConserved(const BudgetAccounts& accounts) {
   }
 }
 
-// Also what is refused: names that are not there, amounts that are too high, frozen holders.
+// Includes rejected entries: unknown names, excessive amounts, frozen holders.
 BudgetEntry AnyRequest(Rng& rng, int64_t now_s) {
   const BudgetHolder holders[] = {kRetail, kMedia, kShop, kWeb, Business("nobody")};
   const auto any = [&] { return holders[rng.Below(std::size(holders))]; };
@@ -222,7 +222,7 @@ TEST(BudgetBookProperties, MoneyIsConservedAndTheLedgerRepeatsTheState) {
     int64_t now_s = kNovember + 100;
     BudgetAccounts accounts = BookOf(TwoBusinesses(), now_s, &ledger);
     for (int i = 0; i < 120; ++i) {
-      now_s += static_cast<int64_t>(rng.Below(30'000)) - 3000;  // also back
+      now_s += static_cast<int64_t>(rng.Below(30'000)) - 3000;  // may go back
       SpentByHolder spent;
       for (const auto& [holder, state] : accounts.holders())
         spent[holder] = {static_cast<int64_t>(rng.Below(900'000'000))};
@@ -252,7 +252,7 @@ TEST(BudgetBookProperties, MoneyIsConservedAndTheLedgerRepeatsTheState) {
     const auto again = BudgetAccounts::Replay(ledger);
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_TRUE(*again == accounts);
-    // One that is missing is noticed, not left out.
+    // A missing entry is reported, not skipped.
     std::ranges::sort(ledger, {}, &BudgetEntry::id);
     ledger.erase(ledger.begin() + static_cast<ptrdiff_t>(ledger.size() / 2));
     EXPECT_FALSE(BudgetAccounts::Replay(ledger).ok());

@@ -1,4 +1,5 @@
-// Budget of a bill: a month of 1,000 groups and 100,000 jobs, one entry a job and day, on one core.
+// Performance budget of a bill: a month of 1,000 groups and 100,000 jobs, one entry per job and day, on one
+// core.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -20,7 +21,7 @@ PriceSheet SheetOf(std::span<const ChargeRule> rules) {
     tier.name = StrCat("tier ", sheet.tiers.size());
     tier.rule = rule;
     tier.service_credit_ppm = 100'000;
-    // The price changes at noon of a day, so that its entries are split.
+    // The price changes at noon, so that the entries of that day are split.
     tier.prices = {{0, {30'000}, {4'000}}, {14 * kDay + kDay / 2, {28'000}, {3'900}}};
     sheet.tiers.push_back(tier);
   }

@@ -34,12 +34,12 @@ TEST(ShareInProportion, GivesTheRemainingUnitsToTheLargestFractions) {
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"b", kMaxQuotaAmount}, {"a", kMaxQuotaAmount}},
                                 kMaxQuotaAmount),
               ElementsAre(kMaxQuotaAmount / 2, kMaxQuotaAmount / 2));
-  // Of 0.5 and 1.5 the larger has the unit.
+  // Of 0.5 and 1.5 the larger weight gets the unit.
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"a", 1}, {"b", 3}}, 2), ElementsAre(0, 2));
   EXPECT_TRUE(ShareInProportion({}, 4).empty());
 }
 
-// Koordinator's example: the first uses 5 of its 10, the minimums of the others are 15, 20 and 15; of the
+// Koordinator's example: the first uses 5 of its 10; the minimums of the others are 15, 20 and 15. Of the
 // spare 45 the second needs 5 of its 14.
 TEST(ShareElastically, SharesTheSpareAgainWhileSomeoneIsSatisfied) {
   const std::vector<ElasticGroup> groups = {
@@ -87,7 +87,7 @@ TEST(ShareElastically, MinimumsScaleDownWithTheCapacity) {
 }
 
 TEST(ShareElastically, RequestsGoUpAndRuntimesDown) {
-  // The request of x is min(70, 50) + 10; it has 60 and y what it asks.
+  // The request of x is min(70, 50) + 10; it gets 60, and y gets its request.
   const std::vector<ElasticGroup> groups = {
       {.name = "x1", .parent = "x", .min = 10, .max = 50, .request = 70},
       {.name = "x2", .parent = "x", .min = 20, .max = 50, .request = 10},

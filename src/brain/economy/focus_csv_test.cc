@@ -16,14 +16,14 @@ using testing::HasSubstr;
 
 constexpr int64_t kFocusDay = 86'400;
 
-// The fields of each row; none of the values holds a comma.
+// Splits rows into fields; values without quotes contain no comma.
 std::vector<std::vector<std::string>> FieldsOf(std::string_view rows) {
   std::vector<std::vector<std::string>> out;
   for (const std::string_view row : taut::Split(rows, '\n')) {
     if (row.empty()) continue;
     out.emplace_back();
     size_t from = 0;
-    // A description is quoted, for it holds a comma.
+    // A description contains a comma and is therefore quoted.
     bool quoted = false;
     for (size_t i = 0; i <= row.size(); ++i) {
       if (i < row.size() && row[i] == '"') quoted = !quoted;

@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// A1, B1, C1 have 20 each as Prod, 40 are left; 60 can be freed, so Batch A2, B2, C2 have 20
-// each: 120 sold on 100.
+// A1, B1, C1 have 20 each as Prod, so 40 are left. 60 can be freed, so Batch A2, B2, C2 have 20 each: 120 are
+// sold on 100.
 TEST(Offers, SellsAHundredAndTwentyOnAHundred) {
   Quote batch;
   batch.amount = 60;

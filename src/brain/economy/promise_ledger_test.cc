@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr int64_t kStep = 300, kHourOfSteps = 3600;
 
-// 81 of 263 is an example of Newcombe (1998); the others are worked out from the formula.
+// 81 of 263 is an example of Newcombe (1998); the others are computed from the formula.
 TEST(Wilson, IsTheScoreInterval) {
   EXPECT_NEAR(WilsonInterval(0, 10).low, 0, 1e-12);
   EXPECT_NEAR(WilsonInterval(0, 10).high, 0.27753, 1e-4);
@@ -69,7 +69,7 @@ TEST(PromiseLedger, JudgesTiersApartAndLeavesOutWhatWasNotMeasured) {
   EXPECT_EQ(ledger.Summarize(3, 0.9).promises, 0);
 }
 
-// A thousand hours: all kept is a verdict at 90 %, half of them missed is one, too.
+// A thousand hours: all kept is a verdict at 90 %, and half of them missed is one, too.
 TEST(PromiseLedger, DecidesWithEnoughSamples) {
   PromiseLedger ledger(kStep);
   for (int64_t h = 0; h < 1000; ++h) {
@@ -97,12 +97,11 @@ TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
   EXPECT_FALSE(ledger.Observe(600, 1, 5).ok());
   EXPECT_TRUE(ledger.Observe(600, 2, 5).ok());
   EXPECT_FALSE(ledger.Observe(300, 2, 5).ok());
-  EXPECT_FALSE(ledger.Add({600, kHourOfSteps, 1, 1, 0.9}).ok());  // has been observed
+  EXPECT_FALSE(ledger.Add({600, kHourOfSteps, 1, 1, 0.9}).ok());  // that time was observed already
   EXPECT_TRUE(ledger.Add({900, kHourOfSteps, 1, 1, 0.9}).ok());
 }
 
-// A ledger that is read again goes on as the one that was written, in the middle of a promise and of a run of
-// missed steps.
+// A loaded ledger continues like the saved one, even within a promise and a run of missed steps.
 TEST(PromiseLedger, IsTheSameAfterItIsSavedAndLoaded) {
   PromiseLedger ledger(kStep);
   const auto observe = [](PromiseLedger& to, int64_t from, int64_t end) {
@@ -142,7 +141,7 @@ TEST(PromiseLedger, RefusesWhatNoLedgerWrote) {
   }
   std::string other = bytes;
   other[0] = 0;
-  other[1] = 0;  // steps of no time
+  other[1] = 0;  // a step without duration
   ByteReader in(other);
   EXPECT_EQ(PromiseLedger::Load(in).status().code(), absl::StatusCode::kDataLoss);
 }

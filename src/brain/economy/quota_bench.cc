@@ -1,5 +1,5 @@
-// Budget of admission: 1,000 groups in 50 cohorts of 5 divisions, 3 tiers of 3 resources, 100,000 jobs in
-// use.
+// Performance budget of admission: 1,000 groups in 50 cohorts of 5 divisions, 3 tiers of 3 resources, 100,000
+// jobs.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kDivisions = 5, kCohorts = 50, kGroups = 1000, kJobs = 100'000;
 constexpr int64_t kMebibyte = int64_t{1} << 20;
-constexpr int64_t kCpu = 100'000, kMemory = 400'000 * kMebibyte;  // the nominal of a group
+constexpr int64_t kCpu = 100'000, kMemory = 400'000 * kMebibyte;  // nominal quota of a group
 const std::vector<std::string> kTiers = {"batch", "free", "prod"};
 
 std::string GroupName(uint64_t i) { return StrCat("group-", i); }
@@ -40,7 +40,7 @@ QuotaSpec Spec() {
   return spec;
 }
 
-// A third of the jobs in each tier; of a group's quota they take about `share`.
+// A third of the jobs in each tier; they use about `share` of a group's quota.
 AdmissionRequest Any(Rng& rng, double share) {
   AdmissionRequest r{.group = GroupName(rng.Below(kGroups)), .tier = kTiers[rng.Below(3)]};
   const double jobs = static_cast<double>(kJobs) / kGroups / 3;
@@ -53,7 +53,7 @@ AdmissionRequest Any(Rng& rng, double share) {
   return r;
 }
 
-// With this number of jobs, and then with all more that fit of 200,000; none of the group `spared`.
+// Adds this number of jobs, and then all that fit of 200,000 more; none in the group `spared`.
 QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   QuotaLedger ledger = *QuotaLedger::Make(Spec());
   Rng rng(5);
@@ -65,7 +65,7 @@ QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   return ledger;
 }
 
-// Each request by itself: decided, counted if admitted, and a job released in its place.
+// Each request alone: it is decided, counted if admitted, and replaces a released job.
 void Admissions(benchmark::State& state, double share, double size, bool releases) {
   QuotaLedger ledger = Full(share, size > 1);
   const std::vector<ExpectedRelease> ends = releases ? ledger.Releases() : std::vector<ExpectedRelease>();
@@ -97,7 +97,7 @@ BENCHMARK_CAPTURE(Admissions, half_full, 0.5, 0.5, false)->Unit(benchmark::kMicr
 BENCHMARK_CAPTURE(Admissions, full, 0.97, 30, false)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(Admissions, full_with_releases, 0.97, 30, true)->Unit(benchmark::kMicrosecond);
 
-// A group within its nominal takes back what others borrow, among all jobs.
+// A group within its nominal quota takes back what others borrow, among all jobs.
 void Reclaims(benchmark::State& state) {
   const QuotaLedger ledger = Full(0.97, true, GroupName(7));
   const std::vector<HeldJob> jobs = ledger.Jobs();

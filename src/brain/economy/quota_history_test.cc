@@ -22,7 +22,7 @@ QuotaRowView RowWithMost(int64_t maximum) {
   return row;
 }
 
-// 100 hours: 95 with 4 cores, the others with 8; 3 are used.
+// 100 hours: 95 with 4 cores and the others with 8; 3 are really used.
 QuotaHistory HundredHours() {
   QuotaHistory history;
   for (int64_t h = 0; h < 100; ++h) history.Note(kShopCpu, h * 3600, h % 20 == 7 ? 8040 : 4010, 3000);
@@ -68,7 +68,7 @@ TEST(QuotaHistory, AnHourKeepsItsHighest) {
   history.Note(kShopCpu, 7200, 5, 1);
   history.Note(kShopCpu, 7500, 9, 4);
   history.Note(kShopCpu, 7800, 7, std::nullopt);
-  history.Note(kShopCpu, 3600, 99, 99);  // before
+  history.Note(kShopCpu, 3600, 99, 99);  // in an earlier hour
   ASSERT_EQ(history.places().at(kShopCpu).size(), 1U);
   EXPECT_EQ(history.places().at(kShopCpu)[0], (QuotaHour{2, 9, 4}));
 }

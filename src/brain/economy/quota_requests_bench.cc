@@ -1,4 +1,5 @@
-// Budgets of requests for quota: 1,000 groups in 50 cohorts, 100,000 jobs, of which half have a request.
+// Performance budgets of requests for quota: 1,000 groups in 50 cohorts, 100,000 jobs, half of them with a
+// request.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ QuotaRequests FullBook() {
   return requests;
 }
 
-// A request is made and withdrawn; every tenth is for a job that runs without one.
+// A request is submitted and withdrawn; every tenth is for a job that runs without one.
 void RequestsMade(benchmark::State& state) {
   QuotaRequests requests = FullBook();
   std::vector<double> took_us;
@@ -95,7 +96,7 @@ QuotaRequests BookWithQueue() {
   return requests;
 }
 
-// With as long a queue as may be: what is made beside it does not go through all of it.
+// With the longest possible queue: a new request must not examine all of it.
 void RequestsBesideAQueue(benchmark::State& state) {
   QuotaRequests requests = BookWithQueue();
   int i = 0;

@@ -124,7 +124,7 @@ TEST(QuotaRequests, AGroupHasAtMostItsNumberOfRequests) {
   EXPECT_EQ(requests.Submit(AskFor("b", 1, 7), "", "ann").status().code(),
             absl::StatusCode::kFailedPrecondition);
   requests.Apply(*requests.Withdraw(admitted, "ann", At(8)));
-  Step(requests, 9);  // from queued to admitted is the same one
+  Step(requests, 9);  // the step from queued to admitted is the same one
   EXPECT_EQ(StateOf(requests, queued), "admitted");
   EXPECT_EQ(StateOf(requests, Make(requests, AskFor("a", 1000, 10))), "admitted");
   EXPECT_EQ(requests.Submit(AskFor("a", 1, 11), "", "ann").status().code(),
@@ -142,7 +142,7 @@ TEST(QuotaRequests, AJobCountsWithItsRequestTheLargerOfBoth) {
   const std::vector<JobUse> grown = {UsedBy("shop/web/app", "a", 3000), UsedBy("shop/web/proxy", "a", 2500)};
   requests.SetUse(grown, At(600));
   EXPECT_EQ(InUse(requests, "a"), 5500);
-  requests.Apply(*requests.Withdraw(id, "ann", At(700)));  // the job runs on
+  requests.Apply(*requests.Withdraw(id, "ann", At(700)));  // the job continues
   EXPECT_EQ(InUse(requests, "a"), 5500);
   requests.SetUse({}, At(900));
   EXPECT_EQ(InUse(requests, "a"), 0);
@@ -153,7 +153,7 @@ TEST(QuotaRequests, ARequestForAJobThatRunsAlreadyIsNotDecidedBesideIt) {
   const std::vector<JobUse> use = {UsedBy("shop/web", "a", 13'000)};
   requests.SetUse(use, At(300));
   const uint64_t id =
-      Make(requests, AskFor("a", 14'000, 301), "shop/web");  // beside 13 cores it would not fit
+      Make(requests, AskFor("a", 14'000, 301), "shop/web");  // would not fit in addition to 13 cores
   EXPECT_EQ(StateOf(requests, id), "admitted");
   EXPECT_EQ(InUse(requests, "a"), 14'000);
   EXPECT_EQ(requests.Submit(AskFor("a", 1, 302), "shop/web", "ann").status().message(),
@@ -180,7 +180,7 @@ TEST(QuotaRequests, EndsWhatDidNotStartWhatIsGoneAndWhatIsOver) {
   EXPECT_EQ(StateOf(requests, over), "admitted");
   Step(requests, 3600);
   EXPECT_EQ(StateOf(requests, over), "time_up");
-  EXPECT_EQ(StateOf(requests, never), "admitted");  // usage is known up to 600 s only
+  EXPECT_EQ(StateOf(requests, never), "admitted");  // usage is known only up to 600 s
   requests.SetUse({}, At(3600));
   Step(requests, 3600);
   EXPECT_EQ(StateOf(requests, never), "not_started");
@@ -194,10 +194,10 @@ TEST(QuotaRequests, ARequestTakesNothingFromAnotherGroup) {
   const uint64_t id = Make(requests, AskFor("b", 2000, 301), "shop");
   EXPECT_EQ(StateOf(requests, id), "admitted");
   EXPECT_EQ(InUse(requests, "a"), 9000);
-  EXPECT_EQ(InUse(requests, "b"), 2000);  // with shop/db
+  EXPECT_EQ(InUse(requests, "b"), 2000);  // includes shop/db
 }
 
-// The use of its job counts beside what it asked for once it is admitted.
+// Its job's use counts in addition to the requested amount once it is admitted.
 TEST(QuotaRequests, OnePassOfTheQueueAdmitsNoMoreThanThereIs) {
   QuotaRequests requests = Book();
   const uint64_t first = Make(requests, AskFor("a", 3500, 0));
@@ -287,7 +287,7 @@ TEST(QuotaRequests, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   EXPECT_EQ(requests.uncovered()[0].first_job, "lost/web");
   QuotaSpec without_b = {{{"a", "", {{"batch", "cpu", 5000}}}}};
   ASSERT_TRUE(requests.ChangeQuota(without_b).ok());
-  EXPECT_EQ(InUse(requests, "a"), 14'000);  // it stays accounted
+  EXPECT_EQ(InUse(requests, "a"), 14'000);  // it stays counted
   Step(requests, 301);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, StartsWith("It can no longer fit since the quota was changed"));
@@ -297,7 +297,7 @@ TEST(QuotaRequests, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   EXPECT_EQ(InUse(requests, "a"), 14'000);
 }
 
-// A mistake in the quota file that is mended within the hour ends no request that waits.
+// A mistake in the quota file that is corrected within the hour ends no queued request.
 TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   QuotaRequests requests = Book();
   const QuotaSpec right = requests.spec();
@@ -315,7 +315,7 @@ TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   Step(requests, 20);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, Not(HasSubstr("no longer fit")));
-  // The hour begins anew.
+  // The hour starts over.
   ASSERT_TRUE(requests.ChangeQuota(wrong).ok());
   Step(requests, 3000);
   Step(requests, 6599);
@@ -338,7 +338,7 @@ TEST(QuotaRequests, ForgetsTheOldestButNotTheHighestNumber) {
   EXPECT_EQ(Make(requests, AskFor("a", 1, 9)), 5U);
 }
 
-// Whatever happens in whatever order, what counts is what would count if it were added up anew.
+// After any sequence of changes, the counts equal a recount.
 TEST(QuotaRequests, CountsAsIfAddedUpAnew) {
   for (int seed = 1; seed <= Scaled(60); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));

@@ -70,7 +70,7 @@ struct QuotaFinding {
 // - an empty or repeated name, an unknown parent, a cycle,
 // - an amount or max_requests out of bounds, a lending limit above the nominal quota,
 // - two rows for the same tier and resource,
-// - a pool with less than two members, with members of different parents, or with a member of another pool,
+// - a pool with fewer than two members, with members of different parents, or with a member of another pool,
 // - use by an unknown group or a cohort.
 // Warnings: names that differ only in case, and limits without effect.
 std::vector<QuotaFinding> CheckQuotaSpec(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 QuotaRow CpuQuota(int64_t nominal, std::optional<int64_t> borrow = {}, std::optional<int64_t> lend = {}) {
   return {"prod", "cpu", nominal, borrow, lend};
 }
-// Available to a group in tier prod, in cpu.
+// Returns the cpu available to a group in tier prod.
 int64_t Available(const QuotaTree& tree, std::string_view group) {
   return tree.lane(*tree.TierNamed("prod"), *tree.ResourceNamed("cpu")).Available(*tree.GroupNamed(group));
 }
@@ -35,7 +35,7 @@ TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
   EXPECT_EQ(Available(tree, "a"), 16);
   ASSERT_TRUE(tree.Add(Use("a", 16)).ok());
   EXPECT_EQ(Available(tree, "a"), 0);
-  EXPECT_EQ(Available(tree, "b"), 0);  // its own is lent: to be reclaimed
+  EXPECT_EQ(Available(tree, "b"), 0);  // its own is lent, and can be reclaimed
 }
 
 TEST(QuotaTree, ABorrowingLimitOfOneMakesTen) {
@@ -119,7 +119,7 @@ TEST(QuotaTree, WithoutARowThereIsNoQuotaAndNoBorrowing) {
   EXPECT_FALSE(tree.HasTier(*tree.GroupNamed("a"), 0));
 }
 
-// Neither lends; by agreement they do, to each other only.
+// Neither lends; by agreement they lend, but only to each other.
 TEST(QuotaTree, APoolLendsAmongItsMembers) {
   QuotaSpec spec{{{"all"},
                   {"a", "all", {CpuQuota(9, 0, 0)}},
@@ -156,7 +156,7 @@ TEST(QuotaLane, TheLenderIsTheLowestCohortThatSuffices) {
   EXPECT_EQ(lender(5), "x");
   EXPECT_EQ(lender(9), "x");
   EXPECT_EQ(lender(10), "root");
-  // To x1 its own exclusive part is not kept from it; to the others it is.
+  // x1 may use its own exclusive part; the others may not.
   EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x1")), 0);
   EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x2")), 3);
   ASSERT_TRUE(tree.Add(Use("x1", 2)).ok());
@@ -245,7 +245,7 @@ TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
   EXPECT_EQ(Available(tree, "b"), 0);
   ASSERT_TRUE(tree.Remove(Use("a", 15)).ok());
   EXPECT_EQ(Available(tree, "b"), 13);
-  // A quota that is gone entirely keeps its use, too.
+  // Use remains even if the whole quota is removed.
   EXPECT_EQ(QuotaTree::Make({{{"a"}, {"b"}}}, use)->InUse(), use);
   EXPECT_THAT(Findings({{{"b", "", {CpuQuota(30)}}}}, use),
               HasSubstr("error: group \"a\" uses 0.015 cores and is not"));
@@ -253,7 +253,7 @@ TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
   EXPECT_THAT(Findings(spec, {Use("a", -1)}), HasSubstr("invalid use of cpu"));
 }
 
-// A random tree of up to 30 groups; of limits some are absent.
+// A random tree of up to 30 groups; some limits are absent.
 QuotaSpec RandomTree(Rng& rng) {
   QuotaSpec spec;
   const uint64_t n = 2 + rng.Below(29);
@@ -267,7 +267,7 @@ QuotaSpec RandomTree(Rng& rng) {
     if (rng.Below(10) > 0) g.quotas = {row};
     spec.groups.push_back(g);
   }
-  // Some children of a group agree to pool.
+  // Some children of a group form a pool.
   for (uint64_t p = 0; p < n && rng.Below(2) == 0; ++p) {
     QuotaPool pool{"pool " + std::to_string(p), {}};
     for (const QuotaGroup& g : spec.groups) {
@@ -286,7 +286,7 @@ struct Walk {
     }
   }
   const QuotaLane& lane() const { return tree.lane(0, 0); }
-  // Adds what fits, or removes some, of a random group.
+  // Adds uses that fit, or removes some, of a random group.
   void Step() {
     const int32_t g = leaves[rng.Below(leaves.size())];
     const bool add = rng.Below(3) > 0;
@@ -310,7 +310,7 @@ TEST(QuotaTreeProperty, IncrementalUseIsTheSumFromScratchAndWithinCapacity) {
       ASSERT_EQ(w.lane().cell(g).use, fresh.lane(0, 0).cell(g).use) << seed;
       ASSERT_EQ(w.lane().cell(g).held, fresh.lane(0, 0).cell(g).held) << seed;
     }
-    // All that is used below a root is at most the sum of the nominals there.
+    // The use below a root is at most the sum of the nominal quotas there.
     for (int32_t root = 0; root < w.tree.groups(); ++root) {
       if (w.lane().cell(root).parent >= 0) continue;
       int64_t capacity = 0;
@@ -323,7 +323,7 @@ TEST(QuotaTreeProperty, IncrementalUseIsTheSumFromScratchAndWithinCapacity) {
   }
 }
 
-// The formula at the head of quota_lane.h, as it is written there.
+// The formula in the header of quota_lane.h, computed directly.
 int64_t ByRecursion(const QuotaLane& lane, int32_t node) {
   const QuotaCell& c = lane.cell(node);
   if (c.parent < 0) return c.quota - c.use;

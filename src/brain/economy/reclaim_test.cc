@@ -57,7 +57,7 @@ QuotaSpec Three() {
 }
 
 TEST(Reclaim, TheLowestPriorityThenTheNewestOfTheBorrowers) {
-  // b borrows 8; c is within its quota, though its job is the least important.
+  // b borrows 8; c is within its quota, although its job is the least important.
   const Cell cell(Three(), {Job("b1", "b", 8, 5, 10), Job("b2", "b", 4, 1, 20), Job("b3", "b", 4, 1, 30),
                             Job("b4", "b", 4, 2, 40), Job("c1", "c", 10, 0, 50)});
   EXPECT_THAT(cell.Victims(Ask("a", 1)), IsEmpty());
@@ -72,7 +72,7 @@ TEST(Reclaim, TheLowestPriorityThenTheNewestOfTheBorrowers) {
 }
 
 TEST(Reclaim, ThoseNotNeededAreSparedFromTheLast) {
-  // 2 is chosen first and does not suffice; then 8, which suffices alone.
+  // Job 2 is chosen first and does not suffice; then job 8, which suffices alone.
   const Cell cell(Three(),
                   {Job("small", "b", 2, 1, 10), Job("large", "b", 8, 2, 10), Job("rest", "b", 21, 3, 10)});
   EXPECT_THAT(cell.Victims(Ask("a", 8)), ElementsAre("large"));
@@ -191,7 +191,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
       ASSERT_EQ(plan.enough, plan.why_not.empty()) << seed;
       if (now.reclaimable) {
         ++within_nominal;
-        // What is within the nominal can always be taken back.
+        // Quota within the nominal can always be taken back.
         ASSERT_TRUE(plan.enough || policy != ReclaimPolicy::kAny) << seed;
       } else {
         ASSERT_EQ(plan.enough, now.outcome == AdmissionOutcome::kAdmitted) << seed;
@@ -207,8 +207,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
         const HeldJob& job = jobs[v.job];
         ASSERT_NE(job.use.group, r.group) << seed;
         ASSERT_TRUE(job.priority < r.priority || policy == ReclaimPolicy::kAny) << seed;
-        // At its turn its group is beyond its nominal: what is guaranteed is never touched while it is
-        // within.
+        // When a job is chosen, its group exceeds its nominal quota: guaranteed quota is never touched.
         const bool borrows =
             cell.Over(after, job.use.group, "cpu") > 0 || cell.Over(after, job.use.group, "memory") > 0;
         ASSERT_TRUE(borrows) << seed;
@@ -227,7 +226,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
   EXPECT_GT(with_several, Scaled(20));
 }
 
-// With jobs of one unit of one resource, no group ends below its nominal.
+// With jobs of one unit of one resource, no group ends below its nominal quota.
 TEST(ReclaimProperty, OfUnitsNoGroupEndsBelowItsNominal) {
   for (int seed = 1; seed <= Scaled(100); ++seed) {
     Rng rng(seed);

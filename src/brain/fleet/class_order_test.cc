@@ -1,5 +1,5 @@
-// What a job's class and its tolerance of OOM kills do to its limits: CPU follows the class alone, memory the
-// tolerance alone. policies_test.cc has the same of the ensemble, whose steps are larger.
+// Effects of a job's class and tolerance of OOM kills on its limits: CPU follows only the class, memory only
+// the tolerance. policies_test.cc has the same for the ensemble, whose steps are larger.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 using Sums = std::array<double, 3>;
 
-// Three jobs of the same usage, one of each policy, and more of such triples, in one fleet: the sums of the limits
+// Runs triples of jobs with equal usage, one job of each policy, in one fleet. Returns the sums of the limits
 // of each policy after the first week.
 Sums LimitsOf(Policy recommender, Resource resource, const std::array<JobPolicy, 3>& policies) {
   constexpr int kTriples = 8, kDays = 21, kStep = 3;
@@ -27,7 +27,7 @@ Sums LimitsOf(Policy recommender, Resource resource, const std::array<JobPolicy,
   VerticalSettings settings;
   settings.analogs.min_rows = 20;
   settings.analogs.min_days = 3;
-  // Orders at which a price decides, and not the bounds on a single job.
+  // Orders for which the price decides, not the bounds on a single job.
   settings.analogs.cpu_oom_days = 0.1;
   settings.work_function.memory_above = 0.005;
   FleetModels models(settings);

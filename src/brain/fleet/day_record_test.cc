@@ -45,12 +45,12 @@ TEST(DayRecord, SurvivesSaveAndLoad) {
   EXPECT_EQ(again.Count(What::kAtLimit, 9, 1), 1U);
 }
 
-// What the recommended limit would have done is counted in observe too, where nothing is applied.
+// The effect of the recommended limit is counted in observe mode, too, where nothing is applied.
 TEST(LiveFleetDays, CountsDaysOverTheRecommendedLimitInObserve) {
   constexpr size_t kJobs = 3;
   const Cell cell(kJobs);
   LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);
-  settings.vertical.ensemble.young_margin = 0;  // of young jobs: there would be too few days over the limit
+  settings.vertical.ensemble.young_margin = 0;  // otherwise there would be too few days over the limit
   LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
   std::set<std::pair<size_t, int32_t>> over;
@@ -81,7 +81,7 @@ TEST(LiveFleetDays, CountsDaysOverTheRecommendedLimitInObserve) {
   }
 }
 
-// Checkpoints of a version that did not count days are read; the counts begin anew.
+// Checkpoints of a version that did not count days are readable; the counts start over.
 TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   constexpr size_t kJobs = 2;
   const Cell cell(kJobs);
@@ -89,7 +89,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
   PassOutput out;
-  // The first day is the owner's.
+  // On the first day the owner's limit holds.
   for (int w = 0; w < 3 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
   const std::string whole = Chunk(fleet);
   std::string record;
@@ -98,7 +98,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   for (const bool old : {false, true}) {
     LiveFleet again(settings);
     AddJobs(again, kJobs);
-    // Behind the days are those that are open, and a byte for each risk that is not known.
+    // After the days come the open days, and one byte for each unknown risk.
     const size_t behind = kJobs * kNumResources;
     ByteReader in(
         std::string_view(whole).substr(0, whole.size() - (old ? behind + 2 * kJobs * record.size() : 0)));

@@ -1,4 +1,4 @@
-// Jobs whose tasks are gone: asleep they are what they were, and checkpoints go on without those forgotten.
+// Jobs without tasks: sleeping jobs keep their state, and checkpoints work without forgotten jobs.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,7 +54,7 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
     LiveFleet straight(Settings(recommender, Mode::kAuto)), again(Settings(recommender, Mode::kAuto));
     AddJobs(straight, kJobs);
     StepSome(straight, cell, 0, 400);
-    // One job more than the checkpoint has.
+    // One job more than in the checkpoint.
     Restore(again, Chunk(straight), kJobs + 1, WindowId{399});
     EXPECT_FALSE(again.job(JobId{kJobs}).sleeps());
     for (uint32_t j = 0; j < kJobs; ++j) {
@@ -73,7 +73,8 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
   }
 }
 
-// A store of an earlier version has a setting under its old key; a later change under the new one replaces it.
+// A store of an earlier version has a setting under its old key; a later change under the new key replaces
+// it.
 TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   const Cell cell(kJobs);
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
@@ -97,7 +98,7 @@ TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   EXPECT_EQ(set->value, "90s");
 }
 
-// As version 1 wrote it: all jobs from the first on, without their numbers.
+// A chunk written by version 1: all jobs from the first on, without ids.
 std::string ChunkOfTheFirstVersion(const LiveFleet& fleet) {
   const std::string now = Chunk(fleet);
   ByteReader in(now);
@@ -124,7 +125,7 @@ TEST(Departures, AChunkOfTheFirstVersionIsRead) {
   EXPECT_EQ(Chunk(again), Chunk(fleet));
 }
 
-// As after an upgrade that changed what a recommender stores.
+// As after an upgrade that changed the stored state of a recommender.
 TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
   const Cell cell(kJobs);
   LiveFleet before(Settings(Policy::kEnsemble, Mode::kAuto));
@@ -179,7 +180,7 @@ TEST(Departures, CheckpointsGoOnWithoutJobsThatAreForgotten) {
   }
 }
 
-// A job that the checkpoint does not have, though it is older, returned after it had been forgotten.
+// A job that is missing in the checkpoint although it is older returned after it had been forgotten.
 TEST(Departures, AJobThatReturnedAfterTheCheckpointWantsItsHistory) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   fleet.AddJob({JobId{0}, "job-0", {}, 0});

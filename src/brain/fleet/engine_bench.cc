@@ -1,8 +1,6 @@
-// Budgets over 100,000 containers, each with the memory recommender of the moving window and all its
-// wrappers.
-//
-//   a recommend pass <= 0.3 s · checkpoint and restore <= 1 s each
-// Each benchmark prints its budget beside the figure as budget_ns.
+// Performance budgets for 100,000 containers, each with the moving window's memory recommender and all its
+// wrappers: a recommend pass <= 0.3 s; checkpoint and restore <= 1 s each. Each benchmark prints its budget
+// as budget_ns.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -97,7 +95,7 @@ void BM_Restore(benchmark::State& state) {
         return;
       }
     }
-    state.PauseTiming();  // letting go of the copies is no part of a restore
+    state.PauseTiming();  // destroying the copies is not part of a restore
     restored.clear();
     state.ResumeTiming();
   }

@@ -1,4 +1,4 @@
-// A lane behind its gate: what the recommender is shown, and which recommendation the gate is asked about.
+// A lane and its gate: which signals the recommender receives, and which recommendation the gate receives.
 #include "brain/fleet/job_stepper.h"
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Always recommends the same, and keeps the signal that it was shown last.
+// Always recommends the same limit, and keeps the last signal.
 class Fixed final : public Recommender {
  public:
   Fixed(double limit, Signal* seen) : limit_(limit), seen_(seen) {}
@@ -96,7 +96,7 @@ TEST_F(JobStepperTest, WithoutThePastOnlyAKillMovesALimit) {
   EXPECT_EQ(lane_.LimitInForce(1), 1.5);
 }
 
-// Ten tasks and a recommendation of 1.5 under the owner's 4.
+// Ten tasks, and a recommendation of 1.5 below the owner's 4.
 class DecideWindowTest : public JobStepperTest {
  protected:
   DecideWindowTest() {
@@ -144,7 +144,7 @@ TEST_F(DecideWindowTest, AWayBackMovesTheirLimitAgain) {
   EXPECT_FALSE(lane_.gate.in_force.has_value());
 }
 
-// A kill is answered at once, also within the change period; without one the raise waits for it.
+// A kill is answered at once, even within the change period; without a kill the raise waits for it.
 TEST_F(DecideWindowTest, OnlyAKillDoesNotWait) {
   policy_.mode = Mode::kAuto;
   policy_.change_period_s = 7 * kDaySeconds;
@@ -167,7 +167,7 @@ class MemoryCuts : public ::testing::Test {
     JobStepper(Resource::kMemory, lane_)
         .Observe({.resource = Resource::kMemory, .signal = &s, .reports = {}});
   }
-  // The limit in force in MiB after a decision at the end of this window.
+  // Returns the limit in force in MiB after a decision at the end of this window.
   double Decide(int32_t window, LimitsApplied applied = LimitsApplied::kActuatorSays,
                 std::optional<double> kernel_peak = {}) {
     const LaneFacts facts{.resource = Resource::kMemory,

@@ -1,4 +1,4 @@
-// When a limit comes into force: a decision made with window w rules from w + 1 on.
+// Time at which a limit comes into force: a decision in window w applies from w + 1 on.
 #include "brain/fleet/lane.h"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a window costs is made of: usage, and the limits that held in it.
+// Basis of a window's costs: usage, and the limits in force.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,7 +35,7 @@ TEST(LiveAccount, CountsUsageAndTheOwnersLimit) {
   EXPECT_EQ(memory.billed, memory.usage);
 }
 
-// A machine's total holds what the jobs on it use: a sum of both would count that twice.
+// A machine's total includes its jobs; adding both would count them twice.
 TEST(LiveAccount, AWholeMachineIsInNoSum) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kObserve));
   fleet.AddJob({JobId{0}, "machine/node", {{"workload", "machine"}}, 0});
@@ -57,7 +57,7 @@ TEST(LiveAccount, AWholeMachineIsInNoSum) {
   EXPECT_GT(fleet.job(JobId{0}).of(Resource::kCpu).usage_mean, 0) << "it is measured";
 }
 
-// A decision at a window's end holds from then on.
+// A decision at a window's end applies from then on.
 TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
   settings.vertical.moving_window.min_history_s = 3600;
@@ -76,7 +76,7 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   entry = Observed(fleet, TwoTasks(w, 4, memory_limit), out);
   EXPECT_EQ(entry.amounts(Resource::kCpu).allocation, static_cast<uint64_t>(std::llround(limit * 600'000)));
   EXPECT_EQ(entry.amounts(Resource::kCpu).owner, 2'400'000U);
-  // Where limits are not applied the owner's holds.
+  // Without enforcement the owner's limit applies.
   settings.enforcement = Enforcement::kNever;
   fleet.Reload(settings);
   entry = Observed(fleet, TwoTasks(w + 1, 4, memory_limit), out);
@@ -84,7 +84,7 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   EXPECT_LT(entry.amounts(Resource::kCpu).would_be, 2'400'000U);
 }
 
-// A cluster bills requests: so do costs, where the owner has one beside the limit.
+// A cluster bills requests, and so do costs if the owner has one beside the limit.
 TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kObserve);
   settings.vertical.moving_window.min_history_s = 3600;
@@ -107,7 +107,7 @@ TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   EXPECT_NEAR(static_cast<double>(entry.amounts(Resource::kCpu).would_be), recommended / 2 * 600'000, 600)
       << "half the limit, also in a window whose series of requests did not come";
   EXPECT_EQ(entry.amounts(Resource::kMemory).owner, static_cast<uint64_t>(8 * 1024 * 600)) << "no request";
-  // An autoscaler counts on it: nothing is saved of what stays.
+  // An autoscaler depends on the request: it stays, so nothing is saved.
   fleet.owners.SetRequestStays(JobId{0}, Resource::kCpu, true);
   entry = Observed(fleet, TwoTasks(kWindowsPerDay + 1, 4, static_cast<float>(8 * kGiB)), out);
   EXPECT_EQ(entry.amounts(Resource::kCpu).would_be, 1'200'000U);

@@ -1,5 +1,5 @@
-// Budget of scaled jobs in tautd: one pass over 100,000 jobs whose number of tasks is set, by each policy, without
-// what a window costs of their limits (bench/daemon_scale.cc has that).
+// Performance budget of scaled jobs in tautd: one pass over 100,000 jobs whose number of tasks is set, for
+// each policy. The cost of their limits is not included (bench/daemon_scale.cc has it).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace taut::brain {
 namespace {
 
 constexpr int kScaled = 100'000;
-constexpr int kDifferent = 50;                    // the other jobs begin with the states of these
+constexpr int kDifferent = 50;                    // the other jobs start with copies of their states
 constexpr int32_t kLearnt = 14 * kWindowsPerDay;  // windows before the measured ones
 constexpr uint32_t kTasksEach = 4;
 
@@ -51,7 +51,7 @@ JobPolicy PolicyOf(const Row& row) {
   return policy;
 }
 
-// A window of four tasks and two signals, different for each job and time.
+// A window of four tasks and two signals, which differ by job and time.
 class Window {
  public:
   Signal Of(int job, int32_t window) {

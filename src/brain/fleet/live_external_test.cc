@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Jobs 0 and 1 ask for answers, the others do not.
+// Jobs 0 and 1 use an external recommender, the others do not.
 LiveSettings SomeExternal(Mode mode = Mode::kAuto) {
   LiveSettings settings = Settings(Policy::kPeak, mode);
   JobPolicy defaults;
@@ -27,7 +27,7 @@ ExternalAnswer Memory(uint32_t job, double bytes, WindowId until, std::string wh
 
 class LiveExternal : public testing::Test {
  protected:
-  // The first `windows` of the cell, with what was decided in the last of them.
+  // Runs the first `windows` of the cell; returns the decisions of the last one.
   void Run(size_t windows) {
     for (; next_ < windows; ++next_) {
       out_.Clear();

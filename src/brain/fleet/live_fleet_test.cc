@@ -1,4 +1,4 @@
-// The living cell against itself after a stop, and what OOM kills and people do to it.
+// A running cell compared with itself after a stop, and the effects of OOM kills and people's settings.
 #include "brain/fleet/live_fleet.h"
 
 #include "brain/fleet/live_fixture.h"
@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Stopped anywhere with checkpoints of any age, and taught what was stored since, it goes on as if it had
-// never stopped.
+// Stopped anywhere, with checkpoints of any age, and restored with the windows stored since, a fleet
+// continues as if it had never stopped.
 TEST(LiveFleet, GoesOnAfterAStop) {
   constexpr size_t kJobs = 6;
   const Cell cell(kJobs);
@@ -72,7 +72,7 @@ TEST(LiveFleet, TheFleetsSumsSayOfHowManyJobsTheyAre) {
   EXPECT_EQ(out.point.amounts[1].jobs_limited, 1U);
 }
 
-// What is decided for a job whose tasks no agent sets is not in force.
+// A decision for a job whose tasks no agent manages is not in force.
 TEST(LiveFleet, LimitsThatNoAgentAppliesAreTheOwners) {
   const Cell cell(3);
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
@@ -115,7 +115,7 @@ TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   EXPECT_EQ(fleet.job(JobId{1}).OomsOfWeek(WindowId{600}.day() + 7), 0U);
 }
 
-// In each order of the two keys. No limit below it is set, not even until the next window closes.
+// For either order of the two keys, no limit below the bound is set, not even until the next window closes.
 TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
   const Cell cell(1);
   for (const bool mode_first : {false, true}) {
@@ -189,7 +189,7 @@ TEST(LiveFleet, LabelsThatAreSettingsActAtOnceToo) {
   EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
 }
 
-// A new recommender that has lived through the stored days stands where one stands that was there all along.
+// A new recommender that has processed the stored days equals one that was there all along.
 TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
   const Cell cell(2);
   LiveFleet fleet(Settings(Policy::kPeak, Mode::kObserve));
@@ -213,8 +213,8 @@ TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
   }
 }
 
-// With another recommender of CPU alone, that of memory keeps what it knows, also while the job sleeps and over a
-// stop.
+// If only the CPU recommender changes, the memory recommender keeps its state, even while the job sleeps and
+// over a stop.
 TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
   const Cell cell(2);
   const LiveSettings settings = Settings(Policy::kPeak, Mode::kObserve);
@@ -268,7 +268,7 @@ TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
   EXPECT_TRUE(memory(fleet).has_value());
 }
 
-// And to it the kills of that time say what they said to one that saw them.
+// Kills of that time teach it the same as one that observed them.
 TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
   const Cell cell(2);
   for (const Policy policy : {Policy::kEnsemble, Policy::kPeak, Policy::kMovingWindow, Policy::kVpa}) {
@@ -325,8 +325,7 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
   }
 }
 
-// Of a cell of a million jobs each byte is a mebibyte. What recommenders take is theirs.
-// Agents and a cluster in one daemon: whose limits are in force depends on what runs the job.
+// Agents and a cluster in one daemon: what runs the job determines whose limits are in force.
 TEST(LiveFleet, LimitsAreInForceWhereAnActuatorSetsThem) {
   const auto enforced = [](Enforcement enforcement, Source source, bool managed) {
     LiveSettings settings;

@@ -1,4 +1,4 @@
-// What a job keeps beside its lanes: kills by day, and whose amount a series reads back.
+// State of a job beside its lanes: kills by day, and whose amount a series reports.
 #include "brain/fleet/live_job.h"
 
 #include <memory>
@@ -33,7 +33,7 @@ TEST(LiveJob, CountsTheKillsOfSevenDays) {
   EXPECT_EQ(job.OomsOfWeek(30), 7U);
 }
 
-// A kill that is reported a week late must not count as one of today, which shares its place.
+// A kill that is reported a week late must not count as one of today, which uses the same element.
 TEST(LiveJob, KillsOfAWeekAgoAreNoMoreCounted) {
   LiveJobState job;
   job.CountOoms(24, 1);
@@ -92,7 +92,7 @@ TEST(LiveJob, TheLimitThatTasksRunAt) {
   EXPECT_EQ(lane.reported(), std::nullopt);
 }
 
-// A job of a fleet with moving windows, awake.
+// An awake job of a fleet with moving windows.
 class LoneJob {
  public:
   LoneJob() : fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)), models_(fleet_.settings.vertical) {
@@ -116,7 +116,7 @@ class LoneJob {
   LiveJob job_;
 };
 
-// As over a stop.
+// Saves and loads, as a restart does.
 void Carry(const LiveJob& from, LiveJob& to) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -141,7 +141,7 @@ TEST(LiveJob, WhichLanesNeedHistoryIsSaved) {
   }
 }
 
-// A state is taken over only by a lane that is made as the one was that wrote it.
+// A lane accepts a saved state only if it is configured like the lane that wrote it.
 TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   const auto with = [](bool external, Policy cpu, Policy memory) {
     auto policy = std::make_shared<JobPolicy>();
@@ -172,7 +172,7 @@ TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   }
 }
 
-// What a later version adds after the lanes is not known, and the lanes are.
+// Data that a later version adds after the lanes is ignored; the lanes are loaded.
 TEST(LiveJob, WhatALaterVersionAddsIsLeftOut) {
   LoneJob job;
   LoneJob read;
@@ -212,7 +212,7 @@ TEST(LiveJob, WhatIsKnownOfOwnersAndOrdersIsSaved) {
   EXPECT_LT(read->of(Resource::kMemory).applied, 0);
   EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
   EXPECT_EQ(read->of(Resource::kMemory).ordered_before, 0) << "an order of nothing is one";
-  // Of a job of which no more is known than the last window says, the owner's amount is that.
+  // For a job of which only the last window is known, the owner's amount is that of the window.
   LoneJob plain;
   LoneJob plain_read;
   plain->of(Resource::kCpu).owner_limit = plain->of(Resource::kCpu).owner_before = 3;
@@ -241,7 +241,7 @@ TEST(LiveJob, WhatIsKnownOfStartsIsSaved) {
   EXPECT_EQ(job->starts->given.back(), 22) << "the oldest goes";
 }
 
-// Beside what earlier versions have, with and without it.
+// With and without it, in addition to the data of earlier versions.
 TEST(LiveJob, WhatKernelsKeepIsSaved) {
   for (const bool starts : {false, true}) {
     LoneJob job;
@@ -272,7 +272,7 @@ TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
     EXPECT_EQ(read->last_oom_s, 500);
     EXPECT_EQ(read->last_oom(), 14U);
     if (!peaks) continue;
-    LoneJob again;  // what is not met yet is not lost
+    LoneJob again;  // unmatched peaks are not lost
     Carry(*read, *again);
     EXPECT_TRUE(again->memory->standing_peaks.Meet(5e7F));
     EXPECT_FALSE(again->memory->standing_peaks.Meet(5e7F)) << "of one task";
@@ -280,7 +280,7 @@ TEST(LiveJob, TheLastKillAndThePeaksThatStandAreSaved) {
   }
 }
 
-// As version 4 wrote it.
+// State written by version 4.
 TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   if (kResources.size() > kFirstResources) GTEST_SKIP() << "version 4 had no lanes of other resources";
   LoneJob job;
@@ -290,7 +290,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   ByteWriter out(&bytes);
   SaveLiveJob(*job, out);
   constexpr size_t kAdded =
-      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // as above, and what is known of owners and orders
+      1 + 2 * 4 + 1 + 2 * 4 + 4 * 4;  // as above, and earlier amounts of owners and orders
   ASSERT_EQ(bytes[bytes.size() - kAdded], 2);
   bytes[bytes.size() - kAdded] = 4;
   out.Put(uint8_t{0});  // no starts
@@ -306,7 +306,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   EXPECT_EQ(read->last_oom(), 0U);
 }
 
-// Beside what earlier versions have, with and without each of it; those have no requests.
+// With and without each of them, in addition to the data of earlier versions, which have no requests.
 TEST(LiveJob, TheOwnersRequestsAreSaved) {
   for (const bool starts : {false, true}) {
     for (const bool peaks : {false, true}) {

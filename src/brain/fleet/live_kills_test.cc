@@ -1,4 +1,4 @@
-// To which limit a kill is charged, and what the first answer to it is.
+// Charges of kills to limits, and the first answers to them.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr JobId kKilled{1};
 
-// A fleet whose limits an actuator sets, after two days: job 1 of two tasks has far less than its owner's GiB.
+// A fleet whose limits an actuator sets, after two days: job 1 has two tasks and far less than its owner's
+// GiB.
 class LiveKills : public testing::Test {
  protected:
   LiveKills() : fleet_(Enforced()) {
@@ -30,7 +31,7 @@ class LiveKills : public testing::Test {
   }
   static int64_t At(int second) { return WindowId{600}.start_s() + second; }
   double InForce() const { return *fleet_.job(kKilled).of(Resource::kMemory).gate.in_force; }
-  // The decisions on a kill that nobody has charged; `seen`: when it is reported.
+  // Returns the decisions on a kill with an unknown limit; `seen`: time of the report.
   std::vector<Decision> Kill(int time, int seen, std::optional<double> limit = {}) {
     out_.Clear();
     OomRecord oom{kKilled, 0, At(time), 1, limit};
@@ -59,7 +60,7 @@ TEST_F(LiveKills, OneFromBeforeARaiseIsChargedToTheLimitOfThenAndRaisesNothingMo
   Applied(raise[0], 13);
   const double raised = InForce();
   ASSERT_GT(raised, before);
-  // Another task of the same wave, of which the restart is shown after a back-off.
+  // Another task of the same wave, whose restart is reported after a back-off.
   EXPECT_TRUE(Kill(9, 200).empty());
   EXPECT_EQ(charged_, before);
   EXPECT_TRUE(Kill(12, 210).empty()) << "the raise was on its way";
@@ -161,7 +162,7 @@ TEST_F(LiveKills, AnAbsurdCountIsBounded) {
   EXPECT_EQ(out_.point.oom_kills, kMostKillsAtOnce);
 }
 
-// Two tasks were killed in one second, of which the checkpoint has neither.
+// Two tasks were killed in the same second; the checkpoint has neither kill.
 TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   const OomRecord oom{kKilled, 0, At(10), 1, 1e8};
   const std::string saved = Chunk(fleet_);
@@ -174,7 +175,7 @@ TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
 }
 
-// One told late, after a checkpoint that has a later one.
+// A kill that is reported late, after a checkpoint with a later one.
 TEST_F(LiveKills, ARestoreTakesOneToldLate) {
   Kill(20, 21, 1e8);
   const std::string saved = Chunk(fleet_);
@@ -218,8 +219,8 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "off", At(1), out).ok());
   fleet_.kills.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
   fleet_.kills.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}},
-                               WindowId{600});                          // at the limit: it was reclaimed
-  fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // unknown
+                               WindowId{600});                          // at the limit: memory was reclaimed
+  fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // unknown job
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
   const Cell cell(2);
   double lowest = 1e18;
@@ -232,7 +233,7 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   ASSERT_LT(usual, lowest);
 }
 
-// Before the next window closes, what is recommended knows nothing of it.
+// Until the next window closes, the recommendation does not include it.
 TEST_F(LiveKills, NeitherGrowthNorAKillRaisesAboveABoundThatWasJustSet) {
   const double before = InForce(), bound = before / 2;
   ASSERT_TRUE(Set(fleet_, kKilled, "memory.upper", StrCat(bound), At(10), out_).ok());

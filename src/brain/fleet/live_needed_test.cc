@@ -1,4 +1,4 @@
-// memory.signal: probe. A task that holds 3 GiB and needs 1, whose agent probes it.
+// memory.signal: probe. A task that holds 3 GiB and needs 1 according to its agent's probe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(LiveNeeded, AWindowOrTaskWithoutANeedCountsWithItsUsage) {
   never.Run(60, {{.needed = std::nullopt}});
   EXPECT_NEAR(never.limit(), 1.15 * 3 * kGiB, 0.1 * kGiB);
   EXPECT_THAT(never.Why(), HasSubstr("counted with its usage"));
-  Probed one;  // of two tasks one is probed
+  Probed one;  // one of two tasks is probed
   one.Run(60, {{}, {.needed = std::nullopt}});
   EXPECT_NEAR(one.limit(), 1.15 * 3 * kGiB, 0.1 * kGiB);
   Probed small;  // it holds less than the other needs
@@ -91,7 +91,7 @@ TEST(LiveNeeded, AWindowOrTaskWithoutANeedCountsWithItsUsage) {
   EXPECT_NEAR(small.limit(), 1.15 * 1.1 * kGiB, 0.1 * kGiB);
 }
 
-// Windows without a need in between raise the limit once; it does not go up and down with them.
+// Windows without a known need raise the limit once; it does not oscillate.
 TEST(LiveNeeded, ProbesThatComeAndGoDoNotMoveTheLimitToAndFro) {
   Probed p;
   p.Run(40, {{}});
@@ -120,7 +120,7 @@ TEST(LiveNeeded, AGrowingNeedAndAKillRaiseAtOnce) {
   EXPECT_GE(killed.limit(), 1.19 * before) << "whatever the probe says";
 }
 
-// The setting is another signal: the recommender learns anew, of the stored windows, which have both.
+// The setting selects another signal: the recommender learns again from the stored windows, which have both.
 TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   Probed p("usage");
   p.Run(100, {{}});
@@ -133,7 +133,7 @@ TEST(LiveNeeded, ChangingTheSettingLearnsAnewOfTheStoredWindows) {
   EXPECT_EQ(p.lane().lane.recommended(), always.lane().lane.recommended());
 }
 
-// A checkpoint of the one signal is none of the other's.
+// A checkpoint with one signal is unusable for the other.
 TEST(LiveNeeded, ACheckpointIsOfOneSignal) {
   Probed p;
   p.Run(60, {{}});

@@ -1,4 +1,4 @@
-// What a window says of its day, and what a kill does at once.
+// Day records by windows, and immediate effects of kills.
 #include <optional>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 
 using What = DayRecord::What;
 
-// TwoTasks, the second of which uses three cores, and the first half a GiB on average.
+// TwoTasks with three cores for the second, and half a GiB on average for the first.
 ClosedWindow TwoBusyTasks(int32_t index, double memory_limit) {
   ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(memory_limit));
   const auto gib = static_cast<float>(kGiB);
@@ -61,12 +61,12 @@ TEST(LiveObserveDays, TheSumsOfAWindowCountEachTask) {
 }
 
 struct Killed {
-  std::optional<double> limit;  // that is taken to have killed
+  std::optional<double> limit;  // the limit assumed to have killed
   std::vector<Decision> decisions;
   uint32_t kills = 0;
 };
 
-// A kill `late_s` after the end of the last window; below 0, before it.
+// A kill `late_s` after the end of the last window; negative: before it.
 Killed KilledAt(Enforcement enforcement, int64_t late_s, When when = When::kNow) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
   settings.vertical.moving_window.min_history_s = 0;

@@ -1,4 +1,4 @@
-// Stepping jobs side by side changes no result.
+// Stepping jobs on several threads does not change the result.
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kFleetJobs = 3 * VerticalPass::kTurnJobs - 10;
 constexpr size_t kWindows = 5 * kWindowsPerDay;
 
-// Every turn on a thread of its own, the last one first.
+// Runs every turn on its own thread, the last one first.
 void RunOnThreads(size_t count, absl::FunctionRef<void(size_t)> turn) {
   std::vector<std::thread> threads;
   for (size_t i = count; i-- > 0;) threads.emplace_back([turn, i] { turn(i); });
@@ -35,7 +35,7 @@ std::string BytesOf(const FleetPoint& p) {
   return bytes;
 }
 
-// A fleet that lived through the cell; `said`: all that the passes left behind.
+// Returns a fleet that has processed the cell; `said` receives all outputs of the passes.
 std::unique_ptr<LiveFleet> Lived(const Cell& cell, Policy policy, RunTurns run, std::string& said) {
   auto fleet = std::make_unique<LiveFleet>(Settings(policy, Mode::kAuto));
   AddJobs(*fleet, kFleetJobs);
@@ -65,7 +65,7 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
   const std::string chunk = Chunk(*fleet);
   ASSERT_EQ(chunk, Chunk(*on_threads));
 
-  // The way back: a checkpoint, and windows that it does not have.
+  // A restore: a checkpoint, and windows that it does not include.
   const auto restored = [&](RunTurns run) {
     LiveFleet again(Settings(Policy::kCombined, Mode::kAuto));
     AddJobs(again, kFleetJobs);

@@ -1,5 +1,5 @@
-// Settings and limits of owners: nothing is decided before they are known.
-// The owner's limit where series read back what Tautline has set, as of pods that were resized.
+// Settings and limits of owners: nothing is decided before they are known. Includes series that report
+// Tautline's own limits, as for resized pods.
 #include <algorithm>
 #include <deque>
 
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// A cell of one job whose memory limit, as a series says it, is the one in force some windows ago.
+// A cell of one job whose memory limit, as a series reports it, is the one in force some windows ago.
 class ReadBack {
  public:
   explicit ReadBack(Enforcement enforcement = Enforcement::kAlways) : cell_(1), fleet_(Of(enforcement)) {
@@ -79,7 +79,7 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   EXPECT_EQ(job.lowest_owner_, job.template_);
 }
 
-// Savings are of the owner's request: what Tautline has made of it must not take its place, also after a restart.
+// Savings refer to the owner's request, which Tautline's own must not replace, even after a restart.
 TEST(LiveOwners, ARequestThatIsReadBackIsNotTheOwnersEither) {
   ReadBack job;
   job.has_request_ = true;
@@ -92,7 +92,7 @@ TEST(LiveOwners, ARequestThatIsReadBackIsNotTheOwnersEither) {
   EXPECT_EQ(job.lane().owner_request, 350 * kMiB) << "another amount is the owner's";
 }
 
-// A job is asleep for some time after a restart, too.
+// The job is asleep for some time after a restart, too.
 TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
   for (const bool by_label : {true, false}) {
     ReadBack job;
@@ -114,7 +114,7 @@ TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
   }
 }
 
-// Series lag behind: three orders of a window, and the first is read back.
+// Series lag: three orders within a window, and the first one is reported.
 TEST(LiveOwners, AnOrderBeforeTheLastOneIsNotTheOwnersEither) {
   ReadBack job;
   job.Run(8 * kWindowsPerDay);
@@ -141,7 +141,7 @@ TEST(LiveOwners, AnotherAmountIsTheOwners) {
   EXPECT_EQ(job.lane().owner_limit, 700 * kMiB) << "while the order is read back again";
 }
 
-// A dry run sets nothing: a limit that is like the recommended one is the owner's.
+// A dry run sets nothing: a limit equal to the recommended one is the owner's.
 TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
   ReadBack job(Enforcement::kNever);
   job.Run(5 * kWindowsPerDay);
@@ -149,7 +149,7 @@ TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
   EXPECT_LT(job.lowest_owner_, job.template_);
 }
 
-// A cell of one job in mode auto whose owner has not been asked yet.
+// A cell of one job in mode auto whose owner's settings were not read yet.
 class Unasked {
  public:
   Unasked() : cell_(1), fleet_(Settings(Policy::kMovingWindow, Mode::kAuto)) {
@@ -211,7 +211,7 @@ TEST(LiveOwners, AKillThatWaitedRaisesWithinTheBoundsOnceTheyAreKnown) {
   EXPECT_EQ(decisions[0].after, 560 * kMiB);
 }
 
-// The labels that say so come while the job waits, and are no others when its wait ends.
+// The labels arrive during the wait and are unchanged when it ends.
 TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
   Unasked job;
   job.Settle(std::nullopt);
@@ -230,7 +230,7 @@ TEST(LiveOwners, ABoundThatCameDuringTheWaitHoldsWhenItEnds) {
   EXPECT_TRUE(job.Settle(labels).empty()) << "once";
 }
 
-// History says what was used, and not what its owner has set: a cut from nothing would be of one step.
+// History has the usage but not the owner's settings, so a cut from an unknown limit would be a single step.
 TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet) {
   Cell cell(1);
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
@@ -262,7 +262,7 @@ TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet)
   EXPECT_EQ(memory->after, 2048 * kMiB) << "the first step";
 }
 
-// Other settings bound what was recommended before they came.
+// Other settings bound a recommendation that was made before they arrived.
 TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
   Unasked job;
   job.Settle(std::nullopt);
@@ -295,7 +295,7 @@ TEST(LiveOwners, TheOwnerIsAskedAgainWhenTasksReturn) {
   EXPECT_EQ(job.fleet().owners.Awaiting(9, cursor).size(), 1U) << "the cursor starts again";
 }
 
-// A crash loop of a new workload: no window of it is closed yet.
+// A crash loop of a new workload: none of its windows is closed yet.
 TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
   Unasked job;
   job.Settle(std::nullopt);

@@ -1,4 +1,4 @@
-// The first day of a job: each lane says what its limit may come to, and sets none.
+// The first day of a job: each lane shows a provisional limit and sets none.
 #include "brain/fleet/live_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

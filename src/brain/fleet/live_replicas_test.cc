@@ -1,4 +1,4 @@
-// The number of tasks of live jobs: windows in, decisions out, over restarts and changes of settings.
+// Number of tasks of live jobs: windows in, decisions out, over restarts and changes of settings.
 #include "brain/fleet/live_replicas.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ LiveSettings Scaling(Mode mode, std::string_view policy) {
   return s;
 }
 
-// One job whose tasks share a load in cores; a number that is ordered runs one window later.
+// One job whose tasks share a load in cores; an ordered number runs one window later.
 class ScaledJob {
  public:
   explicit ScaledJob(const LiveSettings& settings) : fleet(settings) {
@@ -91,16 +91,16 @@ class ScaledJob {
   std::vector<Decision> all;
   int running = 6;
   std::optional<double> series_load;
-  SaidReplicas said;       // by a series
-  bool by_agents = false;  // its tasks are measured
+  SaidReplicas said;       // reported by a series
+  bool by_agents = false;  // agents measure its tasks
   bool follows = true;
   uint32_t first_task = 0;
-  bool silent = false;      // nothing of it is measured
-  bool with_other = false;  // another job is
+  bool silent = false;      // the job is not measured
+  bool with_other = false;  // another job is measured
   int32_t index = 0;
 };
 
-// A series that says nonsense: the count stays, and what it said is not learnt.
+// A series with impossible values: the count stays, and the values are not learnt.
 TEST(LiveReplicas, AnAbsurdLoadIsNotMeasured) {
   for (const char* policy : {"hpa", "autopilot", "forecast", "static"}) {
     LiveSettings settings = Scaling(Mode::kAuto, policy);
@@ -121,7 +121,7 @@ TEST(LiveReplicas, AnAbsurdLoadIsNotMeasured) {
   }
 }
 
-// kube-state-metrics says that 10 run, and the samples of 6 are gone.
+// kube-state-metrics reports 10 tasks, and the samples of 6 are missing.
 TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -138,7 +138,8 @@ TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   EXPECT_LT(*job.all[0].after, 4);
 }
 
-// Nobody starts what is only shown: it would be ready by now, and fewer do when the load is over.
+// Numbers that are only shown start no tasks; they count as ready after the start-up time, and as fewer when
+// the load ends.
 TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;
@@ -150,8 +151,8 @@ TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   EXPECT_THAT(job.all.back().after, Optional(4.0));
 }
 
-// A number that rises in every window of a start-up: the tasks of the first windows are ready, and growth that
-// is limited by the share of tasks still starting goes on; likewise where what is ordered is a dry run.
+// A number that rises in every window of a start-up. The tasks of the first windows are ready, and growth
+// bounded by the share of starting tasks continues, also if orders are a dry run.
 TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
   for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
     LiveSettings settings = Scaling(mode, "autopilot");
@@ -192,7 +193,8 @@ TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
   }
 }
 
-// As of a webhook that does not answer for an hour: the job is not left with too few tasks until its load changes.
+// As with a webhook that does not respond for an hour: the job must not keep too few tasks until its load
+// changes.
 TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -203,7 +205,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   for (int w = 0; w < 11; ++w) job.Window(9);
   EXPECT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
-  // Over a restart.
+  // After a restart, too.
   ScaledJob again(job.fleet.settings);
   const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
   ByteReader models_in(models), chunk_in(chunk);
@@ -220,7 +222,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
     EXPECT_THAT(j->all[0].before, Optional(6.0));
     EXPECT_THAT(j->replicas().figures().hold, IsEmpty()) << "it is on its way";
   }
-  // One that is reached all the same is not given again.
+  // An order that is reached nevertheless is not repeated.
   job.fleet.orders.TakeOutcome({.id = job.all[0].id, .outcome = Outcome::kFailed, .text = "no answer"});
   job.running = 9;
   job.all.clear();
@@ -228,8 +230,8 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   EXPECT_THAT(job.all, IsEmpty());
 }
 
-// A store that is full refuses a change of settings after it was prepared; the order that is in force is still
-// known by its number.
+// A full store rejects a change of settings after it was prepared; the order in force is still known by its
+// id.
 TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -248,7 +250,7 @@ TEST(LiveReplicas, SettingsThatAreNotStoredLeaveTheOrderAlone) {
   EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
 }
 
-// Nothing is in force that could be ordered again.
+// No order is in force that could be repeated.
 TEST(LiveReplicas, AReleaseThatFailedIsNoOrderThatFailed) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -264,7 +266,7 @@ TEST(LiveReplicas, AReleaseThatFailedIsNoOrderThatFailed) {
   EXPECT_LE(job.all.size(), 1U);
 }
 
-// What an actuator carries out is starting until it is seen to run.
+// Tasks that an actuator starts count as starting until they are observed.
 TEST(LiveReplicas, OrdersThatAreCarriedOutAreStartingUntilTheyRun) {
   LiveSettings settings = Scaling(Mode::kAuto, "autopilot");
   JobPolicy defaults = settings.rules.defaults();
@@ -312,7 +314,7 @@ TEST(LiveReplicas, WithoutACpuLimitNothingIsRecommendedAndItIsSaid) {
   EXPECT_EQ(job.all.size(), 1U);
 }
 
-// A limit that the vertical recommender lowers would ask for more tasks, which lowers the usage of each.
+// A limit lowered by the vertical recommender would demand more tasks, which lowers the usage of each.
 TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   LiveReplicas replicas(**FindReplicaPolicy("hpa"), LiveReplicaSettings());
   std::vector<TaskUsage> tasks(4, TaskUsage{0, 1, 1});
@@ -329,18 +331,18 @@ TEST(LiveReplicas, TheCoresOfATaskAreThoseOfTheLastChangeOfItsNumber) {
   EXPECT_THAT(replicas.figures().capacity, Optional(1.0));
 }
 
-// As in Kubernetes: the number is the ordered one as soon as it is ordered.
+// As in Kubernetes: the ordered number is the number of tasks at once.
 TEST(LiveReplicas, OrderedTasksThatDoNotRunYetAreStarting) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
   job.Window(6);
   job.Window(9);
-  job.Window(8);  // a little less, which the stabilisation window holds
+  job.Window(8);  // slightly less, which the stabilisation window holds
   ASSERT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.all[0].after, Optional(9.0));
 }
 
-// In a dry run, and in mode observe, nothing is carried out: what was ordered or shown counts as if it were.
+// In a dry run and in mode observe nothing is carried out: ordered or shown numbers count as if they were.
 TEST(LiveReplicas, WhatNobodyCarriesOutIsNotOrderedAgainAndAgain) {
   for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
     ScaledJob job(Scaling(mode, "forecast"));
@@ -385,7 +387,7 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
   EXPECT_FALSE(again.replicas().figures().in_force.has_value());
 }
 
-// Old and new tasks are measured in one window; those of another program stay.
+// Old and new tasks are measured in the same window; tasks of another program stay.
 TEST(LiveReplicas, ARolloutIsNoOtherProgramAndAStepBackIsSaidOnce) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   for (const double load : {6.0, 9.0, 9.0}) job.Window(load);
@@ -476,7 +478,7 @@ TEST(LiveReplicas, ANewPolicyLearnsFromTheStoredLoad) {
   EXPECT_TRUE(job.replicas().figures().recommended.has_value());
 }
 
-// A task of twenty minutes is ready four windows later, so the load of then counts.
+// A task with a start-up of twenty minutes is ready four windows later, so the load at that time counts.
 TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   LiveSettings settings = Scaling(Mode::kAuto, "forecast");
   JobPolicy defaults = settings.rules.defaults();
@@ -492,7 +494,7 @@ TEST(LiveReplicas, TheForecastLooksAsFarAheadAsATaskNeeds) {
   };
   EXPECT_EQ(ahead_s(at_once), kWindowSeconds);
   EXPECT_EQ(ahead_s(job), 4 * kWindowSeconds);
-  // What was learnt for another time is learnt anew from what is stored.
+  // State learnt for another start-up time is replaced by learning from the store.
   EXPECT_THAT(WantedOf(job.fleet), IsEmpty());
   ASSERT_TRUE(Set(job.fleet, JobId{0}, "replicas.startup", "18m", 0, job.out).ok());
   EXPECT_THAT(WantedOf(job.fleet), IsEmpty()) << "as many windows";
@@ -610,7 +612,7 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   EXPECT_EQ(job.replicas().CountNotice(), "") << "tasks may just have started";
   for (int i = 0; i < 2; ++i) job.Window(1);
   EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("9 tasks run, and 3 are measured: the number of the"));
-  // What agents measure goes before it.
+  // Measurements of agents override it.
   job.by_agents = true;
   job.Window(1);
   EXPECT_EQ(job.replicas().figures().running, 3);
@@ -639,7 +641,7 @@ TEST(LiveReplicas, ATaskThatIsNotReadyIsStarting) {
 TEST(LiveReplicas, ASeriesThatFallsSilentIsNoOtherProgram) {
   ScaledJob job(ByRequests("hpa"));
   job.follows = false;
-  job.running = 5;  // of which samples tell
+  job.running = 5;  // reported by samples
   job.said = {.count = 5, .ready = 5};
   job.series_load = 450;
   job.Window(1);
@@ -651,7 +653,7 @@ TEST(LiveReplicas, ASeriesThatFallsSilentIsNoOtherProgram) {
   EXPECT_EQ(job.replicas().figures().in_force, 9);
   EXPECT_FALSE(job.replicas().order().steps_back_until(int64_t{job.index} * kWindowSeconds).has_value())
       << job.replicas().figures().hold;
-  // The series itself tells of another program.
+  // The series itself reveals another program.
   job.said = {.count = 9, .ready = 9};
   job.Window(1);
   job.said = {.count = 5, .ready = 5};
@@ -699,7 +701,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, LiveReplicasToZero,
                          testing::Values("keda", "hpa", "forecast", "autopilot", "function"),
                          [](const auto& of) { return of.param; });
 
-// A cell of jobs that move little teaches what a new one needs; without it half of the capacity is kept free.
+// A cell of jobs with steady loads teaches what a new job needs; without it half of the capacity is kept
+// free.
 TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
   const auto with_others = [](int others) {
     LiveFleet fleet(Scaling(Mode::kObserve, "forecast"));
@@ -728,7 +731,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
     const JobId id{static_cast<uint32_t>(others)};
     fleet.AddJob({id, "new", {}, 0});
     for (const int32_t end = index + 12; index < end; ++index) window(index, others + 1);
-    // Over a restart, too.
+    // After a restart, too.
     LiveFleet restored(Scaling(Mode::kObserve, "forecast"));
     const std::string models = Models(fleet);
     ByteReader in(models);
@@ -747,7 +750,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
   EXPECT_THAT(among_why, HasSubstr("moves as those of the other jobs do"));
 }
 
-// Tasks that are not measured may run all the same.
+// Unmeasured tasks may still run.
 TEST(LiveReplicas, TasksThatVanishAreNotTakenForZero) {
   LiveSettings settings = Scaling(Mode::kAuto, "hpa");
   JobPolicy defaults = settings.rules.defaults();
@@ -785,7 +788,7 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.sentence, HasSubstr("Not measured for 30 min: the load."));
-  // Over a restart, too.
+  // After a restart, too.
   std::string state;
   ByteWriter out(&state);
   job.replicas().Save(out);
@@ -823,7 +826,7 @@ TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
   EXPECT_THAT(job.replicas().figures().hold, IsEmpty());
 }
 
-// Then tautd is blind, and the jobs may be well.
+// Then tautd receives nothing, and the jobs may be fine.
 TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.with_other = true;
@@ -834,7 +837,7 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   job.with_other = false;
   for (int i = 0; i < 40; ++i) job.Window(0);
   EXPECT_EQ(job.all.size(), orders);
-  // The other job is back first.
+  // The other job is measured first.
   job.with_other = true;
   for (int i = 0; i < 11; ++i) job.Window(0);
   EXPECT_EQ(job.all.size(), orders);
@@ -842,7 +845,7 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   EXPECT_EQ(job.all.size(), orders + 1);
 }
 
-// At the limits that the tasks ran at, also where the size of a task is another one that is only shown.
+// At the limits that the tasks ran at, even if another size is shown.
 TEST(LiveReplicas, OverloadedWindowsAreThoseOfTheTasksThatRan) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;  // of 2 cores: 6.4 are 80 %
@@ -866,7 +869,7 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   ByteWriter out(&bytes);
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
-  // Which earlier versions did not write.
+  // Earlier versions did not write it.
   constexpr size_t kDamping = 2 * sizeof(int64_t) + 1,
                    kOverload = kDamping + sizeof(int32_t) + 1 + 10 * sizeof(uint64_t),
                    kAssumed = kOverload + 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),

@@ -1,4 +1,4 @@
-// The number of tasks of live jobs by named signals: windows in, counts out, over restarts and retraining.
+// Number of tasks of live jobs by named signals: windows in, counts out, over restarts and retraining.
 #include <cmath>
 
 #include "brain/fleet/live_fixture.h"
@@ -222,7 +222,7 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_EQ(job.holds[1].cause, HoldCause::kNotMeasured);
   EXPECT_THAT(job.holds[1].sentence,
               HasSubstr("queue_length: not measured since day 0 00:15 UTC; the number stays"));
-  // Over a restart, too.
+  // After a restart, too.
   std::string bytes;
   ByteWriter out(&bytes);
   job.replicas().Save(out);
@@ -240,7 +240,7 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_THAT(job.replicas().figures().hold, testing::IsEmpty());
 }
 
-// Nobody asks for the number any more: nothing is held, and that is said, once.
+// The number is no longer managed: nothing is held, which is reported once.
 TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   for (const KeyValue& setting : {KeyValue{"mode", "off"}, KeyValue{"replicas.policy", "none"}}) {
     SignalledJob job(BySignals("queue_length / 10"));
@@ -255,7 +255,7 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
     EXPECT_EQ(end.cause, HoldCause::kNone);
     EXPECT_EQ(end.since_s, 600);
     EXPECT_EQ(end.time_s, 700);
-    // A restart that reads the setting from the store says nothing, and holds nothing.
+    // A restart that reads the setting from the store reports nothing, and holds nothing.
     LiveFleet restarted(job.fleet.settings);
     restarted.AddJob({JobId{0}, "worker", {}, 0});
     const std::string bytes = Chunk(job.fleet);
@@ -282,7 +282,7 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   }
 }
 
-// The same by a rule of the file: it ends in the next window, also of a job that is not measured.
+// The same by a rule of the file: the hold ends in the next window, even for an unmeasured job.
 TEST(LiveSignals, AHoldEndsWithAReload) {
   LiveSettings settings = BySignals("queue_length / 10");
   for (const bool is_measured : {true, false}) {

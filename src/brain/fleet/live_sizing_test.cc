@@ -1,4 +1,4 @@
-// Number and size of the tasks of a live job together: neither works against the other.
+// Number and size of the tasks of a job are chosen together and do not work against each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ LiveSettings Sizing(Mode mode, std::string_view size) {
   return s;
 }
 
-// A job of tasks of 4 cores and 3 GiB whose load goes from 2 to 8.4 cores each day. Limits and numbers that are
-// ordered hold from the next window on.
+// A job with tasks of 4 cores and 3 GiB and a load from 2 to 8.4 cores each day. Ordered limits and numbers
+// apply from the next window on.
 struct SizedJob {
   explicit SizedJob(const LiveSettings& settings) : fleet(settings) {
     fleet.AddJob({JobId{0}, "web", {}, 0});
@@ -130,7 +130,7 @@ TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   EXPECT_FALSE(reason.candidates.empty());
 }
 
-// Where nobody applies limits, the number is that of the owner's size, which is what runs.
+// Where no limits are applied, the number is for the owner's size, which is the one that runs.
 TEST(LiveSizing, WithoutAgentsTheSizeIsTheOwners) {
   LiveSettings settings = Sizing(Mode::kAuto, "cheapest");
   settings.enforcement = Enforcement::kByAgents;
@@ -168,7 +168,7 @@ TEST(LiveSizing, OtherSettingsOfTheSizeAreWeighedWithinTheHour) {
   EXPECT_LE(*job.fleet.job(JobId{0}).of(Resource::kCpu).lane.recommended(), 2.5);
 }
 
-// The history says what the job's windows would have.
+// History has the same as the job's windows would have.
 TEST(LiveSizing, HistoryTeachesTheSize) {
   SizedJob job(Sizing(Mode::kObserve, "cheapest"));
   std::vector<JobDay> days(3);

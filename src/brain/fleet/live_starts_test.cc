@@ -1,4 +1,4 @@
-// The usage of starts is not learnt of, and is what the next start's limit follows.
+// Usage of starts is not learnt, and determines the limit of the next start.
 #include "brain/fleet/live_starts.h"
 
 #include <gmock/gmock.h>
@@ -95,7 +95,7 @@ TEST_F(LiveStarts, ALimitOfOneThatIsReadBackIsNotTheOwners) {
   const auto boosted = static_cast<float>(job().BoostNow()->cores);
   Pass(WindowOf(40, 0.9F, boosted));
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 2);
-  Pass(WindowOf(41, 0.9F, boosted));  // and the limit before, which some task still has
+  Pass(WindowOf(41, 0.9F, boosted));  // and the previous limit, which some task still has
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 2);
   Pass(WindowOf(42, kAbsent, 3));
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 3);
@@ -143,7 +143,7 @@ TEST_F(LiveStarts, AreKeptOverARestartAndByAnOlderState) {
   ASSERT_TRUE(next.job(JobId{0}).BoostNow().has_value());
   EXPECT_EQ(next.job(JobId{0}).BoostNow()->cores, boost->cores);
   EXPECT_EQ(Chunk(next), chunk);
-  // The windows since come from the store, with their starts among their signals alone.
+  // Later windows come from the store, with their starts only among the signals.
   ClosedWindow stored = WindowOf(41, 3);
   stored.starts.clear();
   stored.jobs[0].num_starts = 0;
@@ -165,7 +165,7 @@ TEST_F(LiveStarts, TakeNoMemoryWhereTheSettingIsOff) {
   EXPECT_NE(fleet_.startups_version, version);
   Run(3, 4);
   EXPECT_EQ(job().starts, nullptr);
-  // Bytes as without the setting.
+  // The same bytes as without the setting.
   LiveFleet other(Quick());
   AddJobs(other, 1);
   for (int32_t w = 0; w < 4; ++w) Step(other, WindowOf(w), out);

@@ -1,4 +1,4 @@
-// What agents report of tasks, and what actuators say of orders.
+// Agents' reports of tasks, and outcomes that actuators report.
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A job of two tasks of one core and a GiB each in a window, with what agents report of them.
+// A job of two tasks of one core and a GiB each in a window, with its agents' reports.
 ClosedWindow Reported(int32_t index, std::vector<TaskReport> reports,
                       std::vector<TaskThrottling> throttling = {}) {
   ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(8 * kGiB));
@@ -84,7 +84,8 @@ OutcomeUpdate Minimum(Target target, double minimum, std::string job = "job-0") 
   return update;
 }
 
-// What an agent says cannot be set is the least that is set from then on, if a kernel could have said it.
+// A limit that an agent reports as impossible becomes the lowest one to set, if a kernel could have refused
+// it.
 TEST(LiveTrials, ARefusedLimitIsTheFloorFromThenOn) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   AddJobs(fleet, 2);
@@ -128,7 +129,7 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   };
   ASSERT_TRUE(trial_of(1).has_value());
   EXPECT_FALSE(trial_of(1)->members.empty());
-  // Over a stop they are found again, and the one that is only watched is none.
+  // They are found again after a stop; a trial that is only watched is not listed.
   LiveFleet again(Settings(Policy::kMovingWindow, Mode::kCanary));
   AddJobs(again, 3);
   const std::string chunk = Chunk(fleet);
@@ -147,7 +148,7 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   EXPECT_THAT(fleet.trials.Running(), IsEmpty());
 }
 
-// Of CPU alone: the other lane has none that could stand for it.
+// Only for CPU: the other lane has none that could replace it.
 TEST(LiveTrials, ATrialOfOneResourceIsListed) {
   const Cell cell(2);
   PolicyPair recommenders(Policy::kMovingWindow);

@@ -1,4 +1,4 @@
-// Every recommender as the engine puts it together: names, checkpoints, copies.
+// Every recommender as the engine composes it: names, checkpoints, copies.
 #include "brain/fleet/policies.h"
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
   const std::string refused(Message(ParseJobPolicy("krr").status()));
   EXPECT_THAT(refused, ::testing::HasSubstr("\"krr\" runs only in taut replay"));
   EXPECT_THAT(refused, ::testing::Not(::testing::HasSubstr("crane")));
-  // The numbers of those that jobs may have come first and without gaps: a list of choices counts on it.
+  // The values of recommenders for jobs come first and without gaps; a list of choices depends on it.
   for (size_t i = 0; i < Policies().size(); ++i) {
     EXPECT_EQ(static_cast<size_t>(Policies()[i].policy), i);
     EXPECT_EQ(Policies()[i].replay_only, i > static_cast<size_t>(Policy::kCombined));
@@ -73,7 +73,7 @@ TEST(Policies, EachKnobIsOneParameterWithASliderInsideWhatIsAccepted) {
   EXPECT_EQ(FindKnob("none"), nullptr);
 }
 
-// Rare bursts: the more a job tolerates, the less the ensemble pays to cover them.
+// Rare bursts: the more a job tolerates, the less the ensemble spends to cover them.
 TEST(Policies, TheEnsemblePaysForOverrunsByClassAndTolerance) {
   const auto limit = [](Resource r, Sensitivity sensitivity, OomTolerance tolerance) {
     VerticalSettings settings;
@@ -161,8 +161,8 @@ class SmallFleet {
   }
   Recommender& subject() { return *jobs_[0]; }
 
-  // Lives all days. `twin` gives a second subject to step beside the first when it is asked, before each day
-  // (window -1) and before each window, and returns one; from then on both must say the same.
+  // Steps all days. `twin` is called before each day (window -1) and before each window. Once it returns a
+  // second subject, both are stepped and must agree from then on.
   template <typename Fn>
   void Live(Fn twin) {
     std::unique_ptr<Recommender> other;
@@ -269,8 +269,8 @@ RC_GTEST_PROP(Recommenders, ContinueFromACheckpointAsIfNothingHadHappened, ()) {
   });
 }
 
-// A copy is made between days, to start a new run of the program from. It holds nothing of the last hour and
-// has no usage to raise on, so both are off here.
+// The copy is made between days, as for a restart. It has nothing of the last hour and no usage to raise
+// from, so both are off here.
 RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
   VerticalSettings s = AnySettings();
   s.moving_window.hold_windows = 1;
@@ -285,7 +285,7 @@ RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
 
 constexpr size_t kFloorBytes = 4 * sizeof(float) + 4 * sizeof(int32_t);
 
-// Whatever the bytes: an error, or a recommender that can be stepped, explained and saved.
+// Any bytes yield an error, or a recommender that can be stepped, explained and saved.
 RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   const Policy policy = AnyPolicy();
   const Resource resource = *rc::gen::element(Resource::kCpu, Resource::kMemory);
@@ -294,8 +294,8 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
-    // The floor's state comes last, in it the job's first window, its peak and its windows; without them these are
-    // the bytes of versions before there were floors, that window, and provisional limits.
+    // The floor's state comes last: the job's first window, its peak and its windows. Without these fields
+    // the bytes are those of versions without floors, that window, and provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
                          policy != Policy::kCrane;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();
@@ -342,7 +342,7 @@ TEST(Policies, CpuHasNoOomFloor) {
   }
 }
 
-// Sensitivity chooses the statistic: batch average < p90 < p95 for a job that is mostly idle.
+// Sensitivity selects the statistic: batch average < p90 < p95 for a mostly idle job.
 TEST(Policies, TheMovingWindowFollowsTheDeclaredSensitivity) {
   VerticalSettings settings;
   settings.moving_window.min_history_s = 0;

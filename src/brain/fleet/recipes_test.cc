@@ -1,4 +1,4 @@
-// What is around each recommender, and what the models of a fleet pass on.
+// Wrappers around each recommender, and what the models of a fleet pass on.
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +33,7 @@ class OneJob {
     one_->ObserveOom({WindowId{window_ - 1}, 0, at});
     limit_ = one_->Recommend(WindowId{window_});
   }
-  // Of the window after the last.
+  // For the window after the last one.
   std::optional<double> limit() const { return limit_; }
   Recommender& recommender() { return *one_; }
 
@@ -48,7 +48,7 @@ class OneJob {
 constexpr Policy kWithoutComparators[] = {Policy::kPeak, Policy::kMovingWindow, Policy::kEnsemble,
                                           Policy::kAnalogs, Policy::kWorkFunction};
 
-// Used nowhere else: every program must come to the same.
+// A name used only here: every program must compute the same window.
 TEST(Recipes, TheWindowOfADailyDecisionIsTheSameInEveryProgram) {
   EXPECT_EQ(DecisionWindow("shop/web"), 263);
   EXPECT_EQ(DecisionWindow("search/frontend"), 190);
@@ -66,7 +66,7 @@ TEST(Recipes, MemoryStaysAboveWhatAStartNeeded) {
     } else {
       EXPECT_GE(*job.limit(), 1000 * kMiB) << Name(policy);
     }
-    // A slow start ends no process.
+    // A slow start does not end a process.
     OneJob cpu(policy, Resource::kCpu, VerticalSettings());
     cpu.Use(4, 2);
     cpu.Use(0.2, 40 * kWindowsPerDay);
@@ -97,7 +97,7 @@ TEST(Recipes, MemoryOfYoungJobsIsWiderWhereTheRecommenderHasNoCautionOfItsOwn) {
   }
 }
 
-// The floor that nobody asked for gives way to the owner's limit; a bound that somebody set does not.
+// The default floor yields to the owner's limit; a bound that a person set does not.
 TEST(Recipes, OnlyALowerBoundThatWasSetIsAboveTheOwnersLimit) {
   OneJob by_default(Policy::kPeak, Resource::kMemory, VerticalSettings());
   by_default.Use(4 * kMiB, 2 * kWindowsPerDay, 16 * kMiB);
@@ -109,7 +109,7 @@ TEST(Recipes, OnlyALowerBoundThatWasSetIsAboveTheOwnersLimit) {
   EXPECT_THAT(chosen.limit(), Optional(24.0 * kMiB));
 }
 
-// The VPA can be given the floor after a kill that Tautline's own have.
+// The VPA can have the same floor after a kill as Tautline's recommenders.
 TEST(Recipes, AFloorAfterAKillIsOurs) {
   const auto after_kill = [](Policy policy, bool oom_floor) {
     VerticalSettings settings;
@@ -125,7 +125,7 @@ TEST(Recipes, AFloorAfterAKillIsOurs) {
   EXPECT_GT(after_kill(Policy::kPeak, false), 4000 * kMiB);
 }
 
-// Where the number of tasks follows the load, a limit that followed the usage of a task would follow itself.
+// If the number of tasks follows the load, a limit that follows the usage per task would follow itself.
 TEST(Recipes, TheSizeOfATaskIsGivenOnlyToTheResourceThatScales) {
   using ScaledBy = VerticalSettings::ScaledBy;
   const auto recommended = [](ScaledBy by, Resource r) {
@@ -144,11 +144,12 @@ TEST(Recipes, TheSizeOfATaskIsGivenOnlyToTheResourceThatScales) {
   EXPECT_THAT(recommended(ScaledBy::kCpu, Resource::kMemory), Optional(::testing::DoubleNear(1.15, 0.02)));
 }
 
-// Tasks that carry half of the load use half: no lower limit for that, by the load that the setting names.
+// Tasks that carry half of the load use half. That does not lower the limit for the load that the setting
+// names.
 TEST(Recipes, ATaskOfAScaledJobIsSizedForABusyOne) {
   using ScaledBy = VerticalSettings::ScaledBy;
-  // Windows of `tasks` tasks that share a load of 8 units, each unit of 100 MiB and a core on 50 MiB; `of_series`
-  // the load is a series, else it is the CPU.
+  // Windows of `tasks` tasks that share a load of 8 units, each unit of 100 MiB and a core on 50 MiB.
+  // `of_series`: the load is a series, else it is the CPU.
   const auto limit_after_scale_out = [](ScaledBy by, bool of_series) {
     VerticalSettings settings;
     settings.scaled_by = by;
@@ -158,7 +159,7 @@ TEST(Recipes, ATaskOfAScaledJobIsSizedForABusyOne) {
     double limit = 0;
     for (int32_t w = 0; w < 8 * kWindowsPerDay; ++w) {
       if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
-      // Varies in the first days, so that the line is known; four times the tasks at the end.
+      // Varies on the first days, so that the line is known; four times the tasks at the end.
       const uint32_t num = w < 5 * kWindowsPerDay ? 1 + static_cast<uint32_t>(w / 24) % 2 : 8;
       const auto each = static_cast<float>((50 + 100 * 8.0 / num) * kMiB);
       std::vector<TaskUsage> tasks;
@@ -185,7 +186,7 @@ FleetRows WorkOf(double over, double used) {
   return {row};
 }
 
-// Analogs that have learnt of a fleet whose days go up to 59 % above the week before.
+// Analogs that learnt from a fleet whose days reach up to 59 % above the week before.
 FleetModels LearntModels(const VerticalSettings& settings) {
   FleetModels models(settings);
   for (int32_t day = 0; day < 8; ++day) {
@@ -200,7 +201,7 @@ FleetModels LearntModels(const VerticalSettings& settings) {
   return models;
 }
 
-// Whatever is around the recommender, and whatever keeps a limit of before, its chance is within the bound.
+// Whatever wraps the recommender or keeps an earlier limit, the chance stays within the bound.
 TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   using ScaledBy = VerticalSettings::ScaledBy;
   Rng rng(3);
@@ -220,7 +221,7 @@ TEST(Recipes, NoLimitIsAboveTheHighestChance) {
       std::optional<double> before;
       for (int32_t w = 8 * kWindowsPerDay; w < 24 * kWindowsPerDay; ++w) {
         if (w % kWindowsPerDay == 0) one->StartDay(w / kWindowsPerDay);
-        // A new run of the program goes on from a copy, or from what was stored.
+        // A new run of the program continues from a copy, or from the store.
         if (w % 1000 == 0) one = one->Clone();
         const double load = 1 + rng.Uniform(0, 2) * (w % kWindowsPerDay) / kWindowsPerDay;
         const double value =
@@ -251,7 +252,7 @@ TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   EXPECT_GT(held, 1000);
 }
 
-// What explains a limit of a scaled job speaks of the same risk as is shown of it.
+// The explanation of a scaled job's limit states the same risk as is shown for it.
 TEST(Recipes, TheRiskOfAScaledLimitIsTheOneExplained) {
   VerticalSettings settings;
   settings.scaled_by = VerticalSettings::ScaledBy::kSeries;
@@ -351,7 +352,7 @@ TEST(FleetModels, ForecastersKnowWhatTheFleetHasLearnt) {
   EXPECT_EQ(analogs.of(Resource::kMemory).price(), models.of(Resource::kMemory).price()) << "the same order";
   EXPECT_TRUE(
       models.ForecastersFor(Policy::kCombined, Resource::kMemory, settings).of(Resource::kMemory).ready());
-  // A copy of a forest costs; a recommender that does not read it has none.
+  // A copy of a forest is expensive; a recommender that does not read it has none.
   EXPECT_FALSE(
       models.ForecastersFor(Policy::kPeak, Resource::kMemory, settings).of(Resource::kMemory).ready());
   const FleetModels work = models.ForecastersFor(Policy::kWorkFunction, Resource::kCpu, settings);
@@ -389,7 +390,7 @@ TEST(FleetModels, ComeBackFromACheckpointAlsoOfAnEarlierVersion) {
   EXPECT_TRUE(earlier.of(Resource::kMemory).ready());
   EXPECT_FALSE(earlier.work_of(Resource::kCpu).share_over().has_value());
 
-  // What is cut off within any of the four is refused.
+  // Data truncated within any of the four is rejected.
   const size_t whole = bytes.size();
   for (const size_t cut : {size_t{3}, whole - work.size() - 1, whole - work.size() + 3,
                            whole - work.size() + first_work + 3, whole - 1}) {

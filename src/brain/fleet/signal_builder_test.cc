@@ -1,4 +1,4 @@
-// Signals from a job-day against a plain reading of the same day.
+// Signals from a job-day compared with a direct reading of the same day.
 #include "brain/fleet/signal_builder.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void CheckWindow(const JobDay& day, const JobWindow& w, Resource resource, const
     const float mean = cpu ? t.cpu_mean_cores : t.memory_mean_bytes;
     if (mean < 0) continue;
     means.push_back(mean);
-    // What is held against a CPU limit is the window's mean (tools/sim/scorecard.h).
+    // A CPU limit is compared with the window's mean (tools/sim/scorecard.h).
     const float held = cpu ? t.cpu_mean_cores : t.memory_peak_bytes;
     peak = std::max(peak, held);
     if (!cpu) buckets[Grid::Memory().BucketOf(held)] += 1;
@@ -87,7 +87,7 @@ void CheckWindow(const JobDay& day, const JobWindow& w, Resource resource, const
 
 RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   DaySignals signals;
-  // Twice with one object: nothing of the first day may stay.
+  // Twice with one object: nothing of the first day may remain.
   for (int round = 0; round < 2; ++round) {
     const JobDay day = AnyDay();
     for (Resource r : kResources) {
@@ -109,7 +109,7 @@ RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   }
 }
 
-// One window of two tasks, of which the second has only some figures.
+// One window of two tasks, the second with only some figures.
 JobDay OneWindow() {
   JobDay day;
   day.tasks = {{.task = 0,
@@ -156,7 +156,7 @@ TEST(DaySignals, ATaskWithoutItsMeanOrItsPeakIsLeftOut) {
   EXPECT_THAT(Built(day, Resource::kMemory).tasks, ::testing::SizeIs(1));
 }
 
-// What is 0 is known, and what is absent is not 0.
+// 0 is a known value; absent is not 0.
 TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   JobDay day = OneWindow();
   day.signals = {{"other", 1}, {"depth", 5}, {"rate", 0}, {"more", 2}};
@@ -202,7 +202,7 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   }
 }
 
-// Tasks of 100 each; `needed` as probed, negative: not known.
+// Tasks of 100 each; `needed` as probed; negative: unknown.
 JobDay Probed(const std::vector<float>& needed) {
   JobDay day;
   for (const float n : needed)
@@ -233,7 +233,7 @@ TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
   for (const BucketWeight& b : s.buckets) weight += b.weight;
   EXPECT_EQ(weight, 4);
   EXPECT_EQ(s.buckets.front().bucket, Grid::Memory().BucketOf(4.4e8F));
-  // Nothing known, and the default: usage.
+  // Unknown, and by default: usage.
   signals.Build(Probed({kAbsent, kAbsent}), Resource::kMemory, MemorySignal::kProbe);
   EXPECT_EQ(signals.signals()[0].peak, 1e9);
   EXPECT_EQ(signals.signals()[0].usage_peak, std::nullopt);

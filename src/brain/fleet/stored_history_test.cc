@@ -1,4 +1,4 @@
-// Stored days stepped again: what a lane sees of them.
+// Stored days are stepped again: what a lane receives.
 #include "brain/fleet/stored_history.h"
 
 #include <gmock/gmock.h>
@@ -84,7 +84,7 @@ OomRecord KilledAt(int64_t time_s, std::optional<double> limit = std::nullopt) {
   return o;
 }
 
-// A lane's days again, written down: what it was told, and the kills beside each window.
+// Records the calls of a lane, and the kills beside each window.
 class StoredHistoryTest : public ::testing::Test {
  protected:
   void Step(Resource r, int32_t open_day = INT32_MAX) {

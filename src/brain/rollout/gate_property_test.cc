@@ -1,4 +1,4 @@
-// No sequence of proposals breaks what the gate promises.
+// Invariants of the gate under random sequences of proposals.
 #include <algorithm>
 
 #include "brain/rollout/gate.h"
@@ -131,7 +131,7 @@ RC_GTEST_PROP(GateProperty, EveryVerdictFitsItsModeAndTheLimitInForce, ()) {
   }
 }
 
-// A restart finds decisions that are younger than its checkpoint.
+// A restart finds decisions that are newer than its checkpoint.
 RC_GTEST_PROP(GateProperty, DecisionsDoneAgainComeToTheSameState, ()) {
   const Run run = AnyRun();
   GateState state, again;

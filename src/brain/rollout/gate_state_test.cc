@@ -1,4 +1,4 @@
-// The state of a gate as bytes: each version is read, and what cannot be is refused.
+// State of a gate as bytes: every version is readable, and impossible states are rejected.
 #include <cmath>
 #include <limits>
 
@@ -24,7 +24,7 @@ bool Loads(const std::string& bytes, GateState* state = nullptr) {
   return (state != nullptr ? state : &own)->Load(in).ok() && in.remaining() == 0;
 }
 
-// A state in which every field says something.
+// A state in which every field is set.
 GateState Full() {
   GateState state;
   state.in_force = 5;
@@ -88,7 +88,7 @@ TEST(GateState, ALimitMayBeZero) {
   EXPECT_TRUE(Loads(Saved(state)));
 }
 
-// Version 2 had all but the time of delivery, which stands last.
+// Version 2 had everything but the time of delivery, which comes last.
 TEST(GateState, TheVersionBeforeIsRead) {
   std::string bytes = Saved(Full());
   bytes[0] = 2;
@@ -131,14 +131,14 @@ TEST(GateState, WhatIsNoAmountIsRefused) {
 
 TEST(GateState, CountsThatCannotBeAreRefused) {
   GateState over = Full();
-  over.trial->rest.over = 9;  // of 8
+  over.trial->rest.over = 9;  // more than its 8 task-windows
   EXPECT_FALSE(Loads(Saved(over)));
   GateState throttled = Full();
-  throttled.trial->tasks.throttled = 13;  // of 12
+  throttled.trial->tasks.throttled = 13;  // more than its 12 periods
   EXPECT_FALSE(Loads(Saved(throttled)));
 }
 
-// One byte that has two or three values, found by what it changes.
+// Offset of a byte with two or three values, found by the value that it changes.
 TEST(GateState, AFlagThatIsNoneIsRefused) {
   const auto at = [](auto set) {
     GateState a = Full(), b = Full();
@@ -159,7 +159,7 @@ TEST(GateState, AFlagThatIsNoneIsRefused) {
     EXPECT_FALSE(GateState().Load(in).ok()) << place;
   }
   std::string trials = Saved(GateState());
-  trials.back() = 2;  // whether there is a trial
+  trials.back() = 2;  // flag: there is a trial
   EXPECT_FALSE(Loads(trials));
 }
 

@@ -1,4 +1,4 @@
-// What the gate does with recommendations, mode by mode, with the sentences people read.
+// Decisions of the gate on recommendations, mode by mode, with the sentences that people read.
 #include "brain/rollout/gate.h"
 
 #include "brain/rollout/gate_fixture.h"
@@ -23,7 +23,7 @@ Proposal Memory(int64_t now_s, std::optional<double> recommended, std::optional<
           .num_tasks = 120};
 }
 
-// Has one reason.
+// A recommender with one reason.
 class Reasonable final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -36,7 +36,7 @@ class Reasonable final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
-// Allows a chance of a tenth; below 2 GiB it is a fifth.
+// A recommender that allows a chance of a tenth; below 2 GiB the chance is a fifth.
 class Forecasting final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -54,7 +54,8 @@ class Forecasting final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
-// Neither the minimum change nor the period keeps a limit whose chance is above the highest allowed.
+// Neither the minimum change nor the period delays replacing a limit whose chance is above the highest
+// allowed.
 TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
   const Forecasting recommender;
   for (const Mode mode : {Mode::kObserve, Mode::kAuto, Mode::kCanary}) {
@@ -70,14 +71,14 @@ TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
       EXPECT_EQ(*ours, raised ? before * 1.02 : before);
     }
   }
-  // The owner chose this limit.
+  // This limit is the owner's choice.
   GateState owners;
   Proposal proposal = Memory(900, 1.98 * kGiB, 1.96 * kGiB);
   proposal.recommender = &recommender;
   EXPECT_FALSE(Decide(In(Mode::kAuto), proposal, owners).kind.has_value());
 }
 
-// A bound that has changed since waits for no minimum change, no period and no recommendation.
+// A changed bound applies without minimum change, period and recommendation.
 TEST(Gate, ALimitOutsideOfItsBoundsOfNowIsMovedToThem) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary}) {
     JobPolicy policy = In(mode);
@@ -117,7 +118,7 @@ TEST(Gate, ATrialOutsideOfTheBoundsOfNowEnds) {
   EXPECT_EQ(state.rolled_back_s, INT64_MIN) << "nothing is known against it";
 }
 
-// The limits stand beside the sentence, which says why.
+// Front ends show the limits beside the sentence, which gives the reason.
 TEST(Gate, TheSentenceSaysWhyAndDoesNotRepeatTheLimits) {
   const Reasonable recommender;
   for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
@@ -188,7 +189,7 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
     const Verdict lower = Decide(policy, Memory(kMonday + 7200, 2 * kGiB), state);
     EXPECT_FALSE(lower.kind.has_value());
     EXPECT_EQ(lower.sentence, "the version web:2 began 2 h ago; no limit is lowered in its first 24 h");
-    // Before it began, as when a clock was set back; not for ever.
+    // Before it began, as after a clock was set back, but not forever.
     EXPECT_FALSE(Decide(policy, Memory(kMonday - 300, 2 * kGiB), state).kind.has_value());
     GateState much_earlier;
     EXPECT_EQ(Decide(policy, Memory(kMonday - 2 * kDaySeconds, 2 * kGiB), much_earlier).kind.has_value(),
@@ -204,14 +205,14 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
   GateState state;
   state.in_force = 2 * kGiB;
   state.last_change_s = kMonday + 7200;
-  // A raise waits neither for its period nor for a window.
+  // A raise waits neither for its period nor for a maintenance window.
   EXPECT_THAT(Decide(policy, Memory(kMonday + 7500, 3 * kGiB), state).kind, Optional(DecisionKind::kSet));
   EXPECT_THAT(Decide(policy, Memory(kMonday + 7800, 4 * kGiB), state).kind, Optional(DecisionKind::kSet));
   EXPECT_FALSE(Decide(policy, Memory(kMonday + 7800 + 7200, 2 * kGiB), state).kind.has_value());
   EXPECT_THAT(Decide(policy, Memory(kMonday + kDaySeconds, 2 * kGiB), state).kind,
               Optional(DecisionKind::kSet))
       << "and after the day all is as before";
-  // One that ran when the job was first seen is watched as no other.
+  // A version that ran when the job was first seen is watched like any other.
   policy.version.since_s.reset();
   GateState first;
   EXPECT_THAT(Decide(policy, Memory(kMonday, 2 * kGiB), first).kind, Optional(DecisionKind::kSet));
@@ -244,7 +245,7 @@ TEST(Gate, ANewVersionEndsATrialAndWhatIsWatched) {
   EXPECT_FALSE(one.trial.has_value());
 }
 
-// Usage may be a little above a limit all the time; a little below its owner's is what the owner chose.
+// Usage may permanently exceed a limit a little; a limit a little above usage may be the owner's choice.
 TEST(Gate, ASmallRaiseWaitsForADay) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary, Mode::kObserve}) {
     GateState state;

@@ -1,4 +1,4 @@
-// What a job's policy makes of the settings of its recommenders.
+// How a job's policy changes the settings of its recommenders.
 #include "brain/rollout/job_policy.h"
 
 #include "brain/rollout/rules.h"
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// HPA's stabilisation is of decisions: two windows of them.
+// HPA's stabilisation counts decisions: two windows.
 TEST(JobPolicy, ALiveJobDecidesItsReplicasOnceAWindow) {
   const ReplicaSettings settings = LiveReplicaSettings();
   EXPECT_EQ(settings.step_s, 300);
@@ -22,7 +22,7 @@ TEST(JobPolicy, ALiveJobDecidesItsReplicasOnceAWindow) {
 
 TEST(JobPolicy, TheSameRecommenderNeedsTheSameOfEachSettingOfItsResource) {
   const JobPolicy one;
-  // The resources whose recommender becomes another one.
+  // Resources whose recommender changes.
   const auto changed = [&one](auto set) {
     JobPolicy other;
     set(other);

@@ -1,4 +1,4 @@
-// Weekly times: what is read, and where windows begin and end.
+// Weekly times: which text is valid, and where windows begin and end.
 #include "brain/rollout/maintenance.h"
 
 #include "brain/rollout/gate_fixture.h"

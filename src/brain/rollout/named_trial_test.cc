@@ -1,4 +1,4 @@
-// Trials where limits are enforced: which tasks they take, and that only what ran at the limit counts.
+// Trials with enforced limits: which tasks they select, and that only windows at the trial's limit count.
 #include "brain/rollout/gate.h"
 #include "common/base/time.h"
 #include "gmock/gmock.h"
@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-// A job in mode canary with 4 cores by its owner and 1 core recommended; windows of 300 s.
+// A job in mode canary with 4 cores from its owner and 1 core recommended; windows of 300 s.
 class NamedTrialTest : public ::testing::Test {
  protected:
   NamedTrialTest() {
@@ -32,7 +32,8 @@ class NamedTrialTest : public ::testing::Test {
     if (v.kind == DecisionKind::kTry) state_.trial->decision = 7;
     return v;
   }
-  // A window in which the tasks on trial ran at `applied`, throttled in `throttled` of 3,000 periods.
+  // Adds a window in which the tasks on trial ran at `applied` and were throttled in `throttled` of 3,000
+  // periods.
   void Window(float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
     std::vector<TaskUsage> tasks;
     std::vector<TaskReport> reports;
@@ -58,7 +59,7 @@ class NamedTrialTest : public ::testing::Test {
     CountTrialWindow({Resource::kCpu, &signal, reports, applied_, counted}, state_);
     now_s_ += kWindowSeconds;
   }
-  // Until something is decided, at most so many windows.
+  // Adds windows until something is decided, at most this many.
   Verdict Run(int windows, float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
     Verdict v;
     for (int i = 0; i < windows && !v.kind.has_value(); ++i) {
@@ -151,14 +152,14 @@ TEST_F(NamedTrialTest, ThrottlingCountsAgainstTheRest) {
   EXPECT_THAT(v.kind, Optional(DecisionKind::kPromote)) << "the rest is throttled as much";
 }
 
-// Without agents: a cluster's kubelets count the periods, and the actuator says since when.
+// Without agents: a cluster's kubelets count the periods, and the actuator reports since when limits apply.
 TEST_F(NamedTrialTest, ThrottlingCountsAlsoWhereNoAgentReports) {
   applied_ = LimitsApplied::kActuatorSays;
   Ask();
   Window(1.0F, 3000, 0);  // not applied yet
   Say(Outcome::kApplied);
-  Window(1.0F, 3000, 0);  // over already when it was applied, or
-  Window(1.0F, 3000, 0);  // the window in which it was
+  Window(1.0F, 3000, 0);  // it may have ended when the limit was applied, or
+  Window(1.0F, 3000, 0);  // it is the window in which it was applied
   EXPECT_EQ(state_.trial->tasks.periods, 0U);
   EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
   Verdict v = Run(1000, 1.0F, 300, 3);
@@ -205,7 +206,7 @@ TEST_F(NamedTrialTest, IsSavedWithItsTasks) {
   EXPECT_EQ(loaded.floor, 6e6);
 }
 
-// As version 1 wrote it: a trial of task numbers.
+// State written by version 1: a trial of task numbers.
 TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -236,7 +237,7 @@ TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   EXPECT_THAT(v.sentence, HasSubstr("the tasks on trial are unknown"));
 }
 
-// As version 2 wrote it: without the time since when the trial is delivered.
+// State written by version 2: without the time of delivery.
 TEST_F(NamedTrialTest, AStateOfTheSecondVersionIsRead) {
   Ask();
   Run(3, 1.0F, 5);
@@ -257,7 +258,7 @@ TEST_F(NamedTrialTest, AStateOfTheSecondVersionIsRead) {
   EXPECT_EQ(loaded.trial->delivered_s, Trial().delivered_s);
 }
 
-// As in Kubernetes, where nobody reports limits: the actuator says when the pods have theirs.
+// As in Kubernetes, where no agent reports limits: the actuator reports when the pods have theirs.
 TEST_F(NamedTrialTest, CountsOnceTheActuatorSaysThatItIsApplied) {
   applied_ = LimitsApplied::kActuatorSays;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -277,7 +278,7 @@ TEST_F(NamedTrialTest, EndsIfTheActuatorNeverSaysThatItIsApplied) {
   EXPECT_THAT(v.sentence, HasSubstr("was not applied to any task"));
 }
 
-// As by a webhook whose endpoint refuses: nobody says what limits there are.
+// As with a webhook whose endpoint refuses: no limits are reported.
 TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   applied_ = LimitsApplied::kNo;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -291,7 +292,7 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   const Verdict refused = Run(600, 1);
   EXPECT_EQ(refused.kind, DecisionKind::kRollBack);
   EXPECT_THAT(refused.sentence, HasSubstr("409 Conflict"));
-  // A dry run says so, too, and goes on.
+  // A dry run reports itself, too, and continues.
   state_ = GateState();
   now_s_ += 40 * kDaySeconds;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -299,9 +300,9 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   EXPECT_EQ(Run(600, 1).kind, DecisionKind::kPromote);
 }
 
-constexpr int64_t kLater = 100 * kDaySeconds;  // trials take place at some time, not at 1970
+constexpr int64_t kLater = 100 * kDaySeconds;  // trials take place in recent times, not in 1970
 
-// A quarter of canary.hours, and not blamed: the limit did nothing wrong.
+// A quarter of canary.hours, without a back-off, since the limit is not at fault.
 TEST_F(NamedTrialTest, IsAppliedNowhereForAQuarterOfItsTime) {
   now_s_ = kLater;
   Ask();
@@ -333,7 +334,7 @@ TEST_F(NamedTrialTest, OnlyOutcomesOfItsOwnOrderCount) {
   Ask();
   NoteTrialOutcome({.id = 6, .outcome = Outcome::kFailed, .text = "another's", .time_s = 0}, state_);
   EXPECT_FALSE(state_.trial->refused);
-  state_.trial->decision = 0;  // not known
+  state_.trial->decision = 0;  // unknown
   NoteTrialOutcome({.id = 0, .outcome = Outcome::kFailed, .text = "whose?", .time_s = 0}, state_);
   EXPECT_FALSE(state_.trial->refused);
 }
@@ -364,7 +365,7 @@ TEST_F(NamedTrialTest, BlamedForWindowsElsewhereOnlyIfItRanAtAll) {
   Run(30, 1.0F);
   EXPECT_THAT(Run(1000, 1.56F).kind, Optional(DecisionKind::kRollBack));
   EXPECT_EQ(state_.rolled_back_limit, 1.0);
-  // A trial of half an hour ends before it is known whether the limit is applied.
+  // A trial of half an hour ends before the limit's application is known.
   state_ = GateState();
   policy_.canary.hours = 0.5;
   policy_.canary.min_task_windows = 0;
@@ -393,7 +394,7 @@ TEST_F(NamedTrialTest, ReplacesNoMoreTasksThanEnded) {
   EXPECT_EQ(state_.trial->members.size(), 6U);
 }
 
-// Tasks that ended may return: they are remembered, four for each place and four more.
+// Tasks that ended may return: four for each place are kept, and four more.
 TEST_F(NamedTrialTest, RemembersTasksThatEndedButNotForEver) {
   Ask();
   for (uint32_t redeploy = 1; redeploy <= 5; ++redeploy) {
@@ -449,7 +450,7 @@ TEST_F(NamedTrialTest, WindowsCountFromTheSecondAfterTheDelivery) {
   EXPECT_EQ(state_.trial->tasks.task_windows, 5U);
 }
 
-// What a limit cuts off is not above it: 99 % of it is at it.
+// A limit that cuts usage is never exceeded: 99 % of it counts as at the limit.
 TEST_F(NamedTrialTest, NinetyNinePercentOfALimitIsAtIt) {
   Ask();
   state_.trial->limit = 100;

@@ -22,7 +22,7 @@ JobPolicy ReplicasIn(Mode mode) {
 class Scaled {
  public:
   explicit Scaled(Mode mode) : policy(ReplicasIn(mode)) {}
-  // The next window: so many tasks run, so many are recommended.
+  // The next window, with this many running and recommended tasks.
   Verdict Window(int running, std::optional<int> recommended, int started = 0) {
     now_s += kWindowSeconds;
     step_back = NoteRunning(
@@ -33,7 +33,7 @@ class Scaled {
   ReplicaGateState state;
   int64_t now_s = kMonday;
   int startup_windows = 1;
-  std::optional<ReplicaStepBack> step_back;  // of the last window
+  std::optional<ReplicaStepBack> step_back;  // set in the last window
 };
 
 TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
@@ -49,7 +49,8 @@ TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
   EXPECT_FALSE(job.state.in_force.has_value());
 }
 
-// Nothing else would order the number again that no actuator could set. A lower one waits as ever.
+// Without the repetition, a number that no actuator could set would not be ordered again. A lower one still
+// waits.
 TEST(ReplicaGate, AnOrderThatFailedIsGivenOnceMore) {
   Scaled job(Mode::kAuto);
   ASSERT_EQ(job.Window(4, 8).kind, DecisionKind::kSet);
@@ -99,7 +100,7 @@ TEST(ReplicaGate, ALowerNumberWaitsForThePeriodAndTheMaintenanceWindowAHigherOne
   EXPECT_EQ(job.Window(13, 8).kind, DecisionKind::kSet);
 }
 
-// Two writers: an HPA beside us. Orders would fight with its own.
+// Two writers: with an HPA on the same workload, orders would fight with its own.
 TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -118,7 +119,7 @@ TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   EXPECT_EQ(job.Window(4, 9).kind, DecisionKind::kSet) << "an hour later";
 }
 
-// Tasks that are slow to start, or an order that nobody carries out, are no other program.
+// Slow starts of tasks, and orders that are not carried out, do not indicate another program.
 TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -126,7 +127,7 @@ TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
   EXPECT_THAT(job.state.in_force, Optional(9));
 }
 
-// An HPA beside a webhook: it answers each order with its own number before the order is seen to run.
+// An HPA beside a webhook: it answers each order with its own number before the order is observed.
 TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThem) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -138,7 +139,7 @@ TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThe
   EXPECT_EQ(job.step_back->ordered, 9);
   EXPECT_EQ(job.step_back->running, 5);
   EXPECT_FALSE(job.state.in_force.has_value());
-  // The same where the load moves and each window has an order of its own.
+  // Also if the load moves and each window has its own order.
   Scaled restless(Mode::kAuto);
   int windows = 0;
   for (int running = 12; running > 4 && !restless.step_back.has_value(); --running, ++windows)
@@ -152,7 +153,7 @@ TEST(ReplicaGate, ARolloutIsNoOtherProgram) {
   job.Window(6, 8);
   EXPECT_FALSE(job.Window(8, 8).kind.has_value());
   ASSERT_TRUE(job.state.reached);
-  // Two new tasks at a time, each batch beside the old ones that end meanwhile; a pause while new ones start.
+  // A rollout: two new tasks at a time beside old ones that end, with a pause while new ones start.
   for (const auto& [running, started] :
        {std::pair(10, 2), {10, 0}, {12, 4}, {12, 4}, {10, 2}, {10, 0}, {10, 2}}) {
     EXPECT_FALSE(job.Window(running, 8, started).kind.has_value()) << running;
@@ -161,7 +162,7 @@ TEST(ReplicaGate, ARolloutIsNoOtherProgram) {
   EXPECT_THAT(job.Window(16, 6, 8).sentence, HasSubstr("no lower number is ordered until it is known"));
   EXPECT_FALSE(job.Window(8, 8).kind.has_value());
   EXPECT_THAT(job.state.in_force, Optional(8));
-  // Another program's tasks stay.
+  // Tasks of another program stay.
   job.Window(12, 8, 4);
   job.Window(12, 8);
   EXPECT_FALSE(job.step_back.has_value());
@@ -282,7 +283,7 @@ TEST(ReplicaGate, CountsOfALongTimeComeBackAsFarAsTheyAreCounted) {
   EXPECT_EQ(int{loaded.unreached}, 200);
 }
 
-// What was counted of one order says nothing of the next.
+// Counts for one order do not affect the next.
 TEST(ReplicaGate, ReleaseStepBackAndRedoBeginAnew) {
   ReplicaGateState counted;
   counted.in_force = 9;
@@ -332,7 +333,7 @@ TEST(ReplicaGate, ALowerNumberComesWhenThePeriodIsOver) {
   EXPECT_EQ(job.Window(9, 8).kind, DecisionKind::kSet) << "600 s later";
 }
 
-// A new order has still to be reached: fewer tasks than the last one had are on the way.
+// A new order is not reached yet: the last order's tasks are still starting or stopping.
 TEST(ReplicaGate, AnOrderThatFollowsAReachedOneIsNotReachedYet) {
   Scaled job(Mode::kAuto);
   job.Window(6, 9);
@@ -345,7 +346,7 @@ TEST(ReplicaGate, AnOrderThatFollowsAReachedOneIsNotReachedYet) {
   EXPECT_FALSE(job.step_back.has_value());
 }
 
-// Only what moves away from where it has been nearest counts.
+// Only a move away from the nearest number so far counts.
 TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   Scaled job(Mode::kAuto);
   job.Window(6, 12);
@@ -354,7 +355,7 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   job.Window(8, 12);
   EXPECT_EQ(job.state.nearest, 2);
   EXPECT_EQ(job.state.elsewhere, 1);
-  // After a restart it is not known: the first window says it.
+  // Unknown after a restart: the first window sets it.
   job.state.nearest = -1;
   job.state.elsewhere = 0;
   job.Window(7, 12);
@@ -362,7 +363,7 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   EXPECT_EQ(job.state.elsewhere, 0);
 }
 
-// As where another program set what is ordered now, and goes on.
+// Another program had set the number that is now ordered, and continues.
 TEST(ReplicaGate, AnOrderOfWhatRunsAlreadyIsMovedAwayFromAtOnce) {
   Scaled job(Mode::kAuto);
   job.Window(6, 9);
@@ -408,11 +409,11 @@ TEST(ReplicaGate, ARolloutIsOverWhenTheNumberIsAsOrdered) {
   EXPECT_EQ(job.Window(9, 7).kind, DecisionKind::kSet);
 }
 
-// 2 tasks, 3, 2, 3: each rise that takes a fall back makes the next fall wait longer, in every mode.
+// 2 tasks, 3, 2, 3: each rise that reverses a fall makes the next fall wait longer, in every mode.
 TEST(ReplicaGate, NumbersThatGoBackAndForthAreDamped) {
   for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
     Scaled job(mode);
-    const auto windows_of_fall = [&](int low, int high) {  // until the lower number is taken
+    const auto windows_of_fall = [&](int low, int high) {  // windows until the lower number is accepted
       int windows = 1;
       while (!job.Window(high, low).kind.has_value() && windows < 100) ++windows;
       EXPECT_TRUE(job.Window(low, high).kind.has_value()) << "a higher number never waits";
@@ -426,7 +427,7 @@ TEST(ReplicaGate, NumbersThatGoBackAndForthAreDamped) {
     EXPECT_THAT(
         job.Window(3, 2).sentence,
         HasSubstr("7 lower numbers in a row were taken back within hours; the next one waits 60 min"));
-    // A fall that is not taken back within hours ends it.
+    // A fall that is not reversed within hours ends the series.
     job.now_s += kReversalSeconds;
     EXPECT_TRUE(job.Window(3, 2).kind.has_value());
     job.now_s += kReversalSeconds;
@@ -451,7 +452,7 @@ TEST(ReplicaGate, DampingCanBeOffAndIsSaved) {
   EXPECT_FALSE(in.failed());
   EXPECT_EQ(read.HoldSeconds(300), job.state.damping.HoldSeconds(300));
   EXPECT_EQ(read.reversals, 4);
-  // Decisions since a checkpoint count, too.
+  // Decisions after a checkpoint count, too.
   ReplicaGateState redone;
   for (const double after : {3.0, 2.0, 3.0}) {
     const double before = after == 2 ? 3 : 2;

@@ -1,4 +1,4 @@
-// Job settings as text, rules over them, and where a value came from.
+// Job settings as text, rules that apply them, and the source of each value.
 #include "brain/rollout/rules.h"
 
 #include "brain/rollout/gate_fixture.h"
@@ -96,7 +96,7 @@ TEST(JobSettings, DefaultsReadBackToThemselves) {
   EXPECT_EQ(policy.change_period_s, kHour);
 }
 
-// As earlier versions wrote them, with units in keys.
+// Settings as earlier versions wrote them, with units in keys.
 TEST(JobSettings, OldKeysAreThoseOfNow) {
   EXPECT_EQ(JobSettingNow("replicas.hpa.down_window_s", "300"), KeyValue("replicas.hpa.down_window", "5m"));
   EXPECT_EQ(JobSettingNow("replicas.hpa.down_window_s", ""), KeyValue("replicas.hpa.down_window", ""));
@@ -142,7 +142,7 @@ TEST(JobSettings, TheStartupWindowIsOffByDefaultAndBounded) {
   ASSERT_TRUE(SetJobSetting("cpu.startup_factor", "none", policy).ok());
   EXPECT_EQ(policy.startup_factor, std::nullopt);
   EXPECT_EQ(SetError("cpu.startup_factor", "0.5"), "cpu.startup_factor: 0.5 is outside 1 .. 10");
-  // It is the grace of CPU, and of CPU alone.
+  // It is the grace of CPU, and only of CPU.
   ASSERT_TRUE(SetJobSetting("startup_grace", "1m", policy).ok());
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 300);
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kMemory), 60);
@@ -150,7 +150,7 @@ TEST(JobSettings, TheStartupWindowIsOffByDefaultAndBounded) {
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 60);
 }
 
-// Anything that is accepted prints as text that is accepted and means the very same.
+// Every accepted text is printed as text that is accepted and has the same meaning.
 RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
   const std::span<const JobSetting> table = JobSettingsTable();
   const JobSetting& s = table[static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(table.size())))];
@@ -262,7 +262,8 @@ TEST(PolicyRules, LaterWinsAndPeopleWinOverAll) {
 
   const std::vector<KeyValue> ads = {{"team", "ads"}};
   EXPECT_EQ(rules.Resolve("web", ads, {}).bounds_by[kMemoryIndex].upper, 8192 * kMiB);
-  EXPECT_FALSE(rules.Fits(1, "web", {}));  // no label counts as an empty one, which the rule leaves out
+  // A missing label counts as an empty one, which the rule excludes.
+  EXPECT_FALSE(rules.Fits(1, "web", {}));
 }
 
 TEST(PolicyRules, ARecommenderOfBothReplacesThoseOfEarlierPlaces) {
@@ -320,7 +321,7 @@ TEST(PolicyRules, LabelsThatAreSettingsWinOverRulesAndLoseToPeople) {
                                    SetError("memory.upper", "4 gigs")));
 }
 
-// A job without tasks uses no CPU, so a load of CPU cannot start it.
+// A job without tasks uses no CPU, so a CPU load cannot start it.
 TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
   JobPolicy policy;
   ASSERT_TRUE(SetJobSetting("replicas.min", "0", policy).ok());
@@ -330,7 +331,7 @@ TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
               HasSubstr("replicas.min 0 needs replicas.task_capacity"));
   ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "10", policy).ok());
   EXPECT_TRUE(CheckJobPolicy(policy).ok());
-  // Rules that are right each, but not together.
+  // Rules that are valid alone, but not together.
   JobRule zero, scaled;
   zero.set = {{"replicas.min", "0"}};
   scaled.set = {{"replicas.policy", "forecast"}};
@@ -403,7 +404,7 @@ JobRule Capped(std::string name, std::vector<KeyValue> match, std::vector<KeyVal
   return {.name = std::move(name), .match = std::move(match), .set = {}, .cap = std::move(cap)};
 }
 
-// What an owner writes is bounded by an operator; what an operator sets for one job is not.
+// An operator bounds what an owner writes, but not what an operator sets for one job.
 TEST(PolicyRules, CapsBoundWhatAnnotationsAsk) {
   const PolicyRules rules = *PolicyRules::Compile(
       {Capped("tenants", {{"job", "*"}},

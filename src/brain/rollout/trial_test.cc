@@ -1,4 +1,4 @@
-// Trials: who takes part, what promotes and what rolls back, and what a job of one task does instead.
+// Trials: which tasks take part, what promotes and what rolls back, and the watch of a job of one task.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ using ::testing::Optional;
 
 constexpr int64_t kDayS = kDaySeconds;
 
-// A job in mode canary, 1 GiB set by its owner, 512 MiB recommended.
+// A job in mode canary with 1 GiB from its owner and 512 MiB recommended.
 class TrialTest : public ::testing::Test {
  protected:
   explicit TrialTest(uint32_t num_tasks = 120) : num_tasks_(num_tasks) {
@@ -37,7 +37,7 @@ class TrialTest : public ::testing::Test {
                         .recommender = recommender_};
     return Decide(policy_, p, state_);
   }
-  // `windows` windows in which trial tasks use `tried` and the others `rest`.
+  // Adds `windows` windows in which trial tasks use `tried` and the others use `rest`.
   void Live(int windows, double tried, double rest) {
     for (int w = 0; w < windows; ++w) {
       std::vector<TaskUsage> tasks;
@@ -61,7 +61,7 @@ class TrialTest : public ::testing::Test {
   const Recommender* recommender_ = nullptr;
 };
 
-// Of any limit: a chance of a fifth, where a tenth is allowed.
+// A recommender with a chance of a fifth for any limit, where a tenth is allowed.
 class TooRisky final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -79,7 +79,7 @@ class TooRisky final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
-// A limit just under the recommendation is not set either when its chance is above the highest allowed.
+// A limit just below the recommendation is not set either if its chance is above the highest allowed.
 TEST_F(TrialTest, DoesNotPromoteALimitAboveTheHighestChance) {
   const TooRisky risky;
   for (const bool is_risky : {false, true}) {
@@ -137,7 +137,7 @@ TEST_F(TrialTest, OomsThatTheRestHasAsWellAreNotTheTrialsFault) {
   EXPECT_TRUE(state_.trial.has_value());
 }
 
-// A tenth of the tasks has a tenth of the kills: it is rates that are compared.
+// A tenth of the tasks with a tenth of the kills: rates are compared.
 TEST_F(TrialTest, OomsAreComparedByRate) {
   Ask(0);
   Live(10, 0.3 * kGiB, 0.3 * kGiB);
@@ -197,7 +197,7 @@ TEST_F(TrialTest, ReleaseEndsItAndAnOomOfTheRestRaisesAll) {
   EXPECT_THAT(release.before, Optional(kGiB / 2));
   policy_.mode = Mode::kCanary;
   EXPECT_THAT(Ask(2 * 3600).kind, Optional(DecisionKind::kTry));
-  CountTrialOom(0, 1, std::nullopt, state_);  // task 0 is of the rest
+  CountTrialOom(0, 1, std::nullopt, state_);  // task 0 is not on trial
   EXPECT_THAT(Ask(2 * 3600 + 60, 1.3 * kGiB, true).kind, Optional(DecisionKind::kOomRaise));
   EXPECT_FALSE(state_.trial.has_value());
 }
@@ -240,7 +240,7 @@ TEST_F(WatchTest, IsNotSetIfUsageCameToIt) {
   EXPECT_EQ(Ask(30'000).sentence,
             "not set: watched for 8.3 h, usage was at 512 MiB in 5.0 % of windows, with 0 OOM kills");
   EXPECT_THAT(Ask(30'300).sentence, HasSubstr("512 MiB failed a trial 5 min ago"));
-  // A raise needs no watching.
+  // A raise is not watched.
   EXPECT_THAT(Ask(30'600, 2 * kGiB).kind, Optional(DecisionKind::kSet));
 }
 
@@ -269,7 +269,7 @@ TEST(InTrial, StaysAsTasksComeAndGo) {
   EXPECT_FALSE(InTrial(0, 1, 0.1));
 }
 
-// Trials take place at some time, not at 1970.
+// Trials take place in recent times, not in 1970.
 TEST_F(WatchTest, ItsTimeCountsFromItsStart) {
   const int64_t start = 100 * kDayS;
   Ask(start);
@@ -350,7 +350,7 @@ TEST_F(TrialTest, AKillCountsAtTheLimitOnTrialOrBelowIt) {
   Ask(0);
   const uint32_t member = state_.trial->members[0].number;
   CountTrialOom(member, 2, 0.3 * kGiB, state_);
-  CountTrialOom(member, 3, kGiB / 2 + 4096, state_);  // as a kernel rounds
+  CountTrialOom(member, 3, kGiB / 2 + 4096, state_);  // a kernel rounds like this
   CountTrialOom(member, 4, std::nullopt, state_);
   EXPECT_EQ(state_.trial->tasks.ooms, 9U);
   CountTrialOom(member, 1, 0.8 * kGiB, state_);
@@ -364,7 +364,7 @@ TEST(IsAtLimit, AllowsWhatKernelsMakeOfALimit) {
   EXPECT_FALSE(IsAtLimit(Resource::kMemory, 100 * page + 2 * page + 1, 100 * page));
   EXPECT_TRUE(IsAtLimit(Resource::kMemory, 0.991 * kGiB, kGiB));
   EXPECT_FALSE(IsAtLimit(Resource::kMemory, 0.989 * kGiB, kGiB));
-  // Cores: 1 %, or 13 millicores where a weight was set, but less than what an agent raises at once.
+  // For cores: 1 %, or 13 millicores for limits set by weight, but less than an agent's raise.
   EXPECT_TRUE(IsAtLimit(Resource::kCpu, 4.03, 4));
   EXPECT_FALSE(IsAtLimit(Resource::kCpu, 4.05, 4));
   EXPECT_TRUE(IsAtLimit(Resource::kCpu, 0.512, 0.5));
