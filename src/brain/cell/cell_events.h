@@ -19,6 +19,7 @@ enum class CellJobKind : uint8_t {
   kService,  // the job ends run_ms after its first task started; an eviction only interrupts it
 };
 
+// How long a job, or each of its tasks, runs.
 struct CellJobRun {
   int64_t run_ms = kNoEnd;  // > 0
   CellJobKind kind = CellJobKind::kWork;
@@ -35,6 +36,7 @@ enum class CellEventKind : uint8_t {
 };
 std::string_view Name(CellEventKind kind);  // "submit"
 
+// One event of the workload.
 struct CellEvent {
   int64_t time_ms = 0;
   CellEventKind kind = CellEventKind::kSubmit;
@@ -42,6 +44,7 @@ struct CellEvent {
   uint32_t amounts = 0;  // row of CellWorkload::amounts; used by kLimit and kCapacity
 };
 
+// Run times of the jobs of a model, and the events in their order.
 struct CellWorkload {
   std::vector<CellJobRun> runs;  // one for each job of the model
   std::vector<CellEvent> events;

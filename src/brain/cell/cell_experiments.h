@@ -39,6 +39,7 @@ struct CellVariant {
   uint64_t cut_to_machine = 0;
 };
 
+// An experiment by name.
 struct CellExperiment {
   std::string_view name, help;
   // Extra machines compared with the base cell according to Borg's paper; "" if the paper has no number.

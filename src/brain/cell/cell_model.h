@@ -28,6 +28,7 @@ inline constexpr int64_t kMaxCellAmount = int64_t{1} << 50;
 
 // Rows 0 and 1 of the usual resources: millicores and bytes. Row 2 of CpuMemoryGpu: thousandths of a GPU.
 inline constexpr size_t kCellCpu = 0, kCellMemory = 1, kCellGpu = 2;
+// Return the usual resources, in the order of the rows above.
 std::vector<CellResource> CpuAndMemory();
 std::vector<CellResource> CpuMemoryGpu();
 
@@ -37,6 +38,7 @@ inline constexpr size_t kCellTiers = kTiers;
 // Interns the texts of attributes' keys and values: equal texts have one number. Numbers are dense, from 0.
 class AttributeNames {
  public:
+  // Returns the number of a text; adds the text if it is new.
   uint32_t Number(std::string_view text);
   const std::string& text(uint32_t number) const { return texts_[number]; }
   size_t size() const { return texts_.size(); }
@@ -66,6 +68,7 @@ struct CellConstraint {
 
 inline constexpr uint32_t kNoAttribute = UINT32_MAX;
 
+// Identical tasks of one user.
 struct CellJob {
   std::string name, user;
   CellTier tier = CellTier::kBatch;
@@ -83,12 +86,14 @@ struct CellJob {
   bool soft = false;
 };
 
+// Machines and jobs, with the names that their attributes' numbers stand for.
 struct CellModel {
   std::vector<CellResource> resources;  // 1 to kMaxCellResources
   AttributeNames names;
   std::vector<CellMachine> machines;
   std::vector<CellJob> jobs;
 
+  // Returns the number of tasks of all jobs. O(jobs).
   uint64_t tasks() const;
   CellAmounts Capacity() const;  // of all machines
 };
@@ -103,6 +108,7 @@ struct CellFinding {
 // Collects one finding for each cause, in order of first appearance. Add is O(causes).
 class CellFindings {
  public:
+  // Counts the cause; keeps the example of its first appearance.
   void Add(std::string_view cause, std::string_view example);
   std::vector<CellFinding> Take() { return std::move(all_); }
 

@@ -83,6 +83,7 @@ class CellAutoscaler {
 };
 inline constexpr int64_t kCellWindowMs = 300'000;
 
+// Callbacks of a simulation, on its thread.
 struct CellSimulationHooks {
   CellAutoscaler* autoscaler = nullptr;          // null: only the workload's events change limits
   std::function<void(const CellStep&)> on_step;  // called for each event, in order; may be empty

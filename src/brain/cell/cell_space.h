@@ -9,6 +9,7 @@
 
 namespace taut::brain {
 
+// Amounts of each machine, and sums by tier. One thread.
 class CellSpace {
  public:
   // Creates machines in service with a capacity of 0.
@@ -38,6 +39,7 @@ class CellSpace {
   void Add(CellTier tier, uint32_t machine, const CellAmounts& reserved, const CellAmounts& limit);
   // Sets the capacity. The free part may become negative. O(resources).
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
+  // Withholds a machine's free amounts, or returns them. No effect if nothing changes.
   void SetInService(uint32_t machine, bool in_service);
 
   // Raw data for scores, by resource and then machine: free amounts as doubles (`production`: of limits), and

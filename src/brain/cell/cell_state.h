@@ -103,6 +103,8 @@ class CellState {
   // Counts the job's tasks for spread(). O(tasks of the job); O(1) if the last call was for the same job.
   void CountJob(uint32_t job);
   const JobSpread& spread() const { return spread_; }
+  // Returns the machine's domain for the class's spread; kNoDomain if the machine has none. REQUIRES: the
+  // class has a spread.
   uint32_t domain(const CellClass& c, uint32_t machine) const {
     return index_.domains(c.domains).of_machine[model_machine_[machine]];
   }

@@ -43,6 +43,7 @@ struct CellTierTotals {
   std::vector<float> first_s, all_s, again_s;
   uint64_t measured_jobs = 0;  // submitted in the measured time
 
+  // Adds the other's counts and delays.
   void Add(const CellTierTotals& other);
   uint64_t all_evictions() const;
   // Returns evictions per week of a running task, for one cause or for all; 0 if no task ran.
@@ -68,6 +69,7 @@ struct CellPending {
   std::string why;  // explanation in sentences
 };
 
+// Totals of a simulation.
 struct CellTotals {
   std::array<CellTierTotals, kCellTiers> tiers;
   std::vector<CellHour> hours;
@@ -86,6 +88,7 @@ struct CellTotals {
 // count as infinite. Absent if the quantile is infinite. Reorders `values`.
 std::optional<double> DelayQuantile(std::span<float> values, uint64_t of, double q);
 
+// A point of a cumulative distribution.
 struct DelayPoint {
   double seconds = 0, share = 0;
 };

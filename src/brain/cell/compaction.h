@@ -65,6 +65,8 @@ struct TrialPacking {
   std::vector<uint32_t> machines;         // machine of the model, by place; one may appear several times
   std::vector<uint32_t> machine_of_task;  // a place in `machines`, or kNowhere
 };
+// Packs the trial's cell of this many machines as the search does. If the workload does not fit, the packing is
+// incomplete.
 TrialPacking PackTrial(const CellIndex& index, const CompactionOptions& options, uint32_t trial,
                        uint32_t machines);
 

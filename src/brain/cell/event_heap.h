@@ -8,6 +8,7 @@
 
 namespace taut::brain {
 
+// An event that is due at a time.
 struct DueEvent {
   int64_t time_ms = 0;
   uint32_t kind = 0, id = 0;

@@ -19,6 +19,7 @@ enum class CellScore : uint8_t {
   kHybrid,    // sum of f + stranded_weight * sum of (f - min f): the part that a full resource makes unusable
 };
 
+// Choice and parameters of a score.
 struct CellScoring {
   CellScore score = CellScore::kHybrid;
   double epvm_base = 10;       // n; > 1

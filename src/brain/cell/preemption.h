@@ -9,6 +9,7 @@
 
 namespace taut::brain {
 
+// Result of FindVictims.
 struct PreemptionPlan {
   uint32_t machine = kNowhere;    // kNowhere: preemption makes room on no machine
   std::vector<uint32_t> victims;  // tasks on that machine; members of their gangs elsewhere are evicted, too

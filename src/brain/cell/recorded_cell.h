@@ -12,6 +12,7 @@
 
 namespace taut::brain {
 
+// A cell with its workload over time.
 struct TimedModel {
   CellModel model;
   CellWorkload workload;

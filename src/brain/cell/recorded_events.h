@@ -38,6 +38,7 @@ constexpr bool IsEnd(TraceEventKind kind) {
 // Returns the name of an end, counted from kEvict: "evicted", "failed", "finished", "killed", "lost".
 std::string_view EndName(size_t end);
 
+// A row of an event table: an event of a task or of a whole job.
 struct TraceEvent {
   int64_t time_us = 0;  // 0: before the trace
   uint64_t place = 0;   // position of the row, for reports
@@ -68,6 +69,7 @@ struct EventHour {
   uint32_t jobs = 0, new_tasks = 0, tasks_again = 0;  // submissions
 };
 
+// Numbers of one tier.
 struct TierEvents {
   uint64_t jobs = 0, tasks = 0;          // with events
   uint64_t submissions = 0, starts = 0;  // of tasks
@@ -79,6 +81,7 @@ struct TierEvents {
   uint64_t never_started = 0;  // among jobs submitted after the start of the trace
 };
 
+// Results of the fold over all jobs.
 struct EventFigures {
   std::array<TierEvents, kTiers> tiers;  // without alloc sets
   std::map<int64_t, EventHour> hours;    // by hour of the trace; without submissions before the trace
@@ -91,6 +94,7 @@ struct EventFigures {
   std::array<double, kScalingModes> scaling_cpu_hours = {};
   int64_t first_us = 0, last_us = 0;  // of events after the start of the trace; both 0: none
 
+  // Returns the number of jobs of all tiers.
   uint64_t jobs() const;
 };
 
@@ -120,6 +124,7 @@ class EventFold {
   // `jobs` must outlive the fold.
   EventFold(const std::vector<RecordedJob>& jobs, Odd odd);
 
+  // Adds an event. Amortized O(1).
   void Take(const TraceEvent& event);
   // Returns the figures. Call once, after the last event.
   EventFigures Finish();

@@ -75,6 +75,7 @@ class RecordedMachines {
   // Returns the capacity at that time; null before the machine's first event or if it has none. O(log
   // events).
   const MachineCapacity* CapacityAt(uint32_t machine, Timestamp t) const;
+  // Returns all capacities, ascending by time.
   std::span<const MachineCapacity> capacities(uint32_t machine) const {
     return machines_[machine].capacities;
   }

@@ -25,6 +25,7 @@ struct CellScoreInfo {
   std::string_view name, help;
   CellScore score;
 };
+// Returns all scores.
 const std::vector<CellScoreInfo>& CellScores();
 // Returns the score; InvalidArgument lists the known names.
 absl::StatusOr<CellScore> CellScoreByName(std::string_view name);
@@ -74,6 +75,7 @@ class CellScheduler {
 
   // Appends the job with all its tasks to the queue; no effect if it was submitted before. O(1).
   void Submit(uint32_t job);
+  // Submits all jobs of the model, in its order.
   void SubmitAll();
   // Removes all tasks of a job from their machines, and the job from the queue. O(tasks of the job + queue).
   void Stop(uint32_t job);

@@ -9,6 +9,7 @@
 
 namespace taut::brain {
 
+// Score of a machine on which the task must not or cannot run.
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
 // A tree of minima: of groups of 16 scores, then of groups of 16 minima, and so on. Among equal scores the
@@ -28,12 +29,14 @@ class ScoreTree {
     }
     return levels_[0];
   }
+  // Computes the minima of all scores. O(n).
   void Build() {
     for (size_t level = 0; level + 1 < levels_.size(); ++level) {
       for (size_t group = 0; group < levels_[level].size() / kGroup; ++group)
         levels_[level + 1][group] = LeastOf(level, group);
     }
   }
+  // Changes one score. O(log n).
   void Set(uint32_t leaf, double score) {
     levels_[0][leaf] = score;
     size_t at = leaf;
@@ -45,6 +48,7 @@ class ScoreTree {
     }
   }
   double best_score() const { return LeastOf(levels_.size() - 1, 0); }
+  // Returns the leaf of the best score. REQUIRES: at least one score. O(log n).
   uint32_t best() const {
     const double least = best_score();
     size_t at = 0;

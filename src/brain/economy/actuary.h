@@ -78,6 +78,7 @@ struct Evidence {
   std::string_view leading_base;
 };
 
+// An amount that can be sold, or the reason for none.
 struct Quote {
   Refusal refusal = Refusal::kNone;
   double amount = 0;  // 0 if refused

@@ -16,6 +16,7 @@
 
 namespace taut::brain {
 
+// A request to run tasks of a group in a tier.
 struct AdmissionRequest {
   std::string group, tier;
   QuotaVector per_task = {};
@@ -60,12 +61,14 @@ struct AdmissionReason {
   std::string text;       // a sentence
 };
 
+// Quota that an admitted request borrows.
 struct AdmissionBorrowing {
   std::string resource;
   int64_t amount = 0;
   std::string cohort;  // lowest cohort whose own quota suffices
 };
 
+// Result of a decision.
 struct AdmissionVerdict {
   AdmissionOutcome outcome = AdmissionOutcome::kRefused;
   QuotaUse use;  // use of all tasks together, which is added if the request is admitted

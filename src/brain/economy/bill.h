@@ -38,6 +38,7 @@ std::string_view Name(CostSharing sharing);  // "platform", "uniform", "proporti
 // Returns InvalidArgument with the choices for an unknown name.
 absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name);
 
+// Who bears costs, and how the slack tax is capped.
 struct BillOptions {
   CostSharing idle = CostSharing::kPlatform;
   CostSharing overhead = CostSharing::kPlatform;
@@ -48,6 +49,7 @@ struct BillOptions {
   Price cost_price;
 };
 
+// A charge of a job or group: one quantity at one rate.
 struct BillLine {
   LineKey key;
   ChargeRule rule = ChargeRule::kReservation;
@@ -71,6 +73,7 @@ struct BillSums {
   Money total;
 };
 
+// Charges of a job.
 struct JobBill {
   uint32_t group = 0, job = 0;
   std::vector<BillLine> lines;  // ordered by key

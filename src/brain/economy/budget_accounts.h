@@ -37,6 +37,7 @@ const T* ValueAt(const Timeline<T>& line, int64_t time_s) {
   return after == line.begin() ? nullptr : &std::prev(after)->second;
 }
 
+// Additional budget until a time, granted by the entry with this id.
 struct BudgetOverride {
   Money amount;
   int64_t until_s = 0;
@@ -44,6 +45,7 @@ struct BudgetOverride {
   bool operator==(const BudgetOverride&) const = default;
 };
 
+// State of a business or group.
 struct HolderState {
   std::string unit;        // the currency or an internal unit
   Money per_period;        // granted at the start of each period; only for businesses
@@ -75,6 +77,7 @@ struct BudgetTotals {
 };
 
 using SpentByHolder = std::map<BudgetHolder, Money>;  // in the holder's unit; absent: nothing
+// Returns what the holder has spent; 0 if absent.
 Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder);
 
 // The open period, [from_s, to_s); both are 0 before the first one.
@@ -111,12 +114,15 @@ class BudgetAccounts {
   int64_t last_time_s() const { return last_time_s_; }
   const std::string& currency() const { return currency_; }
   const std::map<BudgetHolder, HolderState>& holders() const { return holders_; }
+  // Returns the holder's state or null. Valid until the next Apply.
   const HolderState* Find(const BudgetHolder& holder) const;
   // Finds a holder by the form of ToText, or by name alone. Returns NotFound, or FailedPrecondition if both a
   // business and a group have the name.
   absl::StatusOr<BudgetHolder> Resolve(std::string_view text) const;
   // By group: businesses and their shares. An empty list in force: no business pays.
   const std::map<std::string, Timeline<std::vector<BudgetPart>>>& funding() const { return funding_; }
+  // Returns the group's businesses and shares in force at a time; null before the first. Valid until the next
+  // Apply.
   const std::vector<BudgetPart>* FundersAt(const std::string& group, int64_t time_s) const;
   const std::map<std::string, Timeline<Money>>& rates() const { return rates_; }
   const Timeline<Price>& prices() const { return prices_; }

@@ -21,6 +21,7 @@ using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 // What happens to new requests for quota of a group without money (see HeldGroups). Running jobs continue.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
+// The definition in a file.
 struct BudgetDefinition {
   std::string currency;
   BudgetPeriod period = BudgetPeriod::kMonth;

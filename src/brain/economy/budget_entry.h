@@ -42,6 +42,7 @@ inline constexpr Money kMostBudgetAmount = {int64_t{1'000'000'000'000} * 1'000'0
 
 enum class BudgetPeriod : uint8_t { kMonth, kQuarter, kYear };  // calendar periods in UTC
 std::string_view Name(BudgetPeriod period);                     // "month"
+// Returns the period with this name; nullopt for another text.
 std::optional<BudgetPeriod> BudgetPeriodNamed(std::string_view name);
 // Returns the end (exclusive), or the start, of the period that contains `time_s`.
 int64_t PeriodEnd(BudgetPeriod period, int64_t time_s);
@@ -65,7 +66,9 @@ enum class BudgetAct : uint8_t {
   kOverride,  // a higher budget until a time
   kClose,     // ends a holder's period: what was spent, is carried over, and expires
 };
+// Returns the name of the act in files and the API: "transfer".
 std::string_view Name(BudgetAct act);
+// Returns the act with this name; nullopt for another text.
 std::optional<BudgetAct> BudgetActNamed(std::string_view name);
 // Returns whether people request it; the other acts follow from the definition and the calendar.
 bool IsRequest(BudgetAct act);

@@ -19,6 +19,7 @@ struct GroupDay {
   Money amount;
 };
 
+// A group's spending and who paid it.
 struct GroupSpending {
   Money spent;                          // own + payers + unfunded
   Money own;                            // paid by the group's own money
@@ -26,6 +27,7 @@ struct GroupSpending {
   Money unfunded;                       // beyond its own money, on days without a funding business
 };
 
+// Spending of all groups, attributed.
 struct BudgetSpending {
   // In each holder's unit. A business: its parts of groups' spending, converted day by day; a group: what its
   // own money paid.

@@ -40,6 +40,7 @@ struct ElasticGroup {
   bool lends = true;                             // whether others may use the unused part of its minimum
 };
 
+// Result for one group.
 struct ElasticShare {
   int64_t request = 0;  // its own or its children's, at most its max
   int64_t min = 0;      // scaled down if its parent has less

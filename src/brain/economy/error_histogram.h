@@ -7,6 +7,7 @@
 
 namespace taut::brain {
 
+// One thread; no allocation after construction.
 class ErrorHistogram {
  public:
   static constexpr double kBin = 0.0005;  // width of a bin as a share of the scale

@@ -12,6 +12,7 @@ namespace taut::brain {
 
 enum class FocusFormat : uint8_t { kCsv, kParquet };
 
+// A format, by its names.
 struct FocusFormatInfo {
   FocusFormat format;
   std::string_view name;          // value of format= in the API
@@ -28,6 +29,7 @@ absl::StatusOr<FocusFormat> FocusFormatOf(std::string_view path);
 class FocusFile {
  public:
   virtual ~FocusFile() = default;
+  // Adds the charges of one job.
   virtual void Add(const JobBill& bill, std::string_view job, std::string_view group) = 0;
   // Completes the file, which is invalid without it. Returns the errors of ParquetWriter::Finish.
   virtual absl::Status Finish() = 0;

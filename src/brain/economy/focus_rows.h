@@ -43,6 +43,7 @@ struct FocusCell {
   std::string_view text;          // for kText
   std::optional<int64_t> number;  // for the other kinds
 };
+// A column and how its cell is read from a row.
 struct FocusColumn {
   std::string_view name;  // "BilledCost"; columns of Tautline start with x_
   FocusKind kind = FocusKind::kText;
@@ -52,6 +53,7 @@ struct FocusColumn {
 // Returns the columns in file order.
 std::span<const FocusColumn> FocusColumns();
 
+// Converts the jobs of one bill to rows.
 class FocusRows {
  public:
   // `sheet` must be the bill's and outlive this object.

@@ -58,6 +58,7 @@ struct SlackOfResource {
   // usage); 0 without requests. The platform bears the rest.
   uint64_t Taxed(bool cap) const;
 };
+// Slack of all resources in a part of a capacity window.
 struct SlackWindow {
   int64_t start_s = 0, end_s = 0;
   PerResource<SlackOfResource> of;  // by Resource

@@ -9,12 +9,14 @@
 
 namespace taut::brain {
 
+// Sales of a tier.
 struct TierSales {
   int tier = 0;
   double sold = 0;             // sold for the time in question, >= 0
   std::optional<Quote> quote;  // absent: a tier that sells reserved capacity of the pool
 };
 
+// What a tier can still sell.
 struct TierOffer {
   int tier = 0;
   double sellable = 0;  // total, including what is sold; 0 if refused
@@ -23,6 +25,7 @@ struct TierOffer {
   Refusal refusal = Refusal::kNone;
 };
 
+// Offers of all tiers of a pool.
 struct PoolOffer {
   std::vector<TierOffer> tiers;  // in the order of the argument
   double sold = 0;               // over all tiers; may exceed the capacity

@@ -10,12 +10,14 @@
 
 namespace taut::brain {
 
+// A change that affects bills of the past.
 struct PriceChange {
   int64_t from_s = 0, to_s = 0;  // usage in [from_s, to_s) is billed differently
   std::string what;              // "tier production: 0.04 per core-hour, was 0.031"
   bool operator==(const PriceChange&) const = default;
 };
 
+// A change, and when it was noticed.
 struct SeenPriceChange {
   int64_t seen_s = 0;  // time when a daemon first read it
   PriceChange change;

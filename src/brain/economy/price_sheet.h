@@ -27,6 +27,7 @@ struct ChargeRuleInfo {
   std::string_view name;  // "max_request_usage"
   std::string_view what;  // one line for people
 };
+// Returns all rules.
 std::span<const ChargeRuleInfo> ChargeRules();
 std::string_view Name(ChargeRule rule);
 // Returns InvalidArgument with the choices for an unknown name.
@@ -36,6 +37,7 @@ absl::StatusOr<ChargeRule> ChargeRuleNamed(std::string_view name);
 // Prices are per core-hour and per gibibyte-hour.
 inline constexpr uint64_t kMillicoreSecondsPerCoreHour = 1000 * 3600;
 inline constexpr uint64_t kMebibyteSecondsPerGibibyteHour = 1024 * 3600;
+// Returns the quantity that costs one rate of the resource.
 constexpr uint64_t QuantityPerRate(Resource r) {
   return InCores(r) ? kMillicoreSecondsPerCoreHour : kMebibyteSecondsPerGibibyteHour;
 }
@@ -48,6 +50,7 @@ struct Price {
   bool operator==(const Price&) const = default;
 };
 
+// A tier with its SLO, charge rule and prices.
 struct PriceTier {
   std::string name;
   // The SLO in parts per million (papers: budget and quota): the probability that requested quota is granted,
@@ -65,6 +68,7 @@ struct PriceTier {
 // Names of the default tiers, by descending priority.
 inline constexpr std::string_view kDefaultTierNames[] = {"monitoring", "production", "mid", "batch", "free"};
 
+// All tiers of a pool, in one currency.
 struct PriceSheet {
   std::string currency = "USD";  // shown to people; may be an internal unit
   std::vector<PriceTier> tiers;  // by descending priority; names may differ from the default ones

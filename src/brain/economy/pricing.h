@@ -14,6 +14,7 @@
 
 namespace taut::brain {
 
+// Capacity and cost of the pool's machines.
 struct PoolPrices {
   double cores = 0, memory_bytes = 0;  // capacity
   Price cost;                          // cost of its machines; from_s is unused
@@ -27,6 +28,7 @@ struct TierRule {
   uint16_t tier = 0;                                 // index in the sheet
 };
 
+// The content of a price file.
 struct Pricing {
   PriceSheet sheet;
   // The first match counts; without one, a job belongs to the first tier.
@@ -35,7 +37,9 @@ struct Pricing {
   std::vector<std::pair<std::string, std::string>> group_rules;
   std::optional<PoolPrices> pool;
 
+  // Returns the tier's index for a job. O(rules).
   uint16_t TierOf(std::string_view job, std::optional<int> priority = std::nullopt) const;
+  // Returns the group of a job by rule or by name. O(rules).
   std::string GroupOf(std::string_view job) const;
   std::optional<std::string> GroupByRule(std::string_view job) const;  // absent: no rule matches
 };

@@ -24,6 +24,7 @@ struct ShareInterval {
 // n, not necessarily integers; z is 1.96 for 95 %. [0, 1] if n is 0.
 ShareInterval WilsonInterval(double hits, double n, double z = 1.959964);
 
+// A promise that a tier has an amount available for a share of a time.
 struct Promise {
   int64_t start_s = 0, horizon_s = 0;  // valid in [start_s, start_s + horizon_s)
   int tier = 0;
@@ -31,6 +32,7 @@ struct Promise {
   double level = 0;  // promised share of time, in (0, 1]
 };
 
+// A promise with its observations so far.
 struct PromiseOutcome {
   Promise promise;
   int64_t measured = 0, missed = 0;                        // steps
@@ -84,6 +86,7 @@ class PromiseLedger {
 
   // Outcomes in the order of Add.
   std::span<const PromiseOutcome> outcomes() const { return outcomes_; }
+  // Returns the statistics. O(outcomes).
   KeptSummary Summarize(int tier, double level) const;
   int64_t step_s() const { return step_s_; }
 

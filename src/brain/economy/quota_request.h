@@ -27,6 +27,7 @@ enum class RequestEnd : uint8_t {
 std::string_view Name(RequestEnd end);  // "not_started"; "" for kNone
 std::optional<RequestEnd> RequestEndNamed(std::string_view name);
 
+// One request. Times are those of the caller's clock.
 struct QuotaRequest {
   uint64_t id = 0;         // from 1, ascending
   AdmissionRequest asked;  // `now`: time of the request

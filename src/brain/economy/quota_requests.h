@@ -44,6 +44,7 @@ struct UncoveredUse {
   QuotaVector amounts;    // of jobs and requests
 };
 
+// Bounds on requests, and a hook that holds groups.
 struct QuotaRequestsOptions {
   int64_t start_within_s = 3600;  // time until an admitted request without a measured job ends
   // Time until a queued request that can no longer fit, because the quota changed, is refused.
@@ -91,6 +92,7 @@ class QuotaRequests {
   // Sets the use of all jobs as measured at `now`; jobs that are absent no longer count. kPartial: some
   // sources of usage may be missing, so no request ends because its job is not measured.
   enum class Use : uint8_t { kWhole, kPartial };
+  // O(n log n) for n jobs, plus a recount of all requests.
   void SetUse(std::span<const JobUse> jobs, Timestamp now, Use what = Use::kWhole);
   // Applies another quota to the same requests and use. Returns the errors of Make; then nothing changes.
   absl::Status ChangeQuota(QuotaSpec spec);

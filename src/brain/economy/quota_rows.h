@@ -20,6 +20,7 @@ struct QuotaAdvice {
   std::string reason;                            // sentences
 };
 
+// One row.
 struct QuotaRowView {
   std::string group, tier, resource;
   bool cohort = false;

@@ -47,6 +47,7 @@ struct QuotaPool {
   std::vector<std::string> tiers = {};  // empty: all tiers
 };
 
+// Groups, and the pools that they agreed on.
 struct QuotaSpec {
   std::vector<QuotaGroup> groups;
   std::vector<QuotaPool> pools = {};
@@ -59,6 +60,7 @@ struct QuotaUse {
   bool operator==(const QuotaUse&) const = default;
 };
 
+// An error or a warning.
 struct QuotaFinding {
   bool error = false;  // false: a warning; the specification can be used
   std::string group;   // group or pool

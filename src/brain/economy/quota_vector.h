@@ -18,6 +18,7 @@ inline constexpr std::string_view kQuotaMemory = "memory";  // in bytes
 // Bound on one amount, and on the sum of a resource in a tree.
 inline constexpr int64_t kMaxQuotaAmount = int64_t{1} << 60;
 
+// An amount of one resource.
 struct QuotaAmount {
   std::string resource;  // kQuotaCpu, kQuotaMemory, or another name ("gpu") counted in units
   int64_t amount = 0;

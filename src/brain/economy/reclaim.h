@@ -25,17 +25,20 @@ enum class ReclaimPolicy : uint8_t {
 std::string_view Name(ReclaimPolicy policy);  // "never", "lower-priority", "any"
 std::optional<ReclaimPolicy> ReclaimPolicyNamed(std::string_view name);
 
+// Policy and notice time.
 struct ReclaimOptions {
   ReclaimPolicy policy = ReclaimPolicy::kLowerPriority;
   int64_t grace_s = 300;  // seconds between notice and end, from 0 to a year
 };
 
+// A job that has to end.
 struct ReclaimVictim {
   size_t job = 0;       // index in `jobs`
   Timestamp grace_end;  // the request's `now` plus the grace
   std::string reason;   // a sentence
 };
 
+// Result of PlanReclaim.
 struct ReclaimPlan {
   // True if the request fits after the victims' use is released; without victims it fits now.
   bool enough = false;

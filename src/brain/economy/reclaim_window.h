@@ -23,6 +23,7 @@ class ReclaimWindow {
  public:
   ReclaimWindow(int64_t steps, ReclaimReading reading)
       : steps_(steps), reading_(reading), ring_(static_cast<size_t>(steps) + 2) {}
+  // Adds the next step's availability (NaN: missing); returns the result for the window that ends with it.
   double Add(double available);
 
  private:

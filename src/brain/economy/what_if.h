@@ -11,6 +11,7 @@
 
 namespace taut::brain {
 
+// A hypothetical change of one job.
 struct ChargeChange {
   std::optional<uint16_t> tier;  // tier to charge at, index in the price sheet; absent: unchanged
   // Factors in parts per million. A run time below 1'000'000 charges the job for that share of each window,
@@ -18,6 +19,7 @@ struct ChargeChange {
   UsageScale scale;
 };
 
+// Charges without and with the change.
 struct ChangedCharges {
   JobBill before, after;  // charges and credits, without idle cost and overhead
   Money difference;       // after - before, of the totals

@@ -26,6 +26,7 @@ namespace taut::brain {
 // kInKubernetes: tasks of Kubernetes workloads
 enum class Enforcement : uint8_t { kNever, kByAgents, kInKubernetes, kByAgentsAndInKubernetes, kAlways };
 
+// Settings of the engine, as configured.
 struct LiveSettings {
   VerticalSettings vertical;
   PolicyRules rules;
@@ -88,11 +89,14 @@ struct FleetState {
   bool Has(JobId id) const { return jobs.Find(id) != nullptr; }
   // REQUIRES: Has(id). The reference is valid until the job is forgotten.
   const LiveJob& job(JobId id) const { return jobs[id]; }
+  // Returns the id of the job with this name; nullopt if it is unknown.
   std::optional<JobId> Find(std::string_view name) const;
 
   // Returns true if the job's tasks run at the decided limits, false if they run at their owner's.
   bool Enforced(const LiveJob& job) const;
+  // Returns how it is known that decided limits are applied; kNo if they are not.
   LimitsApplied AppliedTo(const LiveJob& job) const;
+  // Returns how a chosen size of the job's tasks is used.
   SizeUse SizeUseOf(const LiveJob& job) const;
   // Returns the limit that the job's tasks run at; in a dry run, the decided limit as if it were applied.
   // Absent: unlimited.
@@ -107,8 +111,11 @@ struct FleetState {
   void Changed(JobId id);
   // Returns the job after unpacking its lanes, so that they can be stepped.
   LiveJob& Awake(JobId id);
+  // Unpacks sleeping lanes. A lane whose state cannot be read is new and needs history.
   void Wake(LiveJob& job) const;
+  // Creates the recommenders that the job lacks, and its replicas if its policy scales it.
   void MakeRecommenders(LiveJob& job) const;
+  // Returns a new recommender by the job's policy.
   std::unique_ptr<Recommender> NewRecommenderOf(const LiveJob& job, Resource r) const;
   // Resolves the job's policy again. Lanes whose recommender stays the same keep their state; the others need
   // history. Also works on a copy of a job whose settings are not in force yet.

@@ -10,6 +10,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class LiveExternal {
  public:
   LiveExternal(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)

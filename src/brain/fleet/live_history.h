@@ -12,6 +12,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class LiveHistory {
  public:
   LiveHistory(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}

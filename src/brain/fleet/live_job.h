@@ -55,6 +55,7 @@ struct LiveLane : ManagedLane {
   // True during a restore while its recommender is not yet loaded or made.
   bool is_blank() const { return lane.sleeps() && asleep.empty(); }
 
+  // Returns the owner's limit; nullopt: unknown or none.
   std::optional<double> owner() const {
     return owner_limit >= 0 ? std::optional<double>(owner_limit) : std::nullopt;
   }
@@ -146,14 +147,17 @@ struct LiveJobState {
   std::optional<StartBoost> BoostAt(double steady) const;
   // Returns the boost for the ordered limit; nullopt also if no limit is ordered.
   std::optional<StartBoost> BoostNow() const;
+  // Marks all lanes: their recommenders have to process the stored history.
   void WantHistory() {
     for (LiveLane& lane : lanes) lane.needs_history = true;
   }
   // Returns true if its lanes are packed into bytes, until it is measured again.
   bool sleeps() const { return lanes[0].lane.sleeps(); }
   bool is_blank() const { return std::ranges::any_of(lanes, &LiveLane::is_blank); }
+  // Packs the lanes into bytes, which saves the memory of their recommenders.
   void Sleep();
 
+  // Returns `memory`, which it creates if it is null.
   JobMemory& Memory() {
     if (memory == nullptr) memory = std::make_unique<JobMemory>();
     return *memory;

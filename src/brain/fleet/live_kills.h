@@ -26,6 +26,7 @@ struct JobKernelPeaks {
   std::span<const float> met, standing;
 };
 
+// Not thread-safe.
 class LiveKills {
  public:
   LiveKills(FleetState& state, VerticalPass& pass, LiveRisk& risk) : s_(state), pass_(pass), risk_(risk) {}

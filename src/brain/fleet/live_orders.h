@@ -10,6 +10,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class LiveOrders {
  public:
   LiveOrders(FleetState& state, ReplicaPass& replicas, LiveTrials& trials)

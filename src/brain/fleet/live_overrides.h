@@ -20,6 +20,7 @@ struct PreparedSettings {
   PassOutput output;
 };
 
+// Not thread-safe.
 class LiveOverrides {
  public:
   LiveOverrides(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)

@@ -9,6 +9,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class LiveOwners {
  public:
   LiveOwners(FleetState& state, VerticalPass& pass, ReplicaPass& replicas)

@@ -84,6 +84,7 @@ class LiveReplicas {
   void TakeExternal(std::optional<ExternalTasks> answer);
   // Decides. The sentence of a verdict without a decision is kept as figures().hold.
   Verdict Decide(const JobPolicy& policy, int64_t now_s);
+  // Explains the recommended number, or why there is none.
   void Explain(Reason& reason) const;
   // If a size is chosen, explains it in place of the recommender's reason.
   void ExplainSize(Reason& cpu) const;

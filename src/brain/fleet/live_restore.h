@@ -17,6 +17,7 @@ class LiveRestore {
               LiveKills& kills, LiveOwners& owners)
       : s_(state), pass_(pass), replicas_(replicas), trials_(trials), kills_(kills), owners_(owners) {}
 
+  // Applies a stored setting, or a stored decision.
   void Redo(const SettingChange& change);
   void Redo(const Decision& decision);
   // Applies a stored outcome of a decision that the job already knows.

@@ -11,6 +11,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe, except for Count and CountKill of different lanes.
 class LiveRisk {
  public:
   explicit LiveRisk(FleetState& state) : s_(state) {}

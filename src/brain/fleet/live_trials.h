@@ -22,6 +22,7 @@ class LiveTrials {
   void Begin(const Decision& d) { trials_[d.id] = d.job; }
   // Notes the trials of a job that was loaded from a checkpoint.
   void Note(const LiveJob& job);
+  // Passes an outcome to the trial that the order began, if it is known.
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:

@@ -11,6 +11,7 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 struct ManagedLane {
   explicit ManagedLane(Lane its_lane) : lane(std::move(its_lane)) {}
 

@@ -12,6 +12,7 @@
 
 namespace taut::brain {
 
+// Fixed memory; amounts are stored as floats.
 class RecentPeaks {
  public:
   static constexpr int kSlices = 8;  // the current slice and those before it

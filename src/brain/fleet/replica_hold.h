@@ -18,6 +18,7 @@ constexpr std::string_view Name(HoldCause cause) {
   return kNames[static_cast<size_t>(cause)];
 }
 
+// A hold in force, or none.
 struct ReplicaHold {
   HoldCause cause = HoldCause::kNone;
   int64_t since_s = 0;  // end of the first window, seconds since the epoch; 0 without a cause

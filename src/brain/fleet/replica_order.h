@@ -14,6 +14,7 @@
 
 namespace taut::brain {
 
+// State of the order. Not thread-safe.
 struct ReplicaOrder {
   ReplicaGateState gate;
   uint64_t id = 0;       // id of the last decision that ordered the number; 0: none
@@ -46,6 +47,7 @@ struct ReplicaOrder {
   // ordered in a dry run, it is the number that would be ready if the tasks had been started. `ready`: ready
   // tasks among the running ones.
   int AssumedReady(int ready, int count, size_t startup_windows);
+  // Decides, and repeats a failed order when that is due.
   Verdict Decide(const JobPolicy& policy, ReplicaProposal proposal);
   // Returns the time of the repetition of a failed order, for people; "" if none has failed.
   std::string FailedText() const;

@@ -32,6 +32,7 @@ class ReplicaPass {
   // Starts or stops waiting for the outcome of the job's last order.
   void KeepOrder(const LiveJob& job);
   void ForgetOrder(const LiveJob& job);
+  // Passes an outcome to the job whose last order this is.
   void TakeOutcome(uint64_t decision, Outcome outcome);
 
  private:

@@ -37,6 +37,7 @@ using JobSize = uint8_t;
 inline constexpr std::array<std::string_view, 5> kJobSizeNames = {"<0.25", "0.25-1", "1-4", "4-16", "16+"};
 JobSize JobSizeOf(Resource r, double limit);
 
+// Key of the table's rows.
 struct RiskKey {
   Resource resource = Resource::kCpu;
   bool set = false;  // tasks ran at the limit; else it was only shown, and usage was not affected by it
@@ -77,6 +78,7 @@ struct RiskSums {
   void Age(double days);
 };
 
+// One row: recent and lifetime sums.
 struct RiskRow {
   RiskSums recent;  // a day's weight halves every kRiskHalfLifeDays
   RiskSums all;
@@ -148,6 +150,7 @@ StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resou
 class OpenRiskDay {
  public:
   bool is_of(int32_t day) const { return day_ == day; }
+  // Starts the day; discards an open one.
   void Begin(int32_t day, const RiskKey& key, double promised);
   const RiskKey& key() const { return key_; }
   // Adds a window in which each task had `limit`, or trial->limit if it is on the trial (nullptr: no trial).

@@ -13,6 +13,7 @@
 
 namespace taut::brain {
 
+// Stored data of one job, for one resource.
 struct StoredHistory {
   Resource resource = Resource::kMemory;
   std::span<const JobDay> days;  // ascending

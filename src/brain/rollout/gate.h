@@ -90,6 +90,7 @@ struct Trial {
   bool failed = false;              // refused by an actuator's failure; else by a dry run
   std::string refusal;              // reason for people
 
+  // Returns whether the task with this number is on trial.
   bool Has(uint32_t number) const;
   // Adds `wanted` of the running tasks (ascending numbers) that are not on trial, evenly spread over these.
   void AddMembers(std::span<const uint32_t> alive, uint32_t wanted);
@@ -131,6 +132,7 @@ struct GateState {
 // kActuatorSays: from outcomes of orders; kAgentsReport: from the limits in the kernel.
 enum class LimitsApplied : uint8_t { kNo, kActuatorSays, kAgentsReport };
 
+// Facts of a decision.
 struct Proposal {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;

@@ -25,6 +25,7 @@ struct MaintenanceWindow {
   bool operator==(const MaintenanceWindow&) const = default;
 };
 
+// Size and duration of trials.
 struct CanarySettings {
   double share = 0.1;             // of the tasks, at least one, never all
   double hours = 24;              // minimum duration of a trial
@@ -38,6 +39,7 @@ struct CanarySettings {
 // is two windows; its published 300 s would be a single decision.
 ReplicaSettings LiveReplicaSettings();
 
+// Resolved settings of one job.
 struct JobPolicy {
   Mode mode = Mode::kObserve;
   Policy recommender = Policy::kCombined;                     // of both resources

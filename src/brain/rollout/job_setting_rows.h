@@ -17,6 +17,7 @@ using JobField = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*,
                               double*, std::optional<double>*, std::vector<MaintenanceWindow>*, bool*,
                               std::string_view*, SizeBy*, AllowedRange*, JobVersion*, MemorySignal*>;
 
+// One setting that is a field of JobPolicy.
 struct JobFieldRow {
   std::string_view key, help;
   SettingKind kind;

@@ -15,6 +15,7 @@ namespace taut::brain {
 // Author of the override that moves a job to auto by rule.
 inline constexpr std::string_view kMigrationName = "migration";
 
+// Conditions of a move.
 struct MigrationSettings {
   bool enabled = false;
   double max_cpu_cores = 4;  // the owner's limits over all tasks; both bounds must hold
@@ -34,6 +35,7 @@ struct MigrationFacts {
   bool past = false;
 };
 
+// Progress of one job.
 struct MigrationState {
   uint16_t days = 0, days_over = 0;  // in observe mode
   int64_t notice_s = INT64_MIN;      // time of the notice; INT64_MIN: none
@@ -43,6 +45,7 @@ struct MigrationState {
 };
 
 enum class MigrationStep : uint8_t { kNothing, kNotice, kMove, kWithdraw };
+// Result of StepMigration.
 struct MigrationVerdict {
   MigrationStep step = MigrationStep::kNothing;
   std::string sentence;  // with the numbers; "" for kNothing

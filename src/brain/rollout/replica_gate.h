@@ -24,6 +24,7 @@ struct ReplicaDamping {
   int64_t last_rise_s = INT64_MIN, last_fall_s = INT64_MIN;
   uint8_t reversals = 0;  // consecutive rises within kReversalSeconds of a fall
 
+  // Notes a change of the number, and whether it reverses the last fall.
   void NoteChange(int before, int after, int64_t now_s);
   // Returns how long a lower number waits after the last rise.
   double HoldSeconds(double settle_s) const;
@@ -31,6 +32,7 @@ struct ReplicaDamping {
   void Load(ByteReader& in);
 };
 
+// State of the gate for one job. Times are seconds since the epoch; INT64_MIN: never.
 struct ReplicaGateState {
   std::optional<int> in_force;  // ordered by Tautline; absent: the owner's number stands
   std::optional<int> shown;     // last number shown in observe mode
@@ -89,8 +91,10 @@ struct ReplicaStepBack {
   int ordered = 0, running = 0;
   int64_t time_s = 0, until_s = 0;
 };
+// Returns one sentence for people.
 std::string Describe(const ReplicaStepBack& step_back);
 
+// Facts of a decision.
 struct ReplicaProposal {
   int64_t now_s = 0;
   int running = 0;                 // in the last closed window

@@ -44,6 +44,7 @@ std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
 // bound.
 absl::Status CheckJobPolicy(const JobPolicy& policy);
 
+// A rule of the configuration: which jobs it matches, what it sets, and caps on annotations.
 struct JobRule {
   std::string name;  // for people
   std::vector<KeyValue>
@@ -57,11 +58,13 @@ struct JobRule {
 // tasks.
 std::span<const std::string_view> CapKeys();
 
+// Origin of one setting's value.
 struct SettingSource {
   std::string_view key;
   std::string source;  // "default", "rule 3: batch jobs", "set by anna"
 };
 
+// A setting of one job by a person, or by migration.
 struct Override {
   std::string key, value, who;
 };
@@ -86,6 +89,7 @@ class PolicyRules {
   // `sources`, if not null, gets a row for each row of the table. O(rules).
   JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
                     std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;
+  // Returns whether the rule matches the job. REQUIRES: rule < rules().size().
   bool Fits(size_t rule, std::string_view job, std::span<const KeyValue> labels) const;
   std::span<const JobRule> rules() const { return rules_; }
   const JobPolicy& defaults() const { return defaults_; }
