@@ -63,7 +63,7 @@ using JobAmounts = absl::flat_hash_map<std::string, std::array<std::optional<int
 // Running the experiment returns FailedPrecondition if `limits` has no job of the cell. The texts and
 // `limits` must outlive the experiment.
 CellExperiment LimitsExperiment(std::string_view name, std::string_view help, const JobAmounts& limits);
-// Replaces reservations, each at most the limit. Errors and lifetimes are those of LimitsExperiment.
+// Replaces reservations, each at most the limit. Errors and lifetimes are as for LimitsExperiment.
 CellExperiment ReservationsExperiment(std::string_view name, std::string_view help,
                                       const JobAmounts& reservations);
 // Keeps the cell, but `loads` predicts what the tasks of a machine need together. The texts must outlive the

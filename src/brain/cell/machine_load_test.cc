@@ -100,7 +100,7 @@ CellModel Equal(uint32_t machines, uint32_t tasks, CellTier tier, bool gang = fa
   return cell;
 }
 
-// Tasks whose joint need is that of the largest one all fit on one machine. Limits of production are still
+// Tasks whose joint need equals the largest one's all fit on one machine. Limits of production are still
 // added up: four to a machine.
 TEST(MachineLoad, ProductionIsPackedByItsLimits) {
   const CountingLoads highest(true);

@@ -65,7 +65,7 @@ TEST(Actuary, SellsWhatIsFreeNinetyNineTimesOfAHundred) {
   EXPECT_GE(quote.amount, 59.5);
 }
 
-// The same at 99.9 %: 45, since use is 55 in more than one of a thousand steps.
+// At 99.9 %: 45, since use is 55 in more than one of a thousand steps.
 TEST(Actuary, AHigherPromiseSellsLess) {
   Actuary actuary = Make(12, 0.999, 100);
   Rng rng(5);

@@ -44,7 +44,7 @@ enum class AdmissionOutcome : uint8_t {
 std::string_view Name(AdmissionOutcome outcome);  // "admitted"
 
 // Why a request does not fit now: one reason for each resource and each level of the tree without enough. If
-// a resource is refused, its reasons are those of an unused tree.
+// a resource is refused, its reasons describe an unused tree.
 struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier

@@ -34,13 +34,13 @@ TEST(ShareInProportion, GivesTheRemainingUnitsToTheLargestFractions) {
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"b", kMaxQuotaAmount}, {"a", kMaxQuotaAmount}},
                                 kMaxQuotaAmount),
               ElementsAre(kMaxQuotaAmount / 2, kMaxQuotaAmount / 2));
-  // Of 0.5 and 1.5 the larger weight gets the unit.
+  // The larger weight gets the unit: 1.5, not 0.5.
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"a", 1}, {"b", 3}}, 2), ElementsAre(0, 2));
   EXPECT_TRUE(ShareInProportion({}, 4).empty());
 }
 
-// Koordinator's example: the first uses 5 of its 10; the minimums of the others are 15, 20 and 15. Of the
-// spare 45 the second needs 5 of its 14.
+// Koordinator's example: the first uses 5 of its 10; the minimums of the others are 15, 20 and 15. The second
+// needs only 5 of its 14 from the spare 45.
 TEST(ShareElastically, SharesTheSpareAgainWhileSomeoneIsSatisfied) {
   const std::vector<ElasticGroup> groups = {
       {.name = "1", .min = 10, .weight = 40, .request = 5},

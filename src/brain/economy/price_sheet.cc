@@ -118,8 +118,8 @@ absl::Status PriceSheet::Check(std::span<const std::string_view> required) const
   return absl::OkStatus();
 }
 
-// Production about 1 and batch 0.98 for both, free none (papers, mechanism of budget and quota). Those of
-// monitoring and mid are chosen here.
+// Production about 1 and batch 0.98 for both, free none (papers, mechanism of budget and quota). The values
+// of monitoring and mid are chosen here.
 PriceSheet DefaultTiers() {
   PriceSheet sheet;
   const auto add = [&sheet](std::string_view name, int64_t slo_ppm, ChargeRule rule) {

@@ -47,8 +47,8 @@ class QuotaLedger {
   absl::StatusOr<AdmissionVerdict> Admit(std::string_view id, const AdmissionRequest& request,
                                          std::span<const ExpectedRelease> releases = {},
                                          const AdmissionOptions& options = {});
-  // Counts a running job whether it fits or not, as after a restart. Returns the errors of QuotaTree::Add,
-  // and those of Admit for the id.
+  // Counts a running job whether it fits or not, as after a restart. Returns the errors of QuotaTree::Add
+  // and, for the id, of Admit.
   absl::Status Take(HeldJob job);
   // Releases a job. Returns false if no such job is held, so releasing twice is harmless.
   bool Release(std::string_view id);

@@ -448,7 +448,7 @@ void QuotaRequests::SetSpec(QuotaSpec spec) {
   }
 }
 
-// ---- what is kept ----
+// ---- kept requests ----
 
 std::vector<uint64_t> QuotaRequests::OldEnded(Timestamp before, size_t most) const {
   std::vector<uint64_t> out;

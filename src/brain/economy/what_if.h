@@ -26,7 +26,7 @@ struct ChangedCharges {
 };
 
 // Computes the charges before and after a change. `entries` are all entries of one job in `bill`; `windows`
-// and `options` are those of the bill. Other jobs are unchanged; the slack tax is computed again with the
+// and `options` must equal the bill's. Other jobs are unchanged; the slack tax is computed again with the
 // job's new usage and request. If the tier changes, an entry without a reservation counts as having reserved
 // its (scaled) request.
 // `before` may differ from the bill by 3 units of quantity per slack window and 2 micro-units per line, since

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int32_t kAwakeWindows = 2 * kWindowsPerHour;
 
-// Returns the window in which the job was last present: the last measured one, or that of its first
-// appearance.
+// Returns the window in which the job was last present: the last measured one, or the one of its
+// first appearance.
 WindowId LastSeen(const LiveJob& job) {
   if (job.last_window.index != INT32_MIN) return job.last_window;
   return WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));

@@ -62,7 +62,7 @@ struct LiveLane : ManagedLane {
   // Returns the amount that a cluster bills for a task with limit `amount` (BilledAmount), for savings and
   // costs.
   double Billed(Resource r, double amount, const Allocation& allocation) const;
-  // Returns whether Tautline has ordered this amount, for all tasks or for those of a trial.
+  // Returns whether Tautline has ordered this amount, for all tasks or for the tasks of a trial.
   bool IsOrdered(Resource r, double amount) const;
   // Remembers the limit before a decision, if the decision has replaced it.
   void NoteOrder(std::optional<double> before) {

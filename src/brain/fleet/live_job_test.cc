@@ -212,7 +212,7 @@ TEST(LiveJob, WhatIsKnownOfOwnersAndOrdersIsSaved) {
   EXPECT_LT(read->of(Resource::kMemory).applied, 0);
   EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
   EXPECT_EQ(read->of(Resource::kMemory).ordered_before, 0) << "an order of nothing is one";
-  // For a job of which only the last window is known, the owner's amount is that of the window.
+  // For a job of which only the last window is known, the owner's amount is the window's.
   LoneJob plain;
   LoneJob plain_read;
   plain->of(Resource::kCpu).owner_limit = plain->of(Resource::kCpu).owner_before = 3;

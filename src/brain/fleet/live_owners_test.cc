@@ -71,7 +71,7 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   EXPECT_EQ(job.lane().owner_limit, job.template_);
   EXPECT_EQ(job.lowest_owner_, job.template_) << "in any window";
   job.Restart();
-  // Nor after the order is taken back, while tasks still have it.
+  // Also not after the order is taken back, while tasks still have it.
   ASSERT_TRUE(
       Set(job.fleet(), JobId{0}, "mode", "observe", WindowId{8 * kWindowsPerDay}.start_s(), job.out_).ok());
   job.Restart();

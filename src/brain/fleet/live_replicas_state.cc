@@ -53,7 +53,7 @@ void LiveReplicas::LoadMovesOf(std::string_view bytes) {
 absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
   if (bytes.empty()) return absl::OkStatus();  // the owner set the size
   if (sizer_ == nullptr) {
-    capacity_ = task_capacity_;  // the saved one is that of a chosen size
+    capacity_ = task_capacity_;  // the saved one belongs to a chosen size
     return absl::OkStatus();
   }
   ByteReader in(bytes);

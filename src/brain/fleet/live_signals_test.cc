@@ -282,7 +282,7 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   }
 }
 
-// The same by a rule of the file: the hold ends in the next window, even for an unmeasured job.
+// A rule of the file changes it: the hold ends in the next window, even for an unmeasured job.
 TEST(LiveSignals, AHoldEndsWithAReload) {
   LiveSettings settings = BySignals("queue_length / 10");
   for (const bool is_measured : {true, false}) {

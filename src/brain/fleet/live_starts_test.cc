@@ -165,7 +165,7 @@ TEST_F(LiveStarts, TakeNoMemoryWhereTheSettingIsOff) {
   EXPECT_NE(fleet_.startups_version, version);
   Run(3, 4);
   EXPECT_EQ(job().starts, nullptr);
-  // The same bytes as without the setting.
+  // The bytes equal those without the setting.
   LiveFleet other(Quick());
   AddJobs(other, 1);
   for (int32_t w = 0; w < 4; ++w) Step(other, WindowOf(w), out);

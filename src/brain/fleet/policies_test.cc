@@ -295,7 +295,7 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
     // The floor's state comes last: the job's first window, its peak and its windows. Without these fields
-    // the bytes are those of versions without floors, that window, and provisional limits.
+    // the bytes equal those written by versions without floors, that window, and provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
                          policy != Policy::kCrane;
     const size_t before_floors = floored ? bytes.size() - kFloorBytes : bytes.size();

@@ -42,7 +42,7 @@ class VerticalPass {
     ObserveJobs(closed, indices, nullptr, run);
   }
   // Appends an account entry for each of these jobs. Call after Observe and before Decide, so that
-  // allocations are those of the window.
+  // allocations still belong to the window.
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
   // Ends the window: at the last one of a day the fleet models learn, and jobs move to other modes and begin
   // the next day.

@@ -11,7 +11,7 @@
 //   a release           no           no              no
 //   mode observe        yes          as above        no                   no
 // For watch_version after a new version of the program started (JobPolicy::version), no limit is lowered, so
-// that none is below that of the previous version. A raise then waits for no period. A trial that a new
+// that none is below the previous version's. A raise then waits for no period. A trial that a new
 // version interrupts ends without promotion, since its tasks ran both versions.
 // A limit whose forecast chance of an overrun exceeds the highest allowed one is raised without waiting for
 // min_change and change_period (Recommender::UpdateRisk).
@@ -99,7 +99,7 @@ struct Trial {
 
   // Returns true if the trial has more OOM kills per task-window than the rest.
   bool TooManyOoms() const;
-  // Returns true if the share of windows at the limit, or of throttled periods, exceeds that of the rest by more
+  // Returns true if the share of windows at the limit, or of throttled periods, exceeds the rest's by more
   // than canary.max_extra_over. False until canary.min_task_windows are counted.
   bool TooOftenOver(const CanarySettings& canary) const;
   bool TooOftenThrottled(const CanarySettings& canary) const;

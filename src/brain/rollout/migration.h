@@ -51,7 +51,7 @@ struct MigrationVerdict {
   std::string sentence;  // with the numbers; "" for kNothing
 };
 
-// Decides about one job at the end of a day. `policy` is that of rules and people, without the move itself.
+// Decides about one job at the end of a day. `policy` results from rules and people, without the move itself.
 // A job that is not in observe mode starts over. So does a job whose owner opted out, or that grew too large
 // or was over its would-be limit too often; the result is kWithdraw if notice had been given. A moved job
 // stays moved, even if migration is disabled, until its policy or owner says otherwise.
