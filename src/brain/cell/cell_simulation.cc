@@ -264,6 +264,7 @@ void CellSimulation::EndJob(uint32_t job, CellStepKind how) {
     CountRun(t, job, false);
     --running_;
   }
+  // After CountRun, which reads the machines of the tasks.
   scheduler_.Stop(job);
   for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) {
     if (!scheduler_.Finished(t)) Tell(how, t);
@@ -447,6 +448,7 @@ void CellSimulation::CountRun(uint32_t task, uint32_t job, bool lost) {
 void CellSimulation::Evicted(uint32_t task, EvictionCause cause) {
   const uint32_t job = index_.job_of(task);
   CountRun(task, job, workload_.runs[job].kind == CellJobKind::kWork);
+  // After CountRun, which needs the time of the last start.
   since_[task] = now_;
   --running_;
   if (measured()) ++tier(job).evictions[static_cast<size_t>(cause)];

@@ -133,6 +133,7 @@ absl::Status LiveCheckpoint::LoadJob(std::string_view bytes, LiveJob& job) const
     return s;
   }
   LiveJobState fresh;
+  // A partly loaded job must not mix old and new state: it starts over, except for settings of people.
   fresh.overrides = std::move(job.overrides);
   fresh.policy = job.policy;
   fresh.lost = true;

@@ -30,6 +30,7 @@ void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTi
     out.point.oom_kills += static_cast<uint32_t>(oom.kills);
     return;
   }
+  // Before TakeIn, which charges the kill to this limit.
   if (!oom.limit.has_value()) oom.limit = LimitAtKill(job, oom, std::min(times.since_s, oom.time_s));
   TakeIn(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(oom.kills);

@@ -102,6 +102,7 @@ void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last
     if (s_.day != INT32_MIN && closed.window.day() > s_.day) EndDay(out, when);
     s_.day = closed.window.day();
     out.point.window = closed.window;
+    // Before ObserveJobs, which records `now` as the first window that the chunk's checkpoint lacks.
     s_.now = closed.window;
     s_.passed = std::max(s_.passed, closed.window);
   }

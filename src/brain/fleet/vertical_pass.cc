@@ -70,6 +70,7 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
     if (slept) job.Sleep();
   }
   out.day_ended = true;
+  // Last: the steps above belong to the day that ended.
   ++s_.day;
 }
 

@@ -197,6 +197,7 @@ Verdict Gate::Apply() {
         DecisionKind::kSet, before, p_.recommended,
         StrCat("raised before usage, which grows, reaches the limit: ", Change(before, *p_.recommended)));
   }
+  // Bounds apply without a recommendation and during a trial, so they come before both.
   if (std::optional<Verdict> kept = KeepBounds(); kept.has_value()) return *std::move(kept);
   if (TrialRuns()) return JudgeTrial();
   if (!p_.recommended.has_value()) {
