@@ -1,4 +1,4 @@
-// Applies limits and numbers of tasks: through cgroups, Docker or Kubernetes, or not at all (dry run).
+// An actuator applies limits and numbers of tasks: by cgroups, Docker or Kubernetes, or not at all (dry run).
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,21 @@
 
 namespace taut::server {
 
+// One order: the value that a decision sets for one target of one job.
 struct TargetOrder {
+  // ID of the decision; a greater one replaces the orders of smaller ones for the same job and target.
   uint64_t decision = 0;
   std::string job = {};
   Target target = Resource::kCpu;
-  // Cores or bytes for each task, or the number of tasks; absent: the owner's again.
+  // Cores or bytes per task, or the number of tasks; absent: the owner's value is restored.
   std::optional<double> value = {};
-  // Only the tasks of these names; absent: all of the job. The same decision again, with more names, extends
-  // it.
+  // Names of the tasks that get the value; absent: all tasks of the job. An order with the same decision and
+  // more names extends the first one.
   std::optional<std::vector<std::string>> tasks = {};
-  // The outcome that is stored of an order that is sent again after a restart. A final one (IsFinal): the order
-  // was carried out or refused then, and holds; its outcome is not reported again.
+  // Stored outcome of an order that is sent again after a restart. A final outcome (IsFinal) means that the
+  // order was carried out or refused before; the actuator keeps to it and does not report the outcome again.
   Outcome known = Outcome::kPending;
-  Workload workload = {};  // of the job; not known: no source has said it
+  Workload workload = {};  // workload of the job; empty if no source has reported it
 };
 
 inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
@@ -32,23 +34,23 @@ inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
 class Actuator {
  public:
   virtual ~Actuator() = default;
-  // "dry_run", "cgroup": for people.
+  // Name for people, such as "dry_run" or "cgroup".
   virtual std::string_view name() const = 0;
-  // Whether it sets the order's target of the order's job now. Where there are several actuators, the first that
-  // claims it gets its orders (src/server/agents/actuator_set.h). From any thread.
+  // Returns true if this actuator now sets the order's target for the order's job. With several actuators,
+  // the first that claims an order receives it (src/server/agents/actuator_set.h). Any thread may call.
   virtual bool Claims(const TargetOrder& order) const = 0;
-  // Starts to carry the orders out, in their order; `now_s`: when they were decided. Must not block for long;
-  // their outcomes come from TakeOutcomes. Called from one thread.
+  // Starts to carry out the orders, in the given order. `now_s` is the time of the decisions, seconds since
+  // the epoch. Must not block for long: outcomes arrive later, by TakeOutcomes. One thread calls it.
   virtual void Apply(std::span<const TargetOrder> orders, int64_t now_s) = 0;
-  // Outcomes of orders since the last call.
+  // Returns the outcomes since the last call. The thread of Apply calls it.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;
-  // Its state for a restart; saved with the checkpoints when it has changed. "": nothing.
+  // Returns the state that a restart needs; "" if there is none. The caller stores it when it has changed.
   virtual std::string SaveState() const { return ""; }
-  // What SaveState gave, before anything else is called. What cannot be read is ignored.
+  // Restores what SaveState returned, before any other call. Ignores a state that it cannot parse.
   virtual void LoadState(std::string_view /*state*/) {}
 };
 
-// Says of every order that it was not carried out.
+// Reports the outcome "dry run" for every order.
 class DryRunActuator final : public Actuator {
  public:
   std::string_view name() const override { return "dry_run"; }

@@ -1,4 +1,4 @@
-// What agents see of a control plane: they report to the ingest of ingest, and ask what is to hold.
+// The control plane as agents see it: it accepts their reports and returns the limits in force.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,10 @@
 
 namespace taut::server {
 
+// Passes each call to the parts of the control plane. Thread-safe, as these parts are.
 class AgentIntake final : public TaskIntake {
  public:
-  // All must outlive it.
+  // All arguments must outlive this object.
   AgentIntake(LiveIngest& ingest, TierActQueue& tier_acts, const SharedFleet& fleet,
               const SharedStatus& status)
       : ingest_(ingest), tier_acts_(tier_acts), fleet_(fleet), status_(status) {}

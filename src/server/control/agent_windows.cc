@@ -8,9 +8,9 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; what is later would not fit in microseconds
+constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; far below the greatest Timestamp
 
-// What a sender can get wrong without its bytes being damaged.
+// Returns false for values that no task can have, although the message is well-formed.
 bool IsSane(const ReportedWindow& w) {
   const TaskWindow& f = w.figures;
   for (const float v :
@@ -47,7 +47,7 @@ absl::Status AgentWindows::TakeWindow(const NamedTask& task, ReportedWindow wind
         "impossible figures: negative, not a number or above the machine's size");
   const Timestamp end = Timestamp::FromSeconds(window.window.next().start_s());
   now = s_.clock.by_samples() && !s_.clock.has_samples() ? end : s_.clock.At(now);
-  // Before the task is looked up: what is dropped makes no job.
+  // This check precedes TaskSlot, because a dropped window must not create a job.
   if (uint64_t IngestCounts::*why = s_.ingest->windows().Refusal(window.window, now); why != nullptr) {
     s_.ingest->CountDropped(why);
     s_.Say({end, task.sender}, false);
@@ -72,7 +72,8 @@ absl::Status AgentWindows::TakeOom(const NamedTask& task, Timestamp time, uint64
   const std::optional<uint32_t> slot =
       s_.ingest->TaskSlot(task.job, task.task, task.labels, s_.clock.At(now));
   if (!slot.has_value()) return absl::OkStatus();
-  // Stored before a stop, but the agent was not told: it tells it again. Tasks have other numbers since.
+  // The kill was stored before a stop, but the agent did not receive the acknowledgement and reports it
+  // again. It is recognised by job, second and limit, because tasks have new numbers since the restart.
   const uint32_t job = s_.ingest->mapper().binding(*slot).job.value;
   const auto before = s_.ooms_before.lower_bound({job, time.seconds(), limit.value_or(0)});
   const bool was_told = before != s_.ooms_before.end() && std::get<0>(*before) == job &&

@@ -1,4 +1,4 @@
-// What agents say: tasks, windows and OOM kills that come as such, not as series.
+// Tasks, windows and OOM kills that agents report as such, not as series.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,14 @@ class AgentWindows {
  public:
   explicit AgentWindows(IngestState& state) : s_(state) {}
 
-  // As TaskIntake.
+  // These four do what the functions of the same name in TaskIntake do.
   std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now);
   absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now);
   absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
                        Timestamp now);
   void SeeTime(Timestamp t);
-  // OOM kills that are stored: agents may tell them again. Before any other thread is there.
+  // Notes stored OOM kills, so that a repeated report of one is dropped. Called before any other thread
+  // starts.
   void RememberOoms(std::span<const OomRecord> ooms);
 
  private:

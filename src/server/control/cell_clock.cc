@@ -3,9 +3,9 @@
 namespace taut::server {
 namespace {
 
-// So much longer than windows stay open samples may stay away before what was missed is read elsewhere.
+// Greatest silence beyond the time that a window stays open; a longer one is read from the history.
 constexpr int64_t kShortSilenceSeconds = 60;
-// After a gap, windows stay open for this long, so that senders can resend what they kept.
+// After a gap, windows stay open for this long, so that senders can resend what they queued.
 constexpr int64_t kCatchUpSeconds = 20;
 constexpr int64_t kGapSeconds = 60;
 
@@ -19,7 +19,7 @@ Timestamp CellClock::At(Timestamp wall) {
 
 void CellClock::Shift(Timestamp now) {
   now_ = now;
-  heard_ = now;  // how long no samples arrived is unknown
+  heard_ = now;  // the length of the silence is unknown, so it starts anew
   catch_up_until_ = std::min(catch_up_until_, Timestamp{now.us + kCatchUpSeconds * kMicrosPerSecond});
 }
 
@@ -52,7 +52,7 @@ std::optional<Timestamp> CellClock::Offer(Timestamp time, bool kept, std::option
   if (!step.has_value()) return std::nullopt;
   const bool back = *step < newest_sample_;
   if (back) {
-    // What is stored of later windows cannot be taken back.
+    // Later windows that are stored cannot be undone.
     if (stored.has_value() && WindowId::Of(*step) <= *stored) return std::nullopt;
     last_watermark_ = *step;
   }
@@ -67,8 +67,9 @@ Timestamp CellClock::Close(Timestamp now, bool is_past) {
 
 Timestamp CellClock::Watermark(Timestamp now) const {
   if (by_samples() || !has_samples()) return newest_sample_;
-  // A clock that is wrong, and a sender that brings what it kept, close nothing too early. Agents say
-  // themselves that they bring more (HoldWindows).
+  // Windows close only as far as samples have arrived, plus the time since the newest arrival. So neither a
+  // wrong clock nor a sender that resends its queue closes a window too early. Agents announce that more
+  // follows (HoldWindows).
   if (newest_of_series_.us == INT64_MIN) return now;
   return {std::min(now.us, newest_of_series_.us + std::max<int64_t>(0, now.us - heard_.us))};
 }

@@ -1,4 +1,4 @@
-// The time of the cell: the machine's clock, or the samples'; and up to where windows may close by it.
+// The time of the cell, by the machine's clock or by the samples, and the time up to which windows may close.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 
 namespace taut::server {
 
-// A time without samples of series.
+// Windows during which no sample of a series arrived.
 struct SilentSpan {
   WindowId from, to;  // [from, to)
 };
 
-// How far what is known is behind the time that tautd takes; absent before the first sample or window.
-// Negative: a sender's clock is ahead.
+// Seconds by which the received data lag behind the cell's time; absent before the first sample or window.
+// Negative if a sender's clock is ahead.
 struct IngestLag {
-  std::optional<double> arrival_s;        // the newest sample of a series, when it came
-  std::optional<double> newest_sample_s;  // the newest sample of any source, now
-  std::optional<double> window_s;         // the end of the window closed last, now
+  std::optional<double> arrival_s;        // age of the newest sample of a series on its arrival
+  std::optional<double> newest_sample_s;  // present age of the newest sample of any source
+  std::optional<double> window_s;         // time since the end of the window closed last
 };
 
-// Plain arithmetic: every time is an argument. Not thread-safe.
+// Time of the cell. Does no I/O: every time is an argument. Not thread-safe.
 class CellClock {
  public:
   // Windows stay open for `grace_seconds` after their end.
@@ -34,49 +34,49 @@ class CellClock {
 
   bool by_samples() const { return source_ == ClockSource::kSamples; }
   bool has_samples() const { return newest_sample_.us != INT64_MIN; }
-  // Of any source; INT64_MIN before the first.
+  // Time of the newest sample of any source; INT64_MIN before the first.
   Timestamp newest_sample() const { return newest_sample_; }
-  // The newest sample or the wall clock's time last given, or the newest of a restore.
+  // By samples: the newest sample's time, 0 before the first. Else the latest wall clock time passed in.
   Timestamp now() const { return by_samples() ? std::max(newest_sample_, Timestamp{0}) : now_; }
 
-  // The cell's time, given the wall clock's.
+  // Returns the cell's time: the newest sample's, or `wall`. Advances now() to it.
   Timestamp At(Timestamp wall);
   void Advance(Timestamp wall) { now_ = std::max(now_, wall); }
-  // Time goes on at `now`, before or after what it was.
+  // Continues at `now`, which may be earlier or later than now(), after a correction of the clock.
   void Shift(Timestamp now);
-  // The same, where samples were taken by the time before: all of later than `now` are forgotten.
+  // Like Shift, after samples were accepted under a wrong time: forgets sample times later than `now`.
   void GoBack(Timestamp now);
 
-  // The newest sample of any source and of series, at a time of this clock. A silence of series that is longer
-  // than windows stay open is a gap.
+  // Notes the newest sample of any source and of series, received at `now`. A silence of series becomes a gap
+  // if it exceeds a window plus the grace period and one minute.
   void Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now);
-  // The same at the time last given. The first sample is where windows begin.
+  // Like Hear, at the current now(). The first sample also sets the first watermark.
   void Note(Timestamp newest, Timestamp newest_of_series);
-  // Where time is the samples', a request says that it is `time`; `kept`: something of it was taken in.
-  // The time that the samples go back to, if it is earlier than what they had reached and later than `stored`,
-  // the newest stored window.
+  // With time by samples: handles a request whose newest sample is `time`. `kept` is true if a sample in it
+  // was accepted; `stored` is the newest stored window. Returns the time to which the samples go back;
+  // nullopt if they continue.
   std::optional<Timestamp> Offer(Timestamp time, bool kept, std::optional<WindowId> stored);
 
-  // Windows are closed now. Returns up to where: by samples, and by the clock where they have fallen silent.
-  // `is_past`: all samples until `now` were taken.
+  // Returns the time up to which windows close now: by the samples, or by the clock after these have stopped.
+  // `is_past`: all samples until `now` were received, so windows close up to `now`.
   Timestamp Close(Timestamp now, bool is_past = false);
-  // The last one; INT64_MIN: none, and no sample was seen.
+  // Result of the last Close; INT64_MIN before the first sample.
   Timestamp last_watermark() const { return last_watermark_; }
-  // Silences since the last call.
+  // Returns the silences of series since the last call.
   std::vector<SilentSpan> TakeGaps() { return std::exchange(gaps_, {}); }
 
   // ---- after a restart ----
-  // What is stored ends here.
+  // Continues at `end`, the end of the last stored window.
   void Restore(Timestamp end) { newest_sample_ = now_ = end; }
-  // The same of samples whose windows are open.
+  // Notes the newest samples of windows that were open at the stop.
   void RestoreSamples(Timestamp newest, Timestamp newest_of_series);
-  // From now on the first time given says how long the daemon was down.
+  // Announces a stop: the next EndGap returns how long the daemon was down.
   void ExpectGap() { gap_open_ = true; }
   struct Span {
     Timestamp begin, end;
   };
-  // The time that nothing was heard before `now`, once. `senders_resend`: they bring what they kept, and no
-  // window closes for some seconds.
+  // Returns the time without samples before `now`, once after ExpectGap; nullopt if it is a minute or less.
+  // `senders_resend`: no window closes for the next 20 s, so that senders can resend what they queued.
   std::optional<Span> EndGap(Timestamp now, bool senders_resend);
   bool catching_up(Timestamp now) const { return now < catch_up_until_; }
 
@@ -90,7 +90,8 @@ class CellClock {
   Timestamp newest_sample_{INT64_MIN};
   Timestamp now_{0};
   Timestamp last_watermark_{INT64_MIN};
-  Timestamp newest_of_series_{INT64_MIN}, heard_{INT64_MIN};  // and when that came
+  // Time of the newest sample of a series, and when it arrived.
+  Timestamp newest_of_series_{INT64_MIN}, heard_{INT64_MIN};
   Timestamp catch_up_until_{INT64_MIN};
   bool gap_open_ = false;
   std::vector<SilentSpan> gaps_;

@@ -1,5 +1,6 @@
-// A cluster in memory for the chaos test: workloads whose pods use memory and are killed at the limit that their
-// kernel has, an actuator that carries orders out late, not at all or again, and the series that Prometheus sends.
+// A cluster in memory for the chaos test. Its workloads have pods that use memory and are killed at the limit
+// of their cgroup. Its actuator carries orders out late, fails or repeats them. It produces the series that
+// Prometheus sends.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class ChaosRandom {
   std::mt19937_64 engine_;
 };
 
-// Bytes and seconds. A pod has one container.
+// Amounts in bytes, times in seconds. A pod has one container.
 struct ChaosPod {
   std::string name;
   double limit = 0;  // of its cgroup
@@ -43,7 +44,7 @@ struct ChaosPod {
   bool runs = true, is_scraped = false;
   int restarts = 0, kills = 0, back_off_s = 10;
   int64_t ended_s = 0, starts_s = 0;
-  int64_t due_s = 0;  // an order that the pod lacks is carried out then; 0: not planned
+  int64_t due_s = 0;  // time at which an order that the pod lacks is carried out; 0 if none is planned
 };
 
 struct ChaosKill {

@@ -6,10 +6,11 @@
 namespace taut::server {
 namespace {
 
-// The first byte of the actuator's checkpoint; that of an older version is the state alone, which never begins so.
+// First byte of the actuator's checkpoint. Older versions stored the state alone, which never begins with
+// this byte.
 constexpr uint8_t kSavedWithDecision = 0xFE;
-constexpr size_t kChunksAtATime = 16;  // encoded before others may look in: about 10 ms
-constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // a commit, the size of the store's log
+constexpr size_t kChunksAtATime = 16;                         // encoded under one lock: about 10 ms
+constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // size of a commit, and so of the store's log
 
 }  // namespace
 
@@ -23,7 +24,8 @@ void Checkpointer::SaveWithPass(WindowId through, bool fleet_too) {
 }
 
 void Checkpointer::SaveActuator(WindowId through) {
-  // Before the state is asked for: an order that comes between is sent again.
+  // published() is read before the state: an order between the two is sent again after a restart. The other
+  // order would lose it, because the checkpoint would claim an order that its state lacks.
   std::string bytes;
   ByteWriter out(&bytes);
   out.Put(kSavedWithDecision);
@@ -64,6 +66,8 @@ void Checkpointer::SaveChunks(std::span<const uint32_t> chunks, WindowId through
     ByteWriter bytes(&out[first + i].bytes);
     if (fleet->checkpoint.ChunkHasJobs(chunks[i])) fleet->checkpoint.SaveChunk(chunks[i], bytes);
   });
+  // Marked before the commit: if the commit fails, the encoded chunks stay in unsaved() and the next one
+  // stores them.
   for (const uint32_t chunk : chunks) fleet->checkpoint.MarkSaved(chunk);
 }
 
@@ -89,10 +93,11 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
     for (const Checkpoint& c : std::span(out).last(due.size())) bytes += c.bytes.size();
     if (bytes < kCheckpointBytesAtATime) continue;
     bytes = 0;
-    // After an error the next pass goes on from here.
+    // After an error, the next pass continues with the next chunk.
     if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   }
-  // An OOM kill may be stored later than the window in which it was: some windows are read again in any case.
+  // Even unchanged chunks count as saved only until `windows_` windows ago. An OOM kill may be stored later than its
+  // window, so that a restart must read these windows in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk, .through = WindowId{through.index - windows_}, .bytes = {}};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const std::optional<WindowId> since = fleet.checkpoint.ChangedSince(chunk);

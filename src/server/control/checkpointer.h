@@ -1,4 +1,4 @@
-// What a later start reads instead of the windows behind it.
+// Saves checkpoints: state that a later start loads instead of processing all windows before it.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,32 @@
 
 namespace taut::server {
 
-// REQUIRES Committer::writer().
+// Every call REQUIRES Committer::writer().
 class Checkpointer {
  public:
-  // Each chunk of jobs is saved once per `windows`. All must outlive it.
+  // Saves each chunk of jobs once per `windows` windows. All arguments must outlive this object.
   Checkpointer(int windows, Actuator& actuator, SharedFleet& fleet, Committer& committer)
       : windows_(windows), actuator_(actuator), fleet_(fleet), committer_(committer) {}
 
-  // What a pass changed and no stored window or decision can bring back goes with the pass: which tasks are on
-  // trial, what the actuator remembers, what the fleet learnt of a day (`fleet_too`).
+  // Adds to the pass what no stored window or decision can restore: tasks on trial and the actuator's state.
+  // `fleet_too`: also the fleet's model, after the end of a day.
   void SaveWithPass(WindowId through, bool fleet_too);
-  // Adds the chunks of these jobs to what is unsaved.
+  // Adds the chunks of these jobs to the unsaved state; the next commit stores them.
   void SaveChunksOf(std::span<const JobId> jobs, WindowId through);
-  // Saves the chunks that are due, in commits of their own, some at a time: limits are on their way by now, and
-  // memory stays small. `through`: a window that the store has.
+  // Saves the chunks that are due, up to 16 MiB a commit. These commits follow the pass, so that they do not
+  // delay its orders, and memory stays small. `through`: a stored window. Returns the store's error; the next
+  // call continues there.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
+  // Like SaveDue, for all chunks.
   absl::Status SaveAll(WindowId through) {
     return SaveNext(through, fleet_.unlocked().checkpoint.num_chunks());
   }
-  // The actuator's state, as stored last by this version or an older one.
+  // Restores the actuator's state from a checkpoint of this version or of an older one.
   void RestoreActuator(const Checkpoint& checkpoint);
-  // What the restored state of the actuator has; absent: none was stored.
+  // Contents of the actuator's restored state; absent if none was stored.
   struct ActuatorSaved {
-    std::optional<uint64_t> decision;  // all orders up to it; absent: stored by a version that did not say it
+    std::optional<uint64_t> decision;  // last decision that it includes; absent if an older version stored it
+    // Last window before the state was saved.
     WindowId through;
   };
   const std::optional<ActuatorSaved>& actuator_saved() const { return actuator_saved_; }
@@ -52,7 +55,7 @@ class Checkpointer {
   SharedFleet& fleet_;
   Committer& committer_;
   uint32_t next_chunk_ = 0;
-  std::string actuator_state_;  // as stored last, with the decision that it has last
+  std::string actuator_state_;  // bytes stored last, with the number of the last decision
   std::optional<ActuatorSaved> actuator_saved_;
 };
 

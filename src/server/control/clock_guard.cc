@@ -9,10 +9,10 @@
 namespace taut::server {
 namespace {
 
-// One vote a second at most, remembered for this time: a sender may send once a minute, or a thousand times a
-// second.
+// At most one vote a second, remembered for five minutes. So a sender with a thousand requests a second has
+// no more weight than one with a request a minute.
 constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
-constexpr size_t kMostMachines = 64;  // remembered in a wait
+constexpr size_t kMostMachines = 64;  // number remembered during a wait
 
 double SecondsOf(Timestamp t) { return static_cast<double>(t.us) / static_cast<double>(kMicrosPerSecond); }
 
@@ -32,7 +32,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
   if (!stored.has_value()) return;
   stored_offset_s_ = SecondsOf(*stored) - steady_s;
   const double ahead = SecondsOf(wall) - SecondsOf(*stored);
-  // So soon after the newest stored window no samples that agree with the clock are needed.
+  // So soon after the newest stored window, the wall clock needs no agreeing samples.
   confirmed_ = ahead >= 0 && ahead <= static_cast<double>(options_.soon_s);
   if (ahead > static_cast<double>(options_.soon_s) && options_.wait_s > 0) {
     state_ = State::kWaits;
@@ -41,7 +41,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
     return;
   }
   if (ahead >= static_cast<double>(-options_.max_step_s)) return;
-  confirmed_ = true;  // what is stored speaks for the time that is held
+  confirmed_ = true;  // the stored data confirm the held time
   Adopt(SecondsOf(*stored), steady_s, State::kHolds);
   wall_ahead_s_ = ahead;
   ++jumps_;
@@ -116,7 +116,7 @@ void ClockGuard::Wait(double wall_s, double steady_s, std::span<const SaidTime> 
     wait_since_s_ = steady_s;
   }
   if (ahead < static_cast<double>(-options_.max_step_s)) {
-    confirmed_ = true;  // what is stored speaks for the time that is held
+    confirmed_ = true;  // the stored data confirm the held time
     Adopt(*stored_offset_s_ + steady_s, steady_s, State::kHolds);
     return;
   }
@@ -137,7 +137,8 @@ void ClockGuard::Wait(double wall_s, double steady_s, std::span<const SaidTime> 
   const bool waited = steady_s - wait_since_s_ >= static_cast<double>(options_.wait_s);
   const std::optional<double> senders = SendersTime(steady_s);
   const double earlier = senders.has_value() ? wall_s - *senders : 0;
-  // A backlog is not older than a day, and does not stay as old as it is on several machines.
+  // A backlog of samples is at most a day old, and several machines do not keep the same backlog for the
+  // whole wait. Older samples therefore mean that the wall clock is ahead.
   const bool others = earlier > static_cast<double>(options_.max_backlog_s) ||
                       (waited && earlier > soon && MachinesFor(*senders, steady_s) >= options_.min_senders);
   if (others && AheadOfStored(*senders, steady_s) >= 0) {
@@ -168,7 +169,7 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
     TakeVotes(steady_s, said);
     if (near) {
       const int for_wall = VotesFor(wall, steady_s);
-      // Small corrections back are waited for.
+      // The time never goes back: it stands still until a slightly corrected clock has caught up.
       Adopt(std::max(wall, last), steady_s, State::kFollows);
       confirmed_ |= for_wall >= options_.min_votes;
     } else {
@@ -184,7 +185,7 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
 void ClockGuard::Jump(double held_s, double steady_s) {
   ++jumps_;
   confirmed_ |= VotesFor(held_s, steady_s) > 0;
-  votes_.clear();  // what was said before the jump says nothing of it
+  votes_.clear();  // votes from before the jump do not decide between the two clocks
   Adopt(held_s, steady_s, State::kHolds);
 }
 
@@ -194,7 +195,7 @@ void ClockGuard::MaybeFollow(double wall_s, double held_s, double steady_s) {
   const bool lasts =
       !votes_.empty() && steady_s - votes_.front().steady_s >= static_cast<double>(options_.confirm_s);
   const bool senders_agree = lasts && for_wall >= options_.min_votes && for_held * 10 <= for_wall;
-  // Before anything agreed with the time that is held, it is as good a guess as the wall clock's.
+  // Before anything has agreed with the held time, the wall clock's time is as probable.
   const bool possible = !stored_offset_s_.has_value() ||
                         wall_s >= *stored_offset_s_ + steady_s - static_cast<double>(options_.max_step_s);
   const bool unknown = !confirmed_ && votes_.empty() && possible;
@@ -209,7 +210,8 @@ void ClockGuard::MaybeBelieveSenders(double wall_s, double steady_s) {
   if (!senders.has_value()) return;
   const double now = SecondsOf(At(steady_s));
   const auto agree = static_cast<double>(options_.agree_s), day = static_cast<double>(options_.max_backlog_s);
-  // The wall clock is known to be wrong, and the time that is held only to be not too late.
+  // In kHolds the wall clock is known to be wrong, and the held time can only be too early. In kFollows
+  // without a confirmation, the wall clock may be too late.
   const bool later = state_ == State::kHolds && wall_s<now&& * senders> now + agree && *senders <= now + day;
   const bool earlier = state_ == State::kFollows && !confirmed_ && *senders < now - day;
   if (earlier) ++jumps_;

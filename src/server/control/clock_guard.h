@@ -1,7 +1,7 @@
-// Which time it is, though the machine's clock may jump: the wall clock is compared with a clock that only
-// runs on, against what is stored, and against what senders of samples say.
+// Chooses the time to believe although the machine's clock may jump. It compares the wall clock with the
+// monotonic ("steady") clock, the stored data and the times of samples.
 //
-// Plain arithmetic on its arguments. Not thread-safe.
+// Does no I/O: every time is an argument. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,97 +19,104 @@ namespace taut::server {
 class ClockGuard {
  public:
   struct Options {
-    // The wall clock is followed as long as it keeps this close to the steady one (NTP corrects less).
+    // Greatest difference from the steady clock at which the wall clock is followed; NTP corrects by less.
     int64_t max_step_s = 60;
-    // Samples this close to a clock agree with it.
+    // Greatest difference between samples and a clock that agree.
     int64_t agree_s = 600;
-    // The wall clock that jumped is believed when senders have agreed with it for this time, and with the
-    // steady one not.
+    // After a jump, senders must agree with the wall clock, and not with the steady one, for this time. Then
+    // the wall clock is followed.
     int64_t confirm_s = 30;
+    // Least number of votes (one a second at most) that count as an agreement.
     int min_votes = 3;
-    // A start after a stop may be any time later. Senders are believed rather than a wall clock that is
-    // further ahead of all of them: they do not keep samples for longer.
+    // After a stop, any later time is possible. If the wall clock is further ahead of all senders than this,
+    // the senders are believed: they do not queue samples for longer.
     int64_t max_backlog_s = 86'400;
-    // A start further than this beyond the stored data waits for confirmation: the machine was off, or its
-    // clock is wrong.
+    // A start further than this beyond the stored data waits for confirmation: either the machine was off, or
+    // its clock is wrong.
     int64_t soon_s = 3600;
-    // Confirmation is one of: samples of this many other machines that agree with the clock, this time without
-    // a change of the clock, or Confirm(). 0 seconds: no start waits.
+    // One of three things confirms a start: samples from `min_senders` other machines that agree with the
+    // clock, `wait_s` without a jump of the clock, or Confirm(). `wait_s` = 0: no start waits.
     size_t min_senders = 2;
     int64_t wait_s = 600;
   };
 
-  // `stored`: the newest time that is known from before, if any: it is not earlier now.
+  // `stored`: latest time known from before the start, absent if none; the present is not earlier.
   ClockGuard(const Options& options, Timestamp wall, double steady_s, std::optional<Timestamp> stored);
   ClockGuard(Timestamp wall, double steady_s, std::optional<Timestamp> stored)
       : ClockGuard(Options(), wall, steady_s, stored) {}
 
-  // The time now. `said`: the newest sample of each request since the last call, whether it was taken or not.
+  // Returns the present time. `said`: newest sample of each request since the last call, also of refused
+  // ones. A `steady_s` below the previous one counts as the previous one.
   Timestamp Step(Timestamp wall, double steady_s, std::span<const SaidTime> said);
-  // The same between two steps, as of the last.
+  // Returns the time between two steps, extrapolated from the last step by the steady clock.
   Timestamp At(double steady_s) const;
 
-  // The last step took another time than the one before goes on to: by more than a second.
+  // True if the last step moved the time by more than a second from the extrapolation of the step before.
   bool shifted() const { return shifted_; }
 
   enum class State : uint8_t {
-    kFollows,  // the wall clock's time is taken
-    kHolds,    // it jumped, or is behind what is stored: time goes on by the steady clock
-    kSenders,  // as kHolds, with the time that senders say
-    kWaits,    // as kFollows, but after a start far beyond the stored data and not confirmed
+    kFollows,  // the wall clock's time is used
+    kHolds,    // the wall clock jumped or is behind the stored data: the steady clock advances the time
+    kSenders,  // like kHolds, from the time of the senders
+    kWaits,    // uses the wall clock after a start far beyond the stored data, until it is confirmed
   };
   State state() const { return state_; }
   bool waits() const { return state_ == State::kWaits; }
-  // A person says that the wall clock is right: the next step believes it. Does nothing unless it waits.
+  // Accepts an operator's confirmation of the wall clock: the next step follows it. No effect unless waits().
   void Confirm() { asserted_ = waits(); }
-  // A wait ended by time or by a person, without samples of other machines that agree.
+  // True if a wait ended by time or by an operator, without agreeing samples from other machines.
   bool unproven() const { return unproven_; }
-  // The last step found that the time of the wait was wrong: samples that were taken by it are of the future.
+  // True if the last step found the time of the wait wrong: samples accepted by it lie in the future.
   bool was_wrong() const { return was_wrong_; }
-  // The senders of the last minutes all say that it is much later: what they send is of the far future.
+  // True if all senders of the last minutes agree on a time more than `agree_s` later; their samples are
+  // dropped.
   bool senders_disagree() const;
-  // The wall clock's lead over the time that is taken, seconds.
+  // Lead of the wall clock over the believed time, seconds.
   double wall_ahead_s() const { return wall_ahead_s_; }
+  // Number of jumps since the start.
   uint64_t jumps() const { return jumps_; }
-  // One sentence for a log or a person; "" while the wall clock is followed.
+  // Returns one sentence for a log or a person; "" while the wall clock is followed.
   std::string Sentence() const;
 
  private:
   struct Vote {
     double steady_s = 0;
-    double offset_s = 0;  // of what was said from the steady time line: steady_s + offset_s = said
+    double offset_s = 0;  // time of the sample less steady_s
   };
   void TakeVotes(double steady_s, std::span<const SaidTime> said);
-  // A step of the wait: stays in it, or leaves it.
+  // One step of a wait: continues it or ends it.
   void Wait(double wall_s, double steady_s, std::span<const SaidTime> said);
-  // The wall clock that was followed has jumped: time goes on from `held_s` by the steady clock.
+  // Handles a jump of the followed wall clock: from `held_s` on, the steady clock advances the time.
   void Jump(double held_s, double steady_s);
-  // Follows a wall clock that is not near the time that is held, if senders agree with it or nothing is known.
+  // Follows a wall clock that differs from the held time, if senders agree with it or nothing is known.
   void MaybeFollow(double wall_s, double held_s, double steady_s);
-  // Takes the time of the senders, if they agree on another one and may be right.
+  // Adopts the senders' time, if they agree on another one that is possible.
   void MaybeBelieveSenders(double wall_s, double steady_s);
-  // Of other machines, those whose samples agree with this time.
+  // Returns the number of other machines whose samples agree with this time.
   size_t MachinesFor(double time_s, double steady_s) const;
-  // The wall clock's lead over what is stored, as if that had gone on since the start.
+  // Returns the wall clock's lead over the newest stored time, advanced by the steady clock since the start.
   double AheadOfStored(double wall_s, double steady_s) const;
   void Adopt(double time_s, double steady_s, State state);
-  // The time that all votes agree on, if they do and have for confirm_s.
+  // Returns the median time of the votes, if all agree and the oldest is at least confirm_s old.
   std::optional<double> SendersTime(double steady_s) const;
   int VotesFor(double time_s, double steady_s) const;
 
   const Options options_;
-  double base_s_ = 0, base_steady_s_ = 0;  // the time that is taken, and when that was
+  double base_s_ = 0, base_steady_s_ = 0;  // believed time, and the steady time at which it was adopted
   double last_steady_s_ = 0;
-  std::optional<double> stored_offset_s_;  // what is stored, on the steady clock's line: it is later now
+  // Newest stored time less the steady time at the start; a lower bound.
+  std::optional<double> stored_offset_s_;
   State state_ = State::kFollows;
   bool shifted_ = false;
-  bool confirmed_ = false;  // since the start something has agreed with the wall clock
+  bool confirmed_ = false;  // true once something has agreed with the wall clock since the start
   bool asserted_ = false, was_wrong_ = false, unproven_ = false;
   double wait_since_s_ = 0;
-  std::map<uint64_t, double> said_by_;  // in the wait, by sender: as Vote::offset_s, the newest
+  // During a wait, by sender: offset of its newest sample, as Vote::offset_s.
+  std::map<uint64_t, double> said_by_;
   double wall_ahead_s_ = 0;
   uint64_t jumps_ = 0;
-  std::deque<Vote> votes_;  // of the last five minutes, one a second at most: the median of what was said
+  // Votes of the last five minutes, at most one a second; each is the median of that step.
+  std::deque<Vote> votes_;
 };
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// What there is to say of the machine's clock.
+// The state of the machine's clock, for status pages and readiness.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 namespace taut::server {
 
 struct ClockView {
-  std::string sentence;           // "" while the machine's clock is right
-  bool samples_disagree = false;  // senders say that it is much later than the time that is taken
-  double wall_ahead_s = 0;        // the machine's clock over the time that is taken
-  uint64_t jumps = 0;
-  bool waits = false;  // a start far beyond the stored data: nothing is decided until the time is confirmed
+  std::string sentence;           // why the machine's clock is not used; "" if it is
+  bool samples_disagree = false;  // senders agree on a time much later than the believed one
+  double wall_ahead_s = 0;        // lead of the machine's clock over the believed time, seconds
+  uint64_t jumps = 0;             // number of jumps since the start
+  // True after a start far beyond the stored data: nothing is decided until the time is confirmed.
+  bool waits = false;
 };
 
-// The newest sample of a request, and who sent it.
+// Newest sample of a request, and its sender.
 struct SaidTime {
   Timestamp newest;
-  // A number of the sender's machine; 0: not known, or this machine, whose clock it shares.
+  // Number of the sender's machine; 0 if unknown or this machine, which shares the daemon's clock.
   uint64_t sender = 0;
 };
 

@@ -16,6 +16,8 @@ absl::Status Committer::Commit() {
 }
 
 absl::Status Committer::StoreUnsaved() {
+  // The store comes first: whatever the actuator or a listener acts on must survive a kill, or a restart
+  // would decide again and differently.
   absl::Status s = parts_.store.Commit(unsaved_.Record());
   parts_.status.NoteStore(s);
   parts_.status.Count([&](ControlCounts& counts) { ++(s.ok() ? counts.commits : counts.failed_commits); });
@@ -30,6 +32,7 @@ void Committer::TellStored() {
   } else if (decided) {
     parts_.views.Refresh(nullptr);
   }
+  // The snapshot precedes the listeners: a front end that is notified of a decision must find it there.
   Publish();
   unsaved_.Clear();
 }
@@ -43,6 +46,8 @@ void Committer::Publish() {
     for (const Decision& d : decisions) fleet->orders.NoteSent(d, now_s);
   }
   if (!decisions.empty()) NotePublished(decisions.back().id);
+  // New tasks of a running trial receive the trial's limit by an extension of its first order, with the same
+  // decision.
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
   if (!extended.empty()) parts_.actuator.Apply(extended, parts_.ingest.time.now().seconds());
   parts_.status.Count([&](ControlCounts& counts) {
@@ -69,7 +74,7 @@ void Committer::Publish() {
   for (const auto& listener : listeners_) listener(events);
 }
 
-// nullopt: the job is forgotten, or nothing is ordered by such a decision.
+// Returns nullopt if the job is forgotten, or the decision orders nothing.
 std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
   if (d.kind == DecisionKind::kWouldSet) return std::nullopt;
   const auto fleet = parts_.fleet.Read();
@@ -89,7 +94,8 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
 
 void Committer::ApplyPending(std::span<const Decision> decisions) {
   std::vector<TargetOrder> orders;
-  // Of decisions on OOM kills by the clock of who saw them, which may go before.
+  // An OOM kill's decision has the time of the observer's clock, which may be ahead of the cell's. The
+  // actuator must not see orders older than their decisions.
   int64_t decided_s = parts_.ingest.time.now().seconds();
   for (const Decision& d : decisions) {
     if (d.outcome != Outcome::kPending) continue;
@@ -105,7 +111,7 @@ void Committer::ApplyAgain(std::span<const Decision> decisions) {
   std::vector<TargetOrder> orders;
   int64_t decided_s = 0;
   for (const Decision& d : decisions) {
-    // Nothing stands of an order that was replaced, or that no actuator carries out.
+    // Superseded orders, and orders of a dry run, have no effect that must be restored.
     if (d.outcome == Outcome::kSuperseded || d.outcome == Outcome::kDryRun) {
       TAUT_PROBE("an order that was replaced is not sent again");
       continue;
@@ -122,8 +128,8 @@ absl::Status Committer::StoreOutcomes() {
   std::vector<OutcomeUpdate> outcomes = parts_.actuator.TakeOutcomes();
   const int64_t now_s = parts_.ingest.time.now().seconds();
   for (OutcomeUpdate& o : outcomes) {
-    // With `clock: samples` an actuator's own clock may be years ahead, and a kill since would be charged to the
-    // limit before.
+    // With `clock: samples` an actuator's clock may be years ahead of the cell's. A kill at the new limit
+    // would then be attributed to the limit before.
     o.time_s = o.time_s == 0 ? now_s : std::min(o.time_s, now_s);
   }
   if (!outcomes.empty()) {

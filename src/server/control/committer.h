@@ -1,4 +1,4 @@
-// Store, apply, tell: what was decided takes these steps, in this order.
+// Stores decisions, then passes them to the actuator, then calls the listeners: always in this order.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,24 @@
 
 namespace taut::server {
 
-// What happened in a tick, after it was stored. Views: good during the call.
+// The contents of one commit, after it was stored. The views are valid during the call.
 struct TickEvents {
   std::span<const Decision> decisions;
   std::span<const OomRecord> ooms;
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
-  bool past = false;  // all of it was read from history (When::kPast)
+  bool past = false;  // true if all of it was read from history (When::kPast)
   std::span<const std::pair<JobId, brain::ReplicaStepBack>> step_backs = {};
   std::span<const std::pair<JobId, brain::ReplicaHoldChange>> holds = {};
   std::span<const JobPast> pasts = {};
-  const ClosedWindow* window = nullptr;  // null: none closed
+  const ClosedWindow* window = nullptr;  // null if no window closed
   std::span<const OutcomeUpdate> outcomes = {};
 };
 
+// Owns the state that is decided but not stored, and publishes it once the store has it.
 class Committer {
  public:
-  // All must outlive it.
+  // All must outlive this object.
   struct Parts {
     Store& store;
     Actuator& actuator;
@@ -47,30 +48,33 @@ class Committer {
   };
   explicit Committer(const Parts& parts) : parts_(parts) {}
 
-  // The right to decide, for one thread at a time: everything below REQUIRES it. Taken before any other lock.
+  // Lock for the right to decide. Every member below REQUIRES it, except OnTick; it is taken before any other
+  // lock.
   std::mutex& writer() { return writer_; }
 
-  // What was decided since the last commit; add to it, then Commit.
+  // State decided since the last commit. Callers add to it and then call Commit.
   Unsaved& unsaved() { return unsaved_; }
   const Unsaved& unsaved() const { return unsaved_; }
-  // Stores what there is, passes orders to the actuator and tells listeners. Not OK: the store did not take it,
-  // no listener was called, and the next call tries again.
+  // Stores the unsaved state, then passes orders to the actuator and calls the listeners. Returns the store's
+  // error: then no listener was called, and the next call retries.
   absl::Status Commit();
-  // The two halves of Commit, for who has something to do between them.
+  // The first half of Commit: stores, and keeps the unsaved state.
   absl::Status StoreUnsaved();
+  // The second half of Commit: publishes the unsaved state and clears it. REQUIRES a successful StoreUnsaved.
   void TellStored();
-  // What the actuator said since the last call.
+  // Stores the actuator's outcomes since the last call. Their times are cut to the cell's present time.
   absl::Status StoreOutcomes();
-  // Orders of stored decisions that no outcome is known of.
+  // Sends the orders of those stored decisions whose outcome is pending.
   void ApplyPending(std::span<const Decision> decisions);
-  // After a restart: the orders of these stored decisions, ascending, with the outcomes that they had.
+  // After a restart: sends the orders of these stored decisions, ascending, with their known outcomes. Skips
+  // decisions that were superseded or decided in a dry run.
   void ApplyAgain(std::span<const Decision> decisions);
-  // The decision up to which all orders were passed to the actuator; 0: none.
+  // ID of the last decision whose orders were passed to the actuator; 0 if none.
   uint64_t published() const { return published_; }
   void NotePublished(uint64_t decision) { published_ = std::max(published_, decision); }
-  // OK: the store can take something, also where nothing is to be stored just now.
+  // Returns OK if the store accepts writes, also when there is nothing to store.
   absl::Status CheckStore();
-  // Called in the order of registration. Before the first tick.
+  // Adds a listener. Listeners are called in the order of registration. Called before the first tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { listeners_.push_back(std::move(listener)); }
 
  private:

@@ -1,5 +1,6 @@
-// A part of the daemon that runs beside its pass: agents, a cluster, quota, a webhook. The daemon starts, ticks,
-// reloads and stops its components in one order (ComponentList), and knows nothing else of them.
+// A part of the daemon that runs beside its pass: agents, a cluster, quota, a webhook. The daemon starts,
+// ticks, reloads and stops its components in one order (ComponentList) and depends on no other property of
+// them.
 #pragma once
 
 #include <atomic>
@@ -26,87 +27,91 @@
 
 namespace taut::server {
 
-// What the daemon gives its components. It outlives them, and never changes once `control` is there.
+// What components use of the daemon. It outlives them and does not change after `control` is set.
 struct DaemonContext {
   ControlPlane* control = nullptr;  // null until the first Start
   DaemonLog* log = nullptr;
-  std::string store_path = {};  // "memory": there is no file
-  std::string state_dir = {};   // for files that are not of the store; the store's folder, if it has one
+  std::string store_path = {};  // "memory" if there is no file
+  std::string state_dir = {};   // folder for files outside the store; the store's folder if it has one
   ClockSource clock = ClockSource::kWall;
-  // All are thread-safe. The time that is believed (ClockGuard).
+  // Returns the believed time (ClockGuard). This and all functions below are thread-safe.
   std::function<Timestamp()> now = {};
-  // Returns the same, or the samples' time where that is the cell's.
+  // Returns the cell's time: the samples' time with `clock: samples`, else now().
   std::function<Timestamp()> cell_now = {};
-  // Returns one sentence why the time is not known; "" if it is.
+  // Returns one sentence why the time is not known; "" if it is known.
   std::function<std::string()> clock_doubt = {};
 
-  // Whether the daemon stops, and a wait that ends early when it does.
+  // Returns true once the daemon stops.
   std::function<bool()> stopping = {};
+  // Waits for a duration; returns early when the daemon stops.
   std::function<void(std::chrono::milliseconds)> wait = {};
 
-  // Path of a file beside the store, which ends with `suffix`; "" for the store "memory".
+  // Returns the store's path with `suffix` appended; "" for the store "memory".
   std::string FileBeside(std::string_view suffix) const {
     return store_path == "memory" ? "" : StrCat(store_path, suffix);
   }
 };
 
-// One turn of the daemon's loop, after its pass.
+// One iteration of the daemon's loop, after its pass.
 struct LoopTurn {
-  absl::Status stored;  // of the pass
+  absl::Status stored;  // result of the pass
   Timestamp now;
   double steady_s = 0;
-  bool new_window = false, new_hour = false;  // since the turn before
+  bool new_window = false, new_hour = false;  // changes since the previous iteration
 };
 
-// A reload of the configuration. `running` is what is in force: a component writes there what it takes over, and
-// each key that still differs afterwards needs a restart.
+// A reload of the configuration. Each component copies the values it adopts from `next` to `running`. A key
+// that still differs afterwards needs a restart.
 struct Reloading {
   const DaemonConfig& next;
   DaemonConfig& running;
   DaemonLog& log;
-  std::vector<std::string> taken = {};   // parts, for the log
-  std::set<std::string_view> kept = {};  // keys of which Keep has told
+  std::vector<std::string> taken = {};   // names of the reloaded parts, for the log
+  std::set<std::string_view> kept = {};  // keys for which Keep has logged the reason
 
-  // Takes over the keys of these sections that reload (ReloadableOf).
+  // Copies the reloadable keys of these sections (ReloadableOf) to `running`.
   void Take(std::string_view part, std::initializer_list<std::string_view> sections);
-  // Logs why a part stays as it is.
+  // Logs why a part keeps its old settings.
   void Keep(std::string_view part, std::initializer_list<std::string_view> sections,
             const absl::Status& status);
-  // Logs what was taken over, and each key that needs a restart.
+  // Logs the reloaded parts, and each key that needs a restart.
   void Finish() const;
 };
 
-// The loop's thread calls all but Collect and Warnings, which any thread may call from Start to Stop.
+// The loop's thread makes all calls except Collect and Warn, which any thread may call between Start and
+// Stop.
 class Component {
  public:
   virtual ~Component() = default;
-  // Name in errors and in other components' after(): "quota".
+  // Returns the name in errors and in other components' after(), such as "quota".
   virtual std::string_view name() const = 0;
-  // Names of components that start before this one, if the daemon has them.
+  // Returns the names of components that must start first; a name that the daemon lacks is ignored.
   virtual std::span<const std::string_view> after() const { return {}; }
-  // Makes the actuator of the component, before the control plane; null: it has none. Called once.
+  // Creates the component's actuator, before the control plane exists; null if it has none. Called once.
   virtual absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() { return nullptr; }
-  // Begins what the component does. The store is restored; no tick has been. An error ends the daemon's start.
+  // Starts the component. The store is restored and no tick has run. An error ends the start of the daemon.
   virtual absl::Status Start() { return absl::OkStatus(); }
-  // Around each pass, also those of history. `stored`: the store took the pass.
+  // Called before each pass, also of history.
   virtual void BeforePass() {}
+  // Called after each pass, also of history. `stored`: the store accepted the pass.
   virtual void AfterPass(bool /*stored*/) {}
+  // Called once per iteration of the loop.
   virtual void Tick(const LoopTurn& /*turn*/) {}
   virtual void OnReload(Reloading& /*reload*/) {}
-  // Puts the component's metrics.
+  // Writes the component's metrics.
   virtual void Collect(MetricsText& /*out*/) const {}
-  // Adds sentences for people about what is wrong now.
+  // Adds sentences for people about present problems.
   virtual void Warn(std::vector<std::string>& /*warnings*/) const {}
-  // Ends threads and connections. Also without a Start. The last pass follows.
+  // Ends threads and connections, also without a Start before. One last pass follows.
   virtual void Stop() {}
-  // Writes the component's state after the last pass.
+  // Stores the component's state after the last pass.
   virtual void Save() {}
 };
 
-// Owns the components of a daemon.
+// Owns the components of a daemon and calls them in order.
 class ComponentList {
  public:
-  // Adds one; null is ignored. Returns it. Before Start.
+  // Adds a component, before Start, and returns it; ignores null. O(1).
   template <typename T>
   T* Add(std::unique_ptr<T> component) {
     T* const added = component.get();
@@ -114,8 +119,8 @@ class ComponentList {
     return added;
   }
   std::span<const std::unique_ptr<Component>> all() const { return components_; }
-  // Starts them in the order in which they were added, each behind those of its after(). Returns the first error,
-  // without a start of the others. Internal: two wait for each other.
+  // Starts the components in the order of addition, each after the components named by its after(). Returns
+  // the first error and starts no more components then; Internal if components wait for each other.
   absl::Status Start();
   void BeforePass();
   void AfterPass(bool stored);
@@ -123,9 +128,9 @@ class ComponentList {
   void OnReload(Reloading& reload);
   void Collect(MetricsText& out) const;
   std::vector<std::string> Warnings() const;
-  // In the reverse order of the starts.
+  // Stops all components in the reverse order of the starts.
   void Stop();
-  // Of those that have started.
+  // Saves the components that have started.
   void Save();
 
  private:
@@ -134,7 +139,7 @@ class ComponentList {
   std::span<const std::unique_ptr<Component>> started() const { return all().first(started_); }
 
   std::vector<std::unique_ptr<Component>> components_;
-  std::atomic<size_t> started_ = 0;  // of them, the first
+  std::atomic<size_t> started_ = 0;  // number of started components; they are the first ones
 };
 
 }  // namespace taut::server

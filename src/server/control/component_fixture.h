@@ -1,4 +1,4 @@
-// For tests of components: what the daemon gives them, over a store in memory.
+// Fixture for tests of components: a daemon's context over a store in memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class ComponentTest : public testing::Test {
     context_.now = context_.cell_now = [this] { return now(); };
     context_.clock_doubt = [] { return std::string(); };
     context_.stopping = [this] { return stopping_.load(); };
-    // Pauses are short, whatever was asked for.
+    // Pauses last 1 ms, whatever the caller requests.
     context_.wait = [](std::chrono::milliseconds) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
@@ -38,7 +38,7 @@ class ComponentTest : public testing::Test {
   }
 
   Timestamp now() const { return Timestamp::FromSeconds(now_s_); }
-  // The window before now, with one task of this job.
+  // Reports and closes the window before now, with one task of this job.
   void CloseAWindow(std::string_view job = "other") {
     ReportedWindow report;
     report.window = WindowId{WindowId::Of(now()).index - 1};
@@ -47,11 +47,11 @@ class ComponentTest : public testing::Test {
     EXPECT_TRUE(control_.agents().TakeWindow({std::string(job), "t", {}}, report, now()).ok());
     EXPECT_TRUE(control_.Tick(Timestamp::FromSeconds(now_s_ + 121)).ok());
   }
-  // A turn of the daemon's loop, so many seconds after its start.
+  // Returns an iteration of the daemon's loop, `steady_s` seconds after its start.
   LoopTurn Turn(double steady_s, absl::Status stored = absl::OkStatus()) const {
     return {.stored = std::move(stored), .now = now(), .steady_s = steady_s};
   }
-  // The parts that were taken over.
+  // Reloads the component and returns the names of the reloaded parts.
   std::vector<std::string> Reload(Component& component, const DaemonConfig& next) {
     Reloading reload{.next = next, .running = config_, .log = log_};
     component.OnReload(reload);
@@ -63,13 +63,13 @@ class ComponentTest : public testing::Test {
     component.Collect(out);
     return out.Take();
   }
-  // How many lines of the log have this text.
+  // Returns the number of log lines that contain this text.
   int Logged(std::string_view text) const {
     int out = 0;
     for (const std::string& line : log_.lines()) out += line.find(text) != std::string::npos ? 1 : 0;
     return out;
   }
-  // The port that the log says.
+  // Returns the port in the log; 0 if there is none.
   int LoggedPort() const {
     for (const std::string& line : log_.lines()) {
       if (const size_t at = line.find(" on port "); at != std::string::npos)

@@ -1,4 +1,4 @@
-// A control plane over a store in memory, fed with the traffic that Prometheus sends, for tests.
+// A control plane over a store in memory that receives the traffic of a Prometheus, for tests.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// Passes everything on to a store that outlives it, for stores that change what a commit does.
+// Passes everything on to a store that outlives it; tests derive stores that change Commit.
 class ForwardingStore : public Store {
  public:
   explicit ForwardingStore(Store& store) : store_(store) {}
@@ -35,13 +35,14 @@ class ForwardingStore : public Store {
   Store& store_;
 };
 
-// Fails as told, as a full disk would.
+// Fails on request, like a full disk.
 class FailingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   bool fail = false;
-  bool fail_checkpoints = false;    // those in commits of their own, after the pass
-  std::function<void()> on_commit;  // what others do meanwhile
+  bool fail_checkpoints = false;  // fails commits of checkpoints that follow the pass
+  // Called at the start of each commit, as another thread would act meanwhile.
+  std::function<void()> on_commit;
 
   absl::Status Commit(const PassRecord& pass) override {
     if (on_commit) on_commit();
@@ -55,21 +56,21 @@ class ControlCell {
  public:
   static constexpr int64_t kStart = 1'700'006'400;  // a midnight
 
-  // `store_path`: samples of open windows are kept beside it; "": they are not.
+  // `store_path`: path beside which samples of open windows are kept; "" keeps none.
   explicit ControlCell(uint32_t series = 80, std::string store_path = "", ControlOptions options = {})
       : scrape_(series), store_path_(std::move(store_path)), options_(std::move(options)), failing_(store_) {
     Start();
   }
   ControlCell(uint32_t series, ClockSource clock) : ControlCell(series, "", OfClock(clock)) {}
 
-  // Drops the control plane as a kill would, and starts another on the same store.
+  // Drops the control plane like a kill, and starts another on the same store.
   void Restart() {
     control_.reset();
     samples_.reset();
     Start();
   }
   static Timestamp Minute(int minute) { return Timestamp::FromSeconds(kStart + 60 * minute); }
-  // Sends the minutes [from, to) after the start, ticking as time goes on.
+  // Sends the minutes [from, to) after the start, with a tick after each.
   absl::Status Live(int from, int to) {
     absl::Status last;
     for (int minute = from; minute < to; ++minute) {
@@ -80,7 +81,7 @@ class ControlCell {
     }
     return last;
   }
-  // Sends the samples of a minute at another time.
+  // Sends the samples of a minute, received at `now`.
   absl::Status Send(int minute, Timestamp now) {
     absl::Status last;
     for (const std::string& body : scrape_.Bodies(Minute(minute).us / 1000)) {
@@ -94,7 +95,7 @@ class ControlCell {
   FailingStore& failing() { return failing_; }
   std::vector<Decision>& told() { return told_; }
   const absl::Status& restored() const { return restored_; }
-  // Of the next start. `actuator` null: a dry run.
+  // Settings of the next start. `actuator` null: a dry run.
   Actuator* actuator = nullptr;
   JobSettingsSource* owners = nullptr;
   Mode mode = Mode::kAuto;

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kFarBeyondSeconds = 3600;  // as ClockGuard::Options::soon_s
+constexpr int64_t kFarBeyondSeconds = 3600;  // same as ClockGuard::Options::soon_s
 
 void PutTierActs(const ControlPlane& control, MetricsText& out) {
   const ControlCounts counts = control.status().counts();
@@ -235,7 +235,7 @@ void ControlMetrics::Collect(MetricsText& out) const {
   PutLimitsInForce(*view, out);
 }
 
-// Where time is the samples' no clock can be compared with them: the jump is reported.
+// With time by samples there is no clock to compare with: only the jump is reported.
 void ControlMetrics::SayOfFirstSample() {
   const LiveIngest& ingest = context_.control->ingest();
   const std::optional<Timestamp> stored = ingest.time.before();

@@ -1,4 +1,4 @@
-// Metrics of the control plane itself, and what its log says of the samples that come.
+// Metrics of the control plane, and its log lines about received samples.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct NamedCount {
   std::string_view name;
   uint64_t count;
 };
-// Samples by their outcome.
+// Returns the samples by their outcome.
 std::vector<NamedCount> SamplesByOutcome(const IngestCounts& counts);
 
 class ControlMetrics final : public Component {

@@ -9,13 +9,13 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kDecisionsOfJob = 10'000;  // that a new recommender processes, of what was in force
-constexpr size_t kOomsOfJob = 100'000;      // the same of OOM kills, the newest
-constexpr size_t kPiece = 256;              // jobs stepped before others may look in: under 5 ms
+constexpr size_t kDecisionsOfJob = 10'000;  // decisions in force that a new recommender replays
+constexpr size_t kOomsOfJob = 100'000;      // OOM kills that a new recommender replays, the newest
+constexpr size_t kPiece = 256;              // jobs stepped under one lock: less than 5 ms
 constexpr size_t kPieceOfThreads =
     brain::VerticalPass::kTurnJobs * brain::VerticalPass::kTurnsAtATime;  // on several threads
 
-constexpr int64_t kClocksApartS = 300;  // what an agent did is not further ahead than its clock may be
+constexpr int64_t kClocksApartS = 300;  // greatest lead of an agent's clock
 
 // Times a step of a pass by its name.
 class StepTimer {
@@ -53,18 +53,22 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
 
 absl::Status ControlPlane::Tick(Timestamp now, brain::When when) {
   const std::lock_guard writer(committer_.writer());
+  // First, and also while the store refuses windows: a kill loses at most the samples since the last tick.
   ingest_.log.Keep(NotStored() == 0);
   if (when == brain::When::kNow) DistrustFuture(now);
   PassOnStartups();
   for (const OomSighting& o : ingest_.windows.TakeOoms(now)) sightings_.push_back(o);
   TakeTierActs(now);
-  // Also while the store is full: samples that wait in open windows are bounded, and closed ones are counted.
+  // Windows close even while the store is full. Samples in open windows are bounded in number, and SetWaiting
+  // refuses samples once too many closed windows wait.
   for (ClosedWindow& closed : ingest_.windows.Close(now, when)) waiting_.push_back({std::move(closed), when});
   ingest_.windows.SetWaiting(NotStored());
   jobs_.AddNewJobs(now, when);
   jobs_.RelabelJobs(now, when);
   if (const auto time = ingest_.time.Of(now); when == brain::When::kNow && time.has_value())
     owners_.Step(time->seconds());
+  // No OOM kill and no window is decided before the store has accepted all earlier decisions. Otherwise each
+  // failed tick would add more to unsaved().
   if (absl::Status s = committer_.CheckStore(); !s.ok()) return s;
   if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   if (absl::Status s = ActOnAllOoms(now, when); !s.ok()) return s;
@@ -85,7 +89,7 @@ void ControlPlane::PassOnStartups() {
 }
 
 void ControlPlane::TakeTierActs(Timestamp now) {
-  // While the store takes none, they wait in the queue, which is bounded.
+  // While unstored acts wait here, new ones stay in the queue, which is bounded.
   if (!committer_.unsaved().tier_acts.empty()) return;
   const int64_t now_s = ingest_.time.Of(now).value_or(now).seconds();
   for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
@@ -135,7 +139,7 @@ absl::Status ControlPlane::ActOnOoms(size_t count, brain::When when) {
   Unsaved& unsaved = committer_.unsaved();
   {
     const auto fleet = fleet_.Write();
-    // Those of jobs that the fleet is yet to know wait for the next tick.
+    // Kills of jobs that the fleet does not know yet wait for the next tick.
     const auto end = sightings_.begin() + static_cast<std::ptrdiff_t>(count);
     const auto known = std::stable_partition(sightings_.begin(), end,
                                              [&](const OomSighting& o) { return !fleet->Has(o.job); });
@@ -168,8 +172,8 @@ absl::Status ControlPlane::ActOnGrowth() {
   return committer_.Commit();
 }
 
-// A kill is decided at once: by the owner's settings of now and, before the job's first window, from the limits
-// that series say.
+// A kill is decided at once, without a window. It needs the owner's present settings and, before the job's
+// first window, the limits from series.
 void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
   std::vector<JobId> killed, unlimited;
   {
@@ -186,7 +190,7 @@ void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
   const auto limits = ingest_.windows.MemoryLimits(unlimited);
   const auto fleet = fleet_.Write();
   for (size_t i = 0; i < unlimited.size(); ++i) {
-    double highest = 0;  // as in a window
+    double highest = 0;  // the highest limit counts, as in a window
     for (const auto& [task, limit] : limits[i]) {
       highest = std::max(highest, limit);
       for (OomSighting& oom : std::span(sightings_).first(count)) {
@@ -268,6 +272,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   absl::Status stored = committer_.Commit();
   timer.Done("store");
   if (stored.ok() && !asked.jobs.empty()) parts_.external->Ask(std::move(asked));
+  // Checkpoints follow in commits of their own, so that they do not delay the orders of this pass.
   if (stored.ok()) stored = checkpointer_.SaveDue(window);
   timer.Done("checkpoint");
   Maintain(window);
@@ -288,7 +293,7 @@ void ControlPlane::AskOwners(const ClosedWindow& closed) {
 }
 
 void ControlPlane::Maintain(WindowId window) {
-  // A piece a pass is plenty: a day has 288 of them.
+  // One part per pass is enough: a day has 288 passes.
   const absl::StatusOr<bool> more = parts_.store->Maintain(window);
   if (!more.ok()) status_.NoteStore(more.status());
 }
@@ -306,7 +311,7 @@ absl::Status ControlPlane::RetrainSome() {
     of_job.limit = kDecisionsOfJob;
     absl::StatusOr<std::vector<Decision>> decisions = DecisionsInOrder(*parts_.history, of_job);
     if (!decisions.ok()) decisions.emplace();
-    // What cannot be read is as if it had never been: the job starts anew.
+    // On a read error the job starts without history.
     fleet_.Write()->history.Retrain(
         id, days.ok() ? std::span<const JobDay>(*days) : std::span<const JobDay>(), *ooms, *decisions);
     status_.Count([](ControlCounts& counts) { ++counts.retrained; });

@@ -1,8 +1,9 @@
-// The daemon without its faces: samples in, windows closed, limits decided, stored, applied. Joins ingest,
-// the live fleet, a store and an actuator; what is shown comes from snapshots. Time is an argument.
+// The core of the daemon, without its front ends: it receives samples, closes windows, and decides, stores
+// and applies limits. It joins ingest, the live fleet, a store and an actuator. Queries read snapshots. Time
+// is an argument.
 //
-// Threads: ingest() from any thread; Tick from one; everything else from any. A pass lets others in between
-// pieces of some hundred jobs. What a caller learns of a decision was stored before.
+// Threads: one thread calls Tick; all other calls are thread-safe. A pass releases the lock of the fleet
+// after every few hundred jobs. A decision is stored before any caller sees it.
 #pragma once
 
 #include <functional>
@@ -37,15 +38,16 @@ struct ControlOptions {
   LiveIngest::Options ingest;
   JobRegistry::Options jobs;
   brain::LiveSettings live;
-  // Each chunk of jobs is checkpointed once per this many windows: what a restart has to process again.
+  // Each chunk of jobs is checkpointed once per this many windows; a restart processes at most these again.
   int checkpoint_windows = 6;
-  // That step and load jobs; 0: one a core. Changes no result.
+  // Number of threads that step and load jobs; 0: one per core. Does not change results.
   int threads = 0;
 };
 
 class ControlPlane {
  public:
-  // All must outlive it. `steady_ms` is only asked to time the steps.
+  // All must outlive the control plane. `steady_ms` returns a monotonic time in milliseconds, which is only
+  // used to time steps.
   struct Parts {
     Store* store = nullptr;
     History* history = nullptr;
@@ -53,13 +55,14 @@ class ControlPlane {
     std::function<double()> steady_ms;
     SampleLog* samples = nullptr;             // null: samples of open windows do not outlive the daemon
     ExternalRecommender* external = nullptr;  // null: there is none
-    // null: there is none. Nothing is decided in modes auto and canary before it has answered for the job.
+    // Null if there is none. In modes auto and canary, nothing is decided for a job before this source has
+    // answered for it.
     JobSettingsSource* owners = nullptr;
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
 
-  // Before anything else: jobs, settings, checkpoints, the windows since, and the samples of open windows.
-  // What was lost to damage is in status().lost().
+  // Restores jobs, settings, checkpoints, the windows since, and the samples of open windows. Called before
+  // anything else. status().lost() lists what damage destroyed.
   absl::Status Restore();
 
   // ---- its parts ----
@@ -72,64 +75,67 @@ class ControlPlane {
   History& history() const { return *parts_.history; }
 
   // ---- the loop ----
-  // Closes what is due, acts on OOM kills, decides, stores, applies: the whole loop, once. Not OK: the store
-  // did not take it; called again it tries again.
-  // kPast, for history from elsewhere (backfill): everything up to `now`, which may be earlier than it is, was
-  // passed to LiveIngest::Take. Windows up to it are closed, stored and learnt from, and so are OOM kills; no
-  // limit changes, and no job is moved. An OOM kill after `now` is acted on as by kNow.
+  // One whole iteration: closes the windows that are due, acts on OOM kills, decides, stores and applies.
+  // Returns the store's error; the next call retries.
+  //
+  // kPast is for backfilled history: everything up to `now`, which may lie in the past, was passed to
+  // SampleIntake::Take. Windows and OOM kills up to `now` are stored and learnt from, but no limit changes
+  // and no job is moved. An OOM kill after `now` is handled as with kNow.
   absl::Status Tick(Timestamp now, brain::When when = brain::When::kNow);
-  // Writes all checkpoints, so that the next start is quick.
+  // Writes all checkpoints, so that the next start is quick. O(jobs).
   absl::Status CheckpointAll();
-  // One more listener; called in the order of registration. Before the first Tick.
+  // Adds a listener. Listeners are called in the order of registration. Called before the first Tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { committer_.OnTick(std::move(listener)); }
 
   // ---- settings (settings.cc) ----
-  // A person's settings of one job, all or none, by one commit; an empty value takes one back. In force when
-  // they are stored. InvalidArgument says all that is wrong with them; Unavailable: the store does not take
-  // them, and nothing has changed.
+  // Changes settings of one job, all or none, in one commit; an empty value removes one. They take effect
+  // once stored. NotFound: no such job. InvalidArgument lists every error. Unavailable: the store failed and
+  // nothing changed.
   absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const brain::KeyValue> settings,
                                                      std::string_view who);
-  // Rules and settings of all jobs, as after a change of the configuration.
+  // Replaces the rules and settings of all jobs, after a change of the configuration.
   void Reload(const brain::LiveSettings& settings);
 
   // ---- queries ----
-  // The latest snapshot; never null.
+  // Returns the latest snapshot; never null.
   std::shared_ptr<const FleetView> view() const { return status_.view(); }
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
-  // Sets the number of each; absent: no series or window of the task has come lately. Locks for some hundred at a
-  // time.
+  // Sets the number of each task; absent if no series or window of the task arrived lately. Takes the locks
+  // once per few hundred tasks.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
-  // Looks at a live job under its lock: be quick. False: no such job, `look` was not called.
+  // Calls `look` on a live job under the fleet's lock; `look` must be short. Returns false, without a call,
+  // if there is no such job.
   bool Look(JobId id, const std::function<void(const brain::LiveJob&)>& look) const;
-  // Empty if there is no such job.
+  // Returns the reason of the job's recommendation; empty if there is no such job.
   Reason Explain(JobId id, Resource r) const { return fleet_.Read()->risk.Explain(id, r); }
-  // As Look, at the whole fleet: its settings, and what it has learnt.
+  // Calls `use` on the whole fleet under its lock: its settings and models. `use` must be short.
   void WithFleet(const std::function<void(const brain::LiveFleet&)>& use) const { use(*fleet_.Read()); }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
 
  private:
-  // What was restored may have been made while a clock was wrong: once, when the time is known again.
+  // Discards restored timestamps in the future. Takes effect once, when the time is known again.
   void DistrustFuture(Timestamp now);
-  // Those seen so far: of the past first.
-  // Those that agents reported are stored with the next commit.
+  // Adds the acts that agents reported to the unsaved state; the next commit stores them.
   void TakeTierActs(Timestamp now);
+  // Acts on all OOM kills seen so far, historical ones first.
   absl::Status ActOnAllOoms(Timestamp now, brain::When when);
-  // The owners' settings of jobs of the window that wait for them, once it says what the owner's amounts are.
+  // Requests the owners' settings for those jobs of the window that wait for them. Called once the window has
+  // set the owner's amounts.
   void AskOwners(const ClosedWindow& closed);
-  // Of those seen: `count` from the first on.
+  // Acts on the first `count` OOM kills seen.
   absl::Status ActOnOoms(size_t count, brain::When when);
   absl::Status ActOnGrowth();
-  // Before the same kills are acted on.
+  // Learns the settings and limits of killed jobs. Called before the same kills are acted on.
   void LearnOfKilled(size_t count, brain::When when);
-  // What an external recommender has answered since the last time.
+  // Takes the answers of an external recommender since the last call.
   absl::Status ActOnExternal();
-  // Jobs may keep the usage of starts apart from now on, or no longer.
+  // Passes on which jobs keep the usage of starts apart, if that has changed.
   void PassOnStartups();
   absl::Status PassWaiting();
   absl::Status Pass(ClosedWindow closed, brain::When when);
-  // Closed windows that the store does not have.
+  // Returns the number of closed windows that are not stored.
   int NotStored() const;
-  // Jobs whose recommender was changed process their stored history again, some at a time.
+  // Retrains some jobs whose recommender was changed from their stored history.
   absl::Status RetrainSome();
   void Maintain(WindowId window);
 
@@ -145,7 +151,7 @@ class ControlPlane {
   absl::Status ShowRestored(const Restored& restored);
 
   const Parts parts_;
-  std::vector<std::string> lost_;  // by the restore, until it is over
+  std::vector<std::string> lost_;  // what the restore lost, until it ends
 
   SharedStatus status_;
   LiveIngest ingest_;
@@ -159,7 +165,7 @@ class ControlPlane {
   TierActQueue tier_acts_;
   AgentIntake agents_;
 
-  // Of the thread of the passes.
+  // Used by the thread of the passes.
   struct Waiting {
     ClosedWindow closed;
     brain::When when = brain::When::kNow;

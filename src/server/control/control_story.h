@@ -1,5 +1,5 @@
-// What may happen to a control plane, as bytes say it: samples, agents' windows, OOM kills, settings, ticks,
-// a clock that jumps, a store that fails, restarts. For a fuzzer and for a test of some stories.
+// Events of a control plane, decoded from bytes: samples, agents' windows, OOM kills, settings, ticks, jumps
+// of the clock, store errors, restarts. Used by a fuzzer and by a test of a few stories.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ class ControlStory {
  public:
   explicit ControlStory(ClockSource clock) : clock_(clock), cell_(20, clock) {}
 
-  // Aborts when something does not hold that always must.
+  // Runs the events; aborts the process if an invariant is violated.
   void Live(std::span<const uint8_t> bytes) {
     bytes_ = bytes;
     while (!bytes_.empty()) Step();
@@ -144,7 +144,7 @@ class ControlStory {
   }
   void JumpOfClock() {
     const uint8_t byte = Next();
-    // No year here: history is forgotten by it.
+    // A step of a year would make the store forget the history.
     now_s_ += (byte % 2 == 0 ? 1 : -1) * 3600 * int64_t{byte % 32};
     now_s_ = std::max(now_s_, ControlCell::kStart);
   }
@@ -170,7 +170,7 @@ class ControlStory {
     for (int i = Next() % 4; i > 0; --i) settings.push_back(kSettings[Next() % std::size(kSettings)]);
     (void)cell_.control().SetMany(id, settings, "anna");
   }
-  // Whatever number a reader comes with.
+  // Reads with any job number, known or not.
   void Read() {
     ControlPlane& control = cell_.control();
     for (const uint32_t id : {0U, uint32_t{Next()}, UINT32_MAX}) {

@@ -14,11 +14,11 @@ void DaemonClock::Begin(ControlPlane& control, int wait_s) {
   {
     const std::lock_guard lock(mutex_);
     ClockGuard::Options options;
-    // Where time is the samples', this machine's clock decides nothing.
+    // With time by samples, this machine's clock decides nothing, so no start waits.
     options.wait_s = source_ == ClockSource::kSamples ? 0 : wait_s;
     guard_.emplace(options, clocks_.wall(), clocks_.steady_s(), control.ingest().time.before());
   }
-  (void)Step();  // before anyone asks
+  (void)Step();  // before the first caller reads the time
 }
 
 Timestamp DaemonClock::Now() const {
@@ -64,7 +64,7 @@ Timestamp DaemonClock::Step() {
     control_->ingest().time.GoBack(now);
   }
   control_->ingest().time.Doubt(waits);
-  // The sentence has a span in it that may change by itself: said once for each trouble.
+  // The sentence contains a duration that changes at every step: it is logged once per incident.
   if (clock.sentence.empty() != said_.empty()) {
     if (clock.sentence.empty()) {
       log_.Info("the clock of this machine agrees again");

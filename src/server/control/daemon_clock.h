@@ -1,5 +1,5 @@
-// The daemon's time, and what its log says of it: ClockGuard with this machine's clocks, the control plane and the
-// log.
+// The daemon's time, and its log lines about the clock: joins ClockGuard with this machine's clocks, the
+// control plane and the log.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace taut::server {
 
-// Step and Await come from the loop; the rest from any thread.
+// The loop's thread calls Begin, Step and Await; any thread may call the others.
 class DaemonClock {
  public:
   struct Clocks {
@@ -26,22 +26,25 @@ class DaemonClock {
   DaemonClock(ClockSource source, Clocks clocks, DaemonLog& log)
       : source_(source), clocks_(std::move(clocks)), log_(log) {}
 
-  // Begins to compare the wall clock with what is stored; once, after the restore. `wait_s`: as ClockGuard's,
-  // where the wall clock decides. `control` outlives it.
+  // Starts to compare the wall clock with the stored data; called once, after the restore. `wait_s`:
+  // ClockGuard's option, ignored with time by samples. `control` outlives this object.
   void Begin(ControlPlane& control, int wait_s);
   bool begun() const { return control_ != nullptr; }
-  // Returns the time that is believed; the wall clock's before Begin.
+  // Returns the believed time; the wall clock's before Begin.
   Timestamp Now() const;
-  // Returns the same, or the samples' time where that is the cell's. After Begin.
+  // Returns the cell's time: the samples' with `clock: samples`, else Now(). After Begin.
   Timestamp CellNow() const;
-  // Returns one sentence why the time is not known; "" if it is.
+  // Returns one sentence why the time is not known; "" if it is known.
   std::string Doubt() const;
-  // Takes an operator's word that the wall clock is right. False: nothing waits for it.
+  // Accepts an operator's confirmation of the wall clock. Returns false if no start waits for it.
   bool Confirm();
-  // Holds the wall clock against the others, tells the control plane, logs what is wrong, and returns the time.
+  // Compares the wall clock with the other sources, informs the control plane, logs what is wrong, and
+  // returns the time.
   Timestamp Step();
-  // Waits until the clock of a start far beyond the stored data is confirmed or found wrong, with a copy of the
-  // store at `store_path`. Nothing is closed, decided or ended meanwhile; samples and agents are heard.
+  // Waits until the clock of a start far beyond the stored data is confirmed or found wrong, or until
+  // `stopping`.
+  // Makes a copy of the store at `store_path` first, and drops it if the clock was confirmed. Meanwhile
+  // nothing is closed, decided or ended; samples and agents are accepted.
   void Await(const std::string& store_path, const std::function<bool()>& stopping,
              const std::function<void()>& pause);
 
@@ -53,7 +56,7 @@ class DaemonClock {
   DaemonLog& log_;
   ControlPlane* control_ = nullptr;
   mutable std::mutex mutex_;         // over guard_
-  std::optional<ClockGuard> guard_;  // once it is known what is stored
+  std::optional<ClockGuard> guard_;  // set by Begin, when the stored data are known
   std::string said_;
 };
 

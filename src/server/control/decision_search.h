@@ -1,4 +1,4 @@
-// A page of decisions by what the store does not index: a part of a job's name.
+// A page of decisions filtered by a property that the store does not index, such as a part of a job's name.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,15 @@
 namespace taut::server {
 
 struct DecisionFilter {
-  DecisionQuery query;             // limit: of the page
-  std::function<bool(JobId)> job;  // empty: any
+  DecisionQuery query;             // limit: size of the page
+  std::function<bool(JobId)> job;  // returns true for a job to include; empty: any job
 };
 struct DecisionsFound {
   std::vector<Decision> decisions;
-  std::optional<uint64_t> next_before;  // go on from here; nullopt: there are no older ones
+  std::optional<uint64_t> next_before;  // continue before this decision; nullopt if there are no older ones
 };
-// Looks through at most 20,000 decisions a call; a page may be short, or empty, and go on all the same.
+// Reads at most 20,000 decisions per call with a job filter. A page may therefore be short or empty although
+// `next_before` is set. Returns the store's error.
 absl::StatusOr<DecisionsFound> FindDecisions(History& history, const DecisionFilter& filter);
 
 }  // namespace taut::server

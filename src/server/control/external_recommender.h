@@ -1,4 +1,4 @@
-// A service of the owner's that recommends limits and numbers of tasks.
+// Interface to the owner's service that recommends limits and numbers of tasks.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// Why an answer is not taken.
+// Reason why an answer is rejected.
 enum class ExternalRefusal : uint8_t { kImpossible, kBelowUsage, kAboveOwner, kAboveMachine, kStep };
 inline constexpr std::array<std::string_view, 5> kExternalRefusalNames = {
     "impossible", "below_usage", "above_owner", "above_machine", "step"};
@@ -20,37 +20,37 @@ constexpr std::string_view Name(ExternalRefusal kind) {
   return kExternalRefusalNames[static_cast<size_t>(kind)];
 }
 
-// The first of its kind about its job.
+// The first rejected answer of its kind for its job.
 struct RefusedAnswer {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
   std::string job;   // printable
-  std::string text;  // what was answered, and what is allowed
+  std::string text;  // the answer, and what is allowed
 };
 
 struct ExternalHealth {
   bool configured = false;
-  bool ok = false;                                                // the last request was answered in time
-  std::string error = {};                                         // why not; "" if ok, or none was sent yet
-  int64_t last_answer_s = 0;                                      // 0: never
+  bool ok = false;            // the last request was answered in time
+  std::string error = {};     // last error; "" if ok, or before the first request
+  int64_t last_answer_s = 0;  // 0: never
   uint64_t requests = 0, failed_requests = 0, late_requests = 0;  // late: over the deadline
-  uint64_t skipped_batches = 0;  // of windows that were over while the one before was still being answered
+  uint64_t skipped_batches = 0;  // windows skipped because the batch before was still unanswered
   uint64_t answers = 0, invalid_answers = 0;
   std::array<uint64_t, kExternalRefusalNames.size()>
       invalid_by_kind{};     // of invalid_answers, by ExternalRefusal
-  std::string invalid = {};  // the last answer that was not taken, and why
-  double last_seconds = 0;   // how long the last batch took
+  std::string invalid = {};  // the last rejected answer, and the reason
+  double last_seconds = 0;   // duration of the last batch
 };
 
-// Ask and Take are called from one thread and never block for long; health from any.
+// One thread calls Ask and Take, which never block for long; any thread may call health.
 class ExternalRecommender {
  public:
   virtual ~ExternalRecommender() = default;
-  // The jobs of a window that is stored. Answers come by Take, or never.
+  // Sends the jobs of a stored window. Answers arrive later through Take, or never.
   virtual void Ask(ExternalBatch batch) = 0;
-  // What came since the last call; values are finite and at least 0.
+  // Returns the answers since the last call; values are finite and at least 0.
   virtual std::vector<ExternalAnswer> Take() = 0;
   virtual ExternalHealth health() const = 0;
-  // Answers that were not taken, since the last call: of each kind and job the first. Any thread.
+  // Returns the answers rejected since the last call, the first of each kind and job. Any thread may call.
   virtual std::vector<RefusedAnswer> TakeRefused() { return {}; }
 };
 
@@ -61,7 +61,7 @@ class NoExternalRecommender final : public ExternalRecommender {
   ExternalHealth health() const override { return {}; }
 };
 
-// For tests: keeps what was asked, answers what it was given.
+// For tests: records the questions and returns preset answers.
 class InMemoryExternalRecommender final : public ExternalRecommender {
  public:
   void Ask(ExternalBatch batch) override { asked.push_back(std::move(batch)); }

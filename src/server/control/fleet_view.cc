@@ -12,7 +12,7 @@
 namespace taut::server {
 namespace {
 
-// By SortBy; from kUsage on behind the name of a resource.
+// Names by SortBy; from kUsage on, preceded by a resource's name.
 constexpr std::string_view kSortNames[] = {
     "name",  "mode",        "tasks", "ooms",     "changed", "saving", "tight",  "saving_per_month",
     "usage", "owner_limit", "limit", "would_be", "slack",   "saved",  "saving", "chance"};
@@ -26,7 +26,7 @@ double Difference(float a, float b, uint32_t tasks) {
   return a >= 0 && b >= 0 ? (double{a} - double{b}) * tasks : kNone;
 }
 
-// `price` by Resource.
+// Saving of a job over its resources. `price`: by Resource.
 double SavingKey(const JobView& job, const PerResource<double>& price) {
   double key = kNone;
   for (const Resource r : kResources) {
@@ -37,7 +37,7 @@ double SavingKey(const JobView& job, const PerResource<double>& price) {
   return key;
 }
 
-// Each as a share of what all owners ask for.
+// Returns prices that make each resource a share of all owners' limits.
 PerResource<double> Shares(const FleetPoint& fleet) {
   PerResource<double> price = {};
   for (size_t r = 0; r < price.size(); ++r) {
@@ -47,7 +47,7 @@ PerResource<double> Shares(const FleetPoint& fleet) {
   return price;
 }
 
-// Kills weigh more than a usage at the limit, and that more than any raise.
+// Kills weigh more than usage at the limit, and this more than any raise.
 double TightKey(const JobView& job) {
   constexpr double kKills = 4, kAtLimit = 2;
   double raise = 0;
@@ -62,14 +62,14 @@ double TightKey(const JobView& job) {
   return (job.ooms > 0 ? kKills + job.ooms : 0) + (at_limit ? kAtLimit : 0) + raise;
 }
 
-// What the recommender keeps to: the forecast, or the work above the limits. Without either, the days so far.
+// Risk to sort by: the forecast, else the work above the limits, else the share of days so far.
 double RiskKey(const JobAmounts& a) {
   if (a.chance >= 0) return double{a.chance};
   if (a.work_over >= 0) return double{a.work_over};
   return a.days > 0 ? static_cast<double>(a.days_over) / a.days : kNone;
 }
 
-// `price`: of a unit of each resource, in a sort by the saving of all.
+// `price`: of a unit of each resource, for a sort by the saving over all resources.
 double SortKey(const JobView& job, const JobSort& sort, const PerResource<double>& price) {
   const JobAmounts& a = job.of(sort.resource);
   switch (sort.by) {
@@ -133,7 +133,7 @@ std::vector<std::string> FoldedWords(std::string_view search) {
   return words;
 }
 
-// Which jobs of a view a search finds.
+// Decides which jobs of a view a search matches.
 class Finder {
  public:
   Finder(const FleetView& view, std::string_view search) : view_(view), words_(FoldedWords(search)) {
@@ -147,16 +147,16 @@ class Finder {
  private:
   const FleetView& view_;
   const std::vector<std::string> words_;
-  std::vector<uint8_t> found_;  // by the index, where there is one
+  std::vector<uint8_t> found_;  // result of the index, if there is one
 };
 
-// A job of a view, by its place there.
+// A job, by its place in the view.
 struct Entry {
   double key;
   uint32_t place;
 };
 
-// The first `most` of many entries: higher keys first, equal ones in the order of names.
+// Keeps the first `most` entries: higher keys first, equal ones in the order of names.
 class Best {
  public:
   Best(const FleetView& view, bool by_name_down, size_t most)
@@ -201,7 +201,7 @@ class Best {
   const bool by_name_down_;
   const size_t most_;
   std::vector<Entry> entries_;
-  bool full_ = false;  // none after last_ counts
+  bool full_ = false;  // entries after last_ are dropped
   Entry last_{};
 };
 
@@ -249,7 +249,7 @@ JobView ViewOf(const brain::LiveFleet& fleet, const brain::LiveJob& job, int32_t
     }
     if (lane.owner_request >= 0 || lane.request_stays) SetRequests(job, r, a);
     using What = brain::DayRecord::What;
-    // Usage above a request is no usage at a limit.
+    // Usage above a request is not usage at a limit.
     a.at_limit = !lane.of_request && lane.days.Count(What::kAtLimit, day, 2) > 0;
     view.week[static_cast<size_t>(r)] = {
         static_cast<uint8_t>(lane.days.Count(What::kRecommended, day, kWeek)),

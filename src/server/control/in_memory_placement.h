@@ -1,4 +1,4 @@
-// Machines that a test puts there.
+// Placement source whose machines a test sets.
 #pragma once
 
 #include <mutex>

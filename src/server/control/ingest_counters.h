@@ -1,4 +1,4 @@
-// What the ingest of ingest counts.
+// Counters of the ingest.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// Thread-safe; each call locks the ingest for a copy.
 class IngestCounters {
  public:
   explicit IngestCounters(const IngestState& state) : s_(state) {}
@@ -16,8 +16,8 @@ class IngestCounters {
   IngestCounts samples() const;
   MapperCounts mapper() const;
   FoldCounts folds() const;
-  uint64_t deferred_writes() const;  // requests to be sent again later: there was no room
-  uint64_t waiting_samples() const;  // until their windows close
+  uint64_t deferred_writes() const;  // requests refused for lack of room, which the sender retries
+  uint64_t waiting_samples() const;  // samples in open windows
   size_t state_bytes() const;
 
  private:

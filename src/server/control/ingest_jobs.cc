@@ -32,7 +32,7 @@ std::vector<JobRecord> IngestJobs::TakeNew(Timestamp now, brain::When when) {
   const std::lock_guard lock(s_.mutex);
   Timestamp seen = s_.clock.by_samples() ? s_.clock.newest_sample() : s_.clock.now();
   if (when == brain::When::kPast && !s_.clock.by_samples()) seen = now;
-  if (seen.us == INT64_MIN) return fresh;  // no clock yet: jobs begin with the first sample
+  if (seen.us == INT64_MIN) return fresh;  // no time yet: jobs begin with the first sample
   SeriesMapper& mapper = s_.ingest->mapper();
   for (const JobId id : mapper.jobs().TakeFresh()) {
     if (!mapper.jobs().Has(id)) continue;

@@ -1,4 +1,4 @@
-// The jobs that samples and agents name, and what they say of them.
+// Jobs that samples and agents name, and the facts that they report about them.
 #pragma once
 
 #include <map>
@@ -14,33 +14,36 @@
 
 namespace taut::server {
 
-// Thread-safe; one thread, that of the passes, takes new and relabelled jobs.
+// Thread-safe. Only the thread of the passes calls TakeNew and TakeRelabelled.
 class IngestJobs {
  public:
-  // What tells of a job.
+  // Where facts about a job come from.
   struct Sources {
-    OomSource oom_source = OomSource::kNone;  // of its OOM kills
-    bool knows_starts = false;  // series say when its tasks started; those that no job asks for say nothing
+    OomSource oom_source = OomSource::kNone;  // source of its OOM kills
+    bool knows_starts = false;  // series report when its tasks started; false also if no job uses them
     std::string collision;      // SeriesMapper::Collision
   };
   struct Relabelled {
-    std::vector<SeriesJobs::Facts> jobs;                 // that came with later series
+    std::vector<SeriesJobs::Facts> jobs;                 // jobs whose later series carried new labels
     std::map<std::string, std::vector<Label>> settings;  // by job: SetSettingLabels
     Timestamp now;                                       // by the cell's clock
   };
   explicit IngestJobs(IngestState& state) : s_(state) {}
 
-  // What annotations of a job say (kSettingLabel), ascending, from the next tick on; replaces what they said
-  // before. A job that is not known by then is skipped.
+  // Sets the setting labels of a job (annotations, kSettingLabel), ascending, from the next tick on. They
+  // replace its previous ones. A job still unknown at that tick is skipped.
   void SetSettingLabels(const std::string& job, std::vector<Label> labels);
-  // nullopt while no series or task of it is there.
+  // Returns nullopt while the job has no series or task.
   std::optional<Sources> SourcesOf(JobId id) const;
-  // Of tasks whose job is known: the whole number, or none if no series or window of the task has come lately.
+  // Completes the numbers of tasks whose job is known. Removes the number if no series or window of the task
+  // arrived lately.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
-  // Jobs that were first met, or again, since the last call.
+  // Returns the jobs first seen, or seen again, since the last call.
   std::vector<JobRecord> TakeNew(Timestamp now, brain::When when);
+  // Returns the jobs with new labels, and the setting labels, since the last call. Setting labels wait in
+  // kPast.
   Relabelled TakeRelabelled(Timestamp now, brain::When when);
-  // Names and numbers of jobs and tasks.
+  // Calls `use` on the mapper of names and numbers, under the ingest's lock.
   void WithMapper(absl::FunctionRef<void(SeriesMapper&)> use);
 
  private:

@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-// A counter's next rate counts from a sample at most this long before an open window.
+// The first rate of a counter in an open window needs an earlier sample, at most this long before it.
 constexpr int64_t kBaselineSeconds = 600;
 constexpr size_t kManySamples = 1'000'000;
 
@@ -21,6 +21,7 @@ void IngestLog::Keep(bool all_stored) {
   const std::optional<WindowId> stored = s_.status.stored_through();
   if (all_stored || stored.has_value()) {
     const std::lock_guard lock(s_.mutex);
+    // Of stored windows, only the samples are needed from which counters' rates in open windows start.
     const WindowId open = all_stored ? s_.ingest->windows().first_open() : stored->next();
     before = Timestamp::FromSeconds(open.start_s() - kBaselineSeconds);
   }
@@ -40,7 +41,8 @@ absl::Status IngestLog::status() const {
 void IngestLog::Restore(std::optional<WindowId> last_window, absl::FunctionRef<void(SeriesMapper&)> fill) {
   const std::lock_guard lock(s_.mutex);
   Ingest::Options ingest = s_.options.ingest;
-  // With a log of samples they are closed when it is read (Replay).
+  // With a log, stored windows are closed only after its replay (StartAt in Replay). Counters need the
+  // samples before the first open window.
   if (last_window.has_value() && s_.samples == nullptr) ingest.windows.first_open = last_window->next();
   s_.ingest = std::make_unique<Ingest>(s_.mapping, ingest);
   fill(s_.ingest->mapper());
@@ -61,13 +63,14 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   const absl::Status read = s_.samples->Read(
       [&](const LoggedWrite& write) {
         logged = std::max(logged, write.now);
-        if (write.newest < needed) return;  // all of it is stored, and no counter begins there
-        // It was taken in once; what a newer version does not take is refused again.
+        if (write.newest < needed) return;  // all of it is stored, and no counter's rate begins with it
+        // The write was accepted before the stop. What a newer version refuses is refused again.
         (void)s_.ingest->WriteLogged(write.body, write.now);
       },
       on_damage);
   if (!read.ok()) return read;
-  // Windows that were stored are closed. Nothing stored: all are open.
+  // Stored windows are closed now, so that their samples are not stored twice. If nothing is stored, all
+  // windows are open.
   s_.ingest->StartAt(last_window.has_value() ? last_window->next() : WindowId{INT32_MIN / 2});
   s_.clock.RestoreSamples(s_.ingest->windows().newest_sample(), s_.ingest->windows().newest_of_series());
   if (logged.us != INT64_MIN) s_.time_before = std::max(s_.time_before.value_or(logged), logged);
@@ -75,13 +78,13 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   return KeepNewOoms(s_.ingest->TakeOoms(), history);
 }
 
-// Those that were acted on before the end are stored.
+// Kills that were acted on before the stop are stored; they must not raise a limit a second time.
 absl::Status IngestLog::KeepNewOoms(std::vector<OomSighting> sightings, History& history) {
   if (sightings.empty()) return absl::OkStatus();
   StoredKills stored;
   int64_t first_s = sightings.front().time.seconds();
   for (const OomSighting& o : sightings) first_s = std::min(first_s, o.time.seconds());
-  // An end that is shown ahead of the samples was stored with an earlier sample's time.
+  // A kill shown ahead of the samples was stored with the time of an earlier sample.
   const absl::StatusOr<std::vector<OomRecord>> ooms =
       history.Ooms(std::nullopt, first_s - kDaySeconds, kManySamples);
   if (!ooms.ok()) return ooms.status();

@@ -1,4 +1,4 @@
-// The log of samples whose windows are open: what it has is taken in again at the start.
+// Log of the samples in open windows; a start replays it.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,31 @@
 
 namespace taut::server {
 
-// One thread calls it, that of the passes; status and unwritten_bytes any.
+// The thread of the passes makes all calls except status and unwritten_bytes, which any thread may call.
 class IngestLog {
  public:
   explicit IngestLog(IngestState& state) : s_(state) {}
 
-  // Gives the log what came since the last time, and forgets what is stored. `all_stored`: no closed window
-  // waits. status() says how it went.
+  // Writes the samples since the last call, and drops those whose windows are stored. `all_stored`: no closed
+  // window waits for the store. status() has the result.
   void Keep(bool all_stored);
-  // Not OK: samples of open windows would be lost to a kill just now.
+  // Not OK: a kill at this moment would lose samples of open windows.
   absl::Status status() const;
-  // Of samples that were acknowledged: a kill just now would lose them.
+  // Bytes of acknowledged samples that a kill at this moment would lose.
   uint64_t unwritten_bytes() const { return s_.samples == nullptr ? 0 : s_.samples->unwritten_bytes(); }
-  uint64_t replayed_samples() const { return s_.replayed_samples; }  // of open windows, by Replay
+  // Samples of open windows that Replay restored.
+  uint64_t replayed_samples() const { return s_.replayed_samples; }
 
   // ---- restore: no other thread is there yet ----
-  // Begins anew after what is stored; `fill` makes the jobs known.
+  // Starts the ingest after the last stored window; `fill` registers the known jobs.
   void Restore(std::optional<WindowId> last_window, absl::FunctionRef<void(SeriesMapper&)> fill);
-  // Takes in the log's samples again. `on_damage`: what of it was lost.
+  // Replays the log. Calls `on_damage` with a sentence for each part that is lost. Returns an error of
+  // reading the log or the history.
   absl::Status Replay(std::optional<WindowId> last_window, History& history,
                       absl::FunctionRef<void(std::string_view)> on_damage);
 
  private:
-  // REQUIRES: the state's mutex.
+  // Separates kills already stored from new ones, which TakeOoms then returns. REQUIRES the state's mutex.
   absl::Status KeepNewOoms(std::vector<OomSighting> sightings, History& history);
 
   IngestState& s_;

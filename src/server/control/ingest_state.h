@@ -1,4 +1,4 @@
-// What the parts of the ingest of ingest share.
+// State that the parts of the ingest share.
 #pragma once
 
 #include <atomic>
@@ -26,30 +26,34 @@ namespace taut::server {
 struct IngestOptions {
   Ingest::Options ingest;
   ClockSource clock = ClockSource::kWall;
-  // Closed windows that wait for the store; above this number samples are refused until it accepts them.
+  // Greatest number of closed windows that wait for the store; above it, samples are refused.
   int max_waiting_windows = 24;
-  // The same for windows that no tick has closed yet, where time is the samples' and may run ahead.
+  // Greatest number of windows that the samples may be ahead of the last tick, with time by samples.
   int max_open_windows = 100;
 };
 
-// The lock is held by a write for its body, and while windows close.
+// A write holds the lock for the length of its body; closing windows holds it as well.
 struct IngestState {
-  // `its_samples`: null if samples of open windows need not outlive the daemon. Both must outlive it.
+  // `its_samples`: null if samples of open windows are not kept over a restart. It and `its_board` must
+  // outlive this.
   IngestState(const IngestOptions& its_options, MappingRules its_mapping, SampleLog* its_samples,
               const SharedStatus& its_board);
 
   // All REQUIRE mutex.
-  // Not OK: nothing is taken in just now.
+  // Returns Unavailable, and counts the refusal, if the ingest accepts nothing at the moment.
   absl::Status CheckRoom();
+  // Like CheckRoom, without counting.
   absl::Status RoomNow() const;
-  // A request says that it is a time; `kept`: something of it was taken in.
+  // Notes the newest sample of a request; `kept` is true if any sample in it was accepted.
   void Say(const SaidTime& said, bool kept);
-  // Samples may have come.
+  // Notes the newest sample after a write.
   void NoteNewest();
-  // Puts a body into the log, if windows wait for something in it: `kept_before` were kept before it.
+  // Appends a body to the log if any sample in it was accepted. `kept_before`: count of accepted samples
+  // before it.
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
+  // Tells the windows about the time without samples before a start, once.
   void EndGap(Timestamp now);
-  // The first window that is not stored; before all windows if none is.
+  // Returns the first window that is not stored; a window before all others if none is stored.
   WindowId first_not_stored() const;
 
   static constexpr size_t kMostSaid = 64;  // SampleIntake::TakeSaid
@@ -68,13 +72,13 @@ struct IngestState {
   std::vector<SaidTime> said;
   std::optional<Timestamp> first_heard;
   std::map<std::string, std::vector<Label>> setting_labels;  // by job, since the last tick
-  // OOM kills that were stored before this life: job, second, and limit in bytes (0: none).
+  // OOM kills stored before this start: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before;
   StoredKills kills_before;
   std::vector<OomSighting> replayed_ooms;  // found by IngestLog::Replay, to be acted on
   absl::Status sample_log_status;
 
-  // Of the thread of the passes, and constant after a restore.
+  // Used by the thread of the passes; the last two are constant after a restore.
   int ticks_since_sync = 0;
   Timestamp growth_looked{INT64_MIN};
   uint64_t replayed_samples = 0;

@@ -1,4 +1,4 @@
-// The time of the cell, as samples and the daemon's clock tell it.
+// Time of the cell, from samples and the daemon's clock.
 #pragma once
 
 #include <optional>
@@ -14,26 +14,27 @@ class IngestTime {
   explicit IngestTime(IngestState& state) : s_(state) {}
 
   ClockSource source() const { return s_.options.clock; }
-  // Newest sample or the wall clock's time last told.
+  // Returns the newest sample's time with time by samples, else the wall clock time passed in last.
   Timestamp now() const;
-  // Time goes on at `now`, before or after what it was: a clock that was believed was wrong.
+  // Continues at `now`, earlier or later, after the believed clock was found wrong.
   void Shift(Timestamp now);
-  // The clock of a start is not confirmed: what is taken in is not logged, so that a restart does not take it for
-  // right.
+  // While `doubt`, accepted samples are not logged: the clock of the start is not confirmed, and a restart
+  // must not trust times stored by it.
   void Doubt(bool doubt);
-  // The clock of the start was wrong, and it is `now`: forgets the samples of the future.
+  // Continues at `now` after the clock of the start was wrong, and forgets samples of the future.
   void GoBack(Timestamp now);
-  // The latest time that is known from before the restore, if any.
+  // Returns the latest time known from before the restore, if any.
   std::optional<Timestamp> before() const { return s_.time_before; }
-  // Times in which no sample of a series came, though before and after some did, since the last call. What is
-  // read from history (When::kPast) is none.
+  // Returns the windows without any sample of a series between two that had some, since the last call.
+  // History (When::kPast) makes no gaps.
   std::vector<SilentSpan> TakeGaps();
   IngestLag lag() const;
-  // Seconds after its end at which a window closes.
+  // Returns the seconds between a window's end and its close.
   int64_t grace_s() const { return s_.options.ingest.windows.grace_seconds; }
-  // When the first window that has samples closes, by the cell's clock; nullopt: no sample has come in this life.
+  // Returns when the first window with samples closes, by the cell's clock; nullopt before the first sample
+  // of this start.
   std::optional<Timestamp> first_close() const;
-  // The cell's time, given the machine's; nullopt: where it is the samples' and there is none.
+  // Returns the cell's time for a wall clock time; nullopt with time by samples before the first sample.
   std::optional<Timestamp> Of(Timestamp now) const;
 
  private:

@@ -38,7 +38,7 @@ JobIndex::JobIndex(std::span<const JobRecord* const> jobs, const JobIndex* befor
   begins_.push_back(text_.size());
   if (before != nullptr) TakeOrder(*before, jobs);
   const auto name_before = [&](uint32_t a, uint32_t b) { return jobs[a]->name < jobs[b]->name; };
-  // The rest: those that `before` has not.
+  // Adds the jobs that `before` lacks.
   std::vector<uint8_t> is_there(jobs.size());
   for (const uint32_t place : by_name_) is_there[place] = 1;
   std::vector<uint32_t> fresh;
@@ -92,10 +92,10 @@ void JobIndex::TakeOrder(const JobIndex& before, std::span<const JobRecord* cons
 std::vector<uint8_t> JobIndex::Find(std::span<const std::string> words) const {
   const size_t jobs = ranks_.size();
   std::vector<uint8_t> fits(jobs, words.empty() ? 1 : 0);
-  // No name or label contains what ends one.
+  // No name or label contains the character that ends one.
   const auto has_end = [](const std::string& word) { return word.find(kEnd) != std::string::npos; };
   if (words.empty() || std::any_of(words.begin(), words.end(), has_end)) return fits;
-  // The longest is in the fewest jobs, most likely.
+  // The longest word is probably in the fewest jobs.
   const std::string& first =
       *std::max_element(words.begin(), words.end(),
                         [](const std::string& a, const std::string& b) { return a.size() < b.size(); });

@@ -1,5 +1,5 @@
-// The names and labels of all jobs in one text, and the jobs in the order of their names: what a list of a
-// million jobs is searched and sorted by. Immutable; snapshots share one until jobs come, go or get labels.
+// Index for searching and sorting a list of a million jobs: one text with all names and labels, and the order
+// of the names. Immutable; snapshots share it until a job or a label changes.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,15 @@ namespace taut::server {
 
 class JobIndex {
  public:
-  // `jobs` ascending by number, their names distinct. `before`: an index of many of them, from which their
-  // order is taken over, and with `same_labels` their texts; nullptr: there is none.
+  // `jobs` are ascending by number, with distinct names. `before`: index of many of the same jobs, or
+  // nullptr. Its order is reused, and its texts as well if `same_labels`. O(jobs · log jobs) without
+  // `before`.
   JobIndex(std::span<const JobRecord* const> jobs, const JobIndex* before, bool same_labels);
 
-  // By place in `jobs`: the place in the order of names.
+  // Returns, by place in `jobs`, the place in the order of names.
   std::span<const uint32_t> ranks() const { return ranks_; }
-  // By place in `jobs`: 1 if each word is in the name or in a label as key=value. Words are folded.
+  // Returns, by place in `jobs`, 1 if each word occurs in the name or in a label written key=value. `words`
+  // are folded. O(bytes of text).
   std::vector<uint8_t> Find(std::span<const std::string> words) const;
   size_t state_bytes() const;
 
@@ -32,17 +34,17 @@ class JobIndex {
     return std::string_view(text_).substr(begins_[place], begins_[place + 1] - begins_[place]);
   }
   void AddText(const JobRecord& job);
-  // The places in `before` of jobs that are still there become those of now.
+  // Translates places in `before` of jobs that still exist to their new places.
   void TakeOrder(const JobIndex& before, std::span<const JobRecord* const> jobs);
 
-  std::vector<uint32_t> numbers_;  // of the jobs, by place
+  std::vector<uint32_t> numbers_;  // numbers of the jobs, by place
   std::vector<uint32_t> by_name_;  // places in the order of names
   std::vector<uint32_t> ranks_;
   std::string text_;            // folded; each name and label followed by '\0'
-  std::vector<size_t> begins_;  // in text_, by place; the end last
+  std::vector<size_t> begins_;  // offsets in text_, by place; the last is the end
 };
 
-// Lower case, as searched for.
+// Returns the text in lower case, as it is searched for.
 std::string Folded(std::string_view text);
 
 }  // namespace taut::server

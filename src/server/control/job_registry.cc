@@ -19,7 +19,7 @@ void JobRegistry::NoteNewJobs(Timestamp now, brain::When when) {
       unsaved.new_jobs.push_back(std::move(record));
       continue;
     }
-    // It was forgotten and is there again.
+    // The job was forgotten and has returned.
     absl::StatusOr<JobRecord> before = parts_.history.Job(record.id);
     if (before.ok() && before->name == record.name) record = *std::move(before);
     unsaved.returned_jobs.push_back(std::move(record));
@@ -47,7 +47,7 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
   const auto fleet = parts_.fleet.Write();
   for (SeriesJobs::Facts& facts : changed.jobs) {
     if (!fleet->Has(facts.id)) continue;
-    // Those of before a restart, which the mapper still has, may be gone.
+    // Annotations from before a restart, which the mapper still has, may have been removed since.
     std::erase_if(facts.labels, [](const Label& label) { return label.first.starts_with(kSettingLabel); });
     if (fleet->AddLabels(facts.id, facts.labels, facts.parts))
       unsaved.relabelled_jobs.push_back(fleet->job(facts.id).record);
@@ -60,13 +60,13 @@ void JobRegistry::RelabelJobs(Timestamp now, brain::When when) {
 }
 
 absl::Status JobRegistry::ForgetJobs(WindowId now) {
-  // Once an hour is plenty.
+  // Once an hour is enough.
   if (now.index % kWindowsPerHour != 0) return absl::OkStatus();
   std::vector<JobId> due =
       parts_.fleet.Read()->departures.DueToForget(now, options_.forget_jobs_days, kMostAtATime);
   parts_.ingest.jobs.WithMapper([&](SeriesMapper& mapper) {
     mapper.jobs().DropForgotten(now.day() - options_.return_days);
-    // Series that still come, such as a limit's, keep a job.
+    // A series that still arrives, such as one of a limit, keeps its job.
     std::erase_if(due, [&](JobId id) { return !mapper.ForgetJob(id, now.day()); });
   });
   if (due.empty()) return absl::OkStatus();

@@ -1,4 +1,5 @@
-// Jobs that come, change their labels, go, and return: what ingest met becomes known to the fleet and the store.
+// Jobs that appear, get other labels, disappear and return: passes them from ingest to the fleet and the
+// store.
 #pragma once
 
 #include <functional>
@@ -13,16 +14,16 @@
 
 namespace taut::server {
 
-// REQUIRES Committer::writer().
+// Every call REQUIRES Committer::writer().
 class JobRegistry {
  public:
   struct Options {
-    // A job without usage for this time is forgotten: LiveDepartures::DueToForget.
+    // A job without usage for this time is forgotten (LiveDepartures::DueToForget).
     int forget_jobs_days = 30;
-    // If its name returns within this many days more, it is the same job with the same history.
+    // A forgotten job whose name returns within this further time keeps its number and history.
     int return_days = 30;
   };
-  // All must outlive it.
+  // All must outlive the registry.
   struct Parts {
     History& history;
     LiveIngest& ingest;
@@ -31,16 +32,17 @@ class JobRegistry {
   };
   JobRegistry(const Options& options, const Parts& parts) : options_(options), parts_(parts) {}
 
-  // Jobs that ingest met since the last time are known to the fleet, and unsaved. Before their first window is
-  // stepped.
+  // Adds jobs first seen since the last call to the fleet and to the unsaved state. Called before their first
+  // window is stepped.
   void AddNewJobs(Timestamp now, brain::When when);
-  // Labels of jobs that came with later series: those of their pods, mostly. Rules may set them otherwise now.
+  // Updates labels of jobs whose later series carried new ones, mostly labels of pods. Policy rules may match
+  // differently then.
   void RelabelJobs(Timestamp now, brain::When when);
-  // Once an hour: jobs whose tasks are gone. Windows must not wait that hold usage of a job.
+  // Forgets jobs whose tasks are gone; acts once an hour. REQUIRES that no closed window waits for its pass.
   absl::Status ForgetJobs(WindowId now);
 
-  // After a restart, the names and numbers of all jobs, and of those that were forgotten. `on_damage`: what is
-  // lost of it.
+  // Restores the names and numbers of all jobs, and of forgotten ones. Calls `on_damage` with a sentence for
+  // each part that is lost.
   void Restore(const StoreEnds& ends, Store& store, absl::FunctionRef<void(std::string)> on_damage);
 
  private:
@@ -48,7 +50,7 @@ class JobRegistry {
 
   const Options options_;
   const Parts parts_;
-  uint32_t next_job_ = 0;  // numbers below are, or were once, in the store
+  uint32_t next_job_ = 0;  // lower numbers are or were in the store
 };
 
 }  // namespace taut::server

@@ -13,7 +13,7 @@
 namespace taut::server {
 namespace {
 
-// The lower bound of a size, inclusive, and its name.
+// Lower bound of a size, inclusive, and its name.
 struct Size {
   double from;
   std::string_view name;
@@ -28,7 +28,7 @@ constexpr Size kTaskCounts[] = {{0, "1 task"}, {2, "2 to 9 tasks"}, {10, "10 tas
 // Places in GroupProperties; from kFirstSize on sizes, by Resource.
 constexpr size_t kClass = 0, kTasks = 1, kFirstSize = 2;
 
-// A group, and its place among those of its property; -1: the property is not known.
+// A group and its place in the property's order; -1: the property is unknown.
 struct Place {
   int rank = -1;
   std::string_view name;

@@ -16,7 +16,7 @@ Ingest::Options ScratchOptions(Ingest::Options options, WindowId from) {
   return options;
 }
 
-// The amounts that the job's recommendations replace; returns the requests that are beside them.
+// Sets the amounts that the job's recommendations replace; returns the requests beside them.
 OwnerRequests TakeOwners(const PerResource<Allocation>& allocation, JobWindowData& job) {
   OwnerRequests beside = job.requests;
   for (const Resource r : kResources) {

@@ -1,4 +1,4 @@
-// Jobs that appeared after the cell did, and what a source of history has of the time before.
+// Jobs that appeared after the cell's start, and their usage from before, read from a source of history.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,25 @@ namespace taut::server {
 struct LateJob {
   JobId id;
   std::string name;
-  WindowId until;  // what is missing is before this one
+  WindowId until;  // the missing history ends before this window
   PerResource<Allocation> allocation = {};
 };
 
+// Number of jobs by the state of the request for their history.
 struct LateJobCounts {
   uint64_t waiting = 0, read = 0, nothing = 0;
 };
 
-// Owners and other facts that series of the past say, kept small.
+// Facts about tasks (owners and others) from historical series, in compact form.
 class PastFacts {
  public:
-  // As said at `time`.
+  // `time`: timestamp of the facts.
   explicit PastFacts(Timestamp time) : time_(time) {}
+  // Adds the facts in the labels of one series.
   void Add(std::span<const LabelView> labels);
-  // After the last Add.
+  // Encodes the facts added last. Called after the last Add.
   void Finish();
+  // Writes all facts to `ingest`. Returns its first error.
   absl::Status GiveTo(Ingest& ingest) const;
 
  private:
@@ -44,22 +47,22 @@ class PastFacts {
   std::vector<std::string> bodies_;
 };
 
-// The past of some jobs: series of a source of history in, days out. The mapping rules are those of live
-// samples, but all is apart from these: no job comes of it, and nothing else is kept. One object, one thread.
+// Converts historical series of some jobs into days of usage. It applies the mapping rules of live samples in
+// an ingest of its own, so that it creates no jobs. Not thread-safe.
 class PastFold {
  public:
-  // OOM kills are not learnt, and nothing is claimed by agents. Windows before `from` do not count.
+  // Ignores OOM kills, reports of agents, and windows before `from`.
   PastFold(const MappingRules& rules, const Ingest::Options& options, WindowId from,
            std::span<const LateJob> wanted);
 
   absl::Status TakeFacts(const PastFacts& facts) { return facts.GiveTo(ingest_); }
-  // The wanted job that a series of these labels is of; nullptr: none.
+  // Returns the requested job that these labels belong to, or nullptr.
   const LateJob* WantedBy(std::span<const LabelView> labels) const;
-  // In time order for each series; `now` is not before any of them.
+  // Adds samples, in time order per series. `now` is not before any of them.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now);
-  // All until `watermark` was taken.
+  // Closes the windows before `watermark`. REQUIRES that all samples until then were added.
   void CloseUntil(Timestamp watermark);
-  // Of all wanted jobs, in their order: those without a day have none.
+  // Returns the past of every requested job, in their order; kNothing for a job without a day.
   std::vector<JobPast> TakePasts();
 
  private:

@@ -9,15 +9,15 @@
 namespace taut::server {
 namespace {
 
-// Of a gap: what is less than an hour changes no recommendation, and all jobs would have to learn anew.
+// A gap of less than an hour changes no recommendation, but would retrain every job.
 bool IsShort(std::span<const JobDay> days) {
   size_t windows = 0;
   for (const JobDay& day : days) windows += day.windows.size();
   return windows < static_cast<size_t>(kWindowsPerHour);
 }
 
-// What the account has not counted: it has every window that the store has of the job. Those after `through` will
-// be counted when they close.
+// Returns usage that the account has not counted. The account has every stored window of the job; windows
+// after `through` are counted when they close.
 absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast> pasts, WindowId through,
                                                         History& history) {
   std::vector<LateAccount> out;
@@ -80,7 +80,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
   for (const brain::LiveJob& job : fleet->jobs) {
     const int64_t seen_s = job.record.first_seen_s;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
-    // One that was never measured was mostly that of tasks whose owner was not known yet.
+    // A job that was never measured is mostly an intermediate one, from tasks whose owner was not known yet.
     if (seen_s < from.seconds() || seen_s >= settled.seconds()) continue;
     if (job.last_window.index == INT32_MIN || StateOf(job.record.id).has_value()) continue;
     late.push_back(LateJobOf(job, first.next()));
@@ -113,12 +113,12 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
 
 absl::Status LatePasts::AddPasts(std::vector<JobPast> pasts) {
   const std::lock_guard writer(parts_.committer.writer());
-  // So that the store has the jobs, and every window up to the one that checkpoints are of.
+  // After this commit the store has the jobs, and every window up to the one of the checkpoints below.
   if (absl::Status s = parts_.committer.Commit(); !s.ok()) return s;
   const std::optional<WindowId> stored = parts_.status.stored_through();
   if (!stored.has_value()) return absl::FailedPreconditionError("no window is stored yet");
-  // With the checkpoints of these jobs, which say that they want history: a kill after the commit, and before
-  // they have learnt, loses nothing.
+  // The commit contains checkpoints in which these jobs are marked for retraining, so a kill between the
+  // commit and their retraining loses nothing.
   std::vector<JobId> wanting;
   {
     const auto fleet = parts_.fleet.Write();
@@ -148,7 +148,7 @@ absl::Status LatePasts::SettlePasts() {
       if (!StateOf(job.record.id).has_value()) pasts.push_back({job.record.id, PastState::kNothing, {}});
     }
   }
-  // Without a window there was no history, and there is no job that was measured.
+  // Without a stored window there was no history, and no job was measured.
   if (pasts.empty() || !parts_.status.stored_through().has_value()) return absl::OkStatus();
   return AddPasts(std::move(pasts));
 }

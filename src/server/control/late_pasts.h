@@ -1,4 +1,4 @@
-// Jobs that appeared after the cell did: which of them lack their past, and how it is stored.
+// Finds jobs that lack their history from before they appeared, and stores it.
 #pragma once
 
 #include <mutex>
@@ -16,10 +16,10 @@
 
 namespace taut::server {
 
-// Any thread; AddPasts and SettlePasts wait for the right to decide.
+// Thread-safe. AddPasts and SettlePasts wait for Committer::writer().
 class LatePasts {
  public:
-  // All must outlive it.
+  // All must outlive this object.
   struct Parts {
     History& history;
     SharedFleet& fleet;
@@ -29,19 +29,22 @@ class LatePasts {
   };
   explicit LatePasts(const Parts& parts);
 
-  // Measured jobs first seen in [from, settled) whose past was not asked for, by name.
+  // Returns the measured jobs first seen in [from, settled) whose history was not requested, by name.
+  // O(jobs).
   std::vector<LateJob> LateJobs(Timestamp from, Timestamp settled) const;
-  // Known jobs, for what is missing before `until`.
+  // Returns all known jobs, for history that is missing before `until`. O(jobs).
   std::vector<LateJob> AllJobs(WindowId until) const;
-  // What a source of history has of jobs; those of jobs forgotten meanwhile are dropped. All or nothing is
-  // stored; jobs with a past learn from all that is stored of them. Nothing is decided by it.
+  // Stores the history of jobs, all or nothing, and skips jobs forgotten meanwhile. Jobs with usage in it are
+  // retrained later from all that is stored; no decision is made. Returns the store's error;
+  // FailedPrecondition before the first stored window.
   absl::Status AddPasts(std::vector<JobPast> pasts);
-  // All history before now was read: the past of the jobs known now is not requested.
+  // Notes that all history before now was read: the history of the jobs known now is not requested.
   absl::Status SettlePasts();
-  // Of known jobs; those first seen before `from` only if they were asked for.
+  // Counts the known jobs by state. Jobs first seen before `from` count only if their history was requested.
+  // O(jobs).
   LateJobCounts counts(Timestamp from) const;
 
-  // After a restart.
+  // Loads the states after a restart.
   absl::Status Restore(Store& store);
 
  private:

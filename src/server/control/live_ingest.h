@@ -1,5 +1,5 @@
-// Where samples, and tasks that agents report, come in: folds them into windows, and closes these by the time
-// of the cell. Samples of open windows are in a log until their window is stored.
+// Receives samples and reports of agents, folds them into windows, and closes these by the cell's time. A log
+// keeps the samples of open windows until their window is stored.
 #pragma once
 
 #include <utility>
@@ -15,10 +15,10 @@
 
 namespace taut::server {
 
-// The state with the parts that work on it, each of one topic, which says what threads may call it.
+// The shared state, and one part per topic that works on it. Each part documents its threads.
 struct LiveIngest {
   using Options = IngestOptions;
-  // As IngestState.
+  // Same arguments as IngestState.
   LiveIngest(const Options& options, MappingRules mapping, SampleLog* log_of_samples,
              const SharedStatus& status)
       : state(options, std::move(mapping), log_of_samples, status) {}

@@ -1,4 +1,4 @@
-// What sources that know their workloads see of a control plane: they report to the ingest of ingest.
+// The control plane as sources see it that know their workloads: they report values and facts to the ingest.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace taut::server {
 
-// From any thread, as `now`. What is reported outlives a restart, as samples of open windows do.
+// Thread-safe. Each report is received at `now`. Like samples of open windows, reports survive a restart.
 class LiveWorkloadIntake final : public WorkloadIntake {
  public:
-  // `ingest` must outlive it. `now`: the time that is believed.
+  // `ingest` must outlive this object. `now`: returns the believed time.
   LiveWorkloadIntake(LiveIngest& ingest, std::function<Timestamp()> now)
       : ingest_(ingest), now_(std::move(now)) {}
 

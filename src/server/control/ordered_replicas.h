@@ -1,4 +1,4 @@
-// The number of tasks that another program may take from the daemon and act on.
+// The ordered number of tasks, for another program that reads it from the daemon and acts on it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace taut::server {
 
-// What the policy of replicas has ordered for a job and has in force, 0 for a job that is to run no task; only
-// for jobs in a mode that acts (canary, auto). FailedPrecondition: its mode or settings order no number, or
-// there is none so far. The message names the job and what to change.
+// Returns the number of tasks that the replica policy has in force, for a job in a mode that acts (canary,
+// auto); 0 if the job is to run no task. FailedPrecondition: mode or settings order no number, or there is
+// none so far. The message names the job and the setting to change.
 absl::StatusOr<int64_t> OrderedReplicas(const brain::LiveJob& job);
-// The same for the job of this name; NotFound: no such job. Any thread.
+// Same for the job of this name. NotFound: no such job. Any thread may call.
 absl::StatusOr<int64_t> OrderedReplicas(const ControlPlane& control, const std::string& job);
 
 }  // namespace taut::server

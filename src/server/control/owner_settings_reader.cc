@@ -9,7 +9,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kAtATime = 256;  // under one lock
-constexpr size_t kAStep = 2'000;  // some 20 ms
+constexpr size_t kAStep = 2'000;  // about 20 ms
 
 }  // namespace
 
@@ -20,12 +20,12 @@ OwnerSettingsReader::OwnerSettingsReader(JobSettingsSource* source, SharedFleet&
 
 void OwnerSettingsReader::Step(int64_t now_s) {
   if (source_ == nullptr) return;
-  // A clock that was set back ends a rest.
+  // The second comparison ends a pause when the clock was set back.
   if (now_s >= rests_since_s_ && now_s < rests_since_s_ + kRestSeconds) return;
   rests_since_s_ = INT64_MIN;
   const uint32_t before = cursor_;
   const std::vector<JobId> waiting = fleet_.Read()->owners.Awaiting(kAStep, cursor_);
-  if (cursor_ <= before) {  // a new round has begun
+  if (cursor_ <= before) {  // the cursor wrapped around: a new round begins
     if (asked_ > kAtATime && settled_ == 0) {
       TAUT_PROBE("a round of questions for settings that settles no job");
       rests_since_s_ = now_s;

@@ -1,4 +1,4 @@
-// Asks the source of owners' settings for the jobs that wait for them.
+// Requests owners' settings for the jobs that wait for them.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,34 @@
 
 namespace taut::server {
 
-// REQUIRES Committer::writer().
+// Every call REQUIRES Committer::writer().
 class OwnerSettingsReader {
  public:
-  // `source`: null if there is none: no job waits. All must outlive it.
+  // `source`: null if there is none; then no job waits. All arguments must outlive this object.
   OwnerSettingsReader(JobSettingsSource* source, SharedFleet& fleet, Committer& committer);
 
-  // Asks for the next jobs that wait, a bounded number. A round over many jobs that settled none is followed by a
-  // rest of kRestSeconds: their source has not read what they wait for.
+  // Requests the settings of up to 2,000 waiting jobs. After a round over all waiting jobs (more than 256)
+  // that settled none, it pauses for kRestSeconds: the source has not read its data yet.
   void Step(int64_t now_s);
   static constexpr int64_t kRestSeconds = 5;
-  // Asks for these jobs, whether they wait or not. What has changed of their labels is unsaved.
-  // Returns how many of them were settled.
+  // Requests the settings of these jobs, whether they wait or not. Adds changed labels to the unsaved state.
+  // Returns the number of settled jobs.
   size_t Ask(std::span<const JobId> jobs, int64_t now_s);
-  // Notes whose request stays, of these jobs of a window that was observed.
+  // Notes, for the jobs [first, last) of an observed window, whether an autoscaler keeps their requests
+  // fixed. The caller holds the fleet's lock.
   void NoteRequests(const ClosedWindow& closed, size_t first, size_t last, brain::LiveFleet& fleet) const;
 
  private:
-  // Returns how many of them were settled.
+  // Returns the number of settled jobs.
   size_t AskSome(std::span<const JobId> jobs, int64_t now_s);
 
   JobSettingsSource* const source_;
   SharedFleet& fleet_;
   Committer& committer_;
-  uint32_t cursor_ = 0;  // of LiveOwners::Awaiting
-  // Of the round over all jobs that Step is in.
+  uint32_t cursor_ = 0;  // position in LiveOwners::Awaiting
+  // Counts of the present round over all waiting jobs.
   size_t asked_ = 0, settled_ = 0;
-  int64_t rests_since_s_ = INT64_MIN;  // INT64_MIN: it does not rest
+  int64_t rests_since_s_ = INT64_MIN;  // INT64_MIN: no pause
 };
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// What history tells newest first, oldest first: as it is replayed.
+// Returns history oldest first, in the order of replay, from a store that returns it newest first.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace taut::server {
 
-// Without reasons.
+// Decisions without reasons, oldest first. `query.limit` keeps the newest ones. Returns the store's error.
 absl::StatusOr<std::vector<Decision>> DecisionsInOrder(History& history, const DecisionQuery& query);
+// OOM kills by time, oldest first; `limit` keeps the newest ones. `job` absent: all jobs.
 absl::StatusOr<std::vector<OomRecord>> OomsInOrder(History& history, std::optional<JobId> job, int64_t from_s,
                                                    size_t limit);
 

@@ -1,4 +1,4 @@
-// Which tasks run on which machines, as a source of them sees it: agents, or the nodes of a cluster.
+// Which tasks run on which machines, as reported by a source: agents, or the nodes of a cluster.
 #pragma once
 
 #include <array>
@@ -12,33 +12,34 @@
 
 namespace taut::server {
 
-// By Resource, in cores and bytes; absent: not known, or none.
+// By Resource, cores and bytes; absent: unknown or unlimited.
 using PlacedAmounts = PerResource<std::optional<double>>;
 
 struct PlacedTask {
-  std::string job, task;  // as TaskIntake names them
-  // The windows say what its limits are; else it is this:
+  std::string job, task;  // names as in TaskIntake
+  // True if the limits are measured in windows; false: `asked` and `cap` hold them.
   bool limits_measured = false;
-  PlacedAmounts asked = {};  // what the scheduler counts: its request, or its limit
-  PlacedAmounts cap = {};    // it cannot use more
-  // Its number in windows; absent: none of it may have come. Sources leave it out: only tautd gives numbers.
+  PlacedAmounts asked = {};  // amount that the scheduler counts: request or limit
+  PlacedAmounts cap = {};    // upper bound of the usage
+  // Number of the task in windows; absent if no window of it may have arrived. Sources leave it empty,
+  // because only tautd assigns numbers.
   std::optional<TaskRef> number = {};
 };
 
 struct PlacedMachine {
-  std::string name = {};        // unique in its source
-  PlacedAmounts capacity = {};  // what tasks may have of it
-  bool ready = true;            // false: its source says that it takes no tasks, or is disconnected
+  std::string name = {};        // unique within its source
+  PlacedAmounts capacity = {};  // amounts that are available to tasks
+  bool ready = true;            // false if it accepts no tasks or is disconnected
   std::vector<PlacedTask> tasks = {};
 };
 
-// Any thread may call.
+// Thread-safe.
 class PlacementSource {
  public:
   virtual ~PlacementSource() = default;
-  // "agents", "kubernetes": the same at every call.
+  // Returns "agents" or "kubernetes"; the same at every call.
   virtual std::string_view placement_name() const = 0;
-  // As of now. A machine of which nothing is known but its name is not among them.
+  // Returns the present machines. Machines with nothing known but their names are left out.
   virtual std::vector<PlacedMachine> Placement() const = 0;
 };
 

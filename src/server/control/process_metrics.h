@@ -1,4 +1,4 @@
-// Metrics of the daemon's process and its store's files.
+// Metrics of the daemon's process and of its store's files.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace taut::server {
 
 class ProcessMetrics final : public Component {
  public:
-  // `context` outlives it.
+  // `context` outlives this object.
   ProcessMetrics(std::string version, int64_t started_s, const DaemonContext& context)
       : version_(std::move(version)), started_s_(started_s), context_(context) {}
 
   std::string_view name() const override { return "process"; }
-  // Gives freed memory back to the machine after each window.
+  // Returns freed memory to the operating system after each window.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
 

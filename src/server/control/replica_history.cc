@@ -10,10 +10,10 @@
 namespace taut::server {
 namespace {
 
-// Sums of a column.
+// Sums over a column.
 struct Sums {
   int windows = 0, with_capacity = 0, recommended = 0;
-  std::optional<double> load, forecast_low, forecast_high;  // the highest
+  std::optional<double> load, forecast_low, forecast_high;  // maxima
   double tasks = 0, would_be = 0, capacity = 0, would_be_capacity = 0;
 };
 
@@ -25,7 +25,8 @@ class Walk {
  public:
   explicit Walk(const ReplicaHistoryQuery& query)
       : query_(query), policy_(*query.policy), replicas_(brain::LiveReplicas::For(*query.policy)) {
-    policy_.mode = Mode::kObserve;  // the policy goes on from what was said before, as if it were in force
+    // The policy continues from its previous recommendation, as if that were in force.
+    policy_.mode = Mode::kObserve;
     use_ = query.size == brain::SizeUse::kOwners ? brain::SizeUse::kOwners : brain::SizeUse::kWouldBe;
     const int64_t windows = std::max(1, query.to.index - query.from.index);
     windows_each_ = static_cast<int32_t>((windows + query.columns - 1) / query.columns);
@@ -37,7 +38,7 @@ class Walk {
     if (signal.window >= query_.to || (signal.tasks.empty() && !said.known())) return;
     const bool of_cpu =
         replicas_ == nullptr || (replicas_->figures().is_of_cpu && replicas_->policy().reads_load());
-    if (signal.tasks.empty() && of_cpu) return;  // tasks that are not measured have no known usage
+    if (signal.tasks.empty() && of_cpu) return;  // usage is unknown for tasks that are not measured
     const int tasks = said.known() ? said.count : static_cast<int>(signal.tasks.size());
     if (signal.owner_limit.has_value() && *signal.owner_limit > 0) owners_ = signal.owner_limit;
     if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, use_, nullptr, {said});
@@ -76,7 +77,7 @@ class Walk {
 
  private:
   void AddForecast(const brain::LoadBand& band) {
-    // The load that the policy sees at a time is that of the window that ends then.
+    // At a given time, the policy sees the load of the window that ends then.
     const WindowId window{WindowId::Of(band.at).index - 1};
     if (window < query_.from || window >= query_.to) return;
     Sums& s = SumsOf(window);
@@ -92,7 +93,7 @@ class Walk {
     for (const TaskUsage& t : signal.tasks) load += t.mean;
     return load;
   }
-  // After the policy has seen the window; in_force_ is still what it recommended before.
+  // Called after the policy has seen the window; in_force_ still holds its previous recommendation.
   void Add(WindowId window, std::optional<double> load, int tasks) {
     Sums& s = SumsOf(window);
     ++s.windows;
@@ -131,16 +132,16 @@ class Walk {
   brain::JobPolicy policy_;
   std::unique_ptr<brain::LiveReplicas> replicas_;  // null: no policy
   brain::SizeUse use_ = brain::SizeUse::kOwners;
-  std::optional<double> owners_;  // CPU limit of a task, the last one known
+  std::optional<double> owners_;  // last known CPU limit of a task
   int32_t windows_each_ = 1;
   std::vector<Sums> sums_;
   ReplicaTotals totals_;
-  std::optional<int> in_force_;  // in the window that comes
+  std::optional<int> in_force_;  // in the next window
   int last_tasks_ = 0, last_would_be_ = 0;
 };
 
-// The windows of a day in their order: those with usage as they are, and those in which no task was measured,
-// which may have a load and a number that a series says.
+// Returns the windows of a day in order: those with usage, and those without measured tasks. The latter may
+// have a load and a number of tasks from a series.
 std::vector<Signal> WindowsOf(const JobDay& day, std::span<const Signal> measured) {
   std::vector<Signal> out(measured.begin(), measured.end());
   for (const JobWindow& w : day.windows) {
@@ -162,7 +163,7 @@ ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<cons
   for (const JobDay& day : days) {
     cpu.Build(day, Resource::kCpu);
     memory.Build(day, Resource::kMemory, query.policy->memory_signal);
-    // As windows are closed: of each its CPU first.
+    // In the order in which windows close: CPU before memory.
     auto next = memory.signals().begin();
     const auto end = memory.signals().end();
     for (const Signal& signal : WindowsOf(day, cpu.signals())) {

@@ -1,4 +1,5 @@
-// Restores after a stop: what was checkpointed, then what was stored since, in the order it happened.
+// Restores the state after a stop: first the checkpoints, then everything stored since, in the order of
+// events.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -14,10 +15,10 @@ constexpr WindowId kNever{INT32_MIN / 2};
 constexpr size_t kOomsRemembered = 20'000;
 constexpr size_t kFailedRemembered = 20'000;  // orders
 constexpr int64_t kLimitsRemembered =
-    900;  // seconds: a kill under a limit replaced since may be reported yet
-constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported this late still counts
+    900;  // seconds; a kill under a limit replaced since may still be reported
+constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported up to this late still counts
 
-// Versions before tables 10 stored names alone.
+// Versions before tables 10 stored only names.
 JobRecord WithWorkload(JobRecord job) {
   if (job.parts.known()) return job;
   const std::string* const cell = FindLabel(job.labels, "cluster");
@@ -28,7 +29,7 @@ JobRecord WithWorkload(JobRecord job) {
   return job;
 }
 
-// Decided since `from_s`, oldest first.
+// Returns the decisions since `from_s`, oldest first.
 absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t from_s) {
   DecisionQuery query;
   query.from_s = from_s;
@@ -36,8 +37,8 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   return DecisionsInOrder(history, query);
 }
 
-// In the order in which they were taken in. Those of after `latest_s` had a wrong clock, and have had their
-// effect.
+// Returns the OOM kills in the order of their processing. Kills after `latest_s` came from a wrong clock and
+// have had their effect.
 absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
   absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();
@@ -48,11 +49,11 @@ absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t fro
 
 }  // namespace
 
-// What a store has, as far as a restart has to know it.
+// Contents of a store, as far as the restore needs them.
 struct ControlPlane::Restored {
   StoreEnds ends;
-  std::vector<WindowId> through;  // by chunk: the window at whose end its checkpoint was saved; kNever: none
-  WindowId unchanged = kNever;    // checkpoints of before this window hold at its end
+  std::vector<WindowId> through;  // by chunk: last window before its checkpoint; kNever: no checkpoint
+  WindowId unchanged = kNever;    // checkpoints before this window are valid until its end
 };
 
 absl::Status ControlPlane::Restore() {
@@ -97,7 +98,7 @@ absl::Status ControlPlane::ShowRestored(const Restored& restored) {
 
 absl::Status ControlPlane::RestoreJobs(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
-  // A number without a job is of one that was forgotten, or whose record is damaged, which the store says.
+  // A number without a job belongs to a forgotten one, or to a damaged record, which the store reports.
   const auto on_job = [&](const JobRecord& job) {
     if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
     fleet.AddRestoredJob(WithWorkload(job));
@@ -108,7 +109,7 @@ absl::Status ControlPlane::RestoreJobs(Restored& restored) {
     return absl::OkStatus();
   };
   const auto on_checkpoint = [&](const Checkpoint& c) { return RestoreCheckpoint(c, restored); };
-  // The sink only refers to these: they must outlive it.
+  // The sink refers to these lambdas, so they must outlive it.
   const RestoreSink sink{on_job, on_setting, on_checkpoint};
   absl::StatusOr<StoreEnds> ends = parts_.store->Restore(sink);
   if (!ends.ok()) return ends.status();
@@ -150,7 +151,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   return absl::OkStatus();
 }
 
-// A chunk without a checkpoint is one of new jobs, or its checkpoint is lost.
+// A chunk without a checkpoint has only new jobs, or its checkpoint is lost.
 void ControlPlane::FindChunksToRead(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
   restored.through.resize(fleet.checkpoint.num_chunks(), kNever);
@@ -171,11 +172,11 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   if (through.empty()) return absl::OkStatus();
   brain::LiveFleet& fleet = fleet_.unshared();
   const WindowId last = *restored.ends.last_window;
-  // Chunks without a checkpoint (jobs that were new) process their stored history in Retrain.
+  // Chunks without a checkpoint replay their stored history later, in RetrainSome.
   WindowId from = last;
   for (const WindowId w : through) from = std::min(from, std::max(w, WindowId{last.index - kWindowsPerDay}));
   const int64_t from_s = from.next().start_s();
-  // What is in force for jobs without a checkpoint only their decisions tell, however old.
+  // For jobs without a checkpoint, only their decisions contain what is in force, however old these are.
   bool lost = false;
   for (const brain::LiveJob& job : fleet.jobs) lost = lost || job.lost;
   const int64_t recent_s = last.next().start_s() - kLimitsRemembered;
@@ -193,7 +194,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   });
   auto decision = decisions->begin();
   auto oom = ooms->begin();
-  // One told late comes after those that were taken in before it.
+  // A kill that was reported late follows the kills processed before it, whatever its time.
   const auto happen_before = [&](int64_t end_s) {
     for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.restore.Redo(*oom);
   };
@@ -211,7 +212,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   if (!s.ok()) return s;
   happen_before(INT64_MAX);
   for (; decision != decisions->end(); ++decision) fleet.restore.Redo(*decision);
-  // An order may fail after the checkpoint that has it.
+  // An order may have failed after the checkpoint that contains it.
   DecisionQuery failed;
   failed.target = Target::Replicas();
   failed.outcome = Outcome::kFailed;
@@ -223,7 +224,7 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   return SendAgain(*decisions);
 }
 
-// An OOM kill may have raised a limit before the first window was over.
+// An OOM kill may have raised a limit before the first window closed.
 absl::Status ControlPlane::RestoreWithoutWindows() {
   const absl::StatusOr<std::vector<Decision>> decisions = DecisionsSince(*parts_.history, INT64_MIN);
   if (!decisions.ok()) return decisions.status();
@@ -239,7 +240,7 @@ absl::Status ControlPlane::RestoreWithoutWindows() {
   return absl::OkStatus();
 }
 
-// However long ago an order failed, tasks have what they had before it.
+// After a failed order, however old, tasks keep the limit from before it.
 absl::Status ControlPlane::RememberFailedOrders() {
   brain::LiveFleet& fleet = fleet_.unshared();
   DecisionQuery query;
@@ -253,7 +254,7 @@ absl::Status ControlPlane::RememberFailedOrders() {
     DecisionQuery of_job;
     of_job.job = d.job;
     of_job.target = Resource::kMemory;
-    of_job.limit = 4 * brain::PastLimits::kKept;  // with those that set no limit of all tasks
+    of_job.limit = 4 * brain::PastLimits::kKept;  // also decisions that set no limit for all tasks
     const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, of_job);
     if (!orders.ok()) return orders.status();
     fleet.orders.RememberAllSent(d.job, *orders);
@@ -261,8 +262,8 @@ absl::Status ControlPlane::RememberFailedOrders() {
   return absl::OkStatus();
 }
 
-// The actuator's state is of its last checkpoint, without the orders since, whatever came of them. A state of an
-// older version does not say what it has, and gets all that is stored.
+// The actuator's state is as old as its checkpoint and lacks all orders since, whatever their outcome. The
+// state of an older version does not name its last decision, so that the actuator receives all stored orders.
 absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints) {
   const std::optional<Checkpointer::ActuatorSaved>& saved = checkpointer_.actuator_saved();
   if (!saved.has_value()) {

@@ -1,4 +1,5 @@
-// Where time is the samples': one wrong sample does not move it, a source that goes on at another time does.
+// Guard of the samples' time: one wrong sample does not move it; a source that continues at another time
+// does.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,16 @@
 
 namespace taut::server {
 
-// A sample further than this from the newest is not taken: days without any sample are rare, and wrong
-// clocks are not.
+// Greatest distance between a sample and the newest one, seconds. Samples further away are refused: a whole
+// day without samples is rarer than a wrong clock.
 inline constexpr int64_t kMaxSampleStepSeconds = 86'400;
 
-// Plain arithmetic. Not thread-safe.
+// Does no I/O. Not thread-safe.
 class SampleClock {
  public:
-  // A request came. `kept`: something of it was taken in. The time to go on at, when several requests in a
-  // row, of which nothing was taken, agree that it is another day.
+  // Handles a request whose newest sample is `newest_offered`. `kept` is true if a sample in it was accepted.
+  // Returns the time to continue at after three refused requests in a row agree, within a day, on another
+  // time.
   std::optional<Timestamp> Offer(Timestamp newest_offered, bool kept, Timestamp now) {
     constexpr int64_t kStepUs = kMaxSampleStepSeconds * kMicrosPerSecond;
     if (kept || newest_offered.us == INT64_MIN || std::llabs(newest_offered.us - now.us) <= kStepUs) {

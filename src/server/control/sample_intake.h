@@ -1,4 +1,4 @@
-// Samples that come in: remote write, series from elsewhere, and values of sources that know their workloads.
+// Receives samples: remote write, backfilled series, and values from sources that know their workloads.
 #pragma once
 
 #include <span>
@@ -15,27 +15,27 @@ class SampleIntake {
  public:
   explicit SampleIntake(IngestState& state) : s_(state) {}
 
-  // A remote-write body. InvalidArgument: never send it again; ResourceExhausted: too large; Unavailable:
-  // send it again later.
-  // `sender`: as SaidTime.
+  // Processes a remote-write body. `sender`: as SaidTime. InvalidArgument: malformed, never resend;
+  // ResourceExhausted: too large; Unavailable: resend later.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now, uint64_t sender = 0);
-  // The same for a series from elsewhere (backfill); labels ascending. Samples from `keep_from` on outlive a
-  // restart, as those of Write do; the others have to be read again.
+  // Processes a backfilled series; labels ascending. Samples from `keep_from` on are logged, so they survive
+  // a restart; the others must be read again.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
             Timestamp keep_from = Timestamp{INT64_MAX});
-  // The same for values of a source that knows its workloads.
+  // Processes values of a source that knows its workloads; they are logged.
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   void Take(const WorkloadFact& fact, int64_t timestamp_ms, Timestamp now);
-  // The senders' time: the newest sample of each request since the last call, of this many requests
-  // at most, whether they were taken or not.
+  // Returns the newest sample of each request since the last call, accepted or not, for at most kMostSaid
+  // requests. With time by samples it is always empty.
   static constexpr size_t kMostSaid = IngestState::kMostSaid;
   std::vector<SaidTime> TakeSaid();
 
  private:
   // All REQUIRE the state's mutex.
-  // Where time is the samples' and it is unknown yet, most samples of a body decide.
+  // Returns the time at which a body counts as received. Before the first sample, with time by samples, it is
+  // the median time in the body.
   Timestamp NowForBody(std::string_view body, Timestamp now);
-  // Logs one series of a source's own, with one sample.
+  // Logs one series of a source with one sample.
   void LogOwn(std::string_view metric, std::string_view packed, const RemoteSample& sample, Timestamp now,
               uint64_t kept_before);
 

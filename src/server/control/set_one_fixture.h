@@ -1,4 +1,4 @@
-// One setting of one job, as tests change it.
+// Changes one setting of one job, for tests.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace taut::server {
 
-// As ControlPlane::SetMany.
+// Like ControlPlane::SetMany, with one setting.
 inline absl::StatusOr<SettingChange> SetOne(ControlPlane& control, JobId id, std::string_view key,
                                             std::string_view value, std::string_view who) {
   const brain::KeyValue setting{key, value};

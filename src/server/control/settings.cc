@@ -1,4 +1,4 @@
-// People's settings: stored first, then in force.
+// Settings made by people: they are stored first, and then take effect.
 #include "common/base/strings.h"
 #include "server/control/control_plane.h"
 
@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<SettingChange>> ControlPlane::SetMany(JobId id,
   unsaved.output.point.changes += prepared->output.point.changes;
   fleet_.Write()->overrides.Take(*std::move(prepared));
   committer_.TellStored();
-  (void)committer_.StoreOutcomes();  // what the store does not take now it gets with the next tick
+  (void)committer_.StoreOutcomes();  // the next tick stores what the store refuses now
   return changes;
 }
 

@@ -1,4 +1,4 @@
-// The live fleet and the lock over it, with the threads that step its jobs.
+// The live fleet, the lock over it, and the threads that step its jobs.
 #pragma once
 
 #include <mutex>
@@ -10,14 +10,14 @@
 
 namespace taut::server {
 
-// Any thread may read; the thread that holds Committer::writer() changes it. Hold a handle briefly: for some
-// hundred jobs.
+// Any thread may read; the thread that holds Committer::writer() changes the fleet. A handle must be
+// short-lived: long enough for a few hundred jobs.
 class SharedFleet {
  public:
-  // `threads` as ControlOptions::threads.
+  // `threads`: as ControlOptions::threads.
   SharedFleet(const brain::LiveSettings& settings, int threads) : fleet_(settings), workers_(threads) {}
 
-  // The fleet for as long as the handle lives.
+  // Access to the fleet, locked for the life of the handle.
   template <typename Lock, typename Fleet>
   class Handle {
    public:
@@ -33,12 +33,13 @@ class SharedFleet {
     return {mutex_, fleet_};
   }
   Handle<std::unique_lock<std::shared_mutex>, brain::LiveFleet> Write() { return {mutex_, fleet_}; }
-  // For the thread that changes the fleet: no other does.
+  // Access for the thread that changes the fleet, which needs no lock to read.
   const brain::LiveFleet& unlocked() const { return fleet_; }
-  // For a restore: no other thread is there yet.
+  // Access for a restore, before any other thread starts.
   brain::LiveFleet& unshared() { return fleet_; }
 
-  // Calls turns on several threads where there are enough of them; as RunTurns.
+  // Calls `turn` for 0 to count-1: on several threads if there are at least 8 turns, else in order. Returns
+  // when all are done.
   void RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
     constexpr size_t kTurnsForThreads = 8;  // fewer are quicker on one thread
     if (count < kTurnsForThreads || !workers_.is_parallel()) return brain::RunInOrder(count, turn);

@@ -1,4 +1,4 @@
-// What a control plane shows of itself: the snapshot of its jobs, counts, and whether it can work.
+// What a control plane publishes: the snapshot of its jobs, counts, and readiness.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace taut::server {
 
-// How long the steps of a pass took, in the order they were taken.
+// Durations of the steps of a pass, in their order.
 struct PassTimes {
   WindowId window;
   size_t jobs = 0;
@@ -32,16 +32,16 @@ struct ControlCounts {
   uint64_t forgotten_jobs = 0, returned_jobs = 0;
   uint64_t replica_step_backs = 0;
   uint64_t external_taken = 0,
-           external_ignored = 0;  // answers: ignored if the job does not ask for them any more
+           external_ignored = 0;  // answers ignored because the job no longer uses them
   std::array<uint64_t, kNumDecisionKinds> decisions_by_kind{};
-  // Of guards of memory that are stored, by Tier and TierActKind; without those of agents that observe.
+  // Stored acts of memory guards, by Tier and TierActKind, without agents in observe mode.
   std::array<std::array<uint64_t, kTierActKinds>, kTiers> tier_acts{};
 };
 
-// Any thread. Each call holds the lock for a copy.
+// Thread-safe. Each call holds the lock for one copy.
 class SharedStatus {
  public:
-  // Never null. Of what is stored.
+  // Returns the snapshot of the stored state; never null.
   std::shared_ptr<const FleetView> view() const {
     const std::lock_guard lock(mutex_);
     return view_;
@@ -50,7 +50,7 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     view_ = std::move(view);
   }
-  // Windows up to this one are stored; nullopt: none.
+  // Returns the last stored window; nullopt if none is stored.
   std::optional<WindowId> stored_through() const { return view()->window; }
 
   ControlCounts counts() const {
@@ -73,7 +73,7 @@ class SharedStatus {
     last_pass_ = std::move(times);
   }
 
-  // The state of the machine's clock; a part of ready().
+  // Notes the state of the machine's clock, on which ready() depends.
   void NoteClock(ClockView clock) {
     const std::lock_guard lock(mutex_);
     clock_ = std::move(clock);
@@ -83,11 +83,12 @@ class SharedStatus {
     return clock_;
   }
 
+  // Notes the store's last result, on which ready() depends.
   void NoteStore(absl::Status status) {
     const std::lock_guard lock(mutex_);
     store_ = std::move(status);
   }
-  // `lost`: what was lost to damage, for people.
+  // Ends the restore. `lost`: sentences for people about what damage destroyed.
   void NoteRestored(std::vector<std::string> lost) {
     const std::lock_guard lock(mutex_);
     lost_ = std::move(lost);
@@ -101,7 +102,8 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     return restored_;
   }
-  // OK when samples are taken and windows stored; otherwise why not.
+  // Returns OK if samples are accepted and windows are stored; else Unavailable or the store's error, with
+  // the reason.
   absl::Status ready() const;
 
  private:

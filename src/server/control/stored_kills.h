@@ -1,4 +1,4 @@
-// OOM kills that a daemon which ran before has counted and stored, as far as sources may show them again.
+// OOM kills stored before the start which sources may still report again.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace taut::server {
 
-// One object, one thread.
+// Not thread-safe.
 class StoredKills {
  public:
   void Add(const OomRecord& oom);
-  // Whether it is one of them. Each is met once.
+  // Returns true if this is a stored kill, and removes it: each is matched once. O(stored kills of the job).
   bool Meet(const OomSighting& oom);
 
  private:
-  // By job and the latest second that its source may show for it: the earliest. A dated kill has one second.
+  // Key: job, and the latest second that its source may report for it. Value: the earliest. Both are equal
+  // for a kill with a known time.
   std::multimap<std::pair<uint32_t, int64_t>, int64_t> kills_;
 };
 

@@ -1,5 +1,5 @@
-// What agents report of tasks goes in here, and what is to hold for a task comes out. The control plane
-// implements it; src/server/agents/ uses it and includes nothing of the control plane.
+// Interface between agents and the control plane: agents report tasks and receive the limits in force. The
+// control plane implements it; src/server/agents/ uses it and includes nothing else of the control plane.
 #pragma once
 
 #include <array>
@@ -18,49 +18,49 @@
 
 namespace taut::server {
 
-// A task as its agent names it.
+// A task under its agent's names.
 struct NamedTask {
   std::string_view job, task;
   std::span<const LabelView> labels;
-  std::string_view container = {};  // its ID at its engine; "": none, or not known
-  uint64_t sender = 0;              // a number of its machine; 0: not known, or the one of this process
+  std::string_view container = {};  // ID in its container engine; "" if none or unknown
+  uint64_t sender = 0;              // number of its machine; 0 if unknown or this process' own
 };
-// The result: its job, and its number in that.
+// Job and task as numbers; a task's number is unique in its job.
 struct TaskRef {
   JobId job;
   uint32_t task = 0;
 };
-// What is to hold for a task that was just found.
+// Terms for a task that was just found.
 struct StandingTerms {
   Mode mode = Mode::kObserve;
-  PerResource<std::optional<double>> in_force;  // by Resource: what Tautline has set; absent: the owner's
-  PerResource<std::optional<double>> upper;     // nothing above this may be set
-  PerResource<int64_t> decided_s{};             // of in_force, by the cell's clock; 0: never
-  int64_t startup_grace_s = 0;                  // nothing is lowered in this time after its start
-  bool knows_settings = true;                   // the owner's too; false: the mode may be another
+  PerResource<std::optional<double>> in_force;  // set by Tautline; absent: the owner's limit
+  PerResource<std::optional<double>> upper;     // greatest value that may be set
+  PerResource<int64_t> decided_s{};  // time of the decision on in_force, by the cell's clock; 0 if never
+  int64_t startup_grace_s = 0;       // nothing is lowered for this time after a task's start
+  bool knows_settings = true;        // false while the owner's settings are unknown, so the mode may change
 };
 
-// Any thread may call.
+// Thread-safe.
 class TaskIntake {
  public:
   virtual ~TaskIntake() = default;
-  // A task that is there. nullopt: refused, and counted.
+  // Registers a running task. Returns nullopt, and counts it, if it is refused.
   virtual std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) = 0;
-  // A window of a task. OK also if it came too late and was dropped; Unavailable: send it again later;
-  // OutOfRange: of the far future, and dropped.
+  // Processes a window of a task. OK also if it was too late and dropped. Unavailable: resend later.
+  // OutOfRange: far in the future, dropped. InvalidArgument: impossible values.
   virtual absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) = 0;
-  // An OOM kill, with the limit in force then. Reported a second time it is dropped.
+  // Processes an OOM kill, with the limit in force at the kill, bytes. A repeated report is dropped.
   virtual absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
                                std::optional<double> limit, Timestamp now) = 0;
-  // What an agent's guard of memory did. Reported a second time it is dropped. Unavailable: send it again later.
+  // Processes an act of an agent's memory guard. A repeated report is dropped. Unavailable: resend later.
   virtual absl::Status TakeTierAct(TierAct act) = 0;
-  // Where time is the samples': a source has reached this time.
+  // With time by samples: notes that a source has reached this time.
   virtual void SeeTime(Timestamp t) = 0;
-  // While it holds, no window closes: a source is about to send data for it.
+  // While true, no window closes, because a source is about to send data for open ones.
   virtual void HoldWindows(bool hold) = 0;
-  // nullopt as long as the fleet does not know the job. `task`: its name, by which trials know it.
+  // Returns nullopt while the fleet does not know the job. `task`: its name, which identifies it in trials.
   virtual std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task) const = 0;
-  // Windows up to this one are stored; nullopt: none.
+  // Returns the last stored window; nullopt if none is stored.
   virtual std::optional<WindowId> stored_through() const = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-// No name has a line end in it.
+// No name contains a line end, so the parts cannot run together.
 std::string KeyOf(const TierAct& act) {
   return StrCat(act.at_us, "\n", Name(act.kind), "\n", act.machine, "\n", act.job, "\n", act.task);
 }

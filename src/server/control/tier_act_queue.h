@@ -1,4 +1,4 @@
-// Acts of agents' guards of memory that wait for the next tick to store them, each once. Thread-safe.
+// Queue of acts of agents' memory guards until the next tick stores them, each once. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +16,28 @@ namespace taut::server {
 
 class TierActQueue {
  public:
-  // The newest acts, this many, are known again when an agent that missed the acknowledgement reports them a
-  // second time.
+  // Number of newest acts that are remembered, so that a repeated report after a lost acknowledgement is
+  // dropped.
   static constexpr size_t kRemembered = 20'000;
   static constexpr size_t kMostWaiting = 20'000;
 
-  // OK also if it is a repeated one, which is dropped. Unavailable: kMostWaiting wait, because the store takes
-  // none.
+  // Queues an act. OK also for a repeated one, which is dropped. Unavailable: kMostWaiting acts wait because
+  // the store accepts none.
   absl::Status Take(TierAct act);
-  // Those that wait, in the order in which they came, none later than `latest_s`. The caller stores them.
+  // Removes and returns the queued acts, in order of arrival, with times cut to `latest_s`. The caller stores
+  // them.
   std::vector<TierAct> TakeAll(int64_t latest_s);
-  // These are stored; the newest first.
+  // Remembers stored acts after a restart; `stored` is newest first.
   void Remember(std::span<const TierAct> stored);
 
  private:
-  // REQUIRES: mutex_. False: it was known.
+  // Remembers an act. Returns false if it was known. REQUIRES mutex_.
   bool Note(const TierAct& act);
 
   std::mutex mutex_;
   std::vector<TierAct> waiting_;
   absl::flat_hash_set<std::string> known_;
-  std::deque<std::string> order_;  // of known_, the oldest first
+  std::deque<std::string> order_;  // oldest first
 };
 
 }  // namespace taut::server

@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-// One lane's trial, copied out so that only one lock is held at a time.
+// The trial of one lane. It is copied, so that only one lock is held at a time.
 struct Members {
   JobId job;
   Resource resource = Resource::kCpu;
@@ -62,7 +62,7 @@ void NameTrialTasks(SharedFleet& fleet, LiveIngest& ingest, Unsaved& unsaved) {
       if (t.name.empty()) unnamed.emplace_back(m.job, t.number);
     }
   }
-  // Both resources of a job may have taken the same task.
+  // CPU and memory of a job may have selected the same task.
   std::sort(unnamed.begin(), unnamed.end());
   unnamed.erase(std::unique(unnamed.begin(), unnamed.end()), unnamed.end());
   std::vector<std::string> names;
@@ -73,7 +73,7 @@ void NameTrialTasks(SharedFleet& fleet, LiveIngest& ingest, Unsaved& unsaved) {
       const auto at = std::lower_bound(unnamed.begin(), unnamed.end(), std::pair(m.job, t.number));
       t.name = names[static_cast<size_t>(at - unnamed.begin())];
     }
-    // One that ended since its window is not on trial.
+    // A task that ended since its window is not on trial.
     std::erase_if(m.tasks, [](const brain::TrialTask& t) { return t.name.empty(); });
   }
   const auto live = fleet.Write();
@@ -87,14 +87,14 @@ std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsave
   for (const JobId id : unsaved.trials) {
     const auto fleet = shared.Read();
     const brain::LiveJob& job = fleet->job(id);
-    if (!fleet->Enforced(job)) continue;  // nothing is applied: the outcome of the first order stands
+    if (!fleet->Enforced(job)) continue;  // nothing is applied: the outcome of the first order holds
     for (const Resource r : kResources) {
       const brain::GateState& gate = job.of(r).gate;
       if (!gate.trial.has_value() || gate.trial->decision == 0) continue;
       const uint64_t decision = gate.trial->decision;
       const auto began = [decision](const Decision& d) { return d.id == decision; };
       const std::vector<Decision>& now = unsaved.output.decisions;
-      if (std::any_of(now.begin(), now.end(), began)) continue;  // ordered with its decision
+      if (std::any_of(now.begin(), now.end(), began)) continue;  // its decision is ordered in this commit
       orders.push_back({decision, job.record.name, r, gate.trial->limit, TrialNames(gate, decision)});
     }
   }

@@ -1,5 +1,4 @@
-// The tasks of trials: the fleet counts them by number, actuators know them by name, and a restart gives out
-// numbers anew.
+// Tasks on trial. The fleet knows them by number and actuators by name; a restart assigns new numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,16 @@
 
 namespace taut::server {
 
-// The names of the tasks on the trial that `decision` began; empty if it is over.
+// Returns the names of the tasks on the trial that `decision` began; empty if the trial is over.
 std::vector<std::string> TrialNames(const brain::GateState& gate, uint64_t decision);
 
-// REQUIRE Committer::writer().
+// All functions below REQUIRE Committer::writer().
 
-// Numbers of tasks on trial are those of now: others hold after a restart.
+// Updates the numbers of tasks on trial from their names, since a restart or a return changes numbers.
 void FindTrialTasks(SharedFleet& fleet, LiveIngest& ingest);
-// Tasks that a trial has taken have numbers; from here on they have names.
+// Sets the names of tasks that a trial has just selected by number. Drops tasks that have ended.
 void NameTrialTasks(SharedFleet& fleet, LiveIngest& ingest, Unsaved& unsaved);
-// Orders of trials whose tasks changed, for those that they have now.
+// Returns the orders of trials whose tasks changed, with their present tasks.
 std::vector<TargetOrder> TrialExtensions(const SharedFleet& shared, const Unsaved& unsaved);
 
 }  // namespace taut::server

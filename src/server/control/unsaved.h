@@ -1,4 +1,4 @@
-// What has been decided but not yet stored: it is not published before the store has it.
+// Everything decided but not stored yet; it is published only after the store has it.
 #pragma once
 
 #include <optional>
@@ -22,11 +22,11 @@ struct Unsaved {
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
   std::vector<JobPast> pasts;
-  std::vector<AccountEntry> account;      // of the window
-  std::vector<LateAccount> late_account;  // of pasts
-  std::vector<JobId> trials;              // whose tasks changed: their orders are extended
+  std::vector<AccountEntry> account;      // of the closed window
+  std::vector<LateAccount> late_account;  // of `pasts`
+  std::vector<JobId> trials;              // jobs whose tasks on trial changed; their orders are extended
   brain::PassOutput output;
-  brain::When when = brain::When::kNow;  // of the window or the OOM kills
+  brain::When when = brain::When::kNow;  // applies to the window or the OOM kills
 
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
@@ -35,6 +35,7 @@ struct Unsaved {
            output.settings.empty();
   }
   PassRecord Record() const {
+    // Returns the commit for the store; it points into this object.
     PassRecord record;
     record.window = window.has_value() ? &*window : nullptr;
     record.new_jobs = new_jobs;
@@ -54,10 +55,10 @@ struct Unsaved {
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }
-  // What happened between two windows is published with the next one.
+  // Clears all but the fleet's counts between two windows, which are published with the next window.
   void Clear() {
     const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
-    *this = Unsaved();  // with the memory: a first hour decides for every job at once
+    *this = Unsaved();  // also frees the memory: a first hour decides for every job at once
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;
   }

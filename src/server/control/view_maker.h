@@ -1,4 +1,4 @@
-// Makes the snapshot that lists and sums come from, after each pass.
+// Makes the snapshot for lists and sums after each pass.
 #pragma once
 
 #include <deque>
@@ -9,19 +9,20 @@
 
 namespace taut::server {
 
-// REQUIRES Committer::writer() for all but the constructor.
+// All but the constructor REQUIRE Committer::writer().
 class ViewMaker {
  public:
-  // Both must outlive it.
+  // Both must outlive this object.
   ViewMaker(const SharedFleet& fleet, SharedStatus& status) : fleet_(fleet), status_(status) {}
 
-  // O(jobs). `point`: of the window that was stored; null: what has changed since.
+  // Publishes a new snapshot. `point`: the stored window's; null if only settings or decisions changed.
+  // O(jobs).
   void Refresh(const FleetPoint* point);
-  // After a restart: the last day, ascending; the newest is yet to be passed to Refresh.
+  // Sets the last day's points after a restart, ascending. The newest one is left for Refresh.
   void Seed(std::span<const FleetPoint> points);
 
  private:
-  // Not before the first pass: a start does not wait for it.
+  // Reuses or renews the index. Skipped before the first pass, so that it does not delay a start.
   void Index(const FleetView& old, FleetView& next);
   void CountDay(const FleetPoint* point, FleetView& next);
 
@@ -33,7 +34,7 @@ class ViewMaker {
   const SharedFleet& fleet_;
   SharedStatus& status_;
   std::deque<DayPoint> day_points_;  // of the last 24 h
-  brain::FleetRecords indexed_;      // that the view's index is of
+  brain::FleetRecords indexed_;      // the records that the index was made from
 };
 
 }  // namespace taut::server

@@ -1,5 +1,4 @@
-// One job's stored history stepped again under other parameters, through the gate as in mode auto: the replay
-// of one lane.
+// Replays one job's stored history under other parameters, through the gate as in mode auto.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +18,25 @@ namespace taut::server {
 
 struct WhatIfChange {
   std::optional<brain::Policy> recommender;
-  std::vector<std::pair<const brain::WhatIfKnob*, double>> knobs;  // values within what each accepts
+  std::vector<std::pair<const brain::WhatIfKnob*, double>> knobs;  // values in the accepted range
   std::optional<double> lower, upper;                              // bounds
 };
 
 struct WhatIfLane {
   brain::Policy recommender = brain::Policy::kStatic;
-  std::vector<std::optional<double>> limit;  // in force, a window measured
-  double mean_limit = 0;                     // over windows that had one
-  // Over: usage was above the limit; or a task was killed then at this limit or a higher one, which cut usage
-  // off before it could be seen above it.
+  std::vector<std::optional<double>> limit;  // limit in force, per measured window
+  double mean_limit = 0;                     // mean over windows with a limit
+  // Windows and days over the limit: usage was above it, or a task was killed at this limit or a higher one,
+  // which hid the usage above.
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
   uint32_t changes = 0;
-  std::optional<double> saved_share;  // of the owner's limit, where that is known
+  std::optional<double> saved_share;  // share of the owner's limit; absent if that is unknown
 };
 
 struct WhatIfResult {
-  uint64_t oom_kills = 0;       // recorded in the time that is scored
-  std::vector<int64_t> time_s;  // starts of the windows measured
+  uint64_t oom_kills = 0;       // kills recorded in the scored time
+  std::vector<int64_t> time_s;  // starts of the measured windows
   std::vector<float> usage_peak;
   std::vector<std::optional<double>> owner_limit;
   WhatIfLane now, whatif;
@@ -45,16 +44,17 @@ struct WhatIfResult {
 
 struct WhatIfQuery {
   Resource resource = Resource::kMemory;
-  const brain::JobPolicy* policy = nullptr;  // of now
+  const brain::JobPolicy* policy = nullptr;  // present policy of the job
   const brain::VerticalSettings* settings = nullptr;
-  const brain::FleetModels* fleet =
-      nullptr;  // never null: what the fleet knows today, so analogs have hindsight
+  const brain::FleetModels* fleet =  // never null; today's models, so analogs have hindsight
+      nullptr;                       // never null: what the fleet knows today, so analogs have hindsight
   WhatIfChange change;
-  std::string job;                           // its name: the hour of its daily decision follows from it
-  WindowId score_from;                       // windows before it are stepped, not scored
-  std::span<const Decision> decisions = {};  // the job's, ascending: see StoredHistory
+  std::string job;                           // name; it determines the hour of the daily decision
+  WindowId score_from;                       // earlier windows are stepped but not scored
+  std::span<const Decision> decisions = {};  // the job's decisions, ascending; see StoredHistory
 };
-// `ooms`: the job's, ascending by time; of memory only. About 2 us a window and lane; analogs 20 us a day.
+// Returns the present and the changed lane side by side. `ooms`: the job's, ascending by time, used for
+// memory only. Cost: about 2 µs per window and lane; analogs 20 µs per day.
 WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms);
 
 }  // namespace taut::server

@@ -6,7 +6,8 @@
 namespace taut::server {
 namespace {
 
-// No OOM kill is believed to be further ahead of the cell's clock than clocks of machines are apart.
+// Greatest difference between the clocks of machines. The time of an OOM kill is at most this far ahead of
+// the cell's clock, or one wrong clock would date kills into the future.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
 }  // namespace
@@ -15,13 +16,15 @@ std::vector<ClosedWindow> WindowCloser::Close(Timestamp now, brain::When when) {
   const std::lock_guard lock(s_.mutex);
   s_.clock.Advance(now);
   std::vector<ClosedWindow> closed;
-  if (!s_.clock.has_samples()) return closed;  // there is nothing to close
+  if (!s_.clock.has_samples()) return closed;  // nothing to close
   if (when == brain::When::kNow) s_.EndGap(now);
+  // History has silences as well; they are not gaps of the live samples.
   if (when == brain::When::kPast) (void)s_.clock.TakeGaps();
   if (s_.hold_windows || (when == brain::When::kNow && s_.clock.catching_up(now))) return closed;
-  // All of the past has been handed over; samples of the present do not bound it.
+  // kPast: all samples of the past were passed in, so they do not bound the watermark.
   const Timestamp watermark = s_.clock.Close(now, when == brain::When::kPast);
   s_.ingest->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
+  // Only after a close: series of open windows must keep their names.
   if (!closed.empty()) s_.ingest->ForgetIdle(watermark);
   return closed;
 }
@@ -49,9 +52,9 @@ bool WindowCloser::holds() const {
 
 std::vector<OomSighting> WindowCloser::TakeOoms(Timestamp now) {
   const std::lock_guard lock(s_.mutex);
-  // Where the past is read, Write may have been given a later time.
+  // During a backfill, Write may have received a later time than `now`.
   const Timestamp time = s_.clock.by_samples() ? s_.clock.newest_sample() : std::max(now, s_.clock.now());
-  if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown: they wait
+  if (time.us == INT64_MIN) return {};  // before the first sample the time is unknown, so the kills wait
   std::vector<OomSighting> seen = std::exchange(s_.replayed_ooms, {});
   for (const OomSighting& o : s_.ingest->TakeOoms()) {
     if (!o.is_first || !s_.kills_before.Meet(o)) seen.push_back(o);
@@ -65,6 +68,8 @@ std::vector<OomSighting> WindowCloser::TakeOoms(Timestamp now) {
 
 std::vector<GrowthSighting> WindowCloser::FindGrowth(const std::function<std::vector<JobLimit>()>& limits) {
   constexpr int64_t kGrowthMicros = 15 * kMicrosPerSecond;
+  // `limits` takes the fleet's lock; the lock of the ingest is released before, so that the two are never
+  // held together.
   const Timestamp time = [this] {
     const std::lock_guard lock(s_.mutex);
     return s_.clock.now();

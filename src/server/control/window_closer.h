@@ -1,4 +1,4 @@
-// Windows of the samples that came in, as they close, and what open ones tell before that.
+// Closes windows of received samples, and reports events in open windows.
 #pragma once
 
 #include <functional>
@@ -11,30 +11,31 @@
 
 namespace taut::server {
 
-// One thread calls it, that of the passes; Hold, holds and asks_for_starts any.
+// The thread of the passes makes all calls except Hold, holds and asks_for_starts, which any thread may call.
 class WindowCloser {
  public:
   explicit WindowCloser(IngestState& state) : s_(state) {}
 
-  // Closes what is due by `now`.
+  // Closes and returns the windows that are due by `now`, oldest first.
   std::vector<ClosedWindow> Close(Timestamp now, brain::When when);
-  // That closed windows wait for the store.
+  // Sets the number of closed windows that wait for the store.
   void SetWaiting(int waiting);
-  // As Ingest. After a restore.
+  // Like Ingest::SetStartups. Called after a restore.
   void SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds);
-  // Whether any job does.
+  // Returns true if any job keeps the usage of starts apart.
   bool asks_for_starts() const { return s_.asks_for_starts; }
-  // A source is about to send data for open windows: none closes while they are held.
+  // While true, no window closes, because a source is about to send data for open windows.
   void Hold(bool hold);
   bool holds() const;
-  // OOM kills since the last call, none far ahead of the cell's clock. Before Close, which forgets the
-  // names of series not heard of for long.
+  // Returns the OOM kills since the last call. Times more than a window ahead of the cell's clock are cut.
+  // Called before Close, which forgets the names of idle series.
   std::vector<OomSighting> TakeOoms(Timestamp now);
-  // As LiveWindows, by the cell's clock; `limits` are asked for at most every 15 s, for they cost.
+  // Returns jobs whose usage grows towards their limit, as LiveWindows does. Acts at most every 15 s of the
+  // cell's clock, because `limits` is costly.
   std::vector<GrowthSighting> FindGrowth(const std::function<std::vector<JobLimit>()>& limits);
-  // Since the last call (KernelPeaks).
+  // Returns the kernel's memory peaks since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks();
-  // As LiveWindows.
+  // Returns the memory limits of the jobs' tasks, as LiveWindows does.
   std::vector<LiveWindows::TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-// Windows open at a stop and this long before it are still brought by senders that try again.
+// Senders that retry resend the windows open at a stop, and this much before them.
 constexpr std::chrono::seconds kShortGap{60};
 constexpr std::string_view kGapMark = "Gap: ";
 
@@ -69,12 +69,12 @@ std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now)
   return missed_s > options_.gap->count() ? std::optional(What::kGap) : std::nullopt;
 }
 
-// Where the store ends, but not more than the days that are asked for ago.
+// Returns the end of the stored windows, but not more than backfill.days ago.
 Timestamp BackfillComponent::Begin(Timestamp now) const {
   const Timestamp from = EarliestOf(options_.config, now);
   const std::optional<WindowId> last = context_.control->status().stored_through();
-  // With the window before, from which counters' rates go on; what is known of it comes too late and is
-  // dropped.
+  // Includes the window before, because counters' rates start there. Samples in stored windows are dropped as
+  // too late.
   return last.has_value() ? std::max(from, Timestamp::FromSeconds(last->start_s())) : from;
 }
 
@@ -83,11 +83,12 @@ absl::Status BackfillComponent::ReadOn(What what, Timestamp now) {
   patient.sleep = context_.wait;  // a stop ends it
   auto history = OpenHistory(options_.config, options_.rules, patient);
   if (!history.ok()) return history.status();
-  // This machine's clock may be wrong after a stop: samples are not later than their server's.
+  // This machine's clock may be wrong after a stop. Samples are not later than their server's clock.
   if (const auto server = (*history)->ServerTime(); server.ok()) now = std::min(now, *server);
   const Timestamp from = Begin(now);
   if (!begin_.has_value()) begin_ = from;
-  // Windows that are open at the end wait for their samples of the present; a stop would lose what was read.
+  // Windows open at the end wait for samples of the present; without the log, a stop would lose what was
+  // read.
   const Timestamp keep_from{now.us - options_.open.count() * kMicrosPerSecond};
   absl::StatusOr<AddedLabels> added = AddedLabels::Of(options_.config);
   if (!added.ok()) return added.status();
@@ -118,7 +119,7 @@ absl::Status BackfillComponent::ReadOn(What what, Timestamp now) {
 void BackfillComponent::Wait(std::chrono::seconds pause) {
   if (!ticked_.has_value()) return context_.wait(pause);
   for (std::chrono::seconds waited{0}; waited < pause && !context_.stopping(); ++waited) {
-    (void)options_.tick(*ticked_);  // the next read says what is wrong with the store
+    (void)options_.tick(*ticked_);  // the next read reports an error of the store
     context_.wait(std::chrono::seconds(1));
   }
 }
@@ -149,12 +150,14 @@ bool BackfillComponent::HandOver(Timestamp begun, std::string& rest) {
   rest = "only the history read before is known";
   const std::optional<WindowId> last = context_.control->status().stored_through();
   if (!read_later_) return true;
-  // Without any window there are no jobs yet: all will be later ones, whose history is read when they appear.
+  // Without any window there are no jobs yet. Each will count as a late job, whose history is read when it
+  // appears.
   if (!last.has_value()) {
     rest = "the history of jobs is read after they appear";
     return true;
   }
-  // Samples of the present were accepted from then on; of the window of then a part, which is read with it.
+  // Live samples were accepted from `begun` on. The window of `begun` has only a part of them, so it is read
+  // as well.
   const SilentSpan missing{last->next(), WindowId::Of(begun)};
   if (!(missing.from < missing.to)) return true;
   const absl::Status s = read_later_(missing);
@@ -193,7 +196,7 @@ absl::Status BackfillComponent::ReadAll() {
   const std::optional<What> what = Missing(now);
   if (!what.has_value()) return absl::OkStatus();
   const Timestamp begin = Begin(now);
-  // Of a gap, what is before the last stored window is known.
+  // A gap has stored windows before it: ticks until its start are safe while the first read waits.
   if (what == What::kGap) ticked_ = begin;
   HistoryProgress none;
   none.total_seconds = (now.us - begin.us) / kMicrosPerSecond;
@@ -217,14 +220,14 @@ absl::Status BackfillComponent::ReadAll() {
   }
   const absl::Status read = ReadUntilDone(*what);
   if (context_.stopping()) return absl::CancelledError("stopped before backfill was complete");
-  // What comes now is of the present: the time before it is closed.
+  // From now on, samples are of the present, and the time before it is closed.
   std::string rest;
   if ((read.ok() || HandOver(now, rest)) && !mark_file_.empty()) {
     std::error_code ignored;
     std::filesystem::remove(mark_file_, ignored);
   }
   if (read.ok() && *what != What::kGap) {
-    // Else these jobs are asked for once more, which changes nothing.
+    // After an error these jobs are requested once more, which changes nothing.
     if (absl::Status s = context_.control->pasts().SettlePasts(); !s.ok())
       context_.log->Warn(StrCat("backfill: ", Message(s)));
   }

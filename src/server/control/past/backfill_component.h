@@ -1,6 +1,6 @@
-// The past of the mapped series from a Prometheus: the last days into an empty store, or what was missed
-// since the last stored window. Read in time order, retried while the server is unreachable, and
-// continued by the next start where a stop interrupted it.
+// Backfills mapped series from a Prometheus: the last days into an empty store, or the gap since the last
+// stored window. It reads in time order, retries while the server is unreachable, and resumes after a
+// restart.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@
 
 namespace taut::server {
 
-// How far filling in the past has come.
+// Progress of the backfill.
 struct BackfillProgress {
-  uint64_t done = 0, total = 0;  // seconds of the past
+  uint64_t done = 0, total = 0;  // seconds of history
   std::string sentence;
   bool running = false;
-  std::string error;  // running: why it waits to try again; else why it ended early; "" for nothing
+  std::string error;  // while running: reason for the retry; later: reason for the failure; "" if none
 };
 
 class BackfillComponent final : public Component {
@@ -30,53 +30,56 @@ class BackfillComponent final : public Component {
   struct Options {
     BackfillConfig config;
     std::vector<MappingRule> rules;
-    // A last stored window that ended longer ago than this leaves a gap; nullopt: gaps are not read.
+    // A stored window that ended longer ago than this leaves a gap; nullopt: gaps are not read.
     std::optional<std::chrono::seconds> gap;
-    // The last sample before a window and those in it are needed for this long.
+    // Length of the time before the present whose samples are still needed, because their windows are open.
     std::chrono::seconds open{0};
-    // ControlPlane::Tick of the past, and what else is due meanwhile.
+    // Calls ControlPlane::Tick with kPast, and other work that is due meanwhile.
     std::function<absl::Status(Timestamp through)> tick;
-    // An unreachable server is asked again after pauses from the first to the longest, until it was
-    // unreachable for this long. Live windows wait meanwhile: for a gap, less than for a store without any.
+    // Pauses between retries grow from the first to the longest; after `total` of unreachability the backfill
+    // fails. Live windows wait meanwhile, so a gap has less patience than an empty store.
     struct Patience {
       std::chrono::seconds first_pause, longest_pause, total;
     };
     Patience patience{std::chrono::seconds(30), std::chrono::seconds(300), std::chrono::seconds(1800)};
     Patience gap_patience{std::chrono::seconds(5), std::chrono::seconds(30), std::chrono::seconds(300)};
   };
-  // `context` outlives it.
+  // `context` outlives this object.
   BackfillComponent(Options options, const DaemonContext& context);
-  // The options of a configuration.
+  // Returns the options of a configuration.
   static Options OptionsOf(const DaemonConfig& config);
 
   std::string_view name() const override { return "backfill"; }
-  // Sets what reads later the time that a failed backfill did not: [last stored window, present). OK: it
-  // will be read later, also after a restart. With an error the mark stays. Before Run.
+  // Sets the function that accepts the time which a failed backfill did not read: [last stored window,
+  // present). If it returns OK, that time will be read later, also after a restart; on an error the mark file
+  // stays. Called before Run.
   void ReadLaterBy(std::function<absl::Status(SilentSpan)> read_later) {
     read_later_ = std::move(read_later);
   }
-  // In the loop's thread, before the present. OK also if there was nothing to do. Cancelled: stopped before the
-  // end. Anything else: what was read stays, and ReadLaterBy's has the rest.
+  // Reads what is missing, in the loop's thread, before the first live tick. OK also if nothing is missing.
+  // Cancelled: the daemon stops. On another error, what was read stays stored, and the rest goes to
+  // ReadLaterBy.
   absl::Status Run();
-  // Whether Run has ended. Thread-safe, as the next two.
+  // Returns true once Run has ended. It and the next two are thread-safe.
   bool ended() const { return ended_; }
-  // What failed was read by another since then.
+  // Clears the error after another component has read what failed.
   void ForgetError();
-  // nullopt: no backfill was asked for, or it was complete before.
+  // Returns nullopt if no backfill was necessary.
   std::optional<BackfillProgress> progress() const;
   void Collect(MetricsText& out) const override;
 
  private:
-  // Of what is missing at `now`; nullopt: nothing is.
+  // Kind of missing history; nullopt if none is missing at `now`.
   enum class What : uint8_t { kFirst, kInterrupted, kGap };
   std::optional<What> Missing(Timestamp now) const;
   Timestamp Begin(Timestamp now) const;
   absl::Status ReadUntilDone(What what);
   absl::Status ReadOn(What what, Timestamp now);
-  // Waits, while what is acted on at once still is.
+  // Waits, with ticks that handle OOM kills of the present.
   void Wait(std::chrono::seconds pause);
   absl::Status Mark(What what);
-  // After a failure: whether the mark is needed no longer, and for the log whether the rest is read later.
+  // After a failure, passes the rest to ReadLaterBy. Returns true if the mark file is no longer needed.
+  // `rest`: sentence for the log.
   bool HandOver(Timestamp begun, std::string& rest);
   void Note(std::string_view error, bool running);
 
@@ -84,11 +87,11 @@ class BackfillComponent final : public Component {
 
   const Options options_;
   const DaemonContext& context_;
-  const std::string mark_file_;                         // exists while a backfill is not complete; "": none
-  std::function<absl::Status(SilentSpan)> read_later_;  // null: it is never read
+  const std::string mark_file_;  // exists while a backfill is incomplete; "" if there is none
+  std::function<absl::Status(SilentSpan)> read_later_;  // null: the rest is never read
   std::atomic<bool> ended_ = false;
-  std::optional<Timestamp> begin_;   // of what was missing at the start
-  std::optional<Timestamp> ticked_;  // through
+  std::optional<Timestamp> begin_;   // start of what was missing at the start
+  std::optional<Timestamp> ticked_;  // end of the last tick
   mutable std::mutex mutex_;
   std::optional<BackfillProgress> progress_;
 };

@@ -1,4 +1,4 @@
-// The Prometheus of backfill.prometheus: how it is reached, and what its series lack.
+// Connection to the Prometheus of backfill.prometheus, and the labels that its series lack.
 #pragma once
 
 #include <chrono>
@@ -16,16 +16,17 @@
 
 namespace taut::server {
 
-// backfill.history before `now`.
+// Returns the start of backfill.history: `now` less backfill.days.
 Timestamp EarliestOf(const BackfillConfig& config, Timestamp now);
 
-// Labels that remote write adds to series and queries do not show (backfill.labels): history and live samples
-// must be of one job.
+// Labels that remote write adds to series and queries do not return (backfill.labels). With them, history and
+// live samples belong to the same job.
 class AddedLabels {
  public:
+  // Parses the labels of a configuration. Returns the parser's error for a malformed one.
   static absl::StatusOr<AddedLabels> Of(const BackfillConfig& config);
-  // `labels`, which are ascending by name, with those that they lack; also ascending, and good until the next
-  // call.
+  // Returns `labels`, ascending by name, with the added labels that they lack; also ascending. Valid until
+  // the next call.
   std::span<const LabelView> AddTo(std::span<const LabelView> labels);
 
  private:
@@ -33,7 +34,8 @@ class AddedLabels {
   std::vector<LabelView> all_;
 };
 
-// Reads the token file; asks the server nothing yet. `timeout`: of one request; nullopt: the client's own.
+// Creates a client; reads the token file and sends no request. `timeout`: of one request; nullopt: the
+// client's default.
 absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenHistory(
     const BackfillConfig& config, const std::vector<MappingRule>& rules, const HistoryOptions& options = {},
     std::optional<std::chrono::seconds> timeout = std::nullopt);

@@ -13,25 +13,25 @@ namespace taut::server {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait{1};
-// A stop waits for it. What takes longer is asked for in parts.
+// A stop waits for the running request, so a longer read is split into parts.
 constexpr std::chrono::seconds kLongestRequest{10};
-// Of jobs that are read at once: the days of all their series are in memory until they are stored.
+// Limits of one batch, because the days of all its series stay in memory until they are stored.
 constexpr size_t kJobsAtOnce = 128;
 constexpr uint64_t kSeriesAtOnce = 2000;
-// Of one look at the server's index; the others follow with the next.
+// Greatest number of jobs found by one read of the server's index; the next read finds the others.
 constexpr size_t kFoundAtOnce = 5000;
-// Of a gap, whose jobs are all of the cell.
+// Part of a gap that is read at once, for all jobs of the cell.
 constexpr int32_t kWindowsOfGapAtOnce = 2 * kWindowsPerHour;
-// Of one transaction, so that a tick waits for some milliseconds only.
+// Size of one transaction; a tick waits for it for some milliseconds.
 constexpr size_t kStoredAtOnce = 16;
 constexpr size_t kSettledAtOnce = 2000;
 
-// Of looks at the server's index for one pass.
+// Greatest number of reads of the server's index per pass.
 constexpr int32_t kMostGroups = 24;
-// Before the end of the first window: remote write is some minutes late.
+// Windows before a job's first one that may hold its first samples: remote write is some minutes late.
 constexpr int32_t kUnclearWindows = 3;
 
-// Kills of then are not read: a limit raised for one would have come down again.
+// Historical kills are not read: a limit raised for one of them would have been lowered again by now.
 std::vector<MappingRule> WithoutKills(std::vector<MappingRule> rules) {
   std::erase_if(rules, [](const MappingRule& rule) {
     return rule.kind == SeriesKind::kOomTotal || OomWatch::IsFor(rule.kind);
@@ -40,17 +40,19 @@ std::vector<MappingRule> WithoutKills(std::vector<MappingRule> rules) {
 }
 
 MappingRules Compiled(const std::vector<MappingRule>& rules) {
-  // They were compiled before, with the others.
+  // The rules were compiled before, with the others, so this does not fail.
   absl::StatusOr<MappingRules> mapping = MappingRules::Compile(rules);
   return mapping.ok() ? *std::move(mapping) : *MappingRules::Compile({});
 }
 
-// A server that is there, and refuses what these jobs need: the others may need less.
+// True for an error of these jobs alone: the server is reachable but refuses their size. Other jobs may be
+// smaller.
 bool IsOfThese(const absl::Status& s) {
   return absl::IsFailedPrecondition(s) || absl::IsResourceExhausted(s);
 }
 
-// Jobs that appeared within an hour; within a part of the time if they waited for long. In each by name.
+// Groups jobs that appeared within an hour, or within a larger span if they waited for long. Each group is
+// sorted by name.
 std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
   std::ranges::stable_sort(jobs, {}, &LateJob::until);
   const int32_t all = jobs.back().until.index - jobs.front().until.index;
@@ -198,20 +200,20 @@ absl::Status LateHistory::ReadGap(SilentSpan& gap) {
 }
 
 absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts& facts) {
-  // Of the windows at both ends, parts may be missing.
+  // The windows at both ends may be incomplete.
   const WindowId until = part.to.next();
   PastFold fold(mapping_, options_.ingest, part.from, context_.control->pasts().AllJobs(until));
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   history_->Select(usage_);
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
-  // With the window before, from which counters' rates go on.
+  // Includes the window before, because counters' rates start there.
   const Timestamp from = Timestamp::FromSeconds(part.from.start_s() - kWindowSeconds);
   const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), context_.now());
   if (absl::Status s = ReadSpan(from, to, fold); !s.ok()) return s;
   fold.CloseUntil(Timestamp::FromSeconds(until.next().start_s() + grace_s));
   std::vector<JobPast> pasts = fold.TakePasts();
   std::erase_if(pasts, [](const JobPast& past) { return past.days.empty(); });
-  // By their numbers, so that each checkpoint is written once.
+  // Sorted by number, so that each checkpoint is written once.
   const auto chunk_of = [](const JobPast& past) { return past.job.value / brain::LiveFleet::kChunkJobs; };
   std::vector<JobPast> chunk;
   for (JobPast& past : pasts) {
@@ -319,7 +321,7 @@ absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp n
 absl::Status LateHistory::ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from) {
   WindowId first = jobs.front().until;
   for (const LateJob& job : jobs) first = std::min(first, job.until);
-  // What is newer may be of the samples that the jobs were first seen by.
+  // Newer series may be those by which the jobs were first seen.
   const Timestamp to = Timestamp::FromSeconds(WindowId{first.index - kUnclearWindows}.start_s());
   absl::Status first_error;
   while (!jobs.empty()) {
@@ -364,12 +366,12 @@ absl::Status LateHistory::FindJobs(const std::vector<LateJob>& jobs, const PastF
                                    Timestamp to, std::vector<Found>& found) {
   PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
-  std::map<std::string_view, SeriesSelection> by_name;  // of jobs, whose order it has
+  std::map<std::string_view, SeriesSelection> by_name;  // by job, in order of names
   absl::Status s = history_->ReadSeries(usage_, from, to, context_.stopping, [&](auto labels) {
     const LateJob* job = fold.WantedBy(added_.AddTo(labels));
     if (job == nullptr) return absl::OkStatus();
     by_name[job->name].Add(labels);
-    // The first ones by name: the others come with the next look.
+    // Keeps the first jobs by name; the next read finds the others.
     if (by_name.size() > kFoundAtOnce) by_name.erase(std::prev(by_name.end()));
     return absl::OkStatus();
   });
@@ -405,7 +407,7 @@ absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFact
   history_->Select(series.Narrow(usage_));
   PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
-  // So far that the last window is as whole as one of now.
+  // Reads past the last window by the grace period, so that it is as complete as a live one.
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
   const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), context_.now());
   for (Timestamp at = from; at < to;) {

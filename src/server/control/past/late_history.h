@@ -1,6 +1,5 @@
-// The past of jobs that appear after the cell did (a namespace that is sent weeks later), and what was missed
-// while no samples came, from the Prometheus of backfill.prometheus. In a thread of its own: nothing waits
-// for it.
+// Reads, from the Prometheus of backfill.prometheus, the history of jobs that appeared after the cell's
+// start, and gaps during which no samples arrived. It runs in its own thread; nothing waits for it.
 #pragma once
 
 #include <chrono>
@@ -22,10 +21,10 @@
 
 namespace taut::server {
 
-// Known jobs, by the state of the request for their history.
+// Number of known jobs by the state of the request for their history.
 struct LateProgress {
   uint64_t waiting = 0, read = 0, nothing = 0, failed = 0;
-  std::string error;  // of the last time; "" for none
+  std::string error;  // of the last pass; "" if none
 };
 
 class LateHistory final : public Component {
@@ -34,25 +33,25 @@ class LateHistory final : public Component {
     BackfillConfig config;
     std::vector<MappingRule> rules;
     Ingest::Options ingest;
-    // For how long a job is known before its past is requested; also the wait after the start.
+    // Time that a job must be known before its history is requested; also the delay after the start.
     std::chrono::seconds settle{300};
   };
-  // It begins after `backfill`, whose gaps it reads. `backfill` and `context` outlive it.
+  // Starts to read after `backfill`, whose gaps it reads. `backfill` and `context` outlive this object.
   LateHistory(Options options, BackfillComponent& backfill, const DaemonContext& context);
-  // The options of a configuration; nullopt: it asks for no such history.
+  // Returns the options of a configuration; nullopt if it does not enable this component.
   static std::optional<Options> OptionsOf(const DaemonConfig& config);
   ~LateHistory() override { LateHistory::Stop(); }
 
   std::string_view name() const override { return "late_history"; }
   std::span<const std::string_view> after() const override;
   absl::Status Start() override;
-  // Waits for the thread; the daemon is stopping.
+  // Waits for the thread. REQUIRES that the daemon stops.
   void Stop() override;
   void Collect(MetricsText& out) const override;
-  // Thread-safe.
+  // Thread-safe. O(jobs).
   LateProgress progress() const;
-  // Adds a gap that will be read. On disk, if there is a file for it, when this returns OK; Unavailable: only in
-  // memory. REQUIRES: the backfill has not ended.
+  // Adds a gap to read. OK: it was written to the gaps file, if there is one. Unavailable: it is only in
+  // memory. REQUIRES that the backfill has not ended.
   absl::Status AddGap(SilentSpan gap);
 
  private:
@@ -62,29 +61,30 @@ class LateHistory final : public Component {
   };
   void Loop();
   void Pass();
-  // Cancelled: stopped. Other errors are of the server; what was stored before stays.
+  // Cancelled: the daemon stops. Other errors come from the server; results stored before stay.
   absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
-  // New gaps are remembered; whether one can be read.
+  // Stores new gaps. Returns true if the first gap can be read now.
   bool NoteGaps();
   void ReadGaps();
-  // Some hours at a time, so that what was stored stays.
+  // Reads two hours at a time, so that stored parts survive an error.
   absl::Status ReadGap(SilentSpan& gap);
   absl::Status ReadPartOfGap(const SilentSpan& part, const PastFacts& facts);
   void CaughtUp() const;
   void LoadGaps();
   absl::Status SaveGaps() const;
   void SaveGapsOrWarn() const;
-  // Of a pass, or of a gap.
+  // Connects to the server for one pass or gap.
   absl::Status Begin();
   absl::Status ReadFacts(Timestamp from, Timestamp to, PastFacts& facts);
-  // Of jobs that appeared at about the same time, by name.
+  // Reads jobs that appeared at about the same time; `jobs` are sorted by name.
   absl::Status ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from);
   absl::Status ReadFound(std::span<const Found> found, const PastFacts& facts, Timestamp from);
-  // Those that the server knows from before `to`; the others are settled, unless `found` is full.
+  // Finds the jobs that have series before `to`. Settles the others with no history, up to the last job found
+  // if `found` is full.
   absl::Status FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
                         Timestamp to, std::vector<Found>& found);
   absl::Status ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from);
-  // If the index has series of then.
+  // Reads one day if the index has series for it.
   absl::Status ReadDay(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status ReadSpan(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status Settle(std::vector<JobPast> pasts);
@@ -93,16 +93,16 @@ class LateHistory final : public Component {
   const Options options_;
   BackfillComponent& backfill_;
   const DaemonContext& context_;
-  const std::string gaps_file_;  // gaps that are not read yet; "": none
+  const std::string gaps_file_;  // unread gaps; "" if there is no file
   const MappingRules mapping_;
   AddedLabels added_;
-  std::unique_ptr<PrometheusHistory> history_;  // of a pass
-  std::vector<HistorySelector> facts_, usage_;  // what the rules want of it
-  std::vector<SilentSpan> gaps_;                // of the thread, once may_begin
-  Timestamp gap_retry_{0};                      // not before
+  std::unique_ptr<PrometheusHistory> history_;  // exists during a pass
+  std::vector<HistorySelector> facts_, usage_;  // selectors of the mapping rules
+  std::vector<SilentSpan> gaps_;                // used by the thread once the backfill has ended
+  Timestamp gap_retry_{0};                      // no retry before this time
   std::thread thread_;
   mutable std::mutex mutex_;
-  std::set<JobId> failed_;  // waiting since the last pass failed
+  std::set<JobId> failed_;  // jobs that wait since the last pass failed
   std::string error_;
 };
 
