@@ -1,4 +1,4 @@
-// The rules that need no configuration. docs/reference/ingest.md has the same table with reasons.
+// The built-in mapping rules. docs/reference/ingest.md has the same table with reasons.
 #include <span>
 #include <utility>
 
@@ -14,7 +14,7 @@ using enum SeriesKind;
 constexpr const char* kPod = "{cluster/}{namespace}/Pod/{pod}";
 constexpr const char* kKubernetes = "Kubernetes";
 
-// A real container of a pod: not the pod's own sum (no container) and not its pause container.
+// Matches a real container of a pod: neither the pod's total (no container) nor its pause container.
 std::vector<LabelMatch> Container() {
   return {{"container", "|POD", true}, {"pod", "", true}, {"namespace", "", true}};
 }
@@ -24,7 +24,7 @@ std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
   return match;
 }
 
-// Of a workload: its pods are the tasks of each of its containers.
+// For a workload: its pods are the tasks of each of its containers.
 void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const auto add = [&](const char* name, const char* metric, const std::string& kind, SeriesKind counts) {
     const std::string part = jobs == KubernetesJobs::kContainers ? "/*" : "";
@@ -45,39 +45,40 @@ void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   add("kube-statefulset-ready", "kube_statefulset_status_replicas_ready", "statefulset", kReplicasReady);
 }
 
-// A rule for series of containers of pods.
+// A rule for series of a pod's containers.
 struct ContainerRule {
   const char *name, *metric;
   SeriesKind kind;
-  const char *label = nullptr, *pattern = nullptr;  // a condition beside those of Container(); null: none
+  // Further condition beside those of Container(); null: none.
+  const char *label = nullptr, *pattern = nullptr;
   double scale = 1;
 };
 
 constexpr ContainerRule kContainerRules[] = {
-    // Old kernels give a series per CPU as well as the sum.
+    // Old kernels have a series per CPU beside the total.
     {"cadvisor-cpu", "container_cpu_usage_seconds_total", kCpuSecondsTotal, "cpu", "|total"},
-    // Of the metrics API, as older versions kept it in their logs of samples.
+    // From the metrics API, as older versions stored it in their sample logs.
     {"metrics-api-cpu", "pod_metrics_cpu_cores", kCpuCores},
-    // Only of containers with a CPU limit.
+    // Exists only for containers with a CPU limit.
     {"cadvisor-cpu-periods", "container_cpu_cfs_periods_total", kCpuPeriodsTotal},
     {"cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", kCpuThrottledPeriodsTotal},
     {"cadvisor-memory", "container_memory_working_set_bytes", kMemoryBytes},
     {"cadvisor-memory-peak", "container_memory_max_usage_bytes", kMemoryPeak},
     {"cadvisor-oom", "container_oom_events_total", kOomTotal},
     {"cadvisor-memory-limit", "container_spec_memory_limit_bytes", kMemoryLimitBytes},
-    // Microseconds of the usual period of 100 ms.
+    // The unit is microseconds of the usual period of 100 ms.
     {"cadvisor-cpu-limit", "container_spec_cpu_quota", kCpuLimitCores, nullptr, nullptr, 1e-5},
     {"kube-cpu-limit", "kube_pod_container_resource_limits", kCpuLimitCores, "resource", "cpu"},
     {"kube-memory-limit", "kube_pod_container_resource_limits", kMemoryLimitBytes, "resource", "memory"},
     {"kube-cpu-request", "kube_pod_container_resource_requests", kCpuRequestCores, "resource", "cpu"},
     {"kube-memory-request", "kube_pod_container_resource_requests", kMemoryRequestBytes, "resource",
      "memory"},
-    // kube-state-metrics 1.x.
+    // Names of kube-state-metrics 1.x.
     {"kube1-cpu-limit", "kube_pod_container_resource_limits_cpu_cores", kCpuLimitCores},
     {"kube1-memory-limit", "kube_pod_container_resource_limits_memory_bytes", kMemoryLimitBytes},
     {"kube1-cpu-request", "kube_pod_container_resource_requests_cpu_cores", kCpuRequestCores},
     {"kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", kMemoryRequestBytes},
-    // Senders that measure containers in place of cAdvisor, with its labels or those of label_aliases.h.
+    // Senders that replace cAdvisor, with its labels or those of label_aliases.h.
     {"windows-cpu", "windows_container_cpu_usage_seconds_total", kCpuSecondsTotal},
     {"windows-memory", "windows_container_memory_usage_private_working_set_bytes", kMemoryBytes},
     // OpenTelemetry's kubeletstats receiver: a gauge or a counter, with or without the unit in its name.
@@ -88,21 +89,21 @@ constexpr ContainerRule kContainerRules[] = {
     {"otel-memory", "container_memory_working_set", kMemoryBytes},
     {"otel-memory", "k8s_container_memory_working_set", kMemoryBytes},
     {"otel-memory", "k8s_container_memory_working_set_bytes", kMemoryBytes},
-    // Its k8s_cluster receiver.
+    // OpenTelemetry's k8s_cluster receiver.
     {"otel-cpu-limit", "k8s_container_cpu_limit", kCpuLimitCores},
     {"otel-cpu-request", "k8s_container_cpu_request", kCpuRequestCores},
     {"otel-memory-limit", "k8s_container_memory_limit", kMemoryLimitBytes},
     {"otel-memory-limit", "k8s_container_memory_limit_bytes", kMemoryLimitBytes},
     {"otel-memory-request", "k8s_container_memory_request", kMemoryRequestBytes},
     {"otel-memory-request", "k8s_container_memory_request_bytes", kMemoryRequestBytes},
-    // cAdvisor's counter dies with the container that is killed; kube-state-metrics knows why it ended.
+    // cAdvisor's counter ends with the killed container; kube-state-metrics reports why it ended.
     {"kube-restarts", "kube_pod_container_status_restarts_total", kRestartsTotal},
     {"kube-oom-reason", "kube_pod_container_status_last_terminated_reason", kOomReason, "reason",
      "OOMKilled"},
     {"kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", kLastEnded},
     {"kube-oom-ended", "kube_pod_container_status_terminated_reason", kOomEnded, "reason", "OOMKilled"},
     {"kube-waiting", "kube_pod_container_status_waiting", kWaiting},
-    // Of two of one container the later counts as another start, of the same minute.
+    // Of two series of one container, the later one counts as another start, in the same minute.
     {"kube-started", "kube_pod_container_state_started", kStartTime},
     {"cadvisor-started", "container_start_time_seconds", kStartTime},
 };
@@ -124,7 +125,7 @@ constexpr OwnerRule kOwnerRules[] = {
 void AddContainers(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const bool by_pod = jobs == KubernetesJobs::kPods;
   const std::string job(by_pod ? kPodJob : kContainerJob);
-  // A task that is one container has no parts, as the same container has none where an agent measures it.
+  // A task with one container has no parts; where an agent measures the same container, it has none either.
   const char* const part = by_pod ? "{container}" : "";
   for (const ContainerRule& rule : kContainerRules) {
     std::vector<LabelMatch> match = Container();
@@ -140,7 +141,7 @@ void AddFacts(std::vector<MappingRule>& out) {
     out.push_back(
         {std::move(name), metric, std::move(match), kind, about, std::move(says), "", 1, kKubernetes});
   };
-  // A sidecar is an init container that is always restarted, and runs beside the others.
+  // A sidecar is an init container that is restarted always and runs beside the others.
   add("kube-init-container", "kube_pod_init_container_info",
       With(Container(), {"restart_policy", "Always", true}), kInitContainer, kPod, "{container}");
   add("kube-pod-labels", "kube_pod_labels", {{"pod", "", true}, {"namespace", "", true}}, kPodLabels, kPod,
@@ -150,7 +151,7 @@ void AddFacts(std::vector<MappingRule>& out) {
         "{owner_kind}/{owner_name}");
     add(StrCat(name, "less"), metric, {{"owner_kind", "|<none>"}}, kOwner, child, "<none>/<none>");
   }
-  // Of kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
+  // From kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
   add("kube-job-program", "kube_job_labels", {{std::string(kProgramLabel), "", true}}, kOwner,
       "{cluster/}{namespace}/ProgramOfJob/{job_name}",
       OwnerTable::ProgramText(StrCat("{", kProgramLabel, "}")));
@@ -164,7 +165,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
 
 void AddDocker(std::vector<MappingRule>& out) {
   const std::vector<LabelMatch> match = {{"name", "", true}, {"pod", ""}, {"container", ""}};
-  // As tautlet names the jobs of containers.
+  // The job names of tautlet's containers.
   const char* const job =
       "{cluster/}docker/"
       "{container_label_com_docker_compose_project/}"
@@ -196,7 +197,7 @@ void AddExporters(std::vector<MappingRule>& out) {
       "{mode}", 1, "process-exporter");
   add("namedprocess-memory", "namedprocess_namegroup_memory_bytes", With(has_group, {"memtype", "resident"}),
       kMemoryBytes, group, "", 1, "process-exporter");
-  // In a pod these are in cAdvisor's figures already.
+  // Within a pod, cAdvisor's values include these.
   const char* const job = "{cluster/}{job}";
   const std::vector<LabelMatch> no_pod = {{"pod", ""}};
   add("process-cpu", "process_cpu_seconds_total", no_pod, kCpuSecondsTotal, job, "", 1,
@@ -207,7 +208,7 @@ void AddExporters(std::vector<MappingRule>& out) {
   const size_t first = out.size();
   add("node-cpu", "node_cpu_seconds_total", {{"mode", "idle|iowait|steal", true}}, kCpuSecondsTotal, machine,
       "{cpu}/{mode}", 1, "node_exporter");
-  // What is in use: all of it less what a new process could get.
+  // Used memory: the total less what a new process could get.
   add("node-memory-total", "node_memory_MemTotal_bytes", {}, kMemoryBytes, machine, "total", 1,
       "node_exporter");
   add("node-memory-available", "node_memory_MemAvailable_bytes", {}, kMemoryBytes, machine, "available", -1,

@@ -1,4 +1,4 @@
-// The whole way of a remote-write request: decode, map, fold into windows. What the daemon's handler calls.
+// The whole path of a remote-write request: decode, map, fold into windows.
 #pragma once
 
 #include <string>
@@ -14,82 +14,87 @@ namespace taut::server {
 
 struct WriteResult {
   uint64_t series = 0;
-  uint64_t samples = 0;         // of the request, with any outcome
-  std::string first_refusal;    // "" unless series were refused: then why the first was
-  Timestamp newest{INT64_MIN};  // of its samples, with any outcome
+  uint64_t samples = 0;         // in the request, whatever their outcome
+  std::string first_refusal;    // reason why the first refused series was refused; "" if none was
+  Timestamp newest{INT64_MIN};  // newest sample of the request, whatever its outcome
 };
 
 // Not thread-safe: one ingest, one thread (or one lock).
 class Ingest {
  public:
+  // Limits of one ingest; memory depends on them.
   struct Options {
     RemoteWriteLimits limits;
     size_t max_series = 4'000'000;
     size_t max_jobs = 1'000'000;
-    // Of all series together: callers of Write check waiting_samples() before. 16 bytes each.
+    // For all series together, 16 bytes each. Callers of Write check waiting_samples() first.
     uint64_t max_waiting_samples = 100'000'000;
+    // A series without samples for this time is forgotten.
     int64_t idle_seconds = 3600;
     std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;
-    // Of the fingerprints: give a random one where senders are not trusted. Changes no result.
+    // Seed of the fingerprints; random where senders are not trusted. Does not change results.
     uint64_t seed = 0;
     LiveWindows::Options windows;
   };
   Ingest(MappingRules rules, const Options& options);
 
-  // A body of Content-Encoding snappy. Errors as RemoteWriteDecoder::Decode; series before a damage are taken
-  // in. A refused series or sample is no error: it is counted and the rest is taken in.
+  // Processes a body with Content-Encoding snappy. Errors as RemoteWriteDecoder::Decode; series before the
+  // damage are processed. A refused series or sample is counted and is not an error.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
-  // The median time of a body's samples, without taking them in; nullopt: it has none, or cannot be read.
+  // Returns the median time of a body's samples without processing them; nullopt if it has none or is
+  // damaged.
   std::optional<Timestamp> MedianTime(std::string_view body);
-  // A body of the log of samples, where values of WorkloadIntake are, too.
+  // Processes a body of the sample log, which also holds values of WorkloadIntake.
   absl::StatusOr<WriteResult> WriteLogged(std::string_view body, Timestamp now);
-  // As WorkloadIntake.
+  // These two process values of a WorkloadIntake.
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   void Take(const WorkloadFact& fact, Timestamp now);
-  // For a source that is not remote write (backfill). series.fingerprint: Fingerprint(labels, seed).
+  // Processes a series from another source (backfill). series.fingerprint is Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
-  // A task of an agent, known by this number from now on; `container` as in SeriesMapper::ResolveTask.
-  // nullopt: refused, and counted.
+  // Returns the number of an agent's task, and registers it if it is new; `container` as in
+  // SeriesMapper::ResolveTask. Returns nullopt, and counts it, if the task is refused.
   std::optional<uint32_t> TaskSlot(std::string_view job, std::string_view task,
                                    std::span<const LabelView> labels, Timestamp now,
                                    std::string_view container = {});
-  // A window that an agent folded. False: it came too late.
+  // Adds a window that an agent folded. Returns false if it is too late or too far in the future.
   bool TakeWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
     return windows_.AddWindow(slot, std::move(window), now);
   }
-  // Counts a sample that is dropped before it is looked up.
+  // Counts a sample that is dropped before its series is resolved.
   void CountDropped(uint64_t IngestCounts::*why) { ++(counts_.*why); }
 
   std::vector<OomSighting> TakeOoms() { return windows_.ooms().Take(mapper_); }
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
-  // Windows before this one are closed already; what was taken in before this call is not counted.
+  // Closes the windows before `first_open`, which are stored, and resets the counts.
   void StartAt(WindowId first_open) {
     counts_ = {};
     windows_.StartAt(first_open);
   }
+  // Continues at `newest` after a wrong time: see LiveWindows::GoBack.
   void GoBack(Timestamp newest, WindowId first_open);
 
-  // As LiveWindows. Where no job asks for it, series that say when tasks started are unmapped.
+  // Sets the start-up times as LiveWindows does. If no job has one, series of start times stay unmapped.
   void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) {
     mapper_.WantStarts(!seconds.empty());
     windows_.SetStartups(std::move(seconds));
   }
 
-  // Drops series not heard of for idle_seconds; how many. A call a minute is plenty.
+  // Drops series without samples for idle_seconds and returns their number. O(series); once a minute is
+  // enough.
   size_t ForgetIdle(Timestamp now);
 
   SeriesMapper& mapper() { return mapper_; }
   const SeriesMapper& mapper() const { return mapper_; }
   LiveWindows& windows() { return windows_; }
   const LiveWindows& windows() const { return windows_; }
-  // Every sample of every decoded series in exactly one field.
+  // Counts every sample of every decoded series in exactly one field.
   const IngestCounts& counts() const { return counts_; }
 
  private:
   absl::StatusOr<WriteResult> Decode(std::string_view body, RemoteWriteDecoder::SeriesFn take);
   void TakeLogged(const SeriesView& series, Timestamp now);
-  // Counts samples of no use.
+  // Counts samples that are dropped, by reason.
   void Drop(std::span<const RemoteSample> samples, Timestamp now);
   void TakeIn(const SeriesMapper::Resolution& resolution, std::span<const RemoteSample> samples,
               Timestamp now);
@@ -100,7 +105,7 @@ class Ingest {
   SeriesMapper mapper_;
   IngestCounts counts_;
   LiveWindows windows_;
-  int64_t newest_offered_ms_ = INT64_MIN;  // of the request at hand
+  int64_t newest_offered_ms_ = INT64_MIN;  // in the present request
   OomWatch oom_watch_;
 };
 

@@ -1,4 +1,4 @@
-// Memory that grows towards a limit, by the samples of windows that are still open.
+// Detects memory that grows towards a limit, from samples of open windows.
 #include <algorithm>
 
 #include "server/ingest/live_windows.h"
@@ -7,15 +7,15 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kGrowthStepMs = 60'000;
-constexpr int64_t kFreshMs = 60'000;  // the newest sample of a task that grows now
+constexpr int64_t kFreshMs = 60'000;  // greatest age of the newest sample of a growing task
 
-// The amounts of a task now, and one and two steps before; parts are added up.
+// Memory of a task now, and one and two steps ago, added up over its parts.
 struct Growth {
   double now = 0, before = 0, first = 0;
   bool is_known = true;
 };
 
-// The last sample at or before a time; nullptr: none.
+// Returns the last sample at or before a time; nullptr if there is none.
 const RemoteSample* LastUntil(std::span<const RemoteSample> samples, int64_t time_ms) {
   const auto after = std::upper_bound(samples.begin(), samples.end(), time_ms,
                                       [](int64_t t, const RemoteSample& s) { return t < s.timestamp_ms; });
@@ -25,7 +25,7 @@ const RemoteSample* LastUntil(std::span<const RemoteSample> samples, int64_t tim
 
 void AddPart(std::span<const RemoteSample> samples, double scale, int64_t now_ms, Growth& task) {
   const RemoteSample* const now = LastUntil(samples, now_ms);
-  // A part that has ended, or is measured no longer, has what it had.
+  // Without a fresh sample of each part, the task's sum is unknown. It must not look like a decrease.
   if (now == nullptr || now->timestamp_ms < now_ms - kFreshMs) {
     task.is_known = false;
     return;

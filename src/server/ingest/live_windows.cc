@@ -1,4 +1,4 @@
-// Keeping samples until their window closes, and closing it.
+// Keeps samples until their window closes, and closes windows.
 #include "server/ingest/live_windows.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kLeastGrowth = 4;  // samples of one series
+constexpr size_t kLeastGrowth = 4;  // least growth of a series' buffer, in samples
 
 float SecondsOf(const ReportedWindow& w) {
   float sum = 0;
@@ -24,7 +24,8 @@ float SecondsOf(const ReportedWindow& w) {
   return sum;
 }
 
-// The means of two parts of one window: by the seconds of CPU samples behind them, if both are known.
+// Returns the mean of two parts of one window, weighted by the seconds of their CPU samples if both are
+// known.
 float MeanOf(float a, float a_seconds, float b, float b_seconds) {
   if (a < 0 || b < 0) return std::max(a, b);
   if (a_seconds + b_seconds <= 0) return (a + b) / 2;
@@ -39,7 +40,7 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
       MeanOf(f.memory_mean_bytes, sum_seconds, more.figures.memory_mean_bytes, more_seconds);
   f.cpu_peak_cores = std::max(f.cpu_peak_cores, more.figures.cpu_peak_cores);
   f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
-  // Of the whole window only if it is of both parts.
+  // Known for the whole window only if known for both parts.
   const float needed = std::max(f.memory_needed_bytes, more.figures.memory_needed_bytes);
   f.memory_needed_bytes =
       f.memory_needed_bytes < 0 || more.figures.memory_needed_bytes < 0 ? kAbsent : needed;
@@ -58,7 +59,7 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
   sum.cpu_buckets.assign(both.buckets().begin(), both.buckets().end());
 }
 
-// Of all tasks' CFS periods; kAbsent if none is known.
+// Returns the throttled share of all tasks' CFS periods; kAbsent if none is known.
 float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskThrottling> others) {
   uint64_t periods = 0, throttled = 0;
   for (const TaskReport& r : reports) {
@@ -73,7 +74,7 @@ float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskTh
                       : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
 }
 
-// Windows hold sums of samples as floats.
+// Greatest sample value. Windows hold sums of samples as floats, which must not overflow.
 constexpr double kMostOfSample = 1e30;
 
 bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
@@ -137,7 +138,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
       ++counts_.duplicates;
       return;
     }
-    ++counts_.conflicts;  // a number counts for more than an end
+    ++counts_.conflicts;  // a number takes precedence over an end
     if (!stale && (was_stale || sample.value > at->value)) at->value = sample.value;
     return;
   }
@@ -147,7 +148,7 @@ void LiveWindows::Insert(uint32_t slot, const RemoteSample& sample) {
     return;
   }
   const auto place = at - samples.begin();
-  // By a quarter: millions of series feel what is reserved and not used.
+  // Grows by a quarter: with millions of series, doubling would waste much memory.
   if (samples.size() == samples.capacity())
     samples.reserve(samples.size() + std::max(kLeastGrowth, samples.size() / 4));
   samples.insert(samples.begin() + place, sample);
@@ -231,6 +232,7 @@ void LiveWindows::SortSlots(const SeriesMapper& mapper) {
                             binding.kind == SeriesKind::kMemoryPeak || OomWatch::IsFor(binding.kind);
     if (binding.in_use && !binding.left_out && !told_apart) order_.push_back(slot);
   }
+  // WindowFold requires the parts of a task side by side; the slot makes the order, and float sums, repeatable.
   std::sort(order_.begin(), order_.end(), [&mapper](uint32_t a, uint32_t b) {
     const SeriesBinding &x = mapper.binding(a), &y = mapper.binding(b);
     return std::tie(x.job, x.task, x.part, x.kind, a) < std::tie(y.job, y.task, y.part, y.kind, b);
@@ -240,6 +242,7 @@ void LiveWindows::SortSlots(const SeriesMapper& mapper) {
 int64_t LiveWindows::EarliestOpenSample() const {
   int64_t earliest = INT64_MAX;
   for (const std::vector<RemoteSample>& samples : samples_) {
+    // Two are enough: at most one sample is before the open windows (Trim).
     for (size_t i = 0; i < std::min<size_t>(samples.size(), 2); ++i) {
       if (samples[i].timestamp_ms >= open_from_ms_) earliest = std::min(earliest, samples[i].timestamp_ms);
     }
@@ -270,7 +273,8 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
     fold_counts_.task_windows += tasks_before_;
     yield(std::move(closed));
   }
-  // A clock that runs ahead of all samples closes nothing that has not begun.
+  // Without this bound, a clock ahead of all samples would close windows that have not begun, and their
+  // samples would arrive too late.
   if (newest_ms_ != INT64_MIN) {
     const int64_t begun = (FloorDiv(newest_ms_, kWindowMs) + 1) * kWindowMs;
     open_from_ms_ = std::max(open_from_ms_, std::min(until, begun));
@@ -287,7 +291,7 @@ void LiveWindows::AddReported(uint32_t task, const ReportedWindow& reported,
     start->task = task;
     closed.starts.push_back(*start);
     out.cpu_mean_cores = out.cpu_peak_cores = kAbsent;
-    // The limit of its start, which says nothing of the job's.
+    // This limit belongs to the start, not to the job.
     report.cpu_steady = false;
     report.cpu_limit_cores = kAbsent;
     report.cpu_periods = report.cpu_throttled_periods = 0;
@@ -306,7 +310,7 @@ void LiveWindows::AddMeasured(uint32_t task, std::span<const FoldSeries> series,
     options_.on_task_cpu(task, cpu);
   }
   if (fold_.start().has_value()) {
-    closed.starts.push_back(*fold_.start());  // and its periods are those of its start's limit
+    closed.starts.push_back(*fold_.start());  // its periods belong to the start's limit
   } else if (measured) {
     const TaskThrottling throttling = fold_.ThrottlingOf(task, series);
     if (throttling.periods > 0) closed.throttling.push_back(throttling);
@@ -374,11 +378,11 @@ size_t LiveWindows::FoldJob(size_t at, bool partial, const SeriesMapper& mapper,
   data.requests = fold_.requests();
   window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(data.first_report),
                                         std::span(closed.throttling).subspan(data.first_throttling));
-  // A load without tasks: the job may be at zero, and has to start.
+  // A load without tasks is kept: the job may be scaled to zero, and the load decides when it starts.
   if (window.num_tasks == 0 && !(window.load >= 0) && window.num_signals == 0) return at;
   const ReplicaCounts& said = mapper.replica_counts();
   if (!said.empty()) data.replicas = said.Of(mapper.jobs().name(job), closed.window);
-  // Where agents measure a job's tasks these count, and what equals them needs no place in the store.
+  // Agents' measurements take precedence over reported counts, and a count that equals them is not stored.
   const SaidReplicas& its = data.replicas;
   if (data.num_reports == 0 && (its.count != static_cast<int>(window.num_tasks) || its.ready != its.count))
     window.num_signals += PutSaid(its, window.first_signal, closed.signals);
@@ -389,7 +393,7 @@ size_t LiveWindows::FoldJob(size_t at, bool partial, const SeriesMapper& mapper,
 ClosedWindow LiveWindows::Fold(int64_t begin_ms, const SeriesMapper& mapper) {
   ClosedWindow closed;
   closed.window = {static_cast<int32_t>(begin_ms / kWindowMs)};
-  // Most windows are as large as the one before.
+  // Most windows are as large as the previous one.
   closed.jobs.reserve(jobs_before_);
   closed.tasks.reserve(tasks_before_);
   const bool partial = IsPartial(begin_ms);
@@ -429,7 +433,7 @@ bool LiveWindows::IsPartial(int64_t begin_ms) const {
   });
 }
 
-// Keeps of each series one sample before the open windows.
+// Keeps, for each series, one sample before the open windows: the base of a counter's next rate.
 void LiveWindows::Trim(int64_t end_ms) {
   for (std::vector<RemoteSample>& samples : samples_) {
     const auto open = std::lower_bound(samples.begin(), samples.end(), end_ms, Earlier);

@@ -1,8 +1,8 @@
-// Samples of live series to closed 5-minute windows of jobs.
+// Folds samples of live series into closed 5-minute windows of jobs.
 //
-// What arrived is kept, per series and in time order, until its window closes; only then rates are taken and
-// tasks added up. So the windows do not depend on how samples were split over requests or in what order they
-// came, as long as they came before their window closed.
+// Samples are kept, per series and in time order, until their window closes. Only then rates are computed and
+// tasks added up. So windows do not depend on the order of samples or on their distribution over requests, as
+// long as all arrive in time.
 #pragma once
 
 #include <cstdint>
@@ -25,131 +25,131 @@
 
 namespace taut::server {
 
-// Every sample ends in exactly one of these. docs/operate/health.md, "Sample outcomes", says what each means.
+// Every sample is counted in exactly one of these. See docs/operate/health.md, "Sample outcomes".
 struct IngestCounts {
   uint64_t accepted = 0;       // in time order
-  uint64_t out_of_order = 0;   // accepted, though behind a later sample of its series
+  uint64_t out_of_order = 0;   // accepted, behind a later sample of its series
   uint64_t stale_markers = 0;  // accepted: the series ends here
-  uint64_t duplicates = 0;     // dropped: that time and value were there
-  uint64_t conflicts = 0;      // that time was there with another value: the larger stays
+  uint64_t duplicates = 0;     // dropped: same time and value as another
+  uint64_t conflicts = 0;      // same time, another value: the larger one is kept
   uint64_t nan = 0;            // dropped: NaN other than the stale marker
   uint64_t invalid = 0;        // dropped: infinite or negative
   uint64_t far_future = 0;     // dropped
   uint64_t too_late = 0;       // dropped: its window is closed
-  uint64_t over_capacity = 0;  // dropped: too many samples of one series in the open windows
-  uint64_t unmapped = 0;       // no rule wants the series
-  uint64_t facts = 0;          // said who owns whom
-  uint64_t refused = 0;        // of series over a limit, or with an unusable name
-  uint64_t histograms = 0;     // native histograms: no rule reads them
+  uint64_t over_capacity = 0;  // dropped: too many samples of one series in open windows
+  uint64_t unmapped = 0;       // no rule matches the series
+  uint64_t facts = 0;          // facts about pods and workloads
+  uint64_t refused = 0;        // series over a limit, or with an unusable name
+  uint64_t histograms = 0;     // native histograms, which no rule reads
 
   uint64_t total() const;
-  // Those that windows wait for.
+  // Returns the number of samples that windows wait for.
   uint64_t kept() const { return accepted + out_of_order + stale_markers + conflicts + facts; }
   auto operator<=>(const IngestCounts&) const = default;
 };
 
-// What was met while windows were closed.
+// Events while windows were closed.
 struct FoldCounts {
   uint64_t windows = 0, job_windows = 0, task_windows = 0;
-  uint64_t partial_windows = 0;  // of which samples were lost: what is left of them does not count
+  uint64_t partial_windows = 0;  // windows with lost samples; their remaining samples are not counted
   FoldEvents events;
 };
 
-// A memory limit of a job, and tasks of it that will pass theirs.
+// A job's memory limit, bytes.
 struct JobLimit {
   JobId job;
   double bytes = 0;
 };
+// A job with a task that will pass the limit within a window.
 struct GrowthSighting {
   JobId job;
-  double bytes =
-      0;  // that its largest task has when the next window closes, if it grows on as in the last 2 minutes
+  // Bytes of its largest task when the next window closes, if its growth of the last 2 minutes continues.
+  double bytes = 0;
 };
 
-// Not thread-safe. 24 bytes a slot and 16 a sample of the open windows, at most max_samples_per_series of
-// them.
+// Not thread-safe. Memory: 24 bytes a slot, and 16 bytes a sample of open windows, of which a series has at
+// most max_samples_per_series.
 class LiveWindows {
  public:
   struct Options {
-    // A window closes when the watermark is this far behind its end.
+    // A window closes when the watermark is this far past its end.
     int64_t grace_seconds = 120;
-    // Samples further ahead than this of `now` are dropped.
+    // Samples further ahead of `now` than this are dropped.
     int64_t max_future_seconds = 600;
-    // Where time is the samples': they are compared with the newest accepted one, not only with `now`.
+    // With time by samples: `now` is at least the newest accepted sample.
     bool time_is_samples = false;
     uint32_t max_samples_per_series = 1024;
     FoldOptions fold;
-    // Windows before this one count as closed from the start.
+    // Earlier windows are closed from the start.
     WindowId first_open{INT32_MIN / 2};
-    // Called for each task that was measured, in the order of ClosedWindow::tasks and before its window is
-    // handed out: how long it used how much CPU, ascending; none: no CPU was measured. Then windows have no
-    // buckets of their jobs.
+    // Called for each measured task, in the order of ClosedWindow::tasks and before its window is yielded.
+    // `cpu`: duration per CPU bucket, ascending; empty if no CPU was measured. With this function, windows
+    // have no CPU buckets for jobs.
     std::function<void(uint32_t task, std::span<const BucketWeight> cpu)> on_task_cpu;
   };
-  // `counts` must outlive it.
+  // `counts` must outlive this object.
   LiveWindows(const Options& options, IngestCounts& counts);
 
-  // The count of samples dropped for the reason that this one will be, wherever it belongs; nullptr if it
-  // will be taken in.
+  // Returns the count of the reason why this sample would be dropped, for any series; nullptr if it would be
+  // accepted.
   uint64_t IngestCounts::*Refusal(const RemoteSample& sample, Timestamp now) const;
-  // The same for a window that is folded already.
+  // Same for a window of an agent.
   uint64_t IngestCounts::*Refusal(WindowId window, Timestamp now) const;
-  // Takes in one sample of a mapped series. `now` is the newest clock there is. Counted. O(1) in time order.
+  // Adds and counts one sample of a mapped series. `now`: the believed time. O(1) if it is the newest of its
+  // series, else O(samples of the series).
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
-  // A window that is folded already. A task with such a window needs no series: those of the same task do not
-  // count in it. Two of one task and window (an agent that was restarted in it) are added up. Counted as one
-  // sample; false if it was dropped, because that window is closed or of the far future.
+  // Adds a window that an agent folded, and counts it as one sample. For a task with such a window, series do
+  // not count in it. Two windows with the same task and time (the agent was restarted) are merged. Returns
+  // false if the window is closed or far in the future.
   bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
   OomSightings& ooms() { return ooms_; }
 
-  // What the kernel keeps of tasks' memory, since the last call (KernelPeaks).
+  // Returns the kernel's memory peaks since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks(const SeriesMapper& mapper) { return peaks_.TakeRisen(mapper); }
 
-  // The jobs of which a task, by a line through its last two minutes, passes its limit within a window. `limits`:
-  // ascending by job. O(series of these jobs).
+  // Returns the jobs with a task that passes its limit within a window, by a line through its last two
+  // minutes. `limits`: ascending by job. O(series of these jobs).
   std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now,
                                          const SeriesMapper& mapper);
 
-  // By task, the memory limits of a job's tasks by the newest samples of their parts, added up, in bytes. Tasks of
-  // which a part has none are not in it.
+  // Memory limits of a job's tasks, bytes, by task: the newest limit of each part, added up. Tasks with an
+  // unlimited part are missing.
   using TaskLimitsOfJob = std::vector<std::pair<uint32_t, double>>;
-  // In the order of `jobs`. O(slots), once for all.
+  // Returns the limits in the order of `jobs`. O(slots) for all jobs together.
   std::vector<TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs, const SeriesMapper& mapper) const;
 
-  // Closes, in time order, every window whose end + grace <= watermark and calls yield for those that have
-  // anything; what yield does not take is dropped. A watermark that goes back closes nothing. Bindings are
-  // those of now: a series whose job changed has changed it for the whole window. About 0.5 us a series and
-  // window.
+  // Closes every window with end + grace <= watermark, in time order, and yields those that are not empty. An
+  // earlier watermark closes nothing. Bindings are the present ones: a series that changed its job counts for
+  // the new job in the whole window. About 0.5 µs a series and window.
   void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
                   absl::FunctionRef<void(ClosedWindow&&)> yield);
 
-  // Windows before this one are closed already, elsewhere. What came of them stays as the baseline of
+  // Closes the windows before `first_open`, which are stored. The last sample before them stays, for rates of
   // counters.
   void StartAt(WindowId first_open);
-  // Where time is the samples': `newest` turned out to be wrong; what is held of later times is dropped.
-  // Windows before `first_open` stay closed.
+  // Continues at `newest` after a wrong time: drops later samples. Windows before `first_open` stay closed.
   void GoBack(Timestamp newest, WindowId first_open);
-  // Samples of [begin, end) may have been lost. A window of which more than half is in it, and of that part
-  // no sample has come by the time it closes, does not count what series say of the rest.
+  // Announces that samples in [begin, end) may be lost. A window with more than half of its time in it, and
+  // no sample there, counts no series in the rest either.
   void NotHeard(Timestamp begin, Timestamp end) { unheard_ = {MillisOf(begin), MillisOf(end)}; }
 
-  // By the number of a job the seconds after a task's start in which its CPU usage is kept apart, of jobs that ask
-  // for it. Windows that close from now on.
+  // Sets, by job number, the seconds after a task's start during which its CPU usage is kept apart. Applies
+  // to windows that close from now on.
   void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) { startups_ = std::move(seconds); }
 
-  // Forgets what these slots hold. Call with what SeriesMapper::ForgetIdle returned.
+  // Forgets these slots, as returned by SeriesMapper::ForgetIdle.
   void Drop(std::span<const uint32_t> slots);
 
-  // The first window that is still open.
+  // Returns the first open window.
   WindowId first_open() const { return {static_cast<int32_t>(FloorDiv(open_from_ms_, kWindowMs))}; }
-  // The newest sample taken in; INT64_MIN microseconds before the first.
+  // Returns the time of the newest accepted sample; INT64_MIN microseconds before the first.
   Timestamp newest_sample() const { return {newest_ms_ == INT64_MIN ? INT64_MIN : newest_ms_ * 1000}; }
-  // The same of samples of series, without the windows that were folded elsewhere.
+  // Same, for samples of series only, without windows of agents.
   Timestamp newest_of_series() const {
     return {newest_of_series_ms_ == INT64_MIN ? INT64_MIN : newest_of_series_ms_ * 1000};
   }
   const FoldCounts& fold_counts() const { return fold_counts_; }
-  // Of all series, the one before the open windows included.
+  // Number of kept samples, including the one per series before the open windows.
   uint64_t waiting_samples() const { return waiting_samples_; }
   size_t state_bytes() const;
 
@@ -165,7 +165,7 @@ class LiveWindows {
     if (options_.time_is_samples && newest_ms_ > now_ms) now_ms = newest_ms_;
     return time_ms > now_ms + options_.max_future_seconds * 1000;
   }
-  // Whether samples of the window are known to be lost.
+  // Returns true if samples of the window may be lost.
   bool IsPartial(int64_t begin_ms) const;
   void Insert(uint32_t slot, const RemoteSample& sample);
   void SortSlots(const SeriesMapper& mapper);
@@ -176,15 +176,15 @@ class LiveWindows {
     const auto it = startups_.find(job.value);
     return it == startups_.end() ? 0 : int64_t{it->second} * 1000;
   }
-  // Adds a task to the job that is folded: of an agent, as its window says, or by its series.
+  // Each adds a task to the job being folded: from an agent's window, or from series.
   void AddReported(uint32_t task, const ReportedWindow& reported, std::span<const FoldSeries> series,
                    ClosedWindow& closed);
   void AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed);
   ClosedWindow Fold(int64_t begin_ms, const SeriesMapper& mapper);
-  // Folds the slots of order_ from `at` on that are of one job, and adds it to the window; returns where the next
-  // job's slots begin.
+  // Folds the slots of one job from order_[at] on, and adds it to the window. Returns the index of the next
+  // job.
   size_t FoldJob(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed);
-  // The same of one task: sorts its series, and adds it.
+  // Same for one task: sorts its series by use, and adds it. Returns the index of the next task.
   size_t FoldTask(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed);
   void Trim(int64_t end_ms);
 
@@ -195,8 +195,8 @@ class LiveWindows {
   int64_t newest_ms_ = INT64_MIN, newest_of_series_ms_ = INT64_MIN;
   uint64_t waiting_samples_ = 0;
   Interval unheard_;
-  // By slot, times strictly ascending. At most one sample is older than open_from_ms_: the one before, from
-  // which a counter's next rate counts.
+  // By slot, times strictly ascending. At most one sample is before open_from_ms_: the base of a counter's
+  // next rate.
   std::vector<std::vector<RemoteSample>> samples_;
   std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
   OomSightings ooms_;
@@ -205,11 +205,11 @@ class LiveWindows {
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;
-  size_t jobs_before_ = 0, tasks_before_ = 0;  // in the window closed last
+  size_t jobs_before_ = 0, tasks_before_ = 0;  // in the last closed window
   WindowFold fold_;
-  // Scratch of Fold: series of the task at hand, and those of its job that are no usage.
+  // Scratch of Fold: usage series of the present task, and loads and signals of its job.
   std::vector<FoldSeries> series_, loads_, signals_;
-  bool left_out_ = false;  // samples of a partial window
+  bool left_out_ = false;  // samples of a partial window were ignored
 };
 
 }  // namespace taut::server

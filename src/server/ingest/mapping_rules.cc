@@ -1,4 +1,4 @@
-// Matching of labels.
+// Matches labels against mapping rules.
 #include "server/ingest/mapping_rules.h"
 
 #include <algorithm>

@@ -10,14 +10,14 @@
 namespace taut::server {
 namespace {
 
-// Two sources say when it was; a container takes longer to start again.
+// Two sources that date a kill differ by less than this; a container takes longer to start again.
 constexpr int64_t kSameDateMs = 1'500;
-// A restart is reported when it is over, and Kubernetes waits up to 5 minutes before it.
+// Delay after which a restart shows the kill before it: Kubernetes waits up to 5 minutes before a restart.
 constexpr int64_t kSameRestartMs = 330'000;
 
 }  // namespace
 
-// Only what is newer than everything known can be news.
+// Compares only with the newest sample: an older one that arrives late shows no new kill.
 void OomSightings::See(uint32_t slot, std::span<const RemoteSample> samples, const RemoteSample& sample) {
   if (samples.empty() || IsStaleMarker(sample.value)) return;
   const RemoteSample& before = samples.back();
@@ -41,7 +41,7 @@ void OomSightings::Add(const OomWatch::Kill& kill) {
         {kill.slot, kill.time_ms, kill.kills, std::nullopt, kill.since_ms, kill.is_first, kill.shown_ms});
     return;
   }
-  // One that was taken already keeps the time that it was taken with.
+  // A kill that was already returned by Take keeps its first time.
   uint64_t more = kill.more;
   for (RawOom& oom : ooms_) {
     if (oom.slot != kill.slot || oom.time_ms != *kill.instead_of_ms) continue;
@@ -66,7 +66,7 @@ std::vector<OomSighting> OomSightings::Take(const SeriesMapper& mapper) {
   std::vector<OomSighting> out;
   for (const RawOom& oom : ooms_) {
     const SeriesBinding& binding = mapper.binding(oom.slot);
-    // What is left out of its task has a limit of its own.
+    // A part that is left out of its task has a limit of its own.
     if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
     const uint32_t task = binding.left_out ? kAsideTask : binding.task;
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;

@@ -1,4 +1,4 @@
-// OOM kills of live series: each once, however many series show it.
+// OOM kills in live series: each is reported once, however many series show it.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,31 @@
 
 namespace taut::server {
 
-// A job's OOM kills, to be acted on at once.
+// OOM kills of one task, to be acted on at once.
 struct OomSighting {
   JobId job;
   uint32_t task = 0;
-  Timestamp time;               // of the kill where its source dates it, else of the sample that showed it
-  uint64_t kills = 1;           // since the sample before; at most kMostKillsAtOnce
-  std::optional<double> limit;  // in force then, bytes, if the source reports it
-  Timestamp since = time;       // no kill was earlier
-  bool is_first = false;        // as OomWatch::Kill
-  std::optional<Timestamp> shown = {};  // the same
+  Timestamp time;               // time of the kill if its source dates it, else of the sample that showed it
+  uint64_t kills = 1;           // since the previous sample; at most kMostKillsAtOnce
+  std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
+  Timestamp since = time;       // earliest possible time
+  bool is_first = false;        // as OomWatch::Kill::is_first
+  std::optional<Timestamp> shown = {};  // as OomWatch::Kill::shown_ms
 };
 
-// Not thread-safe. About 40 bytes a kill since the last Take, and 60 a part that was killed lately.
+// Not thread-safe. About 40 bytes per kill since the last Take, and 60 per part that was killed recently.
 class OomSightings {
  public:
-  // The next sample of a series of kind kOomTotal, whose earlier samples, ascending, are `before`.
+  // Notes the next sample of a series with kind kOomTotal. `before`: its earlier samples, ascending.
   void See(uint32_t slot, std::span<const RemoteSample> before, const RemoteSample& sample);
-  // An OOM kill that was seen as such.
+  // Adds an OOM kill that an agent reported. `limit` in bytes, absent if unknown.
   void Add(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
-  // One that series of a container have shown.
+  // Adds an OOM kill that a container's series have shown.
   void Add(const OomWatch::Kill& kill);
-  // The OOM kills seen since the last call, in the order they arrived. The same kill reported by two series
-  // of one part (two Prometheus replicas) comes once, and so does one passed to Add twice.
+  // Returns the OOM kills since the last call, in order of arrival. A kill in two series of one part (two
+  // Prometheus replicas), or passed to Add twice, is returned once.
   std::vector<OomSighting> Take(const SeriesMapper& mapper);
-  // Forgets what these slots hold, and the kills of before `open_from_ms`, which no series can repeat.
+  // Forgets these slots, and kills before `open_from_ms`, which no series can repeat.
   void Drop(std::span<const uint32_t> slots, int64_t open_from_ms);
 
  private:
@@ -56,14 +56,14 @@ class OomSightings {
   struct LastOom {
     uint32_t slot = 0;
     int64_t time_ms = INT64_MIN;
-    bool is_dated = false;  // it is the time of the kill, not of the sample that showed it
+    bool is_dated = false;  // time_ms is the time of the kill, not of a sample
   };
-  // Of a part: what counters and agents told, and what OomWatch found, which gives each kill once.
+  // Last kills of a part: from counters and agents, and from OomWatch, which reports each kill once.
   struct LastOoms {
     LastOom counted, watched;
     int64_t newest_ms() const { return std::max(counted.time_ms, watched.time_ms); }
   };
-  // Whether the kill is the last one that another series of its part told.
+  // Returns true if another series of the part already reported this kill.
   static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
 
   std::vector<RawOom> ooms_;

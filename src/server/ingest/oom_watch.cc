@@ -7,11 +7,11 @@
 namespace taut::server {
 namespace {
 
-// All series of a container come of one scrape.
+// Greatest difference between samples of one scrape of a container.
 constexpr int64_t kSameScrapeMs = 2'000;
-// After a longer silence, an end that is reported again is another one.
+// After a longer silence, a repeated end is another end.
 constexpr int64_t kSameEndMs = 600'000;
-// A restart is shown when it is over, and Kubernetes waits up to 5 minutes before it.
+// Greatest delay between a kill and the restart that shows it: Kubernetes waits up to 5 minutes.
 constexpr int64_t kBackOffMs = 330'000;
 constexpr double kLatestSeconds = 253'402'300'800;  // the year 10000
 
@@ -21,7 +21,7 @@ bool IsSameScrape(int64_t a_ms, int64_t b_ms) {
 
 }  // namespace
 
-// A restart, once its reason is known.
+// Decides on a restart, once its reason is known.
 std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   if (c.restarted == 0) return std::nullopt;
   if (c.reason_ms == INT64_MIN || c.reason_ms < c.restarted_ms - kSameScrapeMs) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   c.ended_kills -= told;
   if (!killed || kill.kills == 0) return std::nullopt;
   if (IsSameScrape(c.end_shown_ms, kill.time_ms) && !c.end_waits) {
-    // Its last kill was given by its date; those before it have none.
+    // Its last kill was reported with its date; earlier kills of the same restart have none.
     kill.slot = c.end_slot;
     kill.time_ms = c.last_end_ms + 1;
     return kill;
@@ -44,22 +44,22 @@ std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   return kill;
 }
 
-// The date of an end, once its reason is known.
+// Decides on the date of an end, once its reason is known.
 std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
   if (!c.end_waits || !IsSameScrape(c.reason_ms, c.end_shown_ms)) return std::nullopt;
   c.end_waits = false;
   Kill kill{.slot = c.end_slot, .time_ms = c.last_end_ms, .since_ms = c.last_end_ms};
   kill.shown_ms = c.end_as_shown_ms;
   kill.is_first = c.end_is_first;
-  if (c.undated_is_end && c.last_end_ms <= c.undated_ms) return std::nullopt;  // given as it ended
+  if (c.undated_is_end && c.last_end_ms <= c.undated_ms) return std::nullopt;  // reported when it ended
   if (!c.undated_is_end && IsSameScrape(c.undated_ms, c.end_shown_ms)) {
     kill.slot = c.undated_slot;
     kill.instead_of_ms = std::exchange(c.undated_ms, INT64_MIN);
     return kill;
   }
-  if (!IsSameScrape(c.restarted_ms, c.end_shown_ms)) c.restarted = 0;  // of another end
-  // The restarts of this scrape are those of kills given before, then of these; a restart that comes later is
-  // the one of this kill.
+  if (!IsSameScrape(c.restarted_ms, c.end_shown_ms)) c.restarted = 0;  // the restart belongs to another end
+  // Restarts in this scrape belong first to kills reported before, then to these. A restart that arrives
+  // later belongs to this kill.
   const bool knows_waiting = std::max(c.waiting_ms, c.runs_ms) != INT64_MIN;
   const uint64_t told = knows_waiting ? std::min(c.restarted, c.ended_kills) : 0;
   const uint64_t restarted = c.restarted - told;
@@ -71,7 +71,7 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
 
 std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const RemoteSample& sample) {
   const int64_t at = sample.timestamp_ms;
-  // Of two samples of one time, the one with more restarts is the newer.
+  // Of two samples with the same time, the one with more restarts is newer.
   const bool is_newer = at > c.restarts_ms || (at == c.restarts_ms && sample.value > c.restarts);
   if (!is_newer || IsStaleMarker(sample.value)) return std::nullopt;
   if (c.restarts >= 0 && sample.value > c.restarts) {
@@ -90,7 +90,8 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnd(Container& c, uint32_t slot, cons
   const int64_t at = sample.timestamp_ms;
   if (at < c.end_sample_ms || !(sample.value > 0 && sample.value < kLatestSeconds)) return std::nullopt;
   c.end_sample_ms = at;
-  // A machine's clock may be ahead: the time of one end stays the same while the samples that show it catch up.
+  // If the machine's clock is ahead, the end stays in the future while samples catch up. The time as shown,
+  // which does not change, identifies it.
   const auto shown_ms = static_cast<int64_t>(sample.value * 1000);
   if (shown_ms == std::exchange(c.end_as_shown_ms, shown_ms)) return std::nullopt;
   const int64_t end_ms = std::min(shown_ms, at);
@@ -108,7 +109,7 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnded(Container& c, uint32_t slot, co
   if (at <= c.ended_ms) return std::nullopt;
   const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
   const bool again = c.ended && at - c.ended_ms <= kSameEndMs;
-  // Without an earlier sample of this container the time of its end is unknown.
+  // Without an earlier sample of this container, the time of its end is unknown, and it may be long ago.
   const bool watched = c.restarts_ms != INT64_MIN && c.restarts_ms < at;
   const int64_t since_ms = std::max({c.ended_ms, at - kSameEndMs, c.last_end_ms + 1});
   c.ended = yes;
@@ -123,7 +124,7 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnded(Container& c, uint32_t slot, co
 
 void OomWatch::BeginScrape(Container& c, int64_t time_ms) {
   if (time_ms <= c.scrape_ms) return;
-  // Of a container that runs, every end was restarted.
+  // In a running container, every end was followed by a restart.
   const bool runs = c.runs_ms == c.scrape_ms && c.restarts_ms == c.scrape_ms && c.ended_ms != c.scrape_ms;
   if (runs && c.scrape_ms != INT64_MIN) c.ended_kills = 0;
   c.scrape_ms = time_ms;
@@ -132,8 +133,8 @@ void OomWatch::BeginScrape(Container& c, int64_t time_ms) {
   c.scrape_restarts = c.scrape_kills = 0;
 }
 
-// The end that is shown is the last of those that were restarted in this scrape, and of one more. A second later
-// it may not wait any more: all is to be said of one moment.
+// The end shown is the last one: one more than were restarted in this scrape. All four series must be from
+// one instant, because a second later the container may no longer wait.
 uint64_t OomWatch::Missed(Container& c) {
   for (const int64_t shown_ms : {c.end_shown_ms, c.reason_ms, c.restarts_ms, c.waiting_ms}) {
     if (shown_ms != c.scrape_ms) return 0;
@@ -152,7 +153,7 @@ void OomWatch::SeeWaiting(Container& c, const RemoteSample& sample) {
   int64_t& newest_ms = waits ? c.waiting_ms : c.runs_ms;
   int64_t& other_ms = waits ? c.runs_ms : c.waiting_ms;
   newest_ms = std::max(newest_ms, sample.timestamp_ms);
-  // Of two samples of one time, the later one is the newer.
+  // Of two samples with the same time, the one that arrives later is newer.
   if (other_ms == sample.timestamp_ms) other_ms = sample.timestamp_ms - 1;
 }
 
@@ -165,7 +166,7 @@ std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesK
   const uint64_t missed = Missed(c);
   if (missed == 0) return kill;
   if (!kill.has_value()) {
-    // Its last kill was given by its date; that before it has none.
+    // Its last kill was reported with its date; the one before has none.
     const int64_t since_ms = std::max(c.last_end_ms - kBackOffMs, c.restart_before_ms);
     return Kill{.slot = c.end_slot, .time_ms = c.last_end_ms + 1, .kills = missed, .since_ms = since_ms};
   }
@@ -183,7 +184,7 @@ std::optional<OomWatch::Kill> OomWatch::Take(Container& c, uint32_t slot, Series
     case SeriesKind::kOomReason: {
       const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
       if (sample.timestamp_ms <= c.reason_ms) return std::nullopt;
-      // Of an end a moment ago it no longer is the reason.
+      // An end that is no longer the last one has lost this reason.
       c.reason_ms = yes ? sample.timestamp_ms : INT64_MIN;
       if (!yes) return std::nullopt;
       const std::optional<Kill> dated = JudgeEnd(c);

@@ -1,4 +1,4 @@
-// Chains of owners, and names taken apart.
+// Follows chains of owners, and splits names into their generated parts.
 #include "server/ingest/owners.h"
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 namespace taut::server {
 namespace {
 
-// Kubernetes makes up names from these (k8s.io/apimachinery util/rand), and writes the hash of a pod template
-// in decimal with each digit replaced by one of ten of them.
+// Letters of names that Kubernetes generates (k8s.io/apimachinery util/rand). The hash of a pod template is a
+// decimal number with each digit replaced by one of ten of them.
 constexpr std::string_view kRandomLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::string_view kHashLetters = "456789bcdf";
 constexpr size_t kRandomLength = 5;
 constexpr std::string_view kNobody = "<none>", kNobodyAtAll = "<none>/<none>";
-constexpr int kMaxHops = 6;  // owners that go in a circle must end
+constexpr int kMaxHops = 6;  // ends a cycle of owners
 
 bool MadeOf(std::string_view text, std::string_view letters) {
   return text.find_first_not_of(letters) == std::string_view::npos;
 }
 
-// Cuts "-tail" off, if the tail has between min and max of `letters` and something stands before it.
+// Removes "-tail" if the tail has between min and max characters of `letters` and follows other text.
 bool CutTail(std::string_view& name, std::string_view letters, size_t min, size_t max) {
   const size_t dash = name.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return false;
@@ -39,7 +39,7 @@ constexpr std::string_view kHexLetters = "abcdef";
 constexpr std::string_view kProgramOf = "ProgramOf";
 constexpr std::string_view kProgram = "Program/";
 
-// 8-4-4-4-12 hex digits.
+// Matches 8-4-4-4-12 hex digits.
 bool IsUuid(std::string_view text) {
   constexpr std::array<size_t, 5> kLengths = {8, 4, 4, 4, 12};
   for (size_t part = 0; part < kLengths.size(); ++part) {
@@ -54,7 +54,7 @@ bool IsUuid(std::string_view text) {
   return false;
 }
 
-// Of "20261125t120000z", in lower case as names are.
+// Matches a text such as "20261125t120000z", in lower case like all names.
 bool IsDateAndTime(std::string_view text) {
   if (text.ends_with('z')) text.remove_suffix(1);
   const size_t t = text.find('t');
@@ -70,7 +70,7 @@ bool IsCommit(std::string_view text) {
          text.find_first_of(kHexLetters) != std::string_view::npos;
 }
 
-// A part of a run's name that says nothing of its program.
+// Returns true for a generated part of a run's name.
 bool IsMadeUp(std::string_view part) {
   constexpr size_t kFewestDigits = 7;
   if (part.size() == kRandomLength && MadeOf(part, kRandomLetters)) return true;
@@ -78,7 +78,7 @@ bool IsMadeUp(std::string_view part) {
   return IsDateAndTime(part) || IsCommit(part);
 }
 
-// "20261125-1200": a time of day says nothing without the date before it.
+// Removes a suffix such as "20261125-1200". A time of day is only generated if a date precedes it.
 bool CutDateAndTime(std::string_view& name) {
   std::string_view rest = name;
   return (CutTail(rest, kDigits, 4, 4) || CutTail(rest, kDigits, 6, 6)) && CutTail(rest, kDigits, 8, 8) &&
@@ -101,9 +101,8 @@ bool CutMadeUp(std::string_view& name) {
   return true;
 }
 
-// What a Workflow's pod is called for: of "import-x2x4z-load-1234567890" of import-x2x4z "load". "": its name
-// does not
-// say it.
+// Returns the step in the name of a Workflow's pod: "load" for import-x2x4z-load-1234567890 of import-x2x4z.
+// "" if the name has none.
 std::string_view StepOf(std::string_view pod, std::string_view workflow) {
   if (!pod.starts_with(workflow) || !pod.substr(workflow.size()).starts_with('-')) return "";
   std::string_view step = pod.substr(workflow.size() + 1);
@@ -111,7 +110,8 @@ std::string_view StepOf(std::string_view pod, std::string_view workflow) {
   return step;
 }
 
-// "etl-8b4c7f8a1b2c3d4e-driver" and "etl-8b4c7f8a1b2c3d4e-exec-2" are pods of Spark's runs of one application.
+// Pods of one run of a Spark application, such as etl-8b4c7f8a1b2c3d4e-driver and
+// etl-8b4c7f8a1b2c3d4e-exec-2.
 struct SparkPod {
   std::string_view run, role;  // "etl-8b4c7f8a1b2c3d4e", "driver"
 };
@@ -124,8 +124,8 @@ std::optional<SparkPod> SparkPodOf(std::string_view pod) {
   return SparkPod{pod.substr(0, pod.size() - kExecutor.size()), kExecutor.substr(1)};
 }
 
-// The application of a run without a SparkApplication, "etl", by the number of 16 hex digits that Spark gives
-// each run; "" if the run has none.
+// Returns the application of a run without a SparkApplication object, such as "etl". Spark gives each run a
+// number of 16 hex digits. "" if the run has none.
 std::string_view SparkApplicationOf(std::string_view run) {
   constexpr size_t kDigitsOfRun = 16;
   std::string_view name = run;
@@ -134,7 +134,7 @@ std::string_view SparkApplicationOf(std::string_view run) {
 
 constexpr std::string_view kSparkApplication = "sparkapplication";
 
-// The Service of a Knative revision's Deployment, "hello-00001-deployment"; "" if it is none.
+// Returns the Service of a Knative revision's Deployment, such as "hello-00001-deployment"; "" for others.
 std::string_view KnativeServiceOf(std::string_view deployment) {
   constexpr std::string_view kSuffix = "-deployment";
   constexpr size_t kDigitsOfRevision = 5;
@@ -143,8 +143,8 @@ std::string_view KnativeServiceOf(std::string_view deployment) {
   return CutTail(name, kDigits, kDigitsOfRevision, kDigitsOfRevision) ? name : std::string_view();
 }
 
-// The owner that stays the same over the runs of a Spark application or the revisions of a Knative Service,
-// where `top` is that of one of them.
+// Returns the owner over all runs of a Spark application, or all revisions of a Knative Service. `top`: owner
+// of one of them.
 TopOwner OverRuns(TopOwner top, std::string_view pod) {
   if (top.kind == "deployment") {
     if (const std::string_view service = KnativeServiceOf(top.name); !service.empty())
@@ -161,7 +161,7 @@ TopOwner OverRuns(TopOwner top, std::string_view pod) {
   return {std::string(kSparkApplication), StrCat(application, "-", spark->role)};
 }
 
-// The top owner of a run, at the end of its chain.
+// Returns the top owner of a run, which ends its chain.
 TopOwner OwnerOfRun(std::string_view kind, std::string_view name, std::string_view pod,
                     const std::string& program) {
   if (!program.empty()) return {KindInNames(kind), program};
@@ -196,7 +196,7 @@ std::string KindInNames(std::string_view kind) {
   return out;
 }
 
-// Shorter hashes do happen (1 in 1,000); then a name of only these letters is more likely a word.
+// Shorter hashes occur (1 in 1,000), but a shorter name of only these letters is more likely a word.
 std::string_view WithoutTemplateHash(std::string_view replica_set) {
   CutTail(replica_set, kHashLetters, 7, 10);
   return replica_set;
@@ -209,7 +209,7 @@ std::string_view WithoutCronMinute(std::string_view job) {
 
 namespace {
 
-// Of one run or revision.
+// Returns the owner of one run or revision.
 TopOwner OwnerOfName(std::string_view pod) {
   std::string_view name = pod;
   if (CutTail(name, kRandomLetters, kRandomLength, kRandomLength)) {
@@ -222,7 +222,7 @@ TopOwner OwnerOfName(std::string_view pod) {
   return {numbered ? "statefulset" : "", std::string(name)};
 }
 
-// Anybody may write ownerReferences: an owner whose name cannot be one in Kubernetes is none.
+// Anyone may write ownerReferences, so an owner with a name that Kubernetes does not allow is ignored.
 std::string_view ValidOwner(std::string_view owner) {
   const size_t slash = owner.find('/');
   if (slash == std::string_view::npos) return owner;
@@ -230,7 +230,7 @@ std::string_view ValidOwner(std::string_view owner) {
   return IsProgramName(name) && !HasDotPart(kind) ? owner : kNobodyAtAll;
 }
 
-// Whether `now` is the owner `before` without its group.
+// Returns true if `now` is the owner `before` without its group.
 bool LacksGroup(std::string_view now, std::string_view before) {
   return before.size() > now.size() && before.starts_with(now) && before[now.size()] == kGroupMark;
 }
@@ -250,7 +250,7 @@ std::string OwnerTable::ProgramText(std::string_view name) { return StrCat(kProg
 
 const std::string* OwnerTable::ProgramOf(std::string_view scope, std::string_view kind,
                                          std::string_view name) const {
-  if (kind != "Pod" && kind != "Job") return nullptr;  // others name none
+  if (kind != "Pod" && kind != "Job") return nullptr;  // other kinds have no label with a program
   const auto it = owners_.find(StrCat(scope, "/", kProgramOf, kind, "/", name));
   const bool names_one =
       it != owners_.end() && it->second.starts_with(kProgram) && it->second.size() > kProgram.size();
@@ -288,7 +288,7 @@ TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::s
   }
   if (name.ends_with(kGroupMark)) name.pop_back();
   if (kind == "Pod") return OwnerOfName(name);
-  // Without a fact about the owner of a ReplicaSet or a Job, its name gives the owner.
+  // Without a fact about the owner of a ReplicaSet or Job, its name determines the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
     return {cut.size() < name.size() ? owners_kind : KindInNames(kind), std::string(cut)};
   };
@@ -299,7 +299,7 @@ TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::s
     CutTail(config, kDigits, 1, 5);
     return unless(config, "deploymentconfig");
   }
-  // Of a Job that names its program its CronJob would be known.
+  // If the Job named its program, its CronJob would be known from the same facts.
   if (kind == "Job" && program.empty() && WithoutCronMinute(name).size() < name.size())
     return unless(WithoutCronMinute(name), "cronjob");
   if (IsRunKind(kind)) return OwnerOfRun(kind, name, pod, program);
@@ -327,8 +327,7 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   owners_.insert_or_assign(std::string(child), std::string(owner));
   if (TopOf(scope, kind, name) == before) return {};
   if (kind == "Pod") return {StrCat(scope, "/Pod/", name)};
-  // Whatever pod stands below this ReplicaSet or Job; without a fact of its own a pod does not know that it
-  // does.
+  // Finds the pods below this ReplicaSet or Job. A pod without a fact about itself is not linked to it.
   std::vector<std::string> pods;
   const std::string prefix = StrCat(scope, "/Pod/");
   const std::string target = StrCat(kind, "/", name);

@@ -12,9 +12,9 @@
 namespace taut::server {
 namespace {
 
-// The least time that is asked for at once.
+// Shortest time in one request.
 constexpr int64_t kMinLengthSeconds = 60;
-// After this many good answers a query that was shortened may grow again.
+// After this many successful responses, a shortened query grows again.
 constexpr int kGoodAnswersToGrow = 16;
 
 std::string WrongPath(const HistoryOptions& options) {
@@ -44,7 +44,7 @@ std::string FormOf(std::string_view selector, int64_t from_s, int64_t to_s) {
       .substr(1);
 }
 
-// The same error with what may help.
+// Returns the error with a hint appended.
 absl::Status WithHint(const absl::Status& status, std::string_view hint) {
   return absl::Status(status.code(), StrCat(Message(status), "; ", hint));
 }
@@ -106,7 +106,7 @@ absl::Status PrometheusHistory::Read(Timestamp from, Timestamp to, const History
   progress_ = {};
   progress_.total_seconds = std::max<int64_t>(0, to.seconds() - from.seconds());
   for (int64_t at = from.seconds(); at < to.seconds();) {
-    // Up to the start of a window, so that it is in one chunk.
+    // A chunk ends at the start of a window, so that no window is split.
     const int64_t end = std::min(to.seconds(), FloorDiv(at + chunk_s_, kWindowSeconds) * kWindowSeconds);
     if (sink.on_chunk_begin) sink.on_chunk_begin(Timestamp::FromSeconds(end));
     chunk_samples_ = 0;
@@ -128,7 +128,7 @@ absl::Status PrometheusHistory::Read(Timestamp from, Timestamp to, const History
 }
 
 absl::StatusOr<Timestamp> PrometheusHistory::ServerTime() {
-  constexpr std::string_view kQuery = "vector(time())[10s:1s]";  // an answer as of samples
+  constexpr std::string_view kQuery = "vector(time())[10s:1s]";  // returns samples, as other queries do
   auto response = client_->Post("/api/v1/query", FormatQuery({{"query", std::string(kQuery)}}).substr(1),
                                 "application/x-www-form-urlencoded");
   if (!response.ok()) return response.status();
@@ -196,7 +196,7 @@ absl::Status PrometheusHistory::ReadSeries(std::span<const HistorySelector> sele
       continue;
     }
     if (!asked.ok()) return asked;
-    bool is_sinks = false;  // an error that has been explained
+    bool is_sinks = false;  // the error has its explanation already
     const absl::Status parsed = parser_.ParseSeries(body, [&](std::span<const LabelView> labels) {
       absl::Status taken = on_series(labels);
       is_sinks = !taken.ok();
@@ -281,7 +281,7 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
                    StrCat("the token in ", options_.token_option, " has no permission to query"));
     case 413:
     case 422:
-      // Over a limit of the server on samples or series; of other causes only its words tell.
+      // The server's limit on samples or series was exceeded; other causes are only in the error text.
       verdict = Verdict::kTooMuch;
       return error(absl::StatusCode::kFailedPrecondition,
                    StrCat("query of ", span.to_s - span.from_s, " s of ", query.selector.text,
@@ -293,7 +293,7 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
       return error(absl::StatusCode::kUnavailable, "the server is too busy; retry later");
     case 503:
     case 504:
-      // Prometheus says 503 when a query takes too long.
+      // Prometheus answers 503 when a query takes too long.
       verdict = CanHalve(span.to_s - span.from_s) && words.find("timed out") != std::string::npos
                     ? Verdict::kTooMuch
                     : Verdict::kTryLater;
@@ -309,7 +309,7 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
 }
 
 absl::Status PrometheusHistory::HandOver(std::string& body, const Span& span, const HistorySink& sink) {
-  bool is_sinks = false;  // an error that has been explained
+  bool is_sinks = false;  // the error has its explanation already
   absl::Status status = parser_.Parse(
       body, [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) -> absl::Status {
         Thin(labels, samples, span);
@@ -344,7 +344,7 @@ void PrometheusHistory::Thin(std::span<const LabelView> labels, std::span<const 
   const int64_t cell_ms = options_.thin_seconds * 1000;
   int64_t last_cell = INT64_MIN;
   for (const RemoteSample& s : samples) {
-    // Prometheus before 3.0 gives the sample at the very start too.
+    // Prometheus before 3.0 also returns the sample at the start of the span.
     if (s.timestamp_ms <= span.from_s * 1000 || s.timestamp_ms > span.to_s * 1000) continue;
     const int64_t cell = cell_ms > 0 ? FloorDiv(s.timestamp_ms, cell_ms) : 0;
     if (cell_ms == 0 || thinned_.empty() || cell != last_cell) {

@@ -1,4 +1,4 @@
-// Answers of the Prometheus HTTP API, read in one pass.
+// Parser for responses of the Prometheus HTTP API, in one pass.
 #pragma once
 
 #include <memory>
@@ -13,26 +13,26 @@
 
 namespace taut::server {
 
-// One object, one thread; keeps its buffers from answer to answer.
+// Not thread-safe; reuses its buffers.
 class QueryAnswerParser {
  public:
-  // Labels ascending by name, samples as they were sent. Views live as long as the call.
+  // Labels are ascending by name; samples are in the order of the response. Views are valid during the call.
   using SeriesFn = absl::FunctionRef<absl::Status(std::span<const LabelView> labels,
                                                   std::span<const RemoteSample> samples)>;
 
   QueryAnswerParser();
   ~QueryAnswerParser();
 
-  // The answer to a query whose result is a matrix. `body` gets room behind its end, which may move it. Calls
-  // fn for each series with samples, in order; series before a damage come before the error.
-  //   DataLoss            not JSON, or not such an answer
-  //   FailedPrecondition  the server says that the query failed: its words
-  // and what fn returns, which ends the reading. About 35 ns a sample.
+  // Parses the response to a query with a matrix as result. `body` may move, because it grows by a few bytes.
+  // Calls fn for each series with samples, in order; series before a damage precede the error.
+  //   DataLoss            not JSON, or not such a response
+  //   FailedPrecondition  the server reports that the query failed: its text
+  // Also returns an error of fn, which ends the parsing. About 35 ns a sample.
   absl::Status Parse(std::string& body, SeriesFn fn);
-  // The same for the answer of /api/v1/series: labels alone.
+  // Same for the response of /api/v1/series, which has only labels.
   absl::Status ParseSeries(std::string& body,
                            absl::FunctionRef<absl::Status(std::span<const LabelView> labels)> fn);
-  // Of the last answer: the first warning of the server, as for data that it could not reach; "" for none.
+  // Returns the first warning in the last response, as for data that the server could not reach; "" if none.
   const std::string& warning() const;
 
  private:
@@ -40,8 +40,8 @@ class QueryAnswerParser {
   std::unique_ptr<Impl> impl_;
 };
 
-// What the server says in the answer to a query that failed: its error if that is JSON of Prometheus, else
-// the first line, at most 300 bytes.
+// Returns the server's error text for a failed query: the error field of Prometheus' JSON, else the first
+// line, at most 300 bytes.
 std::string ErrorTextOf(std::string_view body);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// A hand-written walk over the one message that is read: the labels are views, nothing is copied.
+// A hand-written parser for the one message that is read: labels are views, and nothing is copied.
 #include "server/ingest/remote_write.h"
 
 #include <snappy.h>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint64_t kStaleBits = 0x7ff0000000000002;
 
-// A snappy element of 3 bytes yields at most 64: no block grows by more than this factor.
+// Greatest growth of a snappy block: an element of 3 bytes yields at most 64. A block that declares more is
+// refused before its memory is allocated.
 constexpr uint64_t kMaxSnappyFactor = 22;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -33,7 +34,7 @@ absl::Status TooMuch(std::string_view what, uint64_t value, uint64_t limit) {
 
 }  // namespace
 
-// Reads protobuf fields off a message; every read says whether it stayed inside.
+// Reads protobuf fields of a message; each read returns false at the end of the message.
 struct RemoteWriteDecoder::Cursor {
   const uint8_t* p;
   const uint8_t* end;
@@ -84,10 +85,10 @@ struct RemoteWriteDecoder::Cursor {
         p += 4;
         return true;
       default:
-        return false;  // groups are older than this message
+        return false;  // groups predate this message
     }
   }
-  // Field numbers above 2^29 are not protobuf.
+  // Field numbers above 2^29 are not valid in protobuf.
   bool Tag(uint32_t& field, uint32_t& wire) {
     uint64_t tag = 0;
     if (!Varint(tag) || tag > UINT32_MAX || tag < 8) return false;
@@ -206,7 +207,7 @@ bool RemoteWriteDecoder::ParseLabel(std::string_view message) {
 }
 
 bool RemoteWriteDecoder::ParseSample(std::string_view message) {
-  uint64_t value_bits = 0, timestamp = 0;  // a field that is 0 is not sent
+  uint64_t value_bits = 0, timestamp = 0;  // absent fields are 0
   Cursor in(message);
   while (!in.done()) {
     uint32_t field = 0, wire = 0;
@@ -292,7 +293,7 @@ std::string EncodeWriteMessage(std::span<const RemoteSeries> series) {
     PutLabels(s.labels, one);
     for (const RemoteSample& sample : s.samples) {
       part.clear();
-      // As all protobuf writers do: what is 0 to the last bit is left out.
+      // Like all protobuf writers, omits a value with all bits 0.
       if (const auto bits = std::bit_cast<uint64_t>(sample.value); bits != 0) {
         part.push_back(static_cast<char>(1 << 3 | kFixed64));
         part.append(reinterpret_cast<const char*>(&bits), sizeof(bits));

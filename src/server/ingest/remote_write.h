@@ -1,7 +1,8 @@
-// Prometheus remote write 1.0 bodies: snappy block, then the protobuf message prometheus.WriteRequest.
+// Decoder and encoder of Prometheus remote-write 1.0 bodies: a snappy block with the protobuf message
+// prometheus.WriteRequest.
 //
-// Source: the Prometheus Remote-Write 1.0 specification. Wire form and what is skipped:
-// docs/reference/ingest.md.
+// Source: the Prometheus Remote-Write 1.0 specification. docs/reference/ingest.md describes the wire format
+// and what is skipped.
 #pragma once
 
 #include <cstdint>
@@ -19,55 +20,52 @@ namespace taut::server {
 
 struct RemoteSample {
   double value = 0;
-  int64_t timestamp_ms = 0;  // Unix
+  int64_t timestamp_ms = 0;  // since the Unix epoch
 };
 
-// One series of a request. All views are valid during the call that passes it.
+// One series of a request. All views are valid during the call that receives it.
 struct SeriesView {
-  std::span<const LabelView> labels;  // as sent; the metric name is the label __name__
+  std::span<const LabelView> labels;  // as sent, with the metric name as label __name__
   std::span<const RemoteSample> samples;
-  // Hash of the labels as they were encoded: equal bytes have equal fingerprints, so a caller that has seen
-  // one need not look at the labels again. Other orders of the same labels have other fingerprints.
+  // Hash of the encoded labels: equal bytes have equal fingerprints, so that a caller resolves known labels
+  // by one lookup. Another order of the same labels has another fingerprint.
   uint64_t fingerprint = 0;
 };
 
 struct DecodeCounts {
-  uint64_t series = 0, samples = 0;  // handed over
-  // Over a label limit or without a metric name: not handed over, the rest of the request is.
+  uint64_t series = 0, samples = 0;  // passed to the callback
+  // Series over a label limit or without a metric name. They are skipped; the rest of the request is decoded.
   uint64_t refused_series = 0, refused_samples = 0;
   uint64_t histograms = 0;    // native histograms, skipped
-  std::string first_refusal;  // why, for the answer to the sender; "" if none
+  std::string first_refusal;  // reason for the response to the sender; "" if none
 };
 
 struct RemoteWriteLimits {
   size_t max_decompressed_bytes = size_t{32} << 20;
   size_t max_series = 100'000;
   size_t max_samples = 1'000'000;
-  // Of one series; past them the series is refused, not the request.
+  // Limits of one series; a series that exceeds them is refused, and the request is accepted.
   size_t max_labels = 128;
   size_t max_label_name_bytes = 1024;
   size_t max_label_value_bytes = 8192;
 };
 
-// One object, one thread; keeps its buffers from request to request, so that steady traffic allocates
-// nothing.
+// Not thread-safe; reuses its buffers, so that steady traffic allocates nothing.
 class RemoteWriteDecoder {
  public:
   using SeriesFn = absl::FunctionRef<void(const SeriesView&)>;
 
-  // `seed`: of the fingerprints. A secret one keeps a sender from making two series collide.
+  // `seed` of the fingerprints; a secret one prevents collisions that a sender constructs.
   explicit RemoteWriteDecoder(const RemoteWriteLimits& limits = {}, uint64_t seed = 0)
       : limits_(limits), seed_(seed) {}
 
-  // Calls fn once per series that has samples, in the order of the request. All lengths are checked before
-  // anything is allocated for them.
-  //   InvalidArgument     not a snappy block, or not a WriteRequest. What is wrong in the snappy block is
-  //                       found before fn is called, a damaged message only after the series before the
-  //                       damage.
-  //   ResourceExhausted   larger than a limit on the whole request; the message names it.
-  // About 0.2 us per series of 10 labels and one sample.
+  // Calls fn once per series with samples, in order. Checks all lengths before it allocates memory for them.
+  //   InvalidArgument     not a snappy block, or not a WriteRequest. Errors of the snappy block precede all
+  //                       calls of fn; a damaged message is found after the series before the damage.
+  //   ResourceExhausted   exceeds a limit of the request; the message names it.
+  // About 0.2 µs per series of 10 labels and one sample.
   absl::StatusOr<DecodeCounts> Decode(std::string_view body, SeriesFn fn);
-  // The same for the message without snappy.
+  // Same for the message without snappy.
   absl::StatusOr<DecodeCounts> DecodeMessage(std::string_view message, SeriesFn fn);
 
  private:
@@ -75,7 +73,7 @@ class RemoteWriteDecoder {
   enum class Refusal : uint8_t { kNone, kTooManyLabels, kLongName, kLongValue, kNoMetricName };
 
   absl::Status ParseSeries(std::string_view message, SeriesFn fn, DecodeCounts& counts);
-  // False: damaged.
+  // These return false if the message is damaged.
   bool ParseLabel(std::string_view message);
   bool ParseSample(std::string_view message);
   void AddLabelBytes(const char* begin, const char* end);
@@ -85,30 +83,31 @@ class RemoteWriteDecoder {
   const uint64_t seed_;
   std::unique_ptr<char[]> buffer_;
   size_t buffer_bytes_ = 0;
-  // Of the series at hand.
+  // The present series.
   std::vector<LabelView> labels_;
   std::vector<RemoteSample> samples_;
-  std::string_view block_;   // the labels as encoded, while they lie side by side
+  std::string_view block_;   // encoded labels, while they are contiguous
   std::string split_block_;  // else a copy of them
   Refusal refusal_ = Refusal::kNone;
   bool has_metric_name_ = false;
 };
 
-// What a sender holds of one series, for EncodeWriteRequest.
+// Input of EncodeWriteRequest for one series.
 struct RemoteSeries {
   std::vector<LabelView> labels;
   std::vector<RemoteSample> samples;
 };
-// The body a Prometheus would send, labels in the order given. For tests, load generation and our own agent.
+// Encodes a body as Prometheus does, labels in the given order. For tests, load generation and the sample
+// log.
 std::string EncodeWriteRequest(std::span<const RemoteSeries> series);
-// The same without snappy.
+// Same without snappy.
 std::string EncodeWriteMessage(std::span<const RemoteSeries> series);
 
-// The fingerprint that a decoder with this seed gives to labels sent in this order. Allocates; for sources
-// that have labels in memory, once per series.
+// Returns the fingerprint that a decoder with this seed computes for labels in this order. Allocates; for
+// sources with labels in memory, once per series.
 uint64_t Fingerprint(std::span<const LabelView> labels, uint64_t seed = 0);
 
-// The NaN that says "this series has ended", by its bits; no other NaN does.
+// Returns true for the NaN with the bits that mark the end of a series, and for no other NaN.
 bool IsStaleMarker(double value);
 double StaleMarker();
 

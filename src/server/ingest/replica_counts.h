@@ -1,4 +1,4 @@
-// How many tasks a workload has by the word of a series (kube-state-metrics), which is no usage of any task.
+// Numbers of tasks that series of a controller report (kube-state-metrics); they are not usage.
 #pragma once
 
 #include <array>
@@ -16,24 +16,24 @@
 
 namespace taut::server {
 
-// Keeps the last sample of each series in each window that is open, so that neither the order of samples nor
-// their split over requests matters. A series makes no job: a count without usage is of no use. Not thread-safe.
+// Keeps the last sample of each series in each open window, so that the order of samples and their
+// distribution over requests do not matter. Such a series creates no job. Not thread-safe.
 class ReplicaCounts {
  public:
-  // A series of kind kReplicas or kReplicasReady about the job of this name; "NAME/*": about every job whose name
-  // is NAME/ and one part more (the containers of a workload). Returns its number.
+  // Adds a series with kind kReplicas or kReplicasReady for the job of this name. "NAME/*": for every job
+  // named NAME/ and one more part (the containers of a workload). Returns the series' number.
   uint32_t Add(std::string_view about, SeriesKind kind, double scale);
-  // A stale marker ends the series until its next sample.
+  // Notes a sample. A stale marker ends the series until its next sample.
   void See(uint32_t series, const RemoteSample& sample);
-  // By the last samples in the window; of two series that say the same thing the larger counts. Not known: no
-  // series spoke in the window, or its end was the last that was heard.
+  // Returns the counts from the last samples in the window; of two series for the same count, the larger
+  // counts. Unknown if no series has a sample in the window, or the last one ended there.
   SaidReplicas Of(std::string_view job, WindowId window) const;
-  // Forgets samples of windows outside [first, last].
+  // Forgets samples of windows outside [first, last]. O(series).
   void Keep(WindowId first, WindowId last);
-  // Forgets the series for which alive[number] is 0; REQUIRES: alive.size() == num_series().
+  // Forgets the series with alive[number] == 0. REQUIRES: alive.size() == num_series().
   void KeepAlive(std::span<const uint8_t> alive);
 
-  // Numbers up to this are given.
+  // All numbers are below this.
   size_t num_series() const { return series_.size(); }
   bool empty() const { return workloads_.empty(); }
   size_t state_bytes() const;
@@ -47,13 +47,13 @@ class ReplicaCounts {
     std::string about;  // "": this number is free
     bool ready = false;
     double scale = 1;
-    std::vector<Last> last;  // windows in any order: one or two
+    std::vector<Last> last;  // one or two windows, in any order
   };
   void TakeLargest(std::string_view about, WindowId window, SaidReplicas& said) const;
 
   std::vector<Series> series_;
   std::vector<uint32_t> free_;
-  // The numbers of its series.
+  // Numbers of the series, by job name or by "NAME/".
   absl::flat_hash_map<std::string, std::vector<uint32_t>, StringHash, std::equal_to<>> workloads_;
 };
 

@@ -36,7 +36,7 @@ bool Has(const MappingRule& rule, const LabelMatch& wanted) {
   });
 }
 
-// The pattern of what any of the rules wants of this label; nullopt if one of them takes everything.
+// Returns the pattern of all values that any of the rules accepts for this label; nullopt if one accepts all.
 std::optional<std::string> AnyOf(const RuleRefs& rules, const std::string& label) {
   std::vector<std::string_view> patterns;
   for (const MappingRule* rule : rules) {
@@ -52,7 +52,7 @@ std::optional<std::string> AnyOf(const RuleRefs& rules, const std::string& label
   return out;
 }
 
-// What all of the rules ask for, with a comma before each.
+// Returns the matchers that all of the rules share, with a comma before each.
 std::string Narrowed(const RuleRefs& rules) {
   std::string out;
   std::set<std::string_view> done;
@@ -71,13 +71,13 @@ std::string Narrowed(const RuleRefs& rules) {
 
 struct Metrics {
   std::vector<std::string> names;  // in the order of the rules
-  std::string stars;               // the patterns with a star, side by side; "" for none
+  std::string stars;               // patterns with a star, joined by '|'; "" if none
 };
 
 Metrics MetricsOf(std::span<const MappingRule> rules, bool facts) {
   Metrics out;
   for (const MappingRule& rule : rules) {
-    // Starts of long ago are not told apart from what came after them.
+    // Historical starts are not kept apart, so their series are not needed.
     if (IsFact(rule.kind) != facts || IsReplicas(rule.kind) || rule.kind == SeriesKind::kStartTime) continue;
     for (const std::string_view one : Split(rule.metric, '|')) {
       if (one.empty()) continue;
@@ -100,7 +100,7 @@ RuleRefs RulesWhere(std::span<const MappingRule> rules,
   return out;
 }
 
-// Metric patterns of the rule that may fit a name that `stars` fits.
+// Returns true if the rule may match a metric that `stars` matches.
 bool MayMeet(const MappingRule& rule, std::string_view stars) {
   for (const std::string_view one : Split(rule.metric, '|')) {
     if (HasStar(one) || FitsPattern(one, stars)) return true;
@@ -163,7 +163,7 @@ std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules) {
       out.push_back({StrCat("{__name__=", QuotePromQl(name), Narrowed(fitting), "}"), is_facts});
     }
     if (metrics.stars.empty()) continue;
-    // Prometheus refuses a selector that could fit everything: hence the second matcher.
+    // Prometheus rejects a selector that could match everything, so a second matcher excludes the empty name.
     std::string text = StrCat("{__name__=~", QuotePromQl(RegexOf(metrics.stars)), ",__name__!=\"\"");
     for (const std::string& name : facts.names) {
       if (!is_facts && FitsPattern(name, metrics.stars)) {

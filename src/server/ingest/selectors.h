@@ -1,4 +1,4 @@
-// Which series of a Prometheus the mapping rules want, in its query language.
+// Prometheus selectors of the series that mapping rules match.
 #pragma once
 
 #include <span>
@@ -12,19 +12,19 @@ namespace taut::server {
 
 struct HistorySelector {
   std::string text;    // {__name__="x",cpu=~"|total"}
-  bool facts = false;  // of rules that say who owns whom
+  bool facts = false;  // for rules that state who owns whom
 };
 
-// One selector for each metric that the rules name, and one, the last of its kind, for all patterns with a
-// '*'; those of facts first. No two select the same series. A selector leaves out only series that no rule
-// fits. Empty for no rules.
+// Returns one selector for each metric in the rules, and a last one for all patterns with a '*'; those of
+// facts come first. No two select the same series. Selectors exclude only series that no rule matches. Empty
+// if there are no rules.
 std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules);
 
-// A pattern of common/base/pattern.h as an anchored regular expression (RE2).
+// Returns a pattern of common/base/pattern.h as an anchored regular expression (RE2).
 std::string RegexOf(std::string_view pattern);
-// A text as a regular expression that fits it alone.
+// Returns a regular expression that matches only this text.
 std::string RegexOfText(std::string_view text);
-// As a string of the query language, with its quotes.
+// Returns the text as a string of PromQL, with quotes.
 std::string QuotePromQl(std::string_view text);
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// What SeriesMapper learns beside usage: owners, init containers and labels of pods, the containers that
-// agents measure, and which sources a job's series have.
+// What SeriesMapper learns beside usage: owners, init containers and labels of pods, containers that agents
+// measure, and the sources of a job's series.
 #include <algorithm>
 
 #include "common/base/printable.h"
@@ -60,7 +60,7 @@ void SeriesMapper::LearnOwner(const Mapping& fact, uint64_t fingerprint) {
   for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
     slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
   }
-  // It outlives the series that said it before.
+  // The owner must outlive the series that stated it first: only the end of the last one forgets it.
   if (!is_new && owners_.Said(fact.job) == fact.task) retold_[HashOf(fact.job)] = fingerprint;
 }
 
@@ -97,7 +97,7 @@ void SeriesMapper::LearnPodLabels(const Mapping& fact, const SeriesView& series)
 
 void SeriesMapper::ClaimContainer(uint32_t slot, std::string_view container) {
   const uint64_t key = HashOf(container);
-  if (slots_of_container_.key_of(slot) != key) {  // the task may be that of another container now
+  if (slots_of_container_.key_of(slot) != key) {  // the task may have another container now
     if (const uint64_t empty = slots_of_container_.Remove(slot); empty != 0) claims_.erase(empty);
     slots_of_container_.Add(slot, key);
   }
@@ -123,7 +123,7 @@ Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
 
 std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<const LabelView> labels) {
   if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // agents
-  // As the built-in rules say it.
+  // The same names as in the built-in rules.
   std::string name = mapping.rule != Mapping::kNoRule ? rules_.rules()[mapping.rule].source
                      : mapping.workload.source() == Source::kKubernetes
                          ? std::string("Kubernetes")

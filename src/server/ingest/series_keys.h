@@ -1,4 +1,4 @@
-// What SeriesMapper looks pods, containers and names up by.
+// Keys by which SeriesMapper finds pods, containers and names.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace taut::server {
 
-// Since 1970, as entries of series keep when they were seen.
+// Returns the minute since 1970, in which entries of series store when they were seen.
 inline uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, 60 * kMicrosPerSecond)); }
 
 inline uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
-// "scope/Pod/name" of the pod that the labels name.
+// Returns the key "scope/Pod/name" of the pod in the labels.
 inline std::string PodKey(std::span<const LabelView> labels) {
   std::string key = PodScope(labels);
   key += "/Pod/";
@@ -27,7 +27,7 @@ inline std::string PodKey(std::span<const LabelView> labels) {
   return key;
 }
 
-// Of a container of the pod of this key.
+// Returns the key of a container of the pod with this key.
 inline std::string InitKey(std::string_view pod, std::string_view container) {
   std::string key(pod);
   key += '/';

@@ -1,4 +1,4 @@
-// The bookkeeping behind Resolve: fingerprints, slots, jobs, tasks, and who must be looked at again.
+// The bookkeeping behind Resolve: fingerprints, slots, jobs, tasks, and which series to resolve again.
 #include "server/ingest/series_mapper.h"
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace taut::server {
 namespace {
 
-// What Tautline may have set itself.
+// Returns true for amounts that Tautline may have set itself.
 bool IsLimit(SeriesKind kind) {
   return kind == SeriesKind::kCpuLimitCores || kind == SeriesKind::kMemoryLimitBytes ||
          kind == SeriesKind::kCpuRequestCores || kind == SeriesKind::kMemoryRequestBytes;
 }
 
-// 0: the labels name no container. cAdvisor's label is the cgroup's path.
+// Returns the hash of the container's ID; 0 if the labels name none. cAdvisor's label is the cgroup's path.
 uint64_t ContainerOf(std::span<const LabelView> labels) {
   const std::string_view id = ContainerIdIn(LabelValue(labels, "id"));
   return id.empty() ? 0 : HashOf(id);
@@ -38,7 +38,7 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
   const uint32_t minute = MinuteOf(now);
   auto it = series_.find(series.fingerprint);
   if (it == series_.end()) [[unlikely]] {
-    // What no rule wants is unmapped, whatever its samples are.
+    // A series without a rule is unmapped, whatever its samples.
     if (!admit() && Match(series.labels).has_value()) return {.outcome = Outcome::kRefused};
     if (series_.size() >= options_.max_series) {
       ++counts_.refused_series;
@@ -63,6 +63,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minu
   std::vector<LabelView> scratch;
   SeriesView series = sent;
   series.labels = WithAliases(sent.labels, scratch);
+  // The same series in another order of labels shares the slot; two slots would count its usage twice.
   if (canonical != series.fingerprint) {
     const auto it = series_.find(canonical);
     if (it != series_.end() && !IsWantedNow(it->second)) return it->second;
@@ -83,7 +84,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minu
   if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
   if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
   if (entry.outcome == Outcome::kUnmapped) ++counts_.unmapped_series;
-  // Another sender may have the same labels in another order.
+  // Another sender may send the same labels in another order.
   if (canonical != series.fingerprint) series_.insert_or_assign(canonical, entry);
   return entry;
 }
@@ -118,7 +119,7 @@ SeriesMapper::Resolution SeriesMapper::ResolveTask(std::string_view job, std::st
     ++counts_.refused_series;
     return {.outcome = Outcome::kRefused};
   }
-  // No series has a label without a name.
+  // No series has a label without a name, so this key collides with none.
   const LabelView key[] = {{"", job}, {"", task}};
   const uint64_t fingerprint = Fingerprint(key, options_.seed);
   auto it = series_.find(fingerprint);
@@ -229,11 +230,12 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
 
 void SeriesMapper::RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels,
                             uint64_t container) {
-  // The rules are the same and so are the labels: only the owner can be another, or an agent have come.
+  // Rules and labels are unchanged, so only the owner or an agent can have changed the mapping.
   const SeriesBinding& before = bindings_[entry.slot];
   if (jobs_.name(before.job) == mapping.job && jobs_.tasks.name(before.task_entry) == mapping.task) return;
   if (!IsUsable(mapping) || !InternJob(mapping.job).has_value()) return;
-  auto claim = claims_.extract(container);  // the slot may be the last of its container
+  // The slot may be the last of its container, and Unbind would erase the claim.
+  auto claim = claims_.extract(container);
   Unbind(entry.slot);
   if (!claim.empty()) claims_.insert(std::move(claim));
   Bind(entry.slot, mapping, labels, container);
@@ -279,10 +281,10 @@ size_t SeriesMapper::state_bytes() const {
 std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {
   const uint32_t minute = MinuteOf(now);
   const auto idle_minutes = static_cast<uint32_t>(idle_seconds / 60);
-  // A slot lives as long as one of its fingerprints does.
+  // A slot stays while one of its fingerprints does.
   std::vector<uint8_t> alive(bindings_.size(), 0), alive_counts(replica_counts_.num_series(), 0);
   std::vector<uint64_t> idle;
-  // With room again, what was refused for want of it is looked at anew.
+  // Once there is room again, series that were refused for lack of it are resolved anew.
   const bool forgive = refused_jobs_ && jobs_.has_room();
   if (forgive) refused_jobs_ = false;
   for (const auto& [fingerprint, entry] : series_) {
@@ -290,7 +292,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
       idle.push_back(fingerprint);
       continue;
     }
-    // A clock that was set back makes nothing idle.
+    // The signed difference keeps a clock that was set back from making everything idle.
     const auto age = static_cast<int32_t>(minute - entry.seen_minute);
     if (age >= static_cast<int32_t>(idle_minutes)) {
       idle.push_back(fingerprint);

@@ -1,5 +1,5 @@
-// Series to job, task and kind, remembered: steady traffic costs one hash lookup a series and no work on
-// text.
+// Maps series to job, task and kind, and remembers the result: steady traffic costs one hash lookup a series,
+// and no work on text.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@
 
 namespace taut::server {
 
-// What a mapped series is. `slot` is its dense number while it exists; numbers of forgotten series are used
-// again.
+// Result for a mapped series. `slot` is its dense number while it exists; numbers of forgotten series are
+// reused.
 struct SeriesBinding {
   JobId job;
-  uint32_t task = 0;  // index within the job, never used again
+  uint32_t task = 0;  // index within the job, never reused
   uint32_t part = 0;  // hash of the part's name
   uint32_t task_entry = 0;
   float scale = 1;
@@ -37,33 +37,33 @@ struct SeriesBinding {
   uint16_t signal = 0;  // as in Mapping; 0: none
   bool in_use = false;
   bool uses_owner = false;
-  bool left_out =
-      false;  // of an init container, or a limit that an agent may have set: not of the task's need
+  // Series of an init container, or a limit that an agent may have set; not part of the task's usage.
+  bool left_out = false;
 };
 
 inline bool TakesAll() { return true; }
 
 struct MapperCounts {
-  uint64_t mapped_series = 0;                     // alive now
-  uint64_t unmapped_series = 0, fact_series = 0;  // alive now, by fingerprint
-  uint64_t refused_series = 0;                    // ever: over a limit, or an unprintable name
-  uint64_t rebound_series = 0;                    // ever: their pod's owner became known
-  uint64_t jobs = 0;                              // known now: neither gone nor forgotten
-  uint64_t refused_jobs = 0;                      // ever: series of jobs over max_jobs
-  uint64_t name_collisions = 0;                   // known jobs whose series come from two sources
-  uint64_t claimed_series = 0;                    // ever: of containers that an agent measures
-  uint64_t pods_without_containers = 0;           // alive now: with series of the pod alone
+  uint64_t mapped_series = 0;                     // present
+  uint64_t unmapped_series = 0, fact_series = 0;  // present, by fingerprint
+  uint64_t refused_series = 0;                    // since the start: over a limit, or an unprintable name
+  uint64_t rebound_series = 0;                    // since the start: the pod's owner became known
+  uint64_t jobs = 0;                              // present: known and not forgotten
+  uint64_t refused_jobs = 0;                      // since the start: series of jobs beyond max_jobs
+  uint64_t name_collisions = 0;                   // known jobs with series from two sources
+  uint64_t claimed_series = 0;           // since the start: series of containers that an agent measures
+  uint64_t pods_without_containers = 0;  // present: pods that have only series of the whole pod
 };
 
-// Not thread-safe. About 150 bytes a live mapped series and 40 an unmapped one, beside jobs and tasks.
+// Not thread-safe. About 150 bytes per mapped series and 40 per unmapped one, beside jobs and tasks.
 class SeriesMapper {
  public:
   struct Options {
-    size_t max_series = 4'000'000;  // live fingerprints, unmapped ones included
-    size_t max_jobs = 1'000'000;    // known at a time
-    size_t max_name_bytes = 512;    // of a job's or a task's name
-    uint64_t seed = 0;              // the decoder's
-    // Labels that become a job's own, from the first series that names it and from its pods (kPodLabels, as
+    size_t max_series = 4'000'000;  // present fingerprints, unmapped ones included
+    size_t max_jobs = 1'000'000;    // known at one time
+    size_t max_name_bytes = 512;    // for names of jobs and tasks
+    uint64_t seed = 0;              // same as the decoder's
+    // Names of labels that a job inherits, from its first series and from its pods (kPodLabels, as
     // label_NAME).
     std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
   };
@@ -71,7 +71,7 @@ class SeriesMapper {
   struct Resolution {
     Outcome outcome = Outcome::kUnmapped;
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-    uint32_t slot = 0;  // if kMapped; of a number of tasks that of its series in replica_counts()
+    uint32_t slot = 0;  // slot if kMapped; for numbers of tasks, the number in replica_counts()
   };
 
   explicit SeriesMapper(MappingRules rules) : SeriesMapper(std::move(rules), Options()) {}
@@ -79,46 +79,48 @@ class SeriesMapper {
   SeriesMapper(const SeriesMapper&) = delete;
   SeriesMapper& operator=(const SeriesMapper&) = delete;
 
-  // `now` is when the series was received: one not resolved for an hour is idle. Steady state 10 to 100 ns (a
-  // miss of the cache or two), a new series some microseconds.
-  // A new series that a rule wants is taken only if `admit` says that one of its samples is of use, and is
-  // kRefused else, without being remembered: what is dropped makes no job.
+  // Resolves a series received at `now`; one that is not resolved for an hour is idle. Known series: 10 to
+  // 100 ns; new ones: some microseconds.
+  // A new series that a rule matches is accepted only if `admit` returns true, which means that a sample of
+  // it is useful. Else it is kRefused and not remembered, so that dropped samples create no job.
   Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit = TakesAll);
 
-  // The same for a task whose agent says itself what job it is of; mapping rules have no say. Labels as those
-  // of a series: some become the job's own.
-  // `container`: its ID at its engine, "" if it has none. Series whose label `id` has this ID are of the same
-  // task from then on, with their next sample: they count only while the agent reports nothing, and their
-  // limits, which may be Tautline's own, do not. Of two tasks that name one container the later counts.
+  // Same for a task whose agent names its job; mapping rules do not apply. The job inherits some of `labels`,
+  // as from a series.
+  // `container`: its ID in its container engine, "" if none. From their next sample on, series with this ID
+  // in their label `id` belong to the same task. They count only while the agent reports nothing, and their
+  // limits, which Tautline may have set, do not count. If two tasks name one container, the later one has it.
   Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
                          Timestamp now, std::string_view container = {});
 
-  // The same for a value of a source that knows its workloads. `admit`: as Resolve. Series whose label `id` names
-  // its container, and an agent that measures it, are of the same task.
+  // Same for a value of a WorkloadIntake. `admit`: as in Resolve. Series with its container in their label
+  // `id`, and an agent that measures it, belong to the same task.
   Resolution ResolvePart(const WorkloadPart& part, SeriesKind kind, Timestamp now,
                          absl::FunctionRef<bool()> admit);
+  // Same for a fact of a WorkloadIntake.
   Resolution ResolveFact(const WorkloadFact& fact, Timestamp now);
 
-  // Whether series of kind start_time are mapped, or unmapped as what no rule wants. At first they are not.
+  // Sets whether series of kind start_time are mapped; initially they are unmapped, like those without a
+  // rule.
   void WantStarts(bool wanted) { wants_starts_ = wanted; }
 
-  // REQUIRES: a slot that Resolve gave and ForgetIdle did not return.
+  // REQUIRES: Resolve returned the slot, and ForgetIdle has not returned it since.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
-  // Changes when any binding does: a caller that keeps an order of the slots sorts again.
+  // Changes with every binding; callers that keep an order of slots then sort again.
   uint64_t version() const { return version_; }
 
-  // The jobs and tasks that series and agents name. A job that is forgotten there has no slot.
+  // Jobs and tasks that series and agents name. A forgotten job has no slot.
   SeriesJobs& jobs() { return jobs_; }
   const SeriesJobs& jobs() const { return jobs_; }
-  // The sources of a job's series if there are two, "agents, Kubernetes": they may be two workloads of one
-  // name. "": there is one. REQUIRES: jobs().Has(id).
+  // Returns the sources of a job's series if there are at least two, such as "agents, Kubernetes"; they may
+  // be two workloads with one name. Else "". REQUIRES: jobs().Has(id).
   std::string Collision(JobId id) const { return sources_.Listed(jobs_.at(id).colliding()); }
-  // False, and nothing is done, while a series or task is bound to the job (SeriesJobs::Forget).
+  // Forgets a job. Returns false, without effect, while a series or task is bound to it (SeriesJobs::Forget).
   bool ForgetJob(JobId id, int32_t day);
 
-  // Forgets the series not resolved in (now - idle, now] and returns their slots, ascending: drop them
-  // everywhere before the next Resolve. O(series); a call a minute is plenty.
+  // Forgets the series not resolved in (now - idle, now]. Returns their slots, ascending; the caller drops
+  // them everywhere before the next Resolve. O(series); once a minute is enough.
   std::vector<uint32_t> ForgetIdle(Timestamp now, int64_t idle_seconds = 3600);
 
   MapperCounts counts() const {
@@ -131,7 +133,7 @@ class SeriesMapper {
   const MappingRules& rules() const { return rules_; }
   ReplicaCounts& replica_counts() { return replica_counts_; }
   const ReplicaCounts& replica_counts() const { return replica_counts_; }
-  // For `taut mapping test`: what would become of these labels, without remembering anything.
+  // Returns the mapping of these labels, without remembering anything, for `taut mapping test`.
   std::optional<Mapping> Explain(std::span<const LabelView> labels) const;
 
  private:
@@ -142,55 +144,55 @@ class SeriesMapper {
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   };
   struct PodLabels {
-    uint64_t fingerprint = 0;  // of the series that says so
+    uint64_t fingerprint = 0;  // of the series with the labels
     std::vector<taut::Label> labels;
-    bool names_program = false;  // that its pod is a run of
+    bool names_program = false;  // one label names the program that the pod is a run of
   };
   struct MeasuredPod {
     uint64_t pod = 0;    // hash of its key
     bool whole = false;  // the series is of the pod, not of a container
   };
-  // An agent's task.
+  // Task of an agent that measures a container.
   struct Claim {
     std::string job, task;
     bool operator==(const Claim&) const = default;
   };
   Entry Classify(const SeriesView& sent, uint32_t minute);
-  // A series that was not wanted when it came first, and is now.
+  // Returns true for a series of a kind that was unmapped when it was first seen, and is mapped now.
   bool IsWantedNow(const Entry& entry) const {
     return entry.outcome == Outcome::kUnmapped && entry.kind == SeriesKind::kStartTime && wants_starts_;
   }
-  // A slot for it, or why not.
+  // Returns an entry with a new slot, or with the outcome of the refusal.
   Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute, uint64_t container);
   Entry PlaceFact(const Mapping& mapping, const SeriesView& series, uint32_t minute);
-  // Job and task of the agent that measures this container, if one does.
+  // Returns the mapping with job and task of the agent that measures this container, if one does.
   Mapping OfClaim(Mapping mapping, uint64_t container) const;
   void ClaimContainer(uint32_t slot, std::string_view container);
   bool IsUsable(const Mapping& mapping) const;
-  // Of labels as they were sent.
+  // `sent`: labels as sent.
   std::optional<Mapping> Match(std::span<const LabelView> sent) const;
-  // Notes the pod of a series of memory.
+  // Notes the pod of a memory series, for PodsWithoutContainers().
   void NotePodSeries(const SeriesView& series);
   uint64_t PodsWithoutContainers() const;
   void LearnOwner(const Mapping& fact, uint64_t fingerprint);
   void LearnInitContainer(const Mapping& fact);
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
-  // Those that become a job's own, ascending; with or without those that say where it is.
+  // Returns the labels that a job inherits, ascending; `with_place`: including those that say where it is.
   std::vector<taut::Label> OwnLabels(std::span<const LabelView> labels, bool with_place) const;
-  // Of a job's bits; nullopt: not said, or one too many.
+  // Returns the source's number in Job::sources; nullopt if it is unknown, or there are 64 others.
   std::optional<size_t> SourceOf(const Mapping& mapping, std::span<const LabelView> labels);
   void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id,
                   SeriesJobs::Job& job);
-  // False: past max_jobs. `container`: the hash of the container's ID, 0 if it is not known.
+  // Returns false beyond max_jobs. `container`: hash of the container's ID, 0 if unknown.
   bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   void Unbind(uint32_t slot);
   void Rebind(Entry& entry, const SeriesView& series);
   void RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   uint32_t NewSlot();
-  // nullopt, and counted: past max_jobs.
+  // Returns nullopt beyond max_jobs, and counts that.
   std::optional<JobId> InternJob(std::string_view name);
-  // The fingerprint that these labels have in ascending order of names, so that their order does not matter.
+  // Returns the fingerprint of the labels in ascending order, which does not depend on their order.
   uint64_t CanonicalFingerprint(std::span<const LabelView> labels);
 
   const MappingRules rules_;
@@ -200,24 +202,24 @@ class SeriesMapper {
   uint64_t version_ = 0;
   bool wants_starts_ = false;
 
-  absl::flat_hash_map<uint64_t, Entry> series_;       // by fingerprint
-  absl::flat_hash_map<uint64_t, std::string> facts_;  // fingerprint to the child or pod that it is about
+  absl::flat_hash_map<uint64_t, Entry> series_;               // by fingerprint
+  absl::flat_hash_map<uint64_t, std::string> facts_;          // by fingerprint: the child or pod of the fact
   absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // by fingerprint
   std::vector<SeriesBinding> bindings_;                       // by slot
-  std::vector<uint8_t> rebind_;                               // by slot: its job may have changed
+  std::vector<uint8_t> rebind_;                               // by slot: 1 if its job may have changed
   std::vector<uint32_t> free_slots_;
-  SlotLists slots_of_pod_;                               // by the hash of "scope/Pod/name"
-  SlotLists slots_of_container_;                         // by the hash of the container's ID
-  absl::flat_hash_map<uint64_t, Claim> claims_;          // by the same
-  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by pod
-  // Of owners that several series have said: the last one, by what it is about.
+  SlotLists slots_of_pod_;                               // by hash of "scope/Pod/name"
+  SlotLists slots_of_container_;                         // by hash of the container's ID
+  absl::flat_hash_map<uint64_t, Claim> claims_;          // by hash of the container's ID
+  absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by hash of "scope/Pod/name"
+  // For owners that several series have stated: the fingerprint of the last one, by hash of the child.
   absl::flat_hash_map<uint64_t, uint64_t> retold_;
   ReplicaCounts replica_counts_;
 
   SeriesJobs jobs_;
-  bool refused_jobs_ = false;  // some series was refused for want of room for its job
+  bool refused_jobs_ = false;  // a series was refused because there was no room for its job
   SourceNames sources_;
-  // By the hash of "scope/Pod/name/container".
+  // Hashes of "scope/Pod/name/container".
   absl::flat_hash_set<uint64_t> init_containers_;
   // Scratch.
   std::vector<LabelView> sorted_;

@@ -8,8 +8,8 @@
 namespace taut::server {
 namespace {
 
-constexpr size_t kMostValues = 100;         // of a label
-constexpr size_t kMostMatcherBytes = 4096;  // of a selector
+constexpr size_t kMostValues = 100;         // values per label
+constexpr size_t kMostMatcherBytes = 4096;  // per selector
 
 bool IsPlainName(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
@@ -67,7 +67,7 @@ std::vector<HistorySelector> SeriesSelection::Narrow(std::span<const HistorySele
                           (w.text[begin.size()] == ',' || w.text[begin.size()] == '}');
       if (is_its) text = w.text.substr(0, w.text.size() - 1);
     }
-    // The cheap ones first: a namespace says more than an image.
+    // Short matchers first: a namespace selects better than an image, and the size is limited.
     std::vector<std::string> matchers;
     for (const auto& [label, its] : values) matchers.push_back(MatcherOf(label, its));
     std::ranges::sort(matchers, [](const std::string& a, const std::string& b) {

@@ -1,4 +1,4 @@
-// Selectors for a few series out of many, from the labels they have.
+// Builds selectors for a few series out of many, from their labels.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 
 namespace taut::server {
 
-// Some series that are wanted, as far as selectors have to know them. A few KiB a metric.
+// A set of series, as far as selectors need it. A few KiB per metric.
 class SeriesSelection {
  public:
   void Add(std::span<const LabelView> labels);
   void Add(const SeriesSelection& other);
   uint64_t series() const { return series_; }
-  // One for each metric: fits all of its series that were added, and as few others as a matcher of some KiB
-  // can. `wanted`: selectors of which each series fits one; what they ask for stays asked for.
+  // Returns one selector per metric. It matches all added series of the metric, and as few others as a
+  // matcher of 4 KiB can. `wanted`: selectors that each series matches one of; their conditions are kept.
   std::vector<HistorySelector> Narrow(std::span<const HistorySelector> wanted) const;
 
  private:
-  // Values of the labels that all series of the metric have; without those of too many values.
+  // Values of the labels that all series of the metric have, except labels with too many values.
   using Values = std::map<std::string, std::set<std::string>, std::less<>>;
   static void Merge(const Values& from, Values& into);
 

@@ -1,4 +1,4 @@
-// The tasks that series and agents are mapped to: each has a number within its job, which is never used again.
+// The tasks that series and agents name: each has a number within its job, which is never reused.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@
 
 namespace taut::server {
 
-// Not thread-safe. About 60 bytes a task that is in use.
+// Not thread-safe. About 60 bytes per task in use.
 class SeriesTasks {
  public:
   SeriesTasks() = default;
   SeriesTasks(const SeriesTasks&) = delete;
   SeriesTasks& operator=(const SeriesTasks&) = delete;
 
-  // The entry of the task of this name, used once more; a new one gets the number `next`, which it counts on.
+  // Returns the entry of the task of this name and counts one more use. A new task gets the number `next`,
+  // which increases.
   uint32_t Use(JobId job, const std::string& name, uint32_t& next);
-  // One use less; the task is forgotten with the last one.
+  // Counts one use less; the last one forgets the task.
   void Release(uint32_t entry);
 
   // REQUIRES: an entry in use.
   uint32_t index(uint32_t entry) const { return tasks_[entry].index; }
   std::string_view name(uint32_t entry) const { return tasks_[entry].name; }
-  // The number of the task of this name; nullopt: the job has none now.
+  // Returns the number of the task of this name; nullopt if the job has none at present.
   std::optional<uint32_t> Find(JobId job, const std::string& name) const;
-  // The names of these tasks, in their order; "" for one that is not there. O(all tasks).
+  // Returns the names of these tasks, in their order; "" for a task that does not exist. O(all tasks).
   std::vector<std::string> Names(std::span<const std::pair<JobId, uint32_t>> tasks) const;
   size_t state_bytes() const;
 
@@ -40,10 +41,10 @@ class SeriesTasks {
   struct Task {
     JobId job;
     uint32_t index = 0;
-    uint32_t uses = 0;  // slots; 0: this entry is free
+    uint32_t uses = 0;  // number of slots; 0: this entry is free
     PackedText name;
   };
-  // The key of ids_.
+  // Key of ids_.
   struct JobAndName {
     const std::vector<Task>* tasks;
     std::pair<uint32_t, std::string_view> operator()(uint32_t entry) const {

@@ -30,7 +30,7 @@ class Scanner {
     return true;
   }
   enum class Colon : uint8_t { kNo, kAllowed };
-  // "" if no name begins here.
+  // Returns "" if no name begins here.
   std::string_view Name(Colon colon) {
     SkipBlanks();
     const size_t begin = at_;
@@ -40,7 +40,7 @@ class Scanner {
     while (at_ < text_.size() && fits(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // nullopt: no quote begins here, or it does not end.
+  // Returns nullopt if no quote begins here, or it does not end.
   std::optional<std::string> Quoted() {
     SkipBlanks();
     const char quote = Peek();

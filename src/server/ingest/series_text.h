@@ -13,12 +13,12 @@ namespace taut::server {
 // Name and value, ascending by name; the metric's name is the label __name__.
 using LabelList = std::vector<std::pair<std::string, std::string>>;
 
-// As in Prometheus's text format and its queries: blanks where they do not matter, a comma after the last
-// label, \\, \" and \n in values; '' and `` (no escapes) quote as well as "". InvalidArgument names the
-// column and what should stand there; a label that is there twice is wrong.
+// Parses a series in the syntax of Prometheus' text format and queries: optional blanks, a comma after the
+// last label, and \\, \" and \n in values. '' and `` (without escapes) quote as well as "". InvalidArgument
+// names the column and what is expected there; a repeated label is an error.
 absl::StatusOr<LabelList> ParseSeriesText(std::string_view text);
 
-// What ParseSeriesText reads back to the same.
+// Returns a text that ParseSeriesText parses to the same labels.
 std::string SeriesText(const LabelList& labels);
 
 }  // namespace taut::server

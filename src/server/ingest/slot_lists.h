@@ -1,4 +1,4 @@
-// Which slots belong to one thing (the series of a pod, of a container): lists by the thing's hash.
+// Lists of slots that belong to one thing (the series of a pod or container), by the thing's hash.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace taut::server {
 
-// A slot is in at most one list. 16 bytes a slot and about 20 a list. Not thread-safe.
+// A slot is in at most one list. Memory: 16 bytes a slot and about 20 a list. Not thread-safe. Add and Remove
+// are O(1).
 class SlotLists {
  public:
   // REQUIRES: the slot is in no list; key is not 0.
@@ -19,7 +20,7 @@ class SlotLists {
     if (it->second != kNone) links_[it->second].previous = slot;
     it->second = slot;
   }
-  // Does nothing for a slot that is in no list. Returns the key of a list that is empty now, else 0.
+  // Removes the slot from its list, if it is in one. Returns the key of a list that became empty, else 0.
   uint64_t Remove(uint32_t slot) {
     if (slot >= links_.size() || links_[slot].key == 0) return 0;
     const Link link = links_[slot];

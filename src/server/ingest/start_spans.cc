@@ -7,7 +7,7 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kClocksApartMs = 60'000;
-constexpr double kMostSeconds = 1e11;  // of Unix time: what milliseconds have room for
+constexpr double kMostSeconds = 1e11;  // greatest Unix time, so that milliseconds fit in int64_t
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// When the tasks of a window were in their start-up window, by the series that say when they started.
+// Finds the parts of a window in which its tasks were starting, from series of start times.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace taut::server {
 
-// A series as the fold of a window sees it.
+// A series as the fold of a window receives it.
 struct FoldSeries {
   const SeriesBinding* binding = nullptr;
-  std::span<const RemoteSample>
-      samples;  // times strictly ascending; may begin before and end after the window
+  // Times strictly ascending; may begin before and end after the window.
+  std::span<const RemoteSample> samples;
 };
 
 struct StartSpan {
@@ -22,14 +22,14 @@ struct StartSpan {
   bool operator==(const StartSpan&) const = default;
 };
 
-// The parts of [begin, end) within `startup_ms` after a start of the task, ascending and apart from each other.
-// Each sample of a series of kind start_time says a start: a task that starts again in the window has two. A
-// start that lies more than a minute after the sample that says so is none: the two clocks cannot be compared.
+// Returns in `out` the parts of [begin, end) within `startup_ms` after a start of the task, ascending and
+// disjoint. Each sample of kind start_time names one start: a task that starts again in the window has two. A
+// start more than a minute after its sample is ignored, because the two clocks differ.
 void FindStartSpans(std::span<const FoldSeries> series, int64_t startup_ms, int64_t begin_ms, int64_t end_ms,
                     std::vector<StartSpan>& out);
 
-// Sorts the spans and joins those that are less than `least_ms` apart; one that is as near to an end of
-// [begin, end) reaches to it.
+// Sorts the spans and joins those with a gap of less than `least_ms`. A span as near to an end of [begin,
+// end) is extended to that end.
 void CloseGaps(int64_t begin_ms, int64_t end_ms, int64_t least_ms, std::vector<StartSpan>& spans);
 
 }  // namespace taut::server

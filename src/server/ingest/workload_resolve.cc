@@ -1,4 +1,4 @@
-// What SeriesMapper makes of values and facts whose source knows its workloads.
+// Resolves values and facts of sources that know their workloads, for SeriesMapper.
 #include "common/base/strings.h"
 #include "server/ingest/series_keys.h"
 #include "server/ingest/series_mapper.h"
@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// As a series of the part would say.
+// Returns the labels that a series of this part would have.
 std::vector<LabelView> LabelsOf(const WorkloadPart& part) {
   std::vector<LabelView> out;
   if (!part.job.cell.empty()) out.push_back({"cluster", part.job.cell});
@@ -40,7 +40,7 @@ SeriesMapper::Resolution SeriesMapper::ResolvePart(const WorkloadPart& part, Ser
     ++counts_.refused_series;
     return {.outcome = Outcome::kRefused};
   }
-  // No series has a label without a name.
+  // No series has a label without a name, so this key collides with none.
   const LabelView key[] = {
       {"", job}, {"", part.task}, {"", part.part}, {"", Name(kind)}, {"", part.container_id}};
   const uint64_t fingerprint = Fingerprint(key, options_.seed);

@@ -1,5 +1,5 @@
-// What a source that knows its workloads says of them: typed values, where senders of series leave names to the
-// mapping rules. A cluster that tautd watches itself reports this way.
+// Typed values and facts from a source that knows its workloads, unlike senders of series, which need mapping
+// rules. A cluster that tautd watches itself reports this way.
 #pragma once
 
 #include <cstdint>
@@ -16,43 +16,46 @@
 
 namespace taut::server {
 
-// A container of a task, or all of a task.
+// A container of a task, or a whole task.
 struct WorkloadPart {
-  Workload job;           // known
-  std::string task = {};  // "web-5d4f8c7b9d-x2x4z"
-  std::string part = {};  // what adds up to the task, as MappingRule::part; "": it is all of the task
-  std::string pod = {};   // about which there may be a WorkloadFact; "": none
-  // 64 hex digits by which its runtime knows it: an agent may measure the same container. "": not known.
+  Workload job;           // known()
+  std::string task = {};  // such as "web-5d4f8c7b9d-x2x4z"
+  std::string part = {};  // as MappingRule::part; "": the whole task
+  std::string pod = {};   // pod of a WorkloadFact; "" if none
+  // 64 hex digits that identify it in its runtime, by which an agent that measures the same container is
+  // found. "": unknown.
   std::string container_id = {};
-  std::vector<Label> labels = {};  // those of Ingest::Options::job_labels become the job's, keys in any order
+  std::vector<Label> labels = {};  // the job inherits those in Ingest::Options::job_labels; keys in any order
 };
 
-// What is said of pods and of what owns them: series from elsewhere that name a pod get its job by this.
+// A fact about a pod or its owner, by which series from elsewhere that name the pod find its job.
 struct WorkloadFact {
   SeriesKind kind = SeriesKind::kOwner;  // kOwner, kInitContainer or kPodLabels
-  std::string about;               // "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d", as OwnerTable has it
-  std::string says = {};           // the owner, "ReplicaSet/web-5d4f8c7b9d"; the container; the program
-  std::vector<Label> labels = {};  // of kPodLabels, with names as metrics may have them
-  uint64_t version = 0;            // of two facts about one pod the one with another version is news
+  std::string about;               // as in OwnerTable: "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d"
+  std::string says = {};           // owner ("ReplicaSet/web-5d4f8c7b9d"), container or program
+  std::vector<Label> labels = {};  // for kPodLabels, with names as in metrics
+  uint64_t version = 0;            // a fact about the same pod with another version replaces this one
 };
 
-// Where a source reports. Implementations say which thread may call.
+// Receiver of a source's reports. Implementations document their threads.
 class WorkloadIntake {
  public:
   virtual ~WorkloadIntake() = default;
-  // A value of the kind, in its unit. kReplicas and kReplicasReady are of the job, whose part has no task; other
-  // kinds of facts are none. Times of one part and kind ascend.
+  // Reports a value of the kind, in its unit. kReplicas and kReplicasReady belong to the job, so their part
+  // has no task; other kinds of facts are not allowed. Times of one part and kind are ascending.
   virtual void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) = 0;
+  // Reports a fact.
   virtual void Take(const WorkloadFact& fact, int64_t timestamp_ms) = 0;
 };
 
-// As the log of samples keeps them: the value of one label.
+// These encode a value or fact for the sample log, as the value of one label.
 std::string EncodePart(const WorkloadPart& part, SeriesKind kind);
 std::string EncodeFact(const WorkloadFact& fact);
-// nullopt: damaged, or of a newer version.
+// These decode it; nullopt if it is damaged or from a newer version.
 std::optional<std::pair<WorkloadPart, SeriesKind>> DecodePart(std::string_view bytes);
 std::optional<WorkloadFact> DecodeFact(std::string_view bytes);
-// Metrics of the log that have these as their label kPackedLabel. Nothing that a sender sends is taken for them.
+// Metrics in the sample log that contain these in their label kPackedLabel. Only the replay of the log decodes
+// them; Ingest::Write treats them like any other series.
 inline constexpr std::string_view kPartMetric = "tautline_workload_part",
                                   kFactMetric = "tautline_workload_fact", kPackedLabel = "packed";
 
