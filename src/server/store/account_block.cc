@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kMaxPayload = size_t{1} << 20;
 
-// Differences are small where amounts stand still.
+// Encodes the difference of two amounts, which is small if they are equal or close.
 void PutDifference(uint64_t value, uint64_t from, ByteWriter& out) {
-  const uint64_t difference = value - from;  // of two's complement
+  const uint64_t difference = value - from;  // in two's complement
   out.PutVarint((difference << 1) ^ (difference >> 63 != 0 ? ~uint64_t{0} : 0));
 }
 uint64_t GetDifference(uint64_t from, ByteReader& in) {
@@ -86,7 +86,7 @@ absl::Status AddAccountBlock(std::string_view block, WindowId first, uint32_t ch
   if (in.failed() || in.remaining() > 0) return Wrong("that is too short or too long");
   if (!added.empty() && AccountChunkOf(added.back().job) != chunk)
     return Wrong("with a job of another chunk");
-  // Both ascend by job.
+  // Both are ascending by job.
   std::vector<AccountEntry> merged;
   merged.reserve(sums.size() + added.size());
   auto old = sums.begin();

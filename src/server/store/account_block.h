@@ -1,6 +1,5 @@
-// The account of a chunk of jobs over some windows, as bytes: a checkpoint envelope
-// (common/histogram/checkpoint.h),
-// so damage is found. Layout in docs/reference/storage.md, "The store".
+// Encodes the account of a chunk of jobs over some windows. A block is a checkpoint envelope
+// (common/histogram/checkpoint.h), so damage is detected. Layout in docs/reference/storage.md, "The store".
 #pragma once
 
 #include <span>
@@ -17,10 +16,10 @@ namespace taut::server {
 inline constexpr uint32_t kJobsPerAccountChunk = 1024;
 constexpr uint32_t AccountChunkOf(JobId job) { return job.value / kJobsPerAccountChunk; }
 
-// `entries`: of the chunk, ascending, of windows from `first` on.
+// Encodes the entries of one chunk, ascending by job. `first`: first window of their time.
 std::string EncodeAccountBlock(std::span<const AccountEntry> entries, WindowId first, uint32_t chunk);
-// Adds the entries to those in `sums`, ascending by job. DataLoss if it is not a whole block of this chunk and
-// time; `sums` is then as it was.
+// Adds a block's entries to `sums`, ascending by job. DataLoss if the block is damaged, or of another chunk
+// or time; `sums` is then unchanged.
 absl::Status AddAccountBlock(std::string_view block, WindowId first, uint32_t chunk,
                              std::vector<AccountEntry>& sums);
 

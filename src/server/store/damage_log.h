@@ -1,4 +1,4 @@
-// Damage that was found and skipped, for reports to the operator.
+// Damage that was found and skipped, for the operator.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace taut::server {
 
-// Thread-safe. Each message once, the first kMost of them.
+// Thread-safe. Keeps each message once, the first kMost of them.
 class DamageLog {
  public:
   static constexpr size_t kMost = 1000;

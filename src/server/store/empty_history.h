@@ -1,4 +1,4 @@
-// For tests: a History in which nothing is stored. Those that need some of it derive from it.
+// A History without content, for tests; fakes with some content derive from it.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// One process at a time: an advisory lock on a file of its own, gone with the process that held it.
+// Advisory lock on a file of its own, for one process at a time. It ends with the process that holds it.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,12 @@ namespace taut::server {
 
 class FileLock {
  public:
-  // FailedPrecondition, with the holder's process id, if another process (or this one) holds it.
-  // PermissionDenied, NotFound or Unavailable if `path` cannot be made.
+  // Takes the lock and writes this process' ID to the file. FailedPrecondition, with the holder's process ID,
+  // if another process (or this one) holds it. PermissionDenied, NotFound or Unavailable if `path` cannot be
+  // created.
   static absl::StatusOr<std::unique_ptr<FileLock>> Take(const std::string& path);
-  // The same of a file that is there and to which nothing is written, such as a database: under any of its names.
+  // Same for an existing file that is not written to, such as a database; the lock holds under all names of
+  // the file.
   static absl::StatusOr<std::unique_ptr<FileLock>> TakeFile(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

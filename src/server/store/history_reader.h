@@ -1,4 +1,4 @@
-// History over one connection. Part of SqliteStore.
+// History over one read connection. Part of SqliteStore.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Not thread-safe. Each call sees one state of the file.
+// Not thread-safe. Each call reads one consistent state of the file.
 class HistoryReader final : public History {
  public:
   static absl::StatusOr<std::unique_ptr<HistoryReader>> Open(const std::string& path, DamageLog* damage);
@@ -30,21 +30,22 @@ class HistoryReader final : public History {
 
  private:
   HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
-  // The job's usage of `windows`, ascending: from regrouped days, then from windows that are not.
+  // Appends the job's usage in `windows`, ascending, from regrouped days. ReadBlocks adds the windows that
+  // are not regrouped yet.
   absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
-  // A table of a job's days.
+  // A table with one row per day and job.
   struct DayTable {
-    std::string_view what;  // as the damage log calls a row
+    std::string_view what;  // name of a row in the damage log
     Statement block;
   };
-  // The windows in from .. to of the job's day of that table, if there is one.
+  // Appends the windows in [from, to) of the job's day in this table, if it has one.
   absl::Status ReadDay(DayTable& table, JobId job, int32_t day, WindowId from, WindowId to,
                        std::vector<JobDay>& days);
   absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
-  // What was read of it elsewhere (JobPast).
+  // Appends usage that was read from a source of history (JobPast).
   absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
 
-  // In the order of time: what is summed up is older.
+  // In order of time: sums of days are the oldest.
   static constexpr const char* kReadAccount =
       "SELECT key, block, 288, 0 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
       "SELECT key, block, 12, 0 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "
@@ -88,10 +89,11 @@ class HistoryReader final : public History {
                    " ORDER BY window"};
 };
 
-// A row of jobs that begins with id, first_seen_s, name, labels, sum, parts; nothing if it is damaged.
+// Parses a row of jobs: id, first_seen_s, name, labels, sum, parts. Returns nullopt, and logs it, if it is
+// damaged.
 std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
 
-// A row of settings as the statements above and Restore select it; nothing if it is damaged.
+// Parses a row of settings, in the order of columns above. Returns nullopt, and logs it, if it is damaged.
 std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// RequestLog that ends with the process: for a daemon without a store, and for tests.
+// RequestLog in memory: for a daemon without a store, and for tests.
 #pragma once
 
 #include <mutex>
@@ -35,8 +35,8 @@ class InMemoryRequestLog final : public RequestLog {
     return absl::OkStatus();
   }
 
-  absl::Status gone;   // what Check answers. Before other threads use it.
-  absl::Status fails;  // what Append answers; not OK: nothing is taken. Before other threads use it.
+  absl::Status gone;   // result of Check; set before other threads use it
+  absl::Status fails;  // result of Append, which stores nothing unless OK; set before other threads use it
 
  private:
   std::mutex mutex_;

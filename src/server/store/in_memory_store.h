@@ -1,4 +1,4 @@
-// The store that forgets everything when it goes: for tests, and for people who want nothing written.
+// Store in memory, for tests and for people who want no files.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace taut::server {
 
-// Answers as SqliteStore does. Thread-safe as the two ports ask; memory: about what the usage takes. Maintain
-// costs what it forgets and is done in one call.
+// Results equal SqliteStore's. Thread-safe. Memory: about the size of the usage. One call of Maintain does
+// all work; its cost is proportional to what it deletes.
 class InMemoryStore final : public Store, public History {
  public:
   explicit InMemoryStore(const Retention& keep = {}) : keep_(keep) {}
@@ -40,23 +40,23 @@ class InMemoryStore final : public Store, public History {
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
  private:
-  // The newest id of each job and key. Of mutex_.
+  // Returns the newest setting ID of each job and key. REQUIRES mutex_.
   std::map<std::pair<std::string, std::string>, uint64_t> NewestSettings() const;
   uint64_t LastOom() const;
 
   const Retention keep_;
-  std::mutex mutex_;  // over all that follows
+  std::mutex mutex_;  // guards all members below
   PassEnds ends_;
   std::map<uint32_t, JobRecord> jobs_;
-  std::map<uint32_t, int64_t> forgotten_;  // when
+  std::map<uint32_t, int64_t> forgotten_;  // time of forgetting
   std::map<uint32_t, PastState> pasts_;
   std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
   std::map<WindowId, std::vector<AccountEntry>> account_;
   std::vector<LateAccount> late_account_;
   std::map<WindowId, ClosedWindow> windows_;
   std::map<uint64_t, Decision> decisions_;
-  std::vector<OomRecord> ooms_;     // by time, then as they came
-  std::vector<TierAct> tier_acts_;  // likewise
+  std::vector<OomRecord> ooms_;     // by time, then in order of arrival
+  std::vector<TierAct> tier_acts_;  // by time, then in order of arrival
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;

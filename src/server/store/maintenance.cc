@@ -11,7 +11,7 @@
 namespace taut::server {
 namespace {
 
-// Of a call: few enough to be done in some 50 ms.
+// Limits of one call, so that it takes about 50 ms.
 constexpr int64_t kMostRows = 500;
 constexpr int64_t kMostDecisions = 2000;
 constexpr int kMostChunksSummed = 128;
@@ -33,7 +33,8 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   const int64_t first_window = int64_t{first_day} * kWindowsPerDay;
   const int64_t first_s = FirstSecondKept(keep_, now);
   bool more = false;
-  // The windows first: what is not among them is not read, whether its blocks are still there or not.
+  // Windows are deleted first: usage outside of listed windows is never read, whether its blocks exist or
+  // not.
   absl::Status status = forget_windows_.Run(first_window);
   const auto piece = [&](Statement& statement, int64_t before) {
     if (!status.ok() || more) return;
@@ -84,7 +85,7 @@ absl::StatusOr<bool> Maintenance::Regroup(std::optional<WindowId> last) {
     more = false;
     if (!first) break;
     const int32_t day = WindowId{WindowOfKey(*first)}.day();
-    // Not before the day is over: no window of it can come after.
+    // Only after the day's end: windows ascend, so none of this day can be stored later.
     if (last->index < (day + 1) * kWindowsPerDay - 1 + regroup_after_hours_ * kWindowsPerHour) break;
     const absl::StatusOr<size_t> done = RegroupChunk(day, ChunkOfKey(*first));
     if (!done.ok()) return done.status();
@@ -161,7 +162,7 @@ absl::StatusOr<bool> Maintenance::SumUpAccount(std::optional<WindowId> last) {
       }
       if (!key) break;
       const int64_t first = FloorDiv(int64_t{WindowOfKey(*key)}, int64_t{level.span}) * level.span;
-      if (last->index < first + level.span - 1) break;  // a window of it may come
+      if (last->index < first + level.span - 1) break;  // a window of it may still arrive
       more = chunks == kMostChunksSummed;
       if (more) break;
       if (absl::Status s = SumUpChunk(level, first, ChunkOfKey(*key)); !s.ok()) return s;

@@ -28,7 +28,7 @@ absl::StatusOr<PassEnds> PassWriter::ReadEnds() {
         db_->Number("SELECT EXISTS(SELECT 1 FROM windows) OR EXISTS(SELECT 1 FROM jobs)");
     if (!rest.ok()) return rest.status();
     if (*rest != 0) return Damaged(db_->path(), "its table ends is empty");
-    return ends;  // nothing was ever taken in
+    return ends;  // nothing was ever stored
   }
   if (const auto window = rows.IntOrNull(0)) ends.window = WindowId{static_cast<int32_t>(*window)};
   if (const auto job = rows.IntOrNull(1)) ends.job = static_cast<uint32_t>(*job);
@@ -57,6 +57,7 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   std::optional<int64_t> window, job;
   if (ends.window) window = ends.window->index;
   if (ends.job) job = *ends.job;
+  // In the same transaction: numbers that are stored must never be assigned again.
   status = ends_.Run(window, job, ends.decision, ends.setting, EndsSum(window, job, ends));
   return status.ok() ? (*transaction)->Commit() : status;
 }
@@ -87,7 +88,7 @@ absl::Status PassWriter::WriteAccount(WindowId window, std::span<const AccountEn
   return status;
 }
 
-// A row for each day and chunk.
+// Writes one row per day and chunk.
 absl::Status PassWriter::WriteLateAccount(std::span<const LateAccount> late) {
   std::map<int64_t, std::vector<AccountEntry>> blocks;
   for (const LateAccount& l : late)
@@ -136,7 +137,7 @@ absl::Status PassWriter::WritePast(const JobPast& past) {
       Rows rows = read_past_day_.Query(key);
       const absl::StatusOr<bool> any = rows.Next();
       if (!any.ok()) return any.status();
-      // What is damaged is read anew.
+      // A damaged day is replaced by the new usage alone.
       if (*any &&
           !DecodeDayBlock(rows.Bytes(0), past.job, day.day, WindowId{INT32_MIN}, WindowId{INT32_MAX}, before)
                .ok()) {

@@ -1,4 +1,4 @@
-// A pass as rows. Part of SqliteStore.
+// Writes a pass as rows. Part of SqliteStore.
 #pragma once
 
 #include "server/store/pass_rules.h"
@@ -11,9 +11,9 @@ class PassWriter {
  public:
   explicit PassWriter(Database* db) : db_(db) {}
 
-  // As the file says.
+  // Reads the last numbers from the file. DataLoss if they are missing or damaged.
   absl::StatusOr<PassEnds> ReadEnds();
-  // One transaction. `ends`: after the pass.
+  // Writes a pass in one transaction. `ends`: last numbers after the pass.
   absl::Status Write(const PassRecord& pass, const PassEnds& ends);
 
  private:
@@ -34,7 +34,7 @@ class PassWriter {
   Statement late_account_{db_, "INSERT INTO account_late VALUES(NULL, ?1, ?2)"};
   Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6)"};
   Statement forget_job_{db_, "UPDATE jobs SET forgotten_s = ?2 WHERE id = ?1"};
-  // Its past stays asked for.
+  // Keeps the column `past`, so that the job's history is not requested again.
   Statement return_job_{
       db_,
       "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6) ON CONFLICT(id) DO UPDATE SET "

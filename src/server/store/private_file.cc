@@ -12,11 +12,11 @@ namespace taut::server {
 
 void CloseToOthers(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd >= 0) close(fd);  // if not, SQLite says why
+  if (fd >= 0) close(fd);  // otherwise SQLite reports the error
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string file = path + suffix;
     struct stat info {};
-    // A file of another user cannot be changed: its owner chose its mode.
+    // A file of another user cannot be changed; its owner chose its mode.
     if (stat(file.c_str(), &info) == 0 && (info.st_mode & 0007) != 0) (void)chmod(file.c_str(), 0600);
   }
 }
@@ -30,7 +30,7 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return absl::OkStatus();  // may be written but not read: nothing to be done
+  if (fd < 0) return absl::OkStatus();  // a directory that cannot be read cannot be synced
   const bool synced = fsync(fd) == 0;
   close(fd);
   return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));

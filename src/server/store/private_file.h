@@ -1,4 +1,4 @@
-// Files of the store: for their owner alone, and there after a loss of power.
+// Files of the store: private to their owner, and durable after a loss of power.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,20 @@
 
 namespace taut::server {
 
-// Usage, names and settings are private: makes the file for its owner alone, and closes one that others may
-// read to them. SQLite gives its log the mode of the file. Failures are SQLite's to report.
+// Creates the file with mode 0600, or sets that mode if others may access it; also for its -wal and -shm
+// files. A mode for the owner and the group stays. Usage, names and settings are private. Ignores errors:
+// SQLite reports them.
 void CloseToOthers(const std::string& path);
-// Which file it is, wherever its name goes.
+// Identity of a file, independent of its name.
 struct FileIdentity {
   uint64_t device = 0, inode = 0;
   bool operator==(const FileIdentity&) const = default;
 };
-// Absent if there is no file of this name, or it has no name any more.
+// Returns nullopt if no file has this name.
 std::optional<FileIdentity> IdentityOf(const std::string& path);
 
-// A file that is new is only there after the loss of power if its directory says so. Unavailable.
+// Syncs the file's directory, without which a new file may be missing after a loss of power. Unavailable on
+// an error.
 absl::Status SyncDirectoryOf(const std::string& path);
 
 }  // namespace taut::server

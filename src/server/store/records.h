@@ -1,5 +1,5 @@
-// Rows and small records as bytes: their checksums, labels, a line of fleet figures, an engine's checkpoint.
-// Layouts in docs/reference/storage.md, "The store".
+// Encodes rows and small records: checksums, labels, fleet points, checkpoints. Layouts in
+// docs/reference/storage.md, "The store".
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace taut::server {
 
-// The checksum column of a row: XXH3 over what the row says, field by field.
+// Checksum of a row: XXH3 over its values, field by field.
 class RowSum {
  public:
   template <typename... Fields>
@@ -37,7 +37,7 @@ class RowSum {
     out_.Put(static_cast<uint8_t>(value.has_value()));
     if (value) out_.Put(*value);
   }
-  // As a column keeps them: NaN is NULL, and there is one zero.
+  // Equal to the stored column: NaN is NULL, and -0 is 0.
   void Add(const std::optional<double>& value) {
     const bool known = value && !std::isnan(*value);
     out_.Put(static_cast<uint8_t>(known));
@@ -56,9 +56,9 @@ int64_t SumOf(const SettingChange& setting);
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 std::string EncodeLabels(const Labels& labels);
-// Each Decode gives DataLoss for what no Encode wrote.
+// Every Decode function returns DataLoss for bytes that no Encode function wrote.
 absl::StatusOr<Labels> DecodeLabels(std::string_view bytes);
-// Of a job's workload; "": it is not known.
+// Encodes the parts of a job's workload; "" if it is unknown.
 std::string EncodeParts(const WorkloadParts& parts);
 absl::StatusOr<WorkloadParts> DecodeParts(std::string_view bytes);
 

@@ -1,4 +1,5 @@
-// Where requests for quota outlive the daemon: an append-only list of the state of each, when and by whom.
+// Log of quota requests, which survives the daemon: an append-only list of each request's states, with time
+// and person.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,10 @@
 namespace taut::server {
 
 struct RequestLogEntry {
-  uint64_t request = 0;  // its number
+  uint64_t request = 0;  // number of the request
   int64_t time_s = 0;
   std::string who;
-  std::string text;  // the request as it is from then on; opaque to the log
+  std::string text;  // new state of the request; opaque to the log
 };
 
 // Thread-safe.
@@ -22,14 +23,16 @@ class RequestLog {
  public:
   virtual ~RequestLog() = default;
 
-  // All of them or none, durable against a kill when it returns OK. Unavailable: try again (disk full, busy).
+  // Appends all entries or none. OK: they survive a kill of the process. Unavailable: retry (disk full,
+  // busy).
   virtual absl::Status Append(std::span<const RequestLogEntry> entries) = 0;
-  // Whether it is still where it was opened. Unavailable: deleted or replaced, and Append fails. Quick.
+  // Returns Unavailable if the log was deleted or replaced, so that Append fails. Cheap.
   virtual absl::Status Check() = 0;
-  // In the order of Append. An entry that is damaged is left out and named in `on_damage`.
+  // Reads the entries in the order of Append. Calls `on_damage` with a sentence for each damaged entry, and
+  // skips it.
   virtual absl::Status Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
                             absl::FunctionRef<void(const std::string&)> on_damage) = 0;
-  // Drops all entries of these requests.
+  // Deletes all entries of these requests.
   virtual absl::Status Forget(std::span<const uint64_t> requests) = 0;
 };
 

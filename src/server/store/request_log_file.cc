@@ -25,7 +25,7 @@ int64_t EntrySum(const RequestLogEntry& e) { return RowSum::Of(e.request, e.time
 
 std::string MarkOf(const std::string& path) { return path + ".made"; }
 
-// False: it cannot be made, and is tried again with the next entry.
+// Returns false if the file cannot be created; the next entry tries again.
 bool Mark(const std::string& path) {
   CloseToOthers(MarkOf(path));
   return IdentityOf(MarkOf(path)).has_value();
@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<RequestLogFile>> RequestLogFile::Open(const std::
   if (status.ok()) status = (*db)->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
   if (status.ok()) status = SyncDirectoryOf(path);
   if (!status.ok()) return status;
-  // Entries that were forgotten leave their numbers.
+  // AUTOINCREMENT remembers the highest ID, also after all entries were forgotten.
   const absl::StatusOr<int64_t> had =
       (*db)->Number("SELECT EXISTS(SELECT 1 FROM sqlite_sequence WHERE seq > 0)");
   if (!had.ok()) return had.status();

@@ -1,4 +1,5 @@
-// RequestLog as an SQLite file of its own, beside the store: a decision on a request waits for no pass.
+// RequestLog in an SQLite file of its own beside the store, so that a decision on a request waits for no
+// pass.
 #pragma once
 
 #include <memory>
@@ -12,12 +13,12 @@
 
 namespace taut::server {
 
-// The store's lock guards the file, too: one process at a time. An empty file "PATH.made" records that there were
-// entries. With it and without entries the file was deleted: Read reports that as damage, and Append fails until
-// one of both is put right.
+// The store's lock guards this file as well: one process at a time. The empty file "PATH.made" records that
+// there were entries. If it exists without entries, the log was deleted: Read reports damage, and Append
+// fails until the log is restored or "PATH.made" is deleted.
 class RequestLogFile final : public RequestLog {
  public:
-  // Makes the file if it is not there. Errors as SqliteStore::Open.
+  // Opens the file, or creates it. Errors as SqliteStore::Open.
   static absl::StatusOr<std::unique_ptr<RequestLogFile>> Open(const std::string& path);
 
   absl::Status Append(std::span<const RequestLogEntry> entries) override;
@@ -34,9 +35,9 @@ class RequestLogFile final : public RequestLog {
 
   std::mutex mutex_;  // over the database
   const std::unique_ptr<Database> db_;
-  const std::optional<FileIdentity> identity_;  // of the file that is written
-  const bool is_lost_;                          // there were entries, and now there never was one
-  bool is_marked_ = false;
+  const std::optional<FileIdentity> identity_;  // file that is written
+  const bool is_lost_;                          // there were entries, and the file was deleted
+  bool is_marked_ = false;                      // "PATH.made" exists
   Statement append_{db_.get(),
                     "INSERT INTO entries(request, time_s, who, text, sum) VALUES (?1, ?2, ?3, ?4, ?5)"};
   Statement read_{db_.get(), "SELECT id, request, time_s, who, text, sum FROM entries ORDER BY id"};

@@ -14,7 +14,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kMostBytesAtATime = size_t{256} << 20;
-// Decoded usage takes up to this much more than stored.
+// Greatest ratio of decoded to stored usage.
 constexpr size_t kDecodedPerStored = 6;
 
 }  // namespace
@@ -110,7 +110,7 @@ absl::Status Restorer::ReadWindows(WindowId after,
     absl::Status status = AddRegrouped(day, windows);
     for (ClosedWindow& window : windows) {
       if (status.ok()) status = AddRaw(window);
-      // A day of which some chunks are regrouped is put together from two places.
+      // While some chunks of a day are regrouped, its jobs come from two tables.
       if (!std::ranges::is_sorted(window.jobs, {}, &JobWindowData::job)) {
         std::ranges::sort(window.jobs, {}, &JobWindowData::job);
       }

@@ -1,4 +1,4 @@
-// Restoring after a stop. Part of SqliteStore.
+// Reads the store after a stop. Part of SqliteStore.
 #pragma once
 
 #include <vector>
@@ -22,10 +22,11 @@ class Restorer {
   absl::Status Jobs(const RestoreSink& sink);
   absl::Status Settings(const RestoreSink& sink);
   absl::Status Checkpoints(const RestoreSink& sink);
-  // Fills windows of one day, ascending, with what lies regrouped and with what does not.
+  // Adds regrouped usage to windows of one day, ascending.
   absl::Status AddRegrouped(int32_t day, std::vector<ClosedWindow>& windows);
+  // Adds usage that is not regrouped.
   absl::Status AddRaw(ClosedWindow& window);
-  // How many of a day's windows to hold at a time.
+  // Returns the number of a day's windows to hold in memory at a time.
   absl::StatusOr<size_t> WindowsAtATime(int32_t day);
 
   Database* db_;

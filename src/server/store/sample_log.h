@@ -1,5 +1,5 @@
-// Samples that were acknowledged but whose window is not stored yet, kept beside the store, so that a restart
-// or a kill does not lose them.
+// Log of acknowledged samples whose window is not stored yet. It is kept beside the store, so that a restart
+// or a kill loses no samples.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace taut::server {
 
-// A request as it was taken in.
+// A request, as it was accepted.
 struct LoggedWrite {
-  Timestamp now;          // the clock it was taken in by
-  Timestamp newest;       // the newest sample of all so far, this request's included; never falls
-  std::string_view body;  // as it came
+  Timestamp now;          // believed time at acceptance
+  Timestamp newest;       // newest sample so far, including this request; never decreases
+  std::string_view body;  // bytes as received
 };
 
 class SampleLog {
  public:
   virtual ~SampleLog() = default;
 
-  // Thread-safe. O(bytes). Only a later Flush makes it outlive a kill.
+  // Buffers a write; a kill loses it until the next Flush. Thread-safe. O(bytes).
   virtual void Append(const LoggedWrite& write) = 0;
-  // Thread-safe. Gives what was appended to the system: from then on it outlives a kill; with `sync` the loss
-  // of power, too. Not OK: what could not be written is lost to a kill, and later Appends try again.
+  // Writes the buffer to the file. OK: the buffered writes survive a kill, and with `sync` also a loss of
+  // power. On an error they are lost to a kill; later writes try again. Thread-safe.
   virtual absl::Status Flush(bool sync) = 0;
-  // What the previous writer kept, in its order. Damaged entries are left out and reported in
-  // `damage`. Before the first Append.
+  // Reads the writes of the previous process, in order. Calls `on_damage` with a sentence for each damaged
+  // part, and skips it. Called before the first Append.
   virtual absl::Status Read(absl::FunctionRef<void(const LoggedWrite&)> yield,
                             absl::FunctionRef<void(std::string_view damage)> on_damage) = 0;
-  // Appended, and not given to the system yet. Thread-safe.
+  // Returns the bytes that are not written to a file yet. Thread-safe.
   virtual uint64_t unwritten_bytes() const = 0;
-  // Entries with `newest` before this time need not be kept any longer. One thread.
+  // Allows the log to delete entries with `newest` before this time. One thread calls it.
   virtual void Forget(Timestamp before) = 0;
 };
 

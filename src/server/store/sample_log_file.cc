@@ -1,4 +1,4 @@
-// Append-only files of checksummed entries; a torn tail is what a kill leaves.
+// Append-only files of checksummed entries. A kill may leave a torn entry at the end.
 #define XXH_INLINE_ALL
 #include "server/store/sample_log_file.h"
 
@@ -102,7 +102,7 @@ void SampleLogFile::Append(const LoggedWrite& write) {
     buffer_newest_us_ = std::max(buffer_newest_us_, write.newest.us);
     full = buffer_.size() > kMostBuffered;
   }
-  if (full) (void)Flush(false);  // a failure is seen, and said, by the next regular one
+  if (full) (void)Flush(false);  // lost_bytes() counts a failure
 }
 
 absl::Status SampleLogFile::Flush(bool sync) {
@@ -119,6 +119,7 @@ absl::Status SampleLogFile::WriteOut() {
   {
     const std::lock_guard lock(buffer_mutex_);
     if (buffer_.empty()) return absl::OkStatus();
+    // Appends continue while the file is written: a slow disk must not block the ingest.
     std::swap(buffer_, writing_);
     newest_us = buffer_newest_us_;
   }
@@ -136,13 +137,15 @@ absl::Status SampleLogFile::WriteOut() {
   }
   if (status.ok()) {
     Segment& segment = segments_.back();
+    // Forget compares a whole segment, so one late entry keeps all entries of its segment.
     segment.newest_us = newest_us;
     if (WriteAll(fd_, writing_)) {
       segment.bytes += writing_.size();
       total_bytes_ += writing_.size();
     } else {
       status = Failed(PathOf(segment.number), errno);
-      // What is there of it is a torn entry: the next ones go to a file of their own.
+      // The file may end with a torn entry, after which nothing can be read: the next entries go to a new
+      // file.
       CloseSegment();
     }
   }
@@ -186,6 +189,7 @@ void SampleLogFile::DropOldest() {
 void SampleLogFile::Forget(Timestamp before) {
   const std::lock_guard lock(file_mutex_);
   while (!segments_.empty() && segments_.front().newest_us < before.us) {
+    // The open segment is the last one; a deleted file must not be written to.
     if (segments_.size() == 1) CloseSegment();
     DropOldest();
   }
@@ -212,7 +216,7 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
         const auto sum = head.Get<uint64_t>();
         const auto now_us = head.Get<int64_t>();
         const auto its_newest_us = head.Get<int64_t>();
-        if (length > kMostBody || length > rest.size() - kHeadBytes) break;  // what a kill leaves
+        if (length > kMostBody || length > rest.size() - kHeadBytes) break;  // torn by a kill
         const std::string_view body = rest.substr(kHeadBytes, length);
         if (SumOf(now_us, its_newest_us, body) != sum) {
           on_damage(StrCat(path, ": damaged at byte ", bytes.size() - rest.size(),
@@ -224,13 +228,14 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
         rest.remove_prefix(kHeadBytes + length);
       }
     }
+    // Also for a damaged file: its lost entries are not newer than those of the next one, which Forget reads.
     segment.newest_us = newest_us;
   }
   return absl::OkStatus();
 }
 
 uint64_t SampleLogFile::unwritten_bytes() const {
-  const std::lock_guard file_lock(file_mutex_);  // nor being written
+  const std::lock_guard file_lock(file_mutex_);  // waits for a write in progress
   const std::lock_guard lock(buffer_mutex_);
   return buffer_.size();
 }

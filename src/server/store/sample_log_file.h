@@ -1,4 +1,4 @@
-// SampleLog in files beside the store: PATH.samples.000001 and on.
+// SampleLog in files beside the store: PATH.samples.000001, ...
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace taut::server {
 
 struct SampleLogOptions {
-  std::string path;  // of the store: the files are beside it
-  // A file ends after this many bytes, or after this many seconds of samples if it is not smaller than
-  // min_segment_bytes. The oldest file goes when all together have more than max_bytes.
+  std::string path;  // path of the store, beside which the files are
+  // A new file begins after segment_bytes, or after segment_seconds of samples if the file has
+  // min_segment_bytes. The oldest file is deleted if all together exceed max_bytes.
   uint64_t segment_bytes = uint64_t{64} << 20;
   uint64_t min_segment_bytes = uint64_t{1} << 20;
   int64_t segment_seconds = 60;
   uint64_t max_bytes = uint64_t{4} << 30;
 };
 
-// The store's lock guards these files, too: one process at a time.
+// The store's lock guards these files as well: one process at a time.
 class SampleLogFile final : public SampleLog {
  public:
-  // Looks which files there are. Unavailable: the directory cannot be read.
+  // Finds the existing files. Unavailable: the directory cannot be read.
   static absl::StatusOr<std::unique_ptr<SampleLogFile>> Open(const SampleLogOptions& options);
-  // Flushes, for good.
+  // Flushes with sync.
   ~SampleLogFile() override;
 
   void Append(const LoggedWrite& write) override;
@@ -39,7 +39,7 @@ class SampleLogFile final : public SampleLog {
   uint64_t unwritten_bytes() const override;
 
   uint64_t bytes() const;
-  // Given up because max_bytes were reached, or because they could not be written.
+  // Returns the bytes deleted because of max_bytes, or not written because of errors.
   uint64_t lost_bytes() const;
 
  private:
@@ -50,22 +50,22 @@ class SampleLogFile final : public SampleLog {
   };
   explicit SampleLogFile(const SampleLogOptions& options) : options_(options) {}
   std::string PathOf(uint64_t number) const;
-  // These REQUIRE file_mutex_.
+  // All REQUIRE file_mutex_.
   absl::Status WriteOut();
   absl::Status OpenSegment();
   void CloseSegment();
   void DropOldest();
 
   const SampleLogOptions options_;
-  mutable std::mutex file_mutex_;  // over files; taken before buffer_mutex_
-  std::deque<Segment> segments_;   // ascending numbers; the last is written if fd_ is open
+  mutable std::mutex file_mutex_;  // guards the files; taken before buffer_mutex_
+  std::deque<Segment> segments_;   // ascending numbers; the last one is being written if fd_ is open
   int fd_ = -1;
-  int64_t segment_begin_us_ = 0;  // the newest sample when the open one was begun
+  int64_t segment_begin_us_ = 0;  // newest sample at the start of the open segment
   uint64_t next_number_ = 1, total_bytes_ = 0, lost_bytes_ = 0;
   std::string writing_;  // scratch, swapped with buffer_
 
   mutable std::mutex buffer_mutex_;
-  std::string buffer_;  // encoded, not written
+  std::string buffer_;  // encoded and not written yet
   int64_t buffer_newest_us_ = INT64_MIN;
 };
 

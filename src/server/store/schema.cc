@@ -39,7 +39,7 @@ CREATE TABLE fleet(window INTEGER PRIMARY KEY, point BLOB NOT NULL) STRICT;
 ALTER TABLE jobs ADD COLUMN forgotten_s INTEGER;
 CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
 )",
-    // 3: no table has changed, but usage blocks may say the throttled share, which older programs cannot
+    // 3: no table changes, but usage blocks may contain the throttled share, which older programs cannot
     // read.
     "SELECT 1;",
     // 4
@@ -58,7 +58,7 @@ CREATE TABLE account_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE account_late(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, block BLOB NOT NULL) STRICT;
 CREATE INDEX account_late_by_key ON account_late(key);
 )",
-    // 7: as 3, of the load.
+    // 7: same as 3, for the load.
     "SELECT 1;",
     // 8
     R"(
@@ -82,7 +82,7 @@ ALTER TABLE jobs ADD COLUMN parts BLOB NOT NULL DEFAULT x'';
 
 static_assert(std::size(kMigrations) == kStoreVersion);
 
-// Tables whose ends are looked at, with the column that is the rowid.
+// Tables whose ends are checked, with their rowid column.
 constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
                                                            {"jobs", "id"},
                                                            {"windows", "window"},
@@ -100,7 +100,7 @@ constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
                                                            {"account_days", "key"},
                                                            {"account_late", "id"}};
 
-// A file up to this size is checked whole when it is opened; larger ones only in parts.
+// Up to this size, a file is checked completely when it is opened; a larger one only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
 
 absl::Status Apply(Database& db, const char* migration, size_t version) {

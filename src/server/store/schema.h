@@ -1,4 +1,4 @@
-// The tables of the store's file and how an older file becomes a newer one.
+// Tables of the store's file, and their migrations from older versions.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,23 @@
 
 namespace taut::server {
 
-inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT": how `file` and we know our files
+inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT": identifies our files, also for `file`
 
-inline constexpr size_t kStoreVersion = 10;  // of the tables: the number of migrations
-// Migration i makes version i + 1 of version i. Written ones never change.
+inline constexpr size_t kStoreVersion = 10;  // version of the tables: the number of migrations
+// Migration i makes version i + 1 of version i. Released migrations never change.
 std::span<const char* const> StoreMigrations();
 
-// Brings the file to the newest version, each step in a transaction of its own; creates it if it is empty.
-//   InvalidArgument      another program's database
+// Migrates the file to the newest version, one transaction per step; creates the tables if it is empty.
+//   InvalidArgument      database of another program
 //   FailedPrecondition   written by a newer version of this program
-//   DataLoss             damaged as far as a cheap look tells
+//   DataLoss             damaged, as far as a cheap check detects
 absl::Status Migrate(Database& db, std::span<const char* const> migrations);
 
-// Truncation, missing tables, both ends of every table; all of it where the file is small.
+// Checks for truncation and missing tables, and reads both ends of every table; a file up to 64 MiB is
+// checked completely. DataLoss if it is damaged.
 absl::Status CheckStructure(Database& db);
 
-// Row keys: time first, so that rows are written at the end of their table.
+// Row keys begin with the time, so that rows are written at the end of their table.
 constexpr int64_t WindowKey(int64_t window, uint32_t chunk) { return window * (int64_t{1} << 26) + chunk; }
 constexpr int32_t WindowOfKey(int64_t key) { return static_cast<int32_t>(key >> 26); }
 constexpr uint32_t ChunkOfKey(int64_t key) { return static_cast<uint32_t>(key & ((1 << 26) - 1)); }

@@ -14,7 +14,7 @@ Rows::~Rows() {
 }
 
 absl::StatusOr<bool> Rows::Next() {
-  // Without a statement the preparation failed, and the connection still knows why.
+  // A null statement means that its preparation failed; the connection still has the error.
   if (statement_ == nullptr) return db_->Error(SQLITE_ERROR);
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
@@ -48,8 +48,8 @@ void Statement::Prepare() {
                      &statement_, nullptr);
 }
 
-// Binding fails only for what is too large (SQLITE_TOOBIG), and then the step says so: NULL where NOT NULL is
-// asked. A null pointer would bind NULL, so empty texts get a pointer of their own.
+// Binding fails only for values that are too large (SQLITE_TOOBIG). The column is then NULL, and the step
+// fails with NOT NULL. A null pointer would bind NULL, so an empty text gets another pointer.
 void Statement::BindInt(int at, int64_t value) { sqlite3_bind_int64(statement_, at, value); }
 
 void Statement::Bind(int at, const std::optional<double>& value) {
@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   std::unique_ptr<Database> db(new Database(path, handle));
   if (handle == nullptr) return absl::ResourceExhaustedError(StrCat(path, ": out of memory"));
   if (code != SQLITE_OK) return db->Error(code);
-  // Other connections of this process are in the way for moments only.
+  // Other connections of this process hold locks only for moments.
   sqlite3_busy_timeout(handle, 5000);
   return db;
 }
@@ -153,7 +153,7 @@ absl::StatusOr<std::unique_ptr<Transaction>> Transaction::Begin(Database& db, Ki
 }
 
 Transaction::~Transaction() {
-  // Some failures roll back by themselves.
+  // Some errors roll back by themselves.
   if (db_.in_transaction()) (void)db_.Execute("ROLLBACK");
 }
 

@@ -1,4 +1,4 @@
-// SQLite as values and statuses: a connection, and statements that bind in order and reset themselves.
+// SQLite with values and statuses: a connection, and statements that bind in order and reset themselves.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,26 @@ struct sqlite3_stmt;
 
 namespace taut::server {
 
+// Bytes to bind as a blob; they must live until the rows are read.
 struct Blob {
   std::string_view bytes;
 };
 
 class Database;
 
-// The rows of one run of a statement, which is reset when this goes. Columns count from 0; views live until
-// the next Next().
+// Rows of one run of a statement; the destructor resets the statement. Columns count from 0. Views are valid
+// until the next Next().
 class Rows {
  public:
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows();
 
-  absl::StatusOr<bool> Next();  // false: no more
+  absl::StatusOr<bool> Next();  // false: no more rows
   int64_t Int(int column) const;
   std::optional<int64_t> IntOrNull(int column) const;
   std::optional<double> RealOrNull(int column) const;
-  std::string_view Bytes(int column) const;  // text or blob
+  std::string_view Bytes(int column) const;  // of a text or blob
 
  private:
   friend class Statement;
@@ -43,8 +44,8 @@ class Rows {
   sqlite3_stmt* statement_;
 };
 
-// Prepared at its first use, so that a program may hold all of its statements as members. Holds its Database
-// by pointer.
+// A statement, prepared at its first use, so that a class may hold all of its statements as members. Holds its
+// Database by pointer, which must outlive it.
 class Statement {
  public:
   Statement(Database* db, std::string sql) : db_(db), sql_(std::move(sql)) {}
@@ -52,7 +53,8 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  // Binds `values` to ?1, ?2, ... Texts and blobs must live until the rows are read.
+  // Binds `values` to ?1, ?2, ... Texts and blobs must live until the rows are read. An error is returned by
+  // Next().
   template <typename... Values>
   Rows Query(const Values&... values) {
     Prepare();
@@ -60,7 +62,7 @@ class Statement {
     (Bind(++at, values), ...);
     return Rows(db_, statement_);
   }
-  // For what yields no rows.
+  // Runs a statement without result rows.
   template <typename... Values>
   absl::Status Run(const Values&... values) {
     Rows rows = Query(values...);
@@ -88,25 +90,27 @@ class Statement {
 class Database {
  public:
   enum class Access : uint8_t { kReadWrite, kRead };
-  // Errors as Error().
+  // Opens the file, and creates it with kReadWrite. Errors as Error().
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, Access access);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Any number of statements without parameters; their rows are dropped.
+  // Runs any number of statements without parameters; result rows are ignored.
   absl::Status Execute(const char* sql);
-  // The single number that `sql` yields.
+  // Returns the single number that `sql` yields; 0 if it yields no row.
   absl::StatusOr<int64_t> Number(const char* sql);
-  int64_t changes() const;  // rows of the last statement that wrote
+  int64_t changes() const;  // rows changed by the last statement that wrote
   bool in_transaction() const;
   const std::string& path() const { return path_; }
 
-  // The last call's failure:
-  //   Unavailable         no space, an I/O error, locked: try again
-  //   PermissionDenied    the file or its directory may not be written
-  //   DataLoss            damaged, with the way out
-  //   Internal            our own mistake
+  // Returns the error of the last call, which returned `code`:
+  //   Unavailable         no space, an I/O error, locked: retry
+  //   PermissionDenied    the file or its directory is not writable
+  //   NotFound            its directory does not exist
+  //   DataLoss            damaged; the message contains the remedy
+  //   ResourceExhausted, InvalidArgument   out of memory; a value is too large
+  //   Internal            an error in this program
   absl::Status Error(int code) const;
 
  private:
@@ -116,10 +120,10 @@ class Database {
   sqlite3* handle_;
 };
 
-// DataLoss that names the file, what is wrong and what to do about it.
+// Returns DataLoss that names the file, the damage and the remedy.
 absl::Status Damaged(std::string_view path, std::string_view what);
 
-// A transaction that rolls back unless Commit returned OK.
+// A transaction; its destructor rolls back unless Commit returned OK.
 class Transaction {
  public:
   enum class Kind : uint8_t { kRead, kWrite };

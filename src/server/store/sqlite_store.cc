@@ -22,12 +22,12 @@
 namespace taut::server {
 namespace {
 
-// Lends each caller a connection of its own; as many are kept as ever were in use at once.
+// Lends each caller a connection; keeps as many as were ever in use at a time.
 class ReaderPool {
  public:
   ReaderPool(std::string path, DamageLog* damage) : path_(std::move(path)), damage_(damage) {}
 
-  // What `read` yields, over some connection.
+  // Returns the result of `read` over one of the connections.
   template <typename Read>
   auto With(Read read) -> decltype(read(std::declval<HistoryReader&>())) {
     absl::StatusOr<std::unique_ptr<HistoryReader>> reader = Take();
@@ -61,8 +61,8 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
   CloseToOthers(options.path);
   auto db = Database::Open(options.path, Database::Access::kReadWrite);
   if (!db.ok()) return db;
-  // The page size counts for a new file only: most bytes are blocks of many pages, and each page is written
-  // twice. The log is folded into the file every 16 MiB where pages have 16 KiB, and keeps 64.
+  // The page size applies to new files only. Most bytes are in blocks of many pages, and each page is written
+  // twice. The log is folded into the file every 1,024 pages, which is 16 MiB, and keeps 64 MiB.
   absl::Status status = (*db)->Execute("PRAGMA page_size = 16384; PRAGMA cache_size = -65536");
   if (status.ok()) status = Migrate(**db, StoreMigrations());
   if (status.ok()) {
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
 
 }  // namespace
 
-// In the order of need: the lock goes last.
+// In order of dependency: the lock is destroyed last, after the database is closed.
 struct SqliteStore::Parts {
   Parts(const Options& options, std::unique_ptr<FileLock> its_lock, std::unique_ptr<Database> its_db)
       : lock(std::move(its_lock)),
@@ -95,7 +95,7 @@ struct SqliteStore::Parts {
         identity(IdentityOf(options.path)) {}
 
   DamageLog damage;
-  std::unique_ptr<FileLock> lock, of_file;  // the latter of a file with several names
+  std::unique_ptr<FileLock> lock, of_file;  // of_file: only if the file has several names
   std::unique_ptr<Database> db;
   PassWriter writer;
   Restorer restorer;
@@ -110,7 +110,7 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 SqliteStore::~SqliteStore() = default;
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& options) {
-  // A link is another name of one store.
+  // A symbolic link is another name for the same store, so the lock belongs to the real path.
   std::error_code failed;
   const std::filesystem::path real = std::filesystem::weakly_canonical(options.path, failed);
   auto lock = FileLock::Take((failed ? options.path : real.string()) + ".lock");
@@ -137,6 +137,7 @@ absl::Status SqliteStore::Commit(const PassRecord& pass) {
   if (!status.ok()) return status;
   const PassEnds ends = EndsAfter(pass, parts_->ends);
   status = parts_->writer.Write(pass, ends);
+  // Only after success, so that the same pass can be committed again.
   if (status.ok()) parts_->ends = ends;
   return status;
 }

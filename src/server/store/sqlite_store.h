@@ -1,5 +1,5 @@
-// The store of one file: SQLite with a write-ahead log. Usage lies in it as checked blocks, the rest as rows;
-// layout in docs/reference/storage.md, "The store".
+// The store in one SQLite file with a write-ahead log. Usage is stored in checksummed blocks, everything else
+// in rows. Layout in docs/reference/storage.md, "The store".
 #pragma once
 
 #include <memory>
@@ -11,45 +11,47 @@
 
 namespace taut::server {
 
-// Store: one thread. History: any threads, on connections of their own; readers and the writer do not wait
-// for each other. Damage in single blocks is no error: what is whole is read, and damage() says what was
-// skipped. Other damage is DataLoss and says what to do.
+// One thread calls the functions of Store; any thread calls those of History, over read connections. Readers
+// and the writer do not wait for each other. Damage of single blocks is not an error: the rest is read, and
+// damage() lists what was skipped. Other damage is DataLoss, with the remedy.
 class SqliteStore final : public Store, public History {
  public:
   enum class Sync : uint8_t {
-    kPowerLoss,  // what Commit acknowledged survives the loss of power
-    kProcess     // it survives the end of the process, however violent
+    kPowerLoss,  // what Commit acknowledged survives a loss of power
+    kProcess     // it survives any end of the process
   };
   struct Options {
-    std::string
-        path;  // made if it is not there, but not its directory; `path`.lock, -wal, -shm lie beside it
+    // Path of the file, which is created if it is missing; its directory is not. The files `path`.lock,
+    // `path`-wal and `path`-shm are beside it.
+    std::string path;
     Retention keep;
     Sync sync = Sync::kPowerLoss;
-    // Usage of a day is regrouped by job when the day is over for as long: reading all jobs of a window is
-    // cheap before, reading all windows of a job after.
+    // A day's usage is regrouped by job this long after the day's end. Before, reading all jobs of a window
+    // is cheap; after, reading all windows of a job is.
     int32_t regroup_after_hours = 6;
   };
 
-  //   FailedPrecondition   another process has it open; or it is of a newer version of the program
-  //   InvalidArgument      the file is another program's database
-  //   DataLoss             damaged, as far as a quick look tells (all of it up to 64 MiB)
-  //   PermissionDenied, NotFound, Unavailable   the file system's reasons
+  // Opens the store, or creates it:
+  //   FailedPrecondition   another process has it open, or a newer version of the program wrote it
+  //   InvalidArgument      database of another program
+  //   DataLoss             damaged, as far as a quick check detects (complete up to 64 MiB)
+  //   PermissionDenied, NotFound, Unavailable   errors of the file system
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const Options& options);
   ~SqliteStore() override;
 
-  // After Unavailable the same pass may be given again. Outcomes of decisions no longer kept are skipped.
+  // After Unavailable, the same pass may be committed again. Outcomes of deleted decisions are skipped.
   absl::Status Commit(const PassRecord& pass) override;
-  // A damaged checkpoint is left out: build these jobs anew from their windows.
+  // Skips damaged checkpoints; the caller rebuilds these jobs from their windows.
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
-  // Costs memory for one window, or about 256 MiB where the day is regrouped. `yield` may not use the store.
+  // Memory of ReadWindows: one window, or about 256 MiB for regrouped days. `yield` must not use the store.
   absl::Status ReadForgotten(int64_t from_s,
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
   absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override;
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
-  // Some 50 ms a call.
+  // About 50 ms per call.
   absl::StatusOr<bool> Maintain(WindowId now) override;
-  // Unavailable: the file is not at its path any more; nothing is committed as long as it is not.
+  // Returns Unavailable if the file at the path is missing or another one; then nothing is committed.
   absl::Status Check() override;
 
   absl::StatusOr<JobRecord> Job(JobId id) override;
@@ -64,7 +66,7 @@ class SqliteStore final : public Store, public History {
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
-  // Damage found and skipped so far, a line each. Thread-safe.
+  // Returns the damage found and skipped so far, one line each. Thread-safe.
   std::vector<std::string> damage() const;
 
  private:

@@ -16,16 +16,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In a folder of BackUpStore, whatever the store is called.
+// Name in a backup folder, whatever the store's name.
 constexpr std::string_view kStore = "store.db";
-// The lock, what unfinished writes and SQLite leave, and copies of the daemon's own.
+// Files to leave out: locks, unfinished writes, SQLite's own files, and the daemon's copies.
 constexpr std::string_view kLeftOut[] = {".lock", ".new", "-wal", "-shm", "-journal", ".before-clock"};
 
 absl::Status Failed(const std::string& what, const std::error_code& error) {
   return absl::UnavailableError(StrCat(what, ": ", error.message()));
 }
 
-// Of each file beside `path`, what its name has after that of the store: ".requests".
+// Returns, for each file beside `path`, its suffix after the store's name, such as ".requests".
 absl::StatusOr<std::vector<std::string>> SuffixesBeside(const fs::path& path) {
   const std::string prefix = path.filename().string() + ".";
   std::vector<std::string> out;
@@ -65,7 +65,8 @@ absl::Status FillBackup(const std::string& path, const fs::path& folder) {
     const fs::path to = folder / StrCat(kStore, suffix);
     const std::string from = path + suffix;
     const absl::Status copied = IsDatabase(from) ? CopyDatabase(from, to.string()) : CopyPrivately(from, to);
-    // The daemon drops files of samples that are stored.
+    // A missing file is not an error: the daemon deletes sample files whose windows are stored. The store,
+    // copied last, has these windows.
     if (!copied.ok() && fs::exists(from)) return copied;
   }
   return CopyDatabase(path, (folder / kStore).string());
@@ -125,7 +126,7 @@ absl::StatusOr<std::vector<BackedUpFile>> RestoreStore(const std::string& folder
   for (const std::string& suffix : *suffixes) {
     if (absl::Status s = CopyPrivately(store.string() + suffix, path + suffix); !s.ok()) return s;
   }
-  // Last: without it the others are no store.
+  // The store is last: an interrupted restore leaves no store.
   if (absl::Status s = CopyPrivately(store, path); !s.ok()) return s;
   if (absl::Status s = SyncDirectoryOf(path); !s.ok()) return s;
   return FilesIn(folder);

@@ -20,7 +20,7 @@ absl::Status CopyDatabase(const std::string& from, const std::string& to) {
   const auto db = Database::Open(from, Database::Access::kRead);
   if (!db.ok()) return db.status();
   unlink(to.c_str());
-  CloseToOthers(to);  // SQLite fills an empty file
+  CloseToOthers(to);  // VACUUM INTO fills an empty file, whose mode stays private
   Statement copy(db->get(), "VACUUM INTO ?1");
   if (absl::Status s = copy.Run(to); !s.ok()) return s;
   return SyncDirectoryOf(to);

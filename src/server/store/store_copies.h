@@ -1,4 +1,4 @@
-// Copies of a store and of the ledgers beside it, made before a daemon writes by a clock that may be wrong.
+// Copies of a store and its ledgers, made before a daemon writes by a clock that may be wrong.
 #pragma once
 
 #include <string>
@@ -8,21 +8,22 @@
 
 namespace taut::server {
 
-// A SQLite file `from` as of one moment, with what is in its write-ahead log, as the file `to`, also where another
-// process writes to it. Replaces `to`.
+// Copies an SQLite file at one instant, including its write-ahead log, also while another process writes to
+// it. Replaces `to`. O(bytes).
 absl::Status CopyDatabase(const std::string& from, const std::string& to);
 
 class StoreCopies {
  public:
-  // `store_path`: "memory", of which nothing is copied, or the file of the store.
+  // `store_path`: path of the store, or "memory", which has no copies.
   explicit StoreCopies(std::string store_path) : path_(std::move(store_path)) {}
 
-  // "PATH.before-clock".
+  // Returns "PATH.before-clock".
   static std::string Name(const std::string& path) { return path + ".before-clock"; }
-  // Of the store, the ledger of budgets and the log of requests, of those that are there: whole, with what is in
-  // their write-ahead logs. Replaces older copies. O(bytes). Unavailable: the disk is full, or cannot be written;
-  // then there are none.
+  // Copies those of the store, the ledger of budgets and the log of requests that exist, including their
+  // write-ahead logs. Replaces older copies. O(bytes). Unavailable: the disk is full or not writable; then
+  // there are no copies.
   absl::Status Make() const;
+  // Deletes the copies.
   void Drop() const;
 
  private:

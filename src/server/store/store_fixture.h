@@ -1,4 +1,4 @@
-// Generated passes, and comparison of what comes back. For tests and benchmarks.
+// Generated passes, and text forms for comparison. For tests and benchmarks.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ struct OwnedPass {
   }
 };
 
-// Everything of a window as text, in which the order inside its vectors does not show.
+// Returns a window as text, independent of the order within its vectors.
 inline std::string Text(const JobWindow& w, const std::vector<TaskWindow>& tasks,
                         const std::vector<BucketWeight>& buckets, const std::vector<NamedSignal>& signals) {
   std::string text = StrCat(w.window.index, " limits ", w.cpu_limit_cores, " ", w.memory_limit_bytes,
@@ -147,19 +147,19 @@ inline std::string WindowsText(Store& store, WindowId after) {
   return status.ok() ? text : StrCat("error: ", Message(status));
 }
 
-// Passes of a cell of `jobs` jobs, at random but reasonable; the same for the same seed.
+// Generates random but plausible passes of a cell with `jobs` jobs; equal for equal seeds.
 class PassMaker {
  public:
   PassMaker(uint32_t seed, uint32_t jobs, WindowId first) : random_(seed), jobs_(jobs), next_{first.index} {}
 
-  // The next window, `skip` after the one before.
+  // Returns the next window; `skip` windows are left out before it.
   ClosedWindow Window(int32_t skip = 0) {
     ClosedWindow w;
     w.window = {next_ + skip};
     next_ = w.window.index + 1;
     for (uint32_t job = 0; job < jobs_; ++job) {
       if (Chance(0.1)) continue;
-      AddJob(job * 5 + 3, w);  // some numbers are never seen
+      AddJob(job * 5 + 3, w);  // some numbers are never used
     }
     return w;
   }

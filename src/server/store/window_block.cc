@@ -20,7 +20,7 @@ bool Known(float f) { return Bits(f) != kAbsentBits; }
 
 absl::Status WrongBlock(std::string_view what) { return absl::DataLossError(StrCat("a usage block ", what)); }
 
-// A window block has its floats where they belong.
+// A window block stores floats in place.
 class PlainWriter : public ByteWriter {
  public:
   using ByteWriter::ByteWriter;
@@ -32,8 +32,8 @@ class PlainReader : public ByteReader {
   float GetFloat() { return Get<float>(); }
 };
 
-// A day block has them apart, first bytes of all floats first: zstd finds little in a float, but much in the
-// exponents of a day.
+// A day block stores floats apart, as planes: the first bytes of all floats, then the second ones. zstd
+// compresses single floats badly, but the exponents of a day well.
 class SplitWriter : public ByteWriter {
  public:
   using ByteWriter::ByteWriter;
@@ -71,7 +71,7 @@ class SplitReader : public ByteReader {
   size_t next_ = 0;
 };
 
-// Of a task: what follows. The peak is often the mean, and tasks are often numbered without gaps.
+// Fields that follow for a task. The peak often equals the mean, and task numbers often have no gaps.
 enum TaskFlags : uint8_t {
   kCpuMean = 1,
   kCpuPeak = 2,
@@ -80,12 +80,12 @@ enum TaskFlags : uint8_t {
   kMemoryPeak = 16,
   kMemoryPeakIsMean = 32,
   kTaskGap = 64,
-  kMemoryNeeded = 128  // probed; versions before did not write it
+  kMemoryNeeded = 128  // as probed; older versions lack it
 };
-// Of a job's window.
+// Fields that follow for a job's window.
 enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8, kSignals = 16 };
 
-// Weights are mostly whole seconds: 2 * weight; 1 and the float otherwise.
+// Whole seconds are encoded as 2 * weight, other weights as 1 and the float.
 template <typename Writer>
 void PutWeight(Writer& out, float weight) {
   constexpr float kLargestWhole = 1 << 24;
@@ -170,7 +170,7 @@ void PutWindow(Writer& out, const JobWindow& w, std::span<const TaskWindow> task
   }
 }
 
-// Adds tasks and buckets; the window's offsets point at them. Stops at the first wrong count.
+// Adds tasks and buckets to `out`; the window's offsets refer to them. Stops at the first invalid count.
 template <typename Reader>
 JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
                     std::vector<BucketWeight>& buckets, std::vector<NamedSignal>& signals) {
@@ -205,7 +205,7 @@ JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
   return w;
 }
 
-// The head of a window block: which one it is and where each job's record lies.
+// Head of a window block: its window and chunk, and the offset of each job's record.
 struct Entry {
   JobId job;
   uint64_t size;
@@ -234,7 +234,7 @@ absl::StatusOr<std::vector<Entry>> GetDirectory(ByteReader& in, WindowId window,
   return entries;
 }
 
-// Adds what `w`, a window of `from`, points at; the window as it points at that in `out`.
+// Copies the tasks, buckets and signals of window `w` to `out`; returns the window with offsets into `out`.
 template <typename From, typename To>
 JobWindow CopyTo(const From& from, JobWindow w, To& out) {
   const auto tasks = std::span(from.tasks).subspan(w.first_task, w.num_tasks);
@@ -321,7 +321,7 @@ std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t e
     next = job.job.value + 1;
   }
   head += records;
-  // Raw: it is written while everybody waits, and regrouped soon.
+  // Not compressed: it is written while a pass waits, and soon regrouped.
   return SealCheckpoint(head, CheckpointCompression::kNever);
 }
 

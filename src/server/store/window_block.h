@@ -1,6 +1,6 @@
-// How usage lies in the store: all jobs of a chunk in one window (a window block), or one job's day (a day
-// block). Both are checkpoint envelopes (common/histogram/checkpoint.h), so damage is found; layouts in
-// docs/reference/storage.md, "The store". Floats come back bit for bit.
+// Encodes usage for the store: a window block has all jobs of a chunk in one window, a day block has one
+// job's day. Both are checkpoint envelopes (common/histogram/checkpoint.h), so damage is detected. Layouts in
+// docs/reference/storage.md, "The store". Floats keep all bits.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,27 @@ namespace taut::server {
 inline constexpr uint32_t kJobsPerChunk = 64;
 constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
 
-// From a window of all jobs to a day of one, and back.
+// These copy one job's window between a window of all jobs and a day of one job.
 void AppendWindow(const ClosedWindow& closed, size_t index, JobDay& out);
 void AppendJob(const JobDay& day, size_t index, ClosedWindow& out);
-// The windows of both, ascending; of a window that is in both, the one of `first`.
+// Returns the windows of both days, ascending; a window in both is taken from `first`.
 JobDay MergedDay(const JobDay& first, const JobDay& second);
-// The same of days, ascending, one each.
+// Same for lists of days, ascending, one per day.
 std::vector<JobDay> MergedDays(std::vector<JobDay> first, std::vector<JobDay> second);
-// Its windows in [from, to).
+// Returns the windows of the day in [from, to).
 JobDay WindowsOf(const JobDay& day, WindowId from, WindowId to);
 
-// Jobs [begin, end) of `closed`, all of one chunk.
+// Encodes jobs [begin, end) of `closed`, all of one chunk.
 std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t end);
-// Adds the block's jobs to `out`. DataLoss if it is not a whole block of this window and chunk; `out` is then
-// as it was.
+// Adds the block's jobs to `out`. DataLoss if the block is damaged, or of another window or chunk; `out` is
+// then unchanged.
 absl::Status DecodeWindowBlock(std::string_view block, WindowId window, uint32_t chunk, ClosedWindow& out);
-// Adds the window of one job to `out`; false if the job is not in it. Does not decode the others.
+// Adds the window of one job to `out`, without decoding the others. Returns false if the block lacks the job.
 absl::StatusOr<bool> FindInWindowBlock(std::string_view block, WindowId window, JobId job, JobDay& out);
 
+// Encodes a day of one job.
 std::string EncodeDayBlock(const JobDay& day);
-// Adds the windows of [from, to) to `out`. DataLoss as above; `out` may then hold some of them.
+// Adds the windows in [from, to) to `out`. DataLoss as above; `out` may then have some of them.
 absl::Status DecodeDayBlock(std::string_view block, JobId job, int32_t day, WindowId from, WindowId to,
                             JobDay& out);
 
