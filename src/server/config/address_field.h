@@ -1,4 +1,4 @@
-// Addresses to listen on as values of settings.
+// Listen addresses as values of settings.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace taut::server {
 
-// One or more, "127.0.0.1:7070".
+// A setting with one or more addresses, such as "127.0.0.1:7070".
 FieldRef AddressesOf(std::vector<ListenAddress>* value);
 
 }  // namespace taut::server

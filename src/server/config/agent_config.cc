@@ -1,4 +1,4 @@
-// tautlet's file: plain values by the table, the list of task rules by hand.
+// tautlet's file: plain values by a table, task rules by hand.
 #include "server/config/agent_config.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Settings of the port of agents.
+// Settings of the listener for agents.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace taut::server {
 
-// Where agents come to (src/server/agents/agent_server.h).
+// Listener for agents (src/server/agents/agent_server.h).
 struct AgentsConfig {
-  std::vector<std::string> listen;  // empty: no agents
+  std::vector<std::string> listen;  // empty: disabled
   std::string tokens_file, certificate_file, key_file, client_ca_file;
 };
 

@@ -64,7 +64,7 @@ class BudgetReader {
     out = absl::ToUnixSeconds(absl::FromCivil(day, absl::UTCTimeZone()));
     return absl::OkStatus();
   }
-  // In basis points.
+  // Parses a share into basis points.
   absl::Status ReadShare(const YAML::Node& key, const YAML::Node& value, int64_t& out) const {
     std::string text;
     if (absl::Status s = ReadText(key, value, text); !s.ok()) return s;
@@ -76,7 +76,7 @@ class BudgetReader {
     return absl::OkStatus();
   }
 
-  // One step without a date under `key`, or several with `from` under `steps`.
+  // A unit has one rate without a date under `rate`, or several with `from` under `rates`.
   absl::Status ReadUnit(const YAML::Node& node) {
     constexpr std::array<std::string_view, 3> kKeys = {"name", "rate", "rates"};
     brain::BudgetDefinition::Unit unit;

@@ -1,5 +1,5 @@
-// The budgets file of tautd: businesses and what they have a period, groups and who pays for them in which
-// shares. docs/reference/formats.md has an example.
+// The budgets file of tautd: businesses with their budget per period, and groups with the businesses that pay
+// for them. docs/reference/formats.md has an example.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace taut::server {
 
-// InvalidArgument "name:line: what is wrong". What CheckBudgets finds is not looked at.
+// Parses a budgets file. InvalidArgument "name:line: error". CheckBudgets checks the contents later.
 absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
+// Reads and parses the file. NotFound if it cannot be read; else as ParseBudgetFile.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path);
 
 }  // namespace taut::server

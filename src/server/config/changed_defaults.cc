@@ -11,14 +11,15 @@
 namespace taut::server {
 namespace {
 
-// No default has changed since the first release. A row: {"defaults.canary.share", "10%", "5%", "0.2.0", "..."}.
+// No default has changed since the first release. Format of a row: {"defaults.canary.share", "10%", "5%",
+// "0.2.0", "..."}.
 constexpr std::array<ChangedDefault, 0> kChangedDefaults = {};
 
 constexpr std::string_view kScopes[] = {kScopeJobs, kScopeRecommenders, kScopeAgent, kScopeOvercommit};
 
 using VersionNumbers = std::array<int, 3>;
 
-// Absent unless it has three numbers with dots between.
+// Returns nullopt unless the version has three numbers with dots between.
 std::optional<VersionNumbers> NumbersOf(std::string_view version) {
   const std::vector<std::string_view> parts = Split(version, '.');
   VersionNumbers out{};
@@ -51,7 +52,8 @@ absl::Status RestoreDefaults(
     return absl::InvalidArgumentError(
         StrCat("invalid version \"", version, "\": expected one from ", kFirstRelease, " to ", kVersion));
   }
-  for (auto at = changes.rbegin(); at != changes.rend(); ++at) {  // the latest change first
+  // Latest change first, so that the oldest default is set last.
+  for (auto at = changes.rbegin(); at != changes.rend(); ++at) {
     const ChangedDefault& change = *at;
     if (ScopeOf(change.setting) != scope || NumbersOf(change.since) <= wanted) continue;
     if (absl::Status s = set(change.setting.substr(scope.size()), change.before); !s.ok()) return s;

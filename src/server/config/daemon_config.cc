@@ -1,4 +1,4 @@
-// The file as a tree: plain values by the table, and the lists of rules by hand.
+// tautd's file as a tree: plain values by a table, lists of rules by hand.
 #include "server/config/daemon_config.h"
 
 #include <set>
@@ -13,7 +13,7 @@
 namespace taut::server {
 namespace {
 
-// Keys whose values are walked here, not by the table.
+// Keys whose values are parsed here, not by the table.
 constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommenders = "recommenders",
                            kMapping = "ingest.mapping";
 
@@ -25,7 +25,8 @@ class DaemonReader {
       : name_(name), changes_(changes), config_(config) {}
 
   absl::Status Read(const YAML::Node& root) {
-    // Expressions name signals of mapping rules, which may stand after them.
+    // Signals are collected first: expressions name signals of mapping rules, which may follow them in the
+    // file.
     if (absl::Status s = FindSignals(root); !s.ok()) return s;
     defaults_.replicas.signals = signals_;
     if (absl::Status s = RestoreOlderDefaults(root); !s.ok()) return s;
@@ -34,7 +35,7 @@ class DaemonReader {
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
     if (!read.ok()) return read;
     absl::StatusOr<brain::PolicyRules> rules = brain::PolicyRules::Compile(std::move(rules_), defaults_);
-    // Errors of single lines were reported before.
+    // Only errors of several lines remain, so there is no line to name.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
     for (const DaemonSection& section : DaemonSections()) {
@@ -66,7 +67,7 @@ class DaemonReader {
   DaemonConfig& config_;
   brain::JobPolicy defaults_;
   std::vector<brain::JobRule> rules_;
-  std::vector<std::string> signals_;  // of the mapping rules
+  std::vector<std::string> signals_;  // named by the mapping rules
 };
 
 absl::Status DaemonReader::RestoreOlderDefaults(const YAML::Node& root) {
@@ -115,7 +116,7 @@ absl::Status DaemonReader::UnknownKey(const YAML::Node& at, std::string_view key
   return UnknownKeyAt(name_, at, key, all);
 }
 
-// "memory.upper: 4GiB", or "memory:" with "upper: 4GiB" below it.
+// Accepts "memory.upper: 4GiB", and "memory:" with "upper: 4GiB" below it.
 absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_view what,
                                            brain::JobPolicy& policy, std::vector<brain::KeyValue>* pairs) {
   const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {

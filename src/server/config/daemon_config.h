@@ -1,5 +1,6 @@
-// All configuration of tautd, in one YAML file; every value has a default, and no file at all is fine.
-// docs/reference/configuration.md is made from its rows (daemon_section.h); docs/tautd.example.yaml is an example.
+// Configuration of tautd, in one YAML file. Every value has a default, and the file is optional.
+// docs/reference/configuration.md is generated from the rows (daemon_section.h); docs/tautd.example.yaml is
+// an example.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +29,12 @@
 
 namespace taut::server {
 
-// Who carries the daemon's limits out. kDryRun stands alone.
+// Applies limits through these; kDryRun cannot be combined.
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 struct StoreConfig {
-  std::string path = "tautd.db";  // "memory": nothing outlives the daemon
-  int history_days = 30;          // of usage
+  std::string path = "tautd.db";  // "memory": lost when the daemon stops
+  int history_days = 30;          // retention of usage
   int decision_days = 90;
   int checkpoint_windows = 6;
   int forget_jobs_days = 30;
@@ -44,20 +45,21 @@ struct LogConfig {
   std::string level = "info", format = "text";
 };
 
-// What this cell is called, for people, and where others are: "NAME=URL".
+// Name of this cell, and links to others: "NAME=URL".
 struct CellConfig {
   std::string name;
   std::vector<std::string> links;
 };
-// NAME and URL of a link, which is http or https: a browser goes there. The error says what is wanted.
+// Parses name and URL of a link. The URL must be http or https, because a browser opens it; else
+// InvalidArgument.
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link);
 
 struct DaemonConfig {
-  std::string compatibility;  // the version whose defaults hold; "": this program's
+  std::string compatibility;  // version whose defaults apply; "": this program's
   CellConfig cell;
   ServerConfig server;
   ClockSource clock = ClockSource::kWall;
-  int clock_wait_s = 600;  // of a start far beyond the stored data, until the clock is believed; 0: none
+  int clock_wait_s = 600;  // delay of a start far beyond the stored data before the clock is trusted; 0: none
   StoreConfig store;
   IngestConfig ingest;
   BackfillConfig backfill;
@@ -66,7 +68,7 @@ struct DaemonConfig {
   QuotaConfig quota;
   BudgetsConfig budgets;
   MachinesConfig machines;
-  brain::PolicyRules rules;  // with the defaults of jobs
+  brain::PolicyRules rules;  // includes the defaults of jobs
   brain::MigrationSettings migration;
   brain::VerticalSettings recommenders;
   std::vector<ActuatorKind> actuators = {ActuatorKind::kDryRun};
@@ -78,35 +80,34 @@ struct DaemonConfig {
   NotifyConfig notify;
   WebhookConfig webhook;
   KubernetesConfig kubernetes;
-  SettingNotices notices;  // of old keys: "tautd.yaml:3: store.history_days is now store.history; ..."
+  SettingNotices notices;  // one per old key: "tautd.yaml:3: store.history_days is now store.history; ..."
 
-  // Whether limits are set by this kind of actuator.
+  // Returns true if this kind of actuator sets limits.
   bool SetsThrough(ActuatorKind kind) const { return std::ranges::find(actuators, kind) != actuators.end(); }
 };
 
-// InvalidArgument "file:line: ..." for a key that does not exist (with the nearest one that does), one that
-// is there twice, or a value that cannot be (with what can).
-// Values that it does not set have the defaults of its `compatibility`.
+// Parses a configuration file. Missing values have the defaults of its `compatibility`. InvalidArgument
+// "file:line: ..." for an unknown key (with the nearest known one), a repeated key, or an invalid value (with
+// the valid ones).
 absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name,
                                                std::span<const ChangedDefault> changes = ChangedDefaults());
-// NotFound if the file cannot be read; else as ParseDaemonConfig.
+// Reads and parses the file. NotFound if it cannot be read; else as ParseDaemonConfig.
 absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 
-// Those of the file at `path`; of "" the built-in ones. Errors as ReadDaemonConfig.
+// Returns the mapping rules of the file at `path`; the built-in ones for "". Errors as ReadDaemonConfig.
 absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path);
 
-// One plain value of the file; lists of rules and the settings of jobs and recommenders have tables of their
-// own.
+// A plain value of the file. Lists of rules, and settings of jobs and recommenders, have tables of their own.
 using DaemonSetting = SettingRow<DaemonConfig>;
 std::span<const DaemonSetting> DaemonSettingsTable();
-// Keys whose values differ, of the table and of the lists of rules ("ingest.mapping").
+// Returns the keys with different values, of the table and of the list of mapping rules ("ingest.mapping").
 std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after);
-// Rows that reload, of one section: those of "quota" have no further dot ("quota.file").
+// Returns the rows of one section that can be reloaded. Keys of "quota" have one dot ("quota.file").
 std::vector<const DaemonSetting*> ReloadableOf(std::string_view section);
-// Copies their values from `next` to `running`.
+// Copies the values of these rows from `next` to `running`.
 void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonConfig& running);
 
-// docs/reference/configuration.md.
+// Returns the text of docs/reference/configuration.md.
 std::string DaemonSettingsMarkdown();
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// The sections of the daemon's configuration: each file X_config.cc has the rows of its structs. For this room's
-// .cc files.
+// Sections of the daemon's configuration: each file X_config.cc has the rows for its structs. Internal to
+// this room.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace taut::server {
 
 struct DaemonSection {
   std::span<const DaemonSetting> rows;
-  // InvalidArgument, without the file's name, if its values do not fit together or to others; null: all do.
+  // Checks values against each other. InvalidArgument, without the file's name; null: no such check.
   absl::Status (*check)(const DaemonConfig&) = nullptr;
 };
 
@@ -24,14 +24,14 @@ DaemonSection KubernetesSection();
 DaemonSection AgentsSection();
 DaemonSection ExternalSection();
 DaemonSection NotifySection();
-// In the order of docs/reference/configuration.md, with those of the daemon itself.
+// Returns all sections in the order of docs/reference/configuration.md, including the daemon's own.
 std::span<const DaemonSection> DaemonSections();
 
 constexpr double kYearSeconds = 365 * brain::kDay;
 }  // namespace taut::server
 
-// DaemonSetting::field of a path below DaemonConfig.
+// DaemonSetting::field of a member path in DaemonConfig.
 #define TAUT_DAEMON_FIELD(name) +[](DaemonConfig& c) -> FieldRef { return &c.name; }
 #define TAUT_DAEMON_ADDRESSES(name) +[](DaemonConfig& c) { return AddressesOf(&c.name); }
-// Of a value with names, an array of EnumName.
+// Same for a value with names, an array of EnumName.
 #define TAUT_DAEMON_CHOICE(names, name) +[](DaemonConfig& c) { return ChoiceOf<names>(&c.name); }

@@ -1,4 +1,4 @@
-// The rows of the daemon itself, and the table of all.
+// Settings of the daemon itself, and the table of all settings.
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 #include "server/config/daemon_section.h"

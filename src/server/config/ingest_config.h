@@ -17,21 +17,22 @@ struct IngestConfig {
   Ingest::Options options;
   bool builtin_mapping = true;
   KubernetesJobs kubernetes_jobs = KubernetesJobs::kContainers;
-  std::vector<MappingRule> mapping;  // of the file; they come before the built-in ones
+  std::vector<MappingRule> mapping;  // from the file; they precede the built-in ones
 };
 
-// History that is there already: read when the store is empty, after a gap, and for jobs that appear later.
+// History that is backfilled: into an empty store, for a gap, and for jobs that appear later.
 struct BackfillConfig {
-  std::string prometheus_url;  // "": none
+  std::string prometheus_url;  // "": disabled
   double days = 14;
-  int64_t later_jobs_s = 3600;  // how often it is asked for the past of jobs that appeared later; 0: never
-  std::vector<std::string> labels;  // "NAME=VALUE", which Prometheus adds to what it sends
+  // Interval between requests for the history of jobs that appeared later; 0: never.
+  int64_t later_jobs_s = 3600;
+  std::vector<std::string> labels;  // "NAME=VALUE" labels that Prometheus adds on remote write
   std::string bearer_token_file, ca_file;
 };
-// Name and value of such a label. InvalidArgument says what is wanted.
+// Parses name and value of such a label. InvalidArgument if it is malformed.
 absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label);
 
-// The mapping rules of the file, and after them the built-in ones unless they were left out.
+// Returns the mapping rules of the file, then the built-in ones unless they are disabled.
 std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
 
 }  // namespace taut::server

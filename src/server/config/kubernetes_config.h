@@ -9,51 +9,51 @@
 
 namespace taut::server {
 
-// Which of a kubelet's figures are read: those of cAdvisor, or the few that its metrics server reads.
-// Of the kubelets, or in kMetricsApi's case of metrics.k8s.io.
+// Source of usage: the kubelets' cAdvisor metrics, the few metrics that kubelets serve for the metrics
+// server, or metrics.k8s.io.
 enum class KubeletUsage : uint8_t { kCadvisor, kResource, kMetricsApi };
 
-// What is done with a pod that cannot be resized in place.
+// Action for a pod that cannot be resized in place.
 enum class ResizeFallback : uint8_t { kWait, kEvict };
 
-// What the validating webhook does with a new pod that its group's quota has no room for.
+// Action of the validating webhook for a new pod that exceeds its group's quota.
 enum class QuotaWebhook : uint8_t { kOff, kWarn, kRefuse };
 
-// Which new pods of a group whose budget is spent that webhook refuses, or warns about: none, those of workloads
-// that do not run, or all.
+// New pods that the webhook refuses, or warns about, if the budget of their group is spent: none, those of
+// workloads that do not run, or all.
 enum class HeldPods : uint8_t { kOff, kNew, kAll };
 
-// The webhooks about new pods: the mutating one, which gives them what is set for their workload, and the
-// validating one, which holds them to quota.
+// Webhooks for new pods. The mutating one applies the limits of their workload; the validating one checks
+// quota.
 struct AdmissionConfig {
-  std::string listen;                       // ADDRESS:PORT; "": none
-  std::string name = "tautd.tautline.svc";  // that the API server calls it by: a DNS name or an IP address
-  std::string configuration = "tautline";   // the webhook configurations of this name get the certificate
+  std::string listen;                       // ADDRESS:PORT; "": disabled
+  std::string name = "tautd.tautline.svc";  // DNS name or IP address by which the API server calls it
+  std::string configuration = "tautline";   // name of the webhook configurations that receive the certificate
   QuotaWebhook quota = QuotaWebhook::kOff;
   HeldPods held = HeldPods::kNew;
 };
 
-// A Kubernetes cluster of which tautd reads usage, and whose pods it resizes (src/server/kubernetes/).
+// A Kubernetes cluster: tautd reads its usage and resizes its pods (src/server/kubernetes/).
 struct KubernetesConfig {
-  std::string kubeconfig;          // a file, "in-cluster", or "": none
-  std::string cluster;             // begins the names of its jobs; "": nothing does
-  int64_t scrape_interval_s = 15;  // of kubelets' figures; 0: not read
+  std::string kubeconfig;          // path of a file, "in-cluster", or "": disabled
+  std::string cluster;             // prefix of its jobs' names; "": none
+  int64_t scrape_interval_s = 15;  // interval of reading kubelets' metrics; 0: never
   KubeletUsage usage = KubeletUsage::kCadvisor;
   ResizeFallback fallback = ResizeFallback::kWait;
-  int64_t evict_after_s = 300;      // of a resize that the kubelet defers, with kEvict
-  std::string node_group_label;     // of nodes, by whose value DaemonSets are split; "": they are not
+  int64_t evict_after_s = 300;      // delay after the kubelet defers a resize, with kEvict
+  std::string node_group_label;     // label of nodes by whose value DaemonSets are split; "": not split
   std::string lease;                // NAMESPACE/NAME; "": none
-  std::string namespaces;           // a pattern; "": every one
-  bool events = true;               // Events of decisions
-  bool status_annotations = false;  // tautline.dev/status of workloads
-  bool annotations = true;          // of namespaces and workloads are settings of their jobs
-  bool scale = false;               // numbers of tasks, through /scale
-  bool vpa = false;                 // the status of VerticalPodAutoscalers that name it
-  bool resource_quotas = false;     // of the namespaces that are groups of quota.file
+  std::string namespaces;           // pattern; "": all
+  bool events = true;               // write Events for decisions
+  bool status_annotations = false;  // write tautline.dev/status to workloads
+  bool annotations = true;          // annotations of namespaces and workloads are settings of their jobs
+  bool scale = false;               // set numbers of tasks through /scale
+  bool vpa = false;                 // write the status of VerticalPodAutoscalers that name tautd
+  bool resource_quotas = false;     // write quotas of the namespaces that are groups in quota.file
   AdmissionConfig admission;
 };
 
-// Namespace and name of KubernetesConfig::lease; absent: it has not this form.
+// Returns namespace and name of KubernetesConfig::lease; nullopt if it has another form.
 std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view lease);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Jobs of Kubernetes that are stored by the names of another ingest.kubernetes_jobs.
+// Detects stored Kubernetes jobs whose names belong to another value of ingest.kubernetes_jobs.
 #pragma once
 
 #include <span>
@@ -8,9 +8,8 @@
 
 namespace taut::server {
 
-// What happens to jobs that are stored as whole pods (shop/deployment/web) while each container is one; "": there
-// are
-// none, or pods are what is asked for.
+// Returns a notice about stored jobs of whole pods (shop/deployment/web) if each container is a job now. ""
+// if there are none, or if jobs are whole pods.
 std::string OldUnitNotice(std::span<const std::string> stored, KubernetesJobs jobs);
 
 }  // namespace taut::server

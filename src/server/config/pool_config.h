@@ -12,48 +12,49 @@
 
 namespace taut::server {
 
-// What a core and a GiB of memory cost for an hour; 0: not known, and no money is shown.
+// Prices of a core and a GiB of memory per hour; 0: unknown, and no costs are shown.
 struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
   std::string currency = "EUR";
   std::vector<std::string> budgets;                          // "LABEL=VALUE: AMOUNT"
-  std::vector<std::string> alerts = {"50%", "80%", "100%"};  // shares of a budget that are notified
+  std::vector<std::string> alerts = {"50%", "80%", "100%"};  // shares of a budget with a notification
   std::string file = {};                                     // price file (price_file.h); "": no bills
 };
-// Money for a calendar month: of jobs with this value of a label, or of all.
+// Budget for a calendar month: for jobs with this value of a label, or for all.
 struct BudgetLine {
   std::string label, value;  // "": all jobs
   double per_month = 0;
 };
-// The error says what is wanted.
+// Parses a line such as "LABEL=VALUE: AMOUNT". InvalidArgument if it is malformed.
 absl::StatusOr<BudgetLine> ParseBudget(std::string_view text);
 
-// Shares, ascending: "80%" is 0.8. The error says what is wanted.
+// Parses shares, ascending: "80%" is 0.8. InvalidArgument if one is malformed.
 absl::StatusOr<std::vector<double>> ParseBudgetAlerts(std::span<const std::string> texts);
 
-// Who may use how much (src/server/pool/): the quota file and the rules by which jobs find their group.
+// The quota file, and rules that assign jobs to groups (src/server/pool/).
 struct QuotaConfig {
   std::string file;  // "": no quota
   std::string group = "{namespace}", tier;
   std::string default_tier = "production";
   int64_t start_within_s = 3600, gone_after_s = 900;
-  size_t max_requests = 1000;  // of a group, waiting or holding quota, where the file does not say it
+  // Per group: requests that wait or hold quota, unless the quota file sets another number.
+  size_t max_requests = 1000;
 };
 
-// Money of businesses and groups (src/server/pool/budget_service.h).
+// Budgets of businesses and groups (src/server/pool/budget_service.h).
 struct BudgetsConfig {
-  std::string file;  // "": none
+  std::string file;  // "": disabled
   int entries_per_day = 500;
 };
 
-// The machines of the cell (src/server/pool/).
+// Machines of the cell (src/server/pool/).
 struct MachinesConfig {
   double risk = 0.01;
 };
 
-// Where requests for quota come to by gRPC (src/server/pool/admission_server.h).
+// gRPC listener for requests for quota (src/server/pool/admission_server.h).
 struct QuotaGrpcConfig {
-  std::vector<std::string> listen;  // empty: off
+  std::vector<std::string> listen;  // empty: disabled
   std::string certificate_file, key_file, client_ca_file;
 };
 

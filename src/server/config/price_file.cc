@@ -14,7 +14,7 @@
 namespace taut::server {
 namespace {
 
-// "2026-01-01" (UTC), or an age on the trace's own clock: "12d".
+// Parses a date such as "2026-01-01" (UTC), or an age on a trace's own clock, such as "12d".
 absl::StatusOr<int64_t> ParseFrom(const std::string& text, PriceClock times) {
   absl::Time time;
   std::string error;
@@ -46,7 +46,7 @@ class PriceReader {
 
   absl::StatusOr<brain::Pricing> Read(const YAML::Node& root) {
     constexpr std::array<std::string_view, 5> kKeys = {"currency", "tiers", "jobs", "groups", "pool"};
-    YAML::Node jobs;  // after the tiers that it names
+    YAML::Node jobs;  // parsed after the tiers that they name
     absl::Status s =
         ForEachEntry(root, name_, "the price file", [&](const YAML::Node& key, const YAML::Node& value) {
           const std::string& k = key.Scalar();
@@ -75,7 +75,7 @@ class PriceReader {
     Set set;
   };
 
-  // Scalars of a map; `nested`, if set, reads the key of that name.
+  // Parses a map with scalars. If `nested` is set, `read_nested` parses the value of that key.
   absl::Status Fields(const YAML::Node& map, std::string_view what, std::span<const Field> fields,
                       std::string_view nested = "",
                       const std::function<absl::Status(const YAML::Node&)>& read_nested = nullptr) const {
@@ -154,7 +154,7 @@ class PriceReader {
     tier_rules_.push_back(std::move(rule));
     return absl::OkStatus();
   }
-  // "200" or "120-359".
+  // Parses "200" or "120-359".
   static absl::Status ReadPriority(const std::string& text, brain::TierRule& rule) {
     const std::vector<std::string_view> bounds = Split(text, '-');
     std::vector<int> numbers;

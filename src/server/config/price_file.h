@@ -1,5 +1,5 @@
-// The price file of `taut bill`: tiers and their prices, which tier and group a job is of, and what the pool
-// costs. docs/reference/formats.md has an example.
+// The price file of `taut bill`: tiers and their prices, rules for the tier and group of a job, and the costs
+// of the pool. docs/reference/formats.md has an example.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace taut::server {
 
-// When `from` may say that a price begins.
+// Meaning of `from`, the start of a price.
 enum class PriceClock : uint8_t {
-  kAny,    // at a date, or a duration after the begin of a trace's own clock ("12d")
-  kDates,  // at a date: for Unix time, of which such a duration would be some day since 1970
+  kAny,    // a date, or a duration since the start of a trace's own clock ("12d")
+  kDates,  // a date only: in Unix time, such a duration would be a day in 1970
 };
 
-// InvalidArgument "name:line: what is wrong".
+// Parses a price file. InvalidArgument "name:line: error".
 absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
                                               PriceClock times = PriceClock::kAny);
-// The file's text. Errors as ReadYamlFile.
+// Returns the file's text. Errors as ReadYamlFile.
 absl::StatusOr<std::string> ReadPriceText(const std::string& path);
 
 }  // namespace taut::server

@@ -86,7 +86,7 @@ class QuotaReader {
     if (s.ok()) out_.spec.groups.push_back(std::move(group));
     return s;
   }
-  // The resource first, since it says how the amounts are read.
+  // Reads the resource first, because it determines how amounts are parsed.
   absl::Status ReadRow(const YAML::Node& node, brain::QuotaGroup& group) const {
     constexpr std::array<std::string_view, 5> kKeys = {"tier", "resource", "nominal", "borrowing_limit",
                                                        "lending_limit"};
@@ -125,7 +125,7 @@ class QuotaReader {
     if (s.ok()) out_.spec.pools.push_back(std::move(pool));
     return s;
   }
-  // Any other key is a resource.
+  // Every other key is a resource.
   absl::Status ReadUse(const YAML::Node& node) {
     brain::QuotaUse use;
     std::string until;

@@ -1,4 +1,4 @@
-// The quota file of `taut quota` and `taut admit`: groups, their quota, pooling agreements, and what is in use.
+// The quota file of `taut quota` and `taut admit`: groups, their quota, pooling agreements, and quota in use.
 // docs/reference/formats.md has an example.
 #pragma once
 
@@ -15,11 +15,12 @@ namespace taut::server {
 struct QuotaFile {
   brain::QuotaSpec spec;
   std::vector<brain::QuotaUse> in_use;
-  std::vector<brain::ExpectedRelease> releases;  // of what is in use and has an end, in its order
+  std::vector<brain::ExpectedRelease> releases;  // uses with an end, ascending by it
 };
 
-// InvalidArgument "name:line: what is wrong". What CheckQuotaSpec finds is not looked at.
+// Parses a quota file. InvalidArgument "name:line: error". CheckQuotaSpec checks the contents later.
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name);
+// Reads and parses the file. NotFound if it cannot be read; else as ParseQuotaFile.
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path);
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// The settings file that `taut tune --replicas` writes and `taut replay --replicas` reads: YAML of the job
-// settings replicas.*, as under `set` of a rule of tautd.
+// The settings file that `taut tune --replicas` writes and `taut replay --replicas` reads: YAML with the job
+// settings replicas.*, as under `set` in a rule of tautd.
 //
 //   replicas.policy: hpa
 //   replicas.hpa.target: "0.6"
@@ -15,16 +15,17 @@
 namespace taut::server {
 
 struct ReplicaFile {
-  brain::JobPolicy policy;        // what was given, over what it is read into
-  std::vector<std::string> keys;  // that are in the file: "replicas.startup"
+  brain::JobPolicy policy;        // the defaults with the file's settings applied
+  std::vector<std::string> keys;  // keys in the file, such as "replicas.startup"
 
   bool has(std::string_view key) const;
 };
 
-// Over `defaults`, which has the named signals that expressions may read. InvalidArgument "name:line: what is
-// wrong"; the settings are not checked against each other yet.
+// Parses settings over `defaults`, which lists the named signals for expressions. InvalidArgument "name:line:
+// error"; settings are not checked against each other.
 absl::StatusOr<ReplicaFile> ParseReplicaFile(std::string_view yaml, std::string_view name,
                                              const brain::JobPolicy& defaults);
+// Reads and parses the file. NotFound if it cannot be read; else as ParseReplicaFile.
 absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain::JobPolicy& defaults);
 
 }  // namespace taut::server

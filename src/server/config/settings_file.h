@@ -1,5 +1,5 @@
-// The settings file that `replay` reads and `tune` writes: YAML, one table of keys, unknown keys refused with
-// the nearest one that exists.
+// The settings file that `replay` reads and `tune` writes: YAML, one table of keys. An unknown key is an
+// error that names the nearest known one.
 //
 //   ensemble:
 //     w_over: 100
@@ -18,21 +18,24 @@
 
 namespace taut::server {
 
-// RestoreDefaults of kScopeRecommenders.
+// Calls RestoreDefaults for kScopeRecommenders.
 absl::Status RestoreVerticalDefaults(std::string_view version, brain::VerticalSettings& settings,
                                      std::span<const ChangedDefault> changes = ChangedDefaults());
 
 struct SettingsFile {
   brain::VerticalSettings settings;
-  SettingNotices notices;  // "tuned.yaml:3: peak.days is now peak.window; write peak.window: 2w"
+  // One per old key: "tuned.yaml:3: peak.days is now peak.window; write peak.window: 2w".
+  SettingNotices notices;
 };
 
-// Reads YAML text over the defaults in `file`, after those that its `compatibility` restores. Errors call the file
-// `name`.
+// Parses YAML over the settings in `file`, after its `compatibility` has restored older defaults. On an
+// error, which begins with `name`, `file` is unchanged.
 absl::Status ParseSettings(std::string_view yaml, std::string_view name, SettingsFile& file,
                            std::span<const ChangedDefault> changes = ChangedDefaults());
+// Reads and parses the file. NotFound if it cannot be read; else as ParseSettings.
 absl::StatusOr<SettingsFile> ReadSettingsFile(const std::string& path, brain::VerticalSettings defaults = {});
-// YAML of every setting (or just of those that differ from the defaults), each with its help as a comment.
+// Returns YAML with every setting, or only those that differ from the defaults; each has its help as a
+// comment.
 std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// docs/reference/configuration.md, from the tables.
+// Generates docs/reference/configuration.md from the tables.
 #include <algorithm>
 #include <vector>
 
@@ -60,7 +60,7 @@ rules.
     R"(`cpu.upper`, `memory.upper`, `replicas.max` |
 )";
 
-// A '|' would end the cell.
+// Escapes '|', which would end the cell.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Tokens and other secrets, each in a file of its own.
+// Reads tokens and other secrets, each from a file of its own.
 #include <algorithm>
 
 #include "common/base/nearest.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxSecretBytes = size_t{64} << 10;
 
-// Bytes of a file of secrets; the error does not say what is in it.
+// Returns the bytes of a file with secrets. Errors do not contain any of them.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   std::optional<std::string> text = ReadFileText(path, kMaxSecretBytes);
   if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the secret file ", path));
@@ -22,7 +22,7 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   return *std::move(text);
 }
 
-// "owner shop,media anna": after the token of a group's person.
+// Parses "owner shop,media anna", which follows the token of a group's person.
 absl::Status TakeBindings(std::string_view text, AccessToken& token) {
   const auto next = [&text] {
     const size_t blank = std::min(text.find_first_of(" \t"), text.size());
@@ -33,7 +33,7 @@ absl::Status TakeBindings(std::string_view text, AccessToken& token) {
   const std::string_view role = next();
   const std::optional<GroupRole> as = GroupRoleNamed(role);
   if (!as.has_value()) {
-    // What stands there may be a token that was put in the wrong place.
+    // The text may be a misplaced token, so the error must not contain it.
     return absl::InvalidArgumentError(
         StrCat("no role after the token: expected ", Join(kGroupRoleNames, ", ")));
   }
@@ -48,7 +48,7 @@ absl::Status TakeBindings(std::string_view text, AccessToken& token) {
   return absl::OkStatus();
 }
 
-// A token of several lines has the bindings of all.
+// A token on several lines has the bindings of all.
 void AddBound(AccessToken token, std::vector<AccessToken>& tokens) {
   for (AccessToken& known : tokens) {
     if (known.token != token.token) continue;

@@ -1,4 +1,4 @@
-// The settings of recommenders as a part of a larger YAML file. For this room's .cc files, as yaml_walk.h.
+// Settings of recommenders within a larger YAML file. Internal to this room, like yaml_walk.h.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace taut::server {
 
-// Reads the settings below a node into `settings`; an absent one stays as it is. InvalidArgument "name:line: ...".
+// Parses the settings below a node into `settings`; missing ones are unchanged. InvalidArgument "name:line:
+// ...".
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
                                   brain::VerticalSettings& settings, SettingNotices& notices);
-// The value of `compatibility` in the root of a file; "" if it is absent.
+// Returns the value of `compatibility` in the root of a file; "" if it is missing.
 absl::StatusOr<std::string> CompatibilityOf(const YAML::Node& root, std::string_view name);
 
 }  // namespace taut::server
