@@ -51,8 +51,8 @@ struct ChaosKill {
   std::string job, pod;
   int64_t time_s = 0;
   double limit = 0;  // of the pod's cgroup
-  bool is_shown =
-      true;  // false: its pod may have been deleted before a scrape, or was killed again before its first
+  // False: its pod may have been deleted before a scrape, or killed again before its first one.
+  bool is_shown = true;
 };
 
 struct ChaosWorkload {

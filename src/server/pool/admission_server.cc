@@ -62,7 +62,7 @@ HttpRequest RequestTo(std::string_view method, std::vector<std::string> path) {
   return out;
 }
 
-// The fields of a request by name, as the API has them.
+// Fields of a request by name, as in the API.
 std::vector<QueryParameter> FieldsOf(const rpc::Ask& ask) {
   std::vector<QueryParameter> out = {{"group", ask.group()}, {"tier", ask.tier()}};
   for (const auto& [resource, amount] : ask.per_task()) out.push_back({resource, amount});
@@ -75,7 +75,7 @@ std::vector<QueryParameter> FieldsOf(const rpc::Ask& ask) {
   return out;
 }
 
-// A resource of that name would be taken for the field.
+// A resource with the name of a field would be mistaken for the field.
 grpc::Status CheckAsk(const rpc::Ask& ask) {
   constexpr std::string_view kFields[] = {"group", "tier", "tasks", "job", "duration", "priority"};
   for (const auto& [resource, amount] : ask.per_task()) {
@@ -125,7 +125,7 @@ class AdmissionService final : public rpc::Admission::CallbackService {
  private:
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, HttpRequest request,
                                    google::protobuf::Message* out) {
-    request.peer = context->peer();  // "ipv4:127.0.0.1:40404"
+    request.peer = context->peer();  // such as "ipv4:127.0.0.1:40404"
     if (request.peer.starts_with("ip")) request.peer.erase(0, request.peer.find(':') + 1);
     for (const auto& [name, value] : context->client_metadata()) {
       if (std::string_view(name.data(), name.size()) == "authorization")

@@ -1,5 +1,5 @@
-// A gRPC server of requests for quota (proto/admission.proto). It decides nothing itself: each call becomes a
-// request to the HTTP API's handler, so that roles, texts and the audit log are the same.
+// gRPC server for requests for quota (proto/admission.proto). It decides nothing itself: each call becomes a
+// request to the handler of the HTTP API, so that roles, texts and the audit log are the same.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,39 @@
 
 namespace taut::server {
 
-// Answers a request of the API. `certificate_name`: the common name of the client's certificate; nullopt: none.
-// The token is in the header Authorization; role and user are not set. Called from gRPC's threads, side by side.
+// Handles a request of the API. `certificate_name`: common name of the client's certificate; nullopt if it
+// has none. The token is in the header Authorization; role and user are not set. gRPC's threads call it
+// concurrently.
 using AnswerRequest =
     std::function<HttpResponse(HttpRequest request, const std::optional<std::string>& certificate_name)>;
 
 struct AdmissionServerOptions {
-  std::vector<std::string> listen;  // "127.0.0.1:7073"; port 0: any
-  // TLS files, client CA, and the tokens without which no address but loopback is listened on; `listen` of it is
-  // not read.
+  std::vector<std::string> listen;  // such as "127.0.0.1:7073"; port 0: any free port
+  // TLS files, client CA, and tokens, without which only loopback addresses are allowed. Its `listen` is
+  // ignored.
   ServerOptions access;
-  int max_connections = 256;  // also at most half of the descriptors that the process may open
+  int max_connections = 256;  // also at most half of the process' file descriptors
 };
 
 struct AdmissionServerCounts {
-  uint64_t answered = 0;              // calls with an answer
-  uint64_t rejected = 0;              // with an error that the caller can mend
+  uint64_t answered = 0;              // calls with a result
+  uint64_t rejected = 0;              // calls with an error that the caller can correct
   uint64_t failed = 0;                // UNAVAILABLE and others
-  uint64_t rejected_connections = 0;  // closed, also to make room for others: above max_connections
+  uint64_t rejected_connections = 0;  // closed because of max_connections, also to make room for others
 };
 
+// A running server. Thread-safe.
 class AdmissionServer {
  public:
-  // Errors: as ServerOptions::Check, the address is taken, a file cannot be read.
+  // Starts to listen. Errors of ServerOptions::Check; Unavailable if the address is in use or a file cannot
+  // be read.
   static absl::StatusOr<std::unique_ptr<AdmissionServer>> Start(const AdmissionServerOptions& options,
                                                                 AnswerRequest answer);
-  virtual ~AdmissionServer() = default;  // Stop()
-  // Of the first address.
+  virtual ~AdmissionServer() = default;  // calls Stop()
+  // Returns the port of the first address.
   virtual int port() const = 0;
   virtual AdmissionServerCounts counts() const = 0;
-  // `answer` is not called any more after it.
+  // Ends all calls; `answer` is not called afterwards.
   virtual void Stop() = 0;
 };
 

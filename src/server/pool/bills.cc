@@ -11,16 +11,16 @@
 namespace taut::server {
 namespace {
 
-// Of one resource, the limits, and the usage where they were not known.
+// Returns the sum of limits of one resource, with the usage in windows where the limit was unknown.
 uint64_t ReservationOf(const AccountAmounts& a) {
   if (a.windows_without_allocation == 0) return a.allocation;
   if (a.windows_without_allocation >= a.windows) return a.usage;
-  // Of a span that is summed up it is not known how much was used in those windows: their share of it.
+  // An entry over several windows does not store the usage in exactly those windows, so their share is used.
   const auto share = static_cast<double>(a.windows_without_allocation) / a.windows;
   return a.allocation + static_cast<uint64_t>(static_cast<double>(a.usage) * share);
 }
 
-// Which job and group a number of the account is: found once a job.
+// Finds the job and group of an ID in the account, once per job.
 class BilledJobs {
  public:
   BilledJobs(History& history, const FleetView& view, const brain::Pricing& pricing,
@@ -79,7 +79,7 @@ class BilledJobs {
   std::map<std::string, uint32_t> groups_;
 };
 
-// The first window that is kept, or `to`.
+// Returns the first stored window, or `to`.
 absl::StatusOr<WindowId> FirstKept(History& history, WindowId to) {
   const auto points = history.FleetPoints(WindowId{INT32_MIN / 2}, to, 1);
   if (!points.ok()) return points.status();
@@ -138,7 +138,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   out.counted_from = std::max(from, *kept);
   if (pricing.pool.has_value() && out.counted_from < to) {
     pool.push_back(brain::CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
-    // Days that are summed up begin before the first window.
+    // Entries of whole days begin before the first window.
     pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;
@@ -153,7 +153,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
           if (!added.ok()) return;
           const BilledJobs::Place& place = jobs.Of(e.job);
           brain::UsageEntry entry = EntryOf(e, span, pricing.sheet.tiers[place.tier].rule);
-          // What is read later of today is an entry of the whole day.
+          // A late entry of today covers the whole day.
           entry.end_s = std::min(entry.end_s, to.start_s());
           entry.group = place.group;
           entry.job = place.job;

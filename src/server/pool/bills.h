@@ -1,5 +1,5 @@
-// The bill of a time, from the daemon's account and the prices of a price file: the same arithmetic as `taut
-// bill`, to the micro-unit.
+// The bill for a span of time, from the daemon's account and the prices of a price file. The arithmetic is
+// that of `taut bill`, exact to the micro-unit.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,29 @@
 namespace taut::server {
 
 struct AccountBill {
-  WindowId from, to;                // what was read; to: exclusive
-  WindowId counted_from;            // before, tautd measured nothing or has deleted it; `to` if all is gone
-  brain::Bill bill;                 // groups and jobs by the numbers of these
+  WindowId from, to;  // windows that were read; `to` is exclusive
+  // First window with data: earlier ones were not measured or are deleted; `to` if there are none.
+  WindowId counted_from;
+  brain::Bill bill;                 // groups and jobs are indices into the vectors below
   std::vector<std::string> groups;  // names
-  std::vector<std::string> jobs;    // names; of one that the store has forgotten "job 12"
-  std::vector<bool> whole;          // by group: all its jobs are of BillAccount's `which`
-  uint64_t without_allocation = 0;  // windows of jobs in which no limit was known: usage was charged
+  std::vector<std::string> jobs;    // names; "job 12" if the store has no record
+  std::vector<bool> whole;          // by group: `which` of BillAccount accepts all its jobs
+  uint64_t without_allocation = 0;  // windows of jobs without a known limit, in which usage was charged
 };
 
-// One entry of the account as an entry of a bill. Request and reservation are the limits that tasks ran at; for
-// windows in which none was known, the usage. Under kMaxRequestUsage the request is the account's own larger of
-// both, window by window.
+// Converts an entry of the account to one of a bill. Request and reservation are the limits in force; the
+// usage in windows without a known limit. With kMaxRequestUsage, the request is the account's larger of both,
+// window by window.
 brain::UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, brain::ChargeRule rule);
 
-// What of a price file cannot be billed from an account: FailedPrecondition for a tier whose rule is peak, of
-// which it has none, and for a slack tax without a pool.
+// Checks that an account can be billed with a price file. FailedPrecondition for a tier charged by peak,
+// which the account lacks, for a slack tax without a pool, and for a price that starts at a duration.
 absl::Status CheckAccountPrices(const brain::Pricing& pricing);
 
-// Of the account of [from, to). A job's group is that of the first rule that fits, else its label `namespace`,
-// else the name up to its first '/'. The pool costs from the first window that tautd has on. Errors as
-// CheckAccountPrices, MakeBill and History. O(account), and a read of the store for each forgotten job. `which`:
-// fills AccountBill::whole; all jobs are billed whatever it says, and one whose record is gone is none of them.
+// Computes the bill for the account of [from, to). A job's group is that of the first matching rule, else its
+// label `namespace`, else its name up to the first '/'. The pool costs from the first measured window on.
+// Errors as CheckAccountPrices, MakeBill and History. O(account), and one read of the store per forgotten
+// job. `which` only sets AccountBill::whole: all jobs are billed. It does not accept a job without a record.
 absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
                                         const brain::Pricing& pricing, WindowId from, WindowId to,
                                         const std::function<bool(const JobRecord&)>& which = nullptr);

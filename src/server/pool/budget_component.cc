@@ -12,18 +12,18 @@ namespace {
 
 constexpr double kBudgetStepSeconds = 1, kBudgetRetrySeconds = 30;
 
-// To the micro-unit, in which bills are exact.
+// Rounds to micro-units, in which bills are exact.
 brain::Price PriceOf(const PricesConfig& prices) {
   const auto micros = [](double amount) { return brain::Money{std::llround(amount * 1e6)}; };
   return {0, micros(prices.core_hour), micros(prices.gib_hour)};
 }
 
-// The longest period, and the day in which it is closed.
+// Longest period of the kind, and the day in which it is closed.
 int DaysOf(brain::BudgetPeriod period) {
   return period == brain::BudgetPeriod::kMonth ? 32 : period == brain::BudgetPeriod::kQuarter ? 93 : 367;
 }
 
-// The open one's: another kind, of a reload, begins with the next.
+// Returns the kind of the open period: another kind, after a reload, begins with the next period.
 brain::BudgetPeriod PeriodOf(const brain::BudgetAccounts& accounts) {
   for (const brain::BudgetPeriod period : {brain::BudgetPeriod::kMonth, brain::BudgetPeriod::kQuarter}) {
     if (brain::PeriodEnd(period, accounts.period().from_s) == accounts.period().to_s) return period;
@@ -114,7 +114,7 @@ absl::Status BudgetComponent::Start() {
   return absl::OkStatus();
 }
 
-// One line of the log for each entry.
+// Logs one line per entry.
 void BudgetComponent::SayEntry(const brain::BudgetEntry& e, const std::string& text) const {
   context_.log->Act(LogLevel::kInfo, StrCat("budget_", Name(e.act)),
                     {{"entry", static_cast<int64_t>(e.id)}, {"what", text}, {"who", e.who}, {"why", e.why}});
@@ -127,7 +127,7 @@ std::string BudgetComponent::WhyHeld(std::string_view group) const {
 void BudgetComponent::Tick(const LoopTurn& turn) {
   if (turn.steady_s < next_s_) return;
   const std::string now(Message(service_->Step()));
-  // The end of a period reads its whole account.
+  // After an error the retry is later, because closing a period reads its whole account.
   next_s_ = turn.steady_s + (now.empty() ? kBudgetStepSeconds : kBudgetRetrySeconds);
   SayHolds();
   if (now == said_) return;
@@ -151,7 +151,7 @@ void BudgetComponent::SayHolds() {
 void BudgetComponent::OnReload(Reloading& reload) {
   if (reload.next.budgets.file.empty()) return;
   Options next = Options::Of(reload.next);
-  // Of these only a restart takes others over.
+  // Only a restart adopts changes of these.
   next.prices = reload.running.prices;
   next.keep_days = reload.running.store.decision_days;
   absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(next);
@@ -174,7 +174,7 @@ void BudgetComponent::Collect(MetricsText& out) const {
   out.Counter("tautd_budget_ledger_failed_writes_total", "Entries that could not be stored.",
               counts.failed_writes);
   const auto view = service_->View();
-  if (!view.ok()) return;  // the store's own metrics say so
+  if (!view.ok()) return;  // the store's metrics report the error
   const int64_t now_s = service_->now_s();
   const auto put = [&](const char* name, const char* help, auto amount) {
     for (const auto& [holder, state] : (*view)->accounts.holders()) {

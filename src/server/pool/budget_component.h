@@ -1,4 +1,4 @@
-// The daemon's budgets: the file, the ledger beside the store, and what is due.
+// The daemon's budgets: their file, the ledger beside the store, and periodic work.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace taut::server {
 
-// What each business and group with money has spent, for BudgetWatch: as budgets of the open period.
+// Returns the spending of each business and group with a budget in the open period, for BudgetWatch.
 BudgetStates StatesOf(const BudgetView& view, int64_t now_s);
 
 class BudgetComponent final : public Component {
@@ -22,31 +22,32 @@ class BudgetComponent final : public Component {
   struct Options {
     BudgetsConfig config;
     PricesConfig prices;
-    QuotaConfig quota;  // whose groups have budgets
-    int keep_days = 0;  // of the account that spending is read from
+    QuotaConfig quota;  // its groups have budgets
+    int keep_days = 0;  // retention of the account, from which spending is read
 
     static Options Of(const DaemonConfig& config) {
       return {config.budgets, config.prices, config.quota, config.store.decision_days};
     }
   };
-  // `options`: with a budgets file. `quota` and `context` outlive it.
+  // `options` must have a budgets file. `quota` and `context` outlive this object.
   BudgetComponent(Options options, const QuotaComponent* quota, History* history,
                   const DaemonContext& context);
 
   std::string_view name() const override { return "budgets"; }
-  // The groups of the quota are paid for.
+  // Starts after the quota, whose groups are funded.
   std::span<const std::string_view> after() const override;
   // Null before Start.
   BudgetService* service() { return service_.get(); }
-  // Returns why a group may not get more now: its budget is spent. "": it may. Thread-safe.
+  // Returns why a group may not get more quota at present, because its budget is spent; "" if it may.
+  // Thread-safe.
   std::string WhyHeld(std::string_view group) const;
   // Errors as ReadBudgets, or of the log.
   absl::Status Start() override;
-  // What is due by the time, at most once a second. Failures are logged once.
+  // Calls BudgetService::Step, at most once a second. Logs each failure once.
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // As StatesOf; none before the first window, or if the account cannot be read.
+  // Returns the same as StatesOf; empty before the first window, or if the account cannot be read.
   BudgetStates states();
 
  private:
@@ -60,12 +61,12 @@ class BudgetComponent final : public Component {
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<BudgetService> service_;
   double next_s_ = 0;
-  brain::GroupHolds held_;  // that were logged
-  std::string said_;        // the failure that was logged last
+  brain::GroupHolds held_;  // as logged
+  std::string said_;        // last failure that was logged
 };
 
-// The definition of budgets.file. InvalidArgument or NotFound with every error, a line each: also of a
-// currency that is not that of the prices, and of a group that quota.file does not have.
+// Returns the definition in budgets.file. InvalidArgument or NotFound with all errors, one per line. Its
+// currency must be that of the prices, and its groups must be in quota.file.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options);
 
 }  // namespace taut::server

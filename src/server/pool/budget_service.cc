@@ -10,16 +10,16 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kRateDays = 7;
-// A period that is over ends without a window that closed after it, if that does not come.
+// A finished period is closed after this time even without a window that closed after its end.
 constexpr int64_t kCloseAnyway = 3600;
-// Before this the clock is not known: with `clock: samples` no sample has come.
+// Before this time the clock is unknown: with `clock: samples`, no sample has arrived.
 constexpr int64_t kEraBegins = 946'684'800;  // 2000-01-01
-// Of one call, so that a daemon that was stopped for years starts.
+// Limit per call, so that a daemon that was stopped for years starts quickly.
 constexpr int kMostCloses = 24;
-// What was spent is looked at again, for holds: it reads the account of the whole period.
+// Interval of checks for holds, which read the account of the whole period.
 constexpr int64_t kHoldsEverySeconds = 900;
 
-// After the reason of a hold.
+// Follows the reason of a hold.
 constexpr std::string_view kHeldMeans = "New requests of the group are refused (when_spent), its jobs go on.";
 
 bool AsksTheSame(const brain::BudgetEntry& a, const brain::BudgetEntry& b, bool all) {
@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<BudgetService>> BudgetService::Open(Options optio
   service->definition_ = service->options_.definition;
   service->price_ = service->options_.price;
   if (absl::Status s = service->ReadLog(); !s.ok()) return s;
-  // What was held before a restart is held after it, also before the first Step, which tries again and tells.
+  // Groups held before a restart are held after it, before the first Step. Step retries and reports an error.
   (void)service->FindFirstHolds();
   return service;
 }
@@ -63,7 +63,7 @@ absl::Status BudgetService::ReadLog() {
   if (!read.ok()) return read;
   std::ranges::sort(entries, {}, [](const brain::BudgetEntry& e) { return std::pair(e.time_s, e.id); });
   for (brain::BudgetEntry& e : entries) {
-    // Not even what can be read counts after one that cannot: it was decided by that.
+    // Entries after an invalid one do not count either, because they were decided with it.
     if (const absl::Status s = accounts_.Apply(e); !s.ok()) {
       damage_ = StrCat("entry ", e.id, ": ", Message(s));
       break;
@@ -92,13 +92,15 @@ void BudgetService::Take(brain::BudgetEntry entry) {
     const int64_t day = FloorDiv(entry.time_s, int64_t{kDaySeconds});
     of_day = {day, of_day.day == day ? of_day.entries + 1 : 1};
   }
-  // The definition says whose a group's spending is, the calendar which days count.
+  // Definitions determine whose a group's spending is, and the calendar which days count; so both invalidate
+  // the account.
   if (!brain::IsRequest(entry.act)) account_ = nullptr;
   view_ = nullptr;
   ledger_.push_back(std::move(entry));
 }
 
-// All of them or none: stored, and then counted.
+// Applies to a copy, stores, then takes effect: all entries or none. An entry that cannot be applied is never
+// stored.
 absl::Status BudgetService::Keep(std::vector<brain::BudgetEntry> entries) {
   brain::BudgetAccounts after = accounts_;
   std::vector<RequestLogEntry> stored;
@@ -165,12 +167,12 @@ absl::Status BudgetService::ClosePeriods(int64_t now_s) {
 absl::Status BudgetService::Step() {
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
-  // A period that a wrong clock ends stays ended: the ledger is only appended to.
+  // A period that a wrong clock closes stays closed, because the ledger is append-only.
   if (now_s < kEraBegins || !CheckTime().ok()) return absl::OkStatus();
   if (absl::Status s = options_.log->Check(); !s.ok())
     return absl::Status(s.code(), StrCat("the budget ledger: ", Message(s)));
   if (absl::Status s = CheckWritable(); !s.ok()) {
-    // What was read of the ledger holds groups as before.
+    // The readable part of the ledger holds groups as before.
     if (const absl::Status held = FindHolds(now_s); !held.ok()) return held;
     return s;
   }
@@ -193,7 +195,7 @@ absl::Status BudgetService::Reload(brain::BudgetDefinition definition, const bra
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
-  // Periods are closed by Step alone: before the daemon's first, the account may be without what a backfill adds.
+  // Only Step closes periods: before its first call, the account may lack usage that a backfill adds.
   if (now_s >= kEraBegins && CheckTime().ok()) {
     if (absl::Status s = Define(definition, price, now_s); !s.ok()) return s;
     defined_ = true;
@@ -271,7 +273,7 @@ absl::StatusOr<std::shared_ptr<const BudgetService::Account>> BudgetService::Rea
     absl::StatusOr<GroupDays> recent =
         read(brain::NextDay(account->counted_s) - kRateDays * kDaySeconds, account->counted_s);
     if (!recent.ok()) return recent.status();
-    // A young account has fewer days.
+    // A young account covers fewer days.
     account->recent_s = account->counted_s - recent->first_s.value_or(account->counted_s);
     account->recent = std::move(recent->days);
   }
@@ -317,7 +319,7 @@ absl::Status BudgetService::FindHolds(int64_t now_s) {
     const auto view = ViewAt(now_s);
     if (!view.ok()) return view.status();
     found = std::make_shared<Holds>();
-    // Not those of the view, which may be older than an override that has ended.
+    // Computed again, because the view may be older than an override that has ended.
     found->why = brain::HeldGroups(definition_, accounts_, (*view)->spent.spent, now_s);
     for (const brain::BudgetDefinition::GroupRow& row : definition_.groups) found->groups.insert(row.name);
     found->scheme = std::move(scheme);
@@ -329,7 +331,7 @@ absl::Status BudgetService::FindHolds(int64_t now_s) {
     const std::lock_guard lock(holds_mutex_);
     holds_ = std::move(found);
   }
-  if (!same) view_ = nullptr;  // it says who is held
+  if (!same) view_ = nullptr;  // it shows the held groups
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// Budgets of a running daemon: the ledger, which is stored before it counts, what the file defines, what
-// people ask for, and what the account says was spent.
+// Budgets of a running daemon: the ledger, the definition in a file, requests of people, and spending by the
+// account. An entry is stored before it takes effect.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@
 
 namespace taut::server {
 
-// Immutable: any thread.
+// Immutable, hence thread-safe.
 struct BudgetView {
   brain::BudgetAccounts accounts;
-  int64_t counted_s = 0;           // up to where is counted: the end of the last window
-  brain::BudgetSpending spent;     // of the open period, so far
-  brain::BudgetSpending forecast;  // at its end, if the rest is as the last 7 days
+  int64_t counted_s = 0;           // end of the last window that is counted
+  brain::BudgetSpending spent;     // in the open period, so far
+  brain::BudgetSpending forecast;  // for the whole period, if the rest is like the last 7 days
   brain::GroupHolds held;
   std::vector<std::string> warnings;
 };
@@ -47,44 +47,48 @@ class BudgetService {
  public:
   struct Options {
     brain::BudgetDefinition definition;
-    brain::Price price;  // of now
-    std::string source;  // who enters the definition: "file budgets.yaml"
-    // Requests of one person about one holder in a day of UTC: the ledger is kept for good.
+    brain::Price price;  // present price
+    std::string source;  // author of the definition's entries: "file budgets.yaml"
+    // Maximum number of requests of one person about one holder per day (UTC). The ledger is never truncated.
     int entries_per_day = 500;
     RequestLog* log = nullptr;  // outlives the service, as does the history
     History* history = nullptr;
     std::function<std::shared_ptr<const FleetView>()> view;
     std::function<std::shared_ptr<const GroupScheme>()> scheme;
     std::function<Timestamp()> now;
-    // Why the time may be wrong; "" while it is known. Until then nothing is entered. Empty: it always is known.
+    // Returns why the time may be wrong; "" if it is known. While it may be wrong, nothing is entered. Empty:
+    // always known.
     std::function<std::string()> doubt = {};
-    std::function<void(const brain::BudgetEntry&, const std::string& text)>
-        on_entry;  // once it is stored; be quick
+    // Called once an entry is stored, under the lock; must be short.
+    std::function<void(const brain::BudgetEntry&, const std::string& text)> on_entry;
   };
-  // Reads the ledger. What is damaged in it, or missing, makes the service read-only: see warnings of View.
-  // Errors of the log.
+  // Reads the ledger. If it is damaged or missing, the service is read-only, with a warning in View. Returns
+  // errors of the log.
   static absl::StatusOr<std::unique_ptr<BudgetService>> Open(Options options);
 
-  // Ends periods that are over, enters what the definition changes, and finds which groups may start nothing new.
-  // Not OK: it is tried again with the next call. What the definition may not change is a warning of View, and is
-  // not tried again.
+  // Closes finished periods, enters changes of the definition, and finds the groups that may start nothing
+  // new. An error is retried by the next call. A change that is not allowed becomes a warning of View and is
+  // not retried.
   absl::Status Step();
-  // Another definition or price, entered at once. Not OK: the accounts stays as it was.
+  // Enters another definition or price at once. On an error, the accounts are unchanged.
   absl::Status Reload(brain::BudgetDefinition definition, const brain::Price& price);
-  // A request of `asked.who`, entered; or the entry that it made before, if it has the key of that one and
-  // asks for the same. AlreadyExists if it asks for something else, FailedPrecondition above entries_per_day.
-  // Errors as BudgetAccounts::Make, Unavailable from the log or while the time may be wrong.
+  // Enters a request of `asked.who`. `all`: the amount is everything available. Returns the earlier entry if
+  // it has the same key and contents. AlreadyExists if the key has other contents; FailedPrecondition beyond
+  // entries_per_day. Errors of BudgetAccounts::Make; Unavailable from the log, or while the time may be
+  // wrong.
   absl::StatusOr<brain::BudgetEntry> Submit(brain::BudgetEntry asked, bool all);
-  // Kept until another window has closed or something is entered. O(account of the period) then.
+  // Returns the present state. It is cached until a window closes or an entry is made; then O(account of the
+  // period).
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
-  // Why this group, or the one with a budget that it is below, may start nothing new: "" if it may, or if that is
-  // not known. By what was spent a quarter of an hour ago, or at the last entry. Takes no lock that is held while
-  // the account is read.
+  // Returns why this group, or the nearest one above with a budget, may start nothing new; "" if it may, or
+  // if that is unknown. Spending is as of at most a quarter of an hour ago, or of the last entry. Takes no
+  // lock that is held while the account is read.
   std::string WhyHeld(std::string_view group) const;
   brain::GroupHolds held() const;
-  // As it is now.
+  // Returns a copy of the present accounts.
   brain::BudgetAccounts accounts() const;
-  // Newest first: what `shown` makes of each entry, without those of which it makes nothing.
+  // Returns the newest entries as converted by `shown`, newest first, without those for which it returns
+  // nullopt.
   std::vector<brain::BudgetEntry> Ledger(
       absl::FunctionRef<std::optional<brain::BudgetEntry>(const brain::BudgetEntry&)> shown,
       size_t limit) const;
@@ -92,17 +96,17 @@ class BudgetService {
   int64_t now_s() const { return options_.now().seconds(); }
 
  private:
-  // What the account says, before it is divided.
+  // Spending from the account, before it is divided over holders.
   struct Account {
     std::optional<WindowId> window;  // closed last
     std::shared_ptr<const GroupScheme> scheme;
     int64_t counted_s = 0;
     std::vector<brain::GroupDay> days, recent;
-    int64_t recent_s = 0;  // how much time `recent` is of
+    int64_t recent_s = 0;  // time that `recent` covers
   };
   struct Holds {
     brain::GroupHolds why;
-    std::set<std::string, std::less<>> groups;  // with a budget
+    std::set<std::string, std::less<>> groups;  // groups with a budget
     std::shared_ptr<const GroupScheme> scheme;
   };
   explicit BudgetService(Options options) : options_(std::move(options)) {}
@@ -110,16 +114,16 @@ class BudgetService {
   absl::Status FindFirstHolds();
   // These REQUIRE mutex_.
   absl::Status CheckWritable() const;
-  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require it
+  absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
   absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const brain::BudgetDefinition& definition, const brain::Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);
   absl::Status FindHolds(int64_t now_s);
-  std::shared_ptr<const Holds> holds() const;  // does not require it; null: none
+  std::shared_ptr<const Holds> holds() const;  // does not require mutex_; null: none
   absl::Status ClosePeriods(int64_t now_s);
   absl::Status CloseOne(int64_t now_s);
-  // The account of the open period and of the last days, read again once a window has closed or the groups,
-  // their rules or the prices have changed.
+  // Returns the account of the open period and of the last days. Reads it again after a window has closed, or
+  // if groups, rules or prices have changed.
   absl::StatusOr<std::shared_ptr<const Account>> Read(int64_t now_s);
   absl::Status Divide(const Account& account, BudgetView& view) const;
   absl::Status Keep(std::vector<brain::BudgetEntry> entries);
@@ -131,24 +135,24 @@ class BudgetService {
   mutable std::mutex mutex_;
   brain::BudgetAccounts accounts_;
   std::vector<brain::BudgetEntry> ledger_;
-  std::map<std::pair<std::string, std::string>, size_t> by_key_;  // who and key: index in ledger_
+  std::map<std::pair<std::string, std::string>, size_t> by_key_;  // by person and key: index in ledger_
   struct OfDay {
     int64_t day = 0;
     int entries = 0;
   };
-  std::map<std::pair<std::string, brain::BudgetHolder>, OfDay>
-      of_day_;  // requests by who and of whom, on their last day
+  // Requests by person and holder, on their last day.
+  std::map<std::pair<std::string, brain::BudgetHolder>, OfDay> of_day_;
   brain::BudgetDefinition definition_;
   brain::Price price_;
-  bool defined_ = false;  // or refused
-  std::string refusal_;   // of the definition; "": none
+  bool defined_ = false;  // definition_ was entered or refused
+  std::string refusal_;   // why the definition was refused; "": it was not
   std::string damage_;    // of the ledger; "": none
   BudgetCounts counts_;
-  std::shared_ptr<const Account> account_;  // null: to be read
-  std::shared_ptr<const BudgetView> view_;  // of account_ and accounts_
-  std::optional<int64_t> held_at_s_;        // when holds_ were found; absent: to be found
-  size_t held_entries_ = 0;                 // of the ledger then
-  mutable std::mutex holds_mutex_;          // of holds_ alone; taken last
+  std::shared_ptr<const Account> account_;  // null: must be read
+  std::shared_ptr<const BudgetView> view_;  // made from account_ and accounts_
+  std::optional<int64_t> held_at_s_;        // when holds_ were found; absent: must be found
+  size_t held_entries_ = 0;                 // size of the ledger at that time
+  mutable std::mutex holds_mutex_;          // guards holds_ alone; taken last
   std::shared_ptr<const Holds> holds_;
 };
 

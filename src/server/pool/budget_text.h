@@ -1,5 +1,5 @@
-// An entry of the budget ledger as a line of JSON, and an answer of the API. docs/reference/formats.md, "The
-// budget ledger".
+// Encodes an entry of the budget ledger as a line of JSON, for the ledger and the API.
+// docs/reference/formats.md, "The budget ledger".
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace taut::server {
 
-// Its members, within an object that is open.
+// Writes the members of an entry to an open object.
 void PutEntry(const brain::BudgetEntry& entry, JsonWriter& json);
 std::string EncodeEntry(const brain::BudgetEntry& entry);
-// DataLoss for what no EncodeEntry wrote. Fields that it does not know are left out.
+// Parses an entry; ignores unknown fields. DataLoss for a text that EncodeEntry did not write.
 absl::StatusOr<brain::BudgetEntry> DecodeEntry(std::string_view text);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// What is to be said of budgets: each once in a month, or in the period that they are of.
+// Notices about budgets: each is returned once per month, or per period of the budget.
 #pragma once
 
 #include <functional>
@@ -11,41 +11,41 @@
 namespace taut::server {
 
 struct BudgetNotice {
-  std::string budget;  // its name
-  double share = 0;    // of the budget, that is spent; 0: the forecast is above the budget
+  std::string budget;  // name of the budget
+  double share = 0;    // spent share of the budget that was reached; 0: the forecast exceeds the budget
   BudgetState state;
 };
-// "team=shop: 80 % of the month's budget of 500 EUR are spent (412.30 EUR)".
-// `prices_currency`: of a budget that names none.
+// Returns a sentence such as "team=shop: 80 % of the month's budget of 500 EUR are spent (412.30 EUR)".
+// `prices_currency`: used for a budget without a currency.
 std::string Describe(const BudgetNotice& notice, const std::string& prices_currency);
 
-// One thread.
+// Not thread-safe.
 class BudgetWatch {
  public:
-  // `shares`: above 0, ascending.
+  // `shares` are above 0 and ascending.
   explicit BudgetWatch(std::vector<double> shares) : shares_(std::move(shares)) {}
-  // What is new since the last call, of a budget the highest share reached. The first call says nothing: what
-  // was reached before a restart was said then.
+  // Returns new notices since the last call: per budget, the highest share reached. The first call returns
+  // none, because a previous start has already reported what is reached.
   std::vector<BudgetNotice> Look(const BudgetStates& states);
 
  private:
   struct Said {
     int64_t month_from_s = 0;
-    double share = 0;  // the highest
+    double share = 0;  // highest one
     bool forecast = false;
   };
   std::vector<double> shares_;
   std::map<std::string, Said> said_;  // by budget
 };
 
-// News of several accounts of budgets, each watched alone: names of one do not hide those of another. One thread.
+// Watches several accounts of budgets separately, so that equal names do not collide. Not thread-safe.
 class BudgetNews {
  public:
-  // Returns the account; without budgets if there is none now.
+  // Returns the budgets of an account; empty if it is not available at present.
   using Account = std::function<BudgetStates()>;
-  // `shares`: as BudgetWatch.
+  // `shares`: as in BudgetWatch.
   BudgetNews(const std::vector<double>& shares, std::vector<Account> accounts);
-  // What is new of each, in their order. Reading an account takes some 0.1 s with 100,000 jobs.
+  // Returns the new notices of each account, in order. One account takes about 0.1 s with 100,000 jobs.
   std::vector<BudgetNotice> operator()();
 
  private:

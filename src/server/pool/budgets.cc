@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kForecastDays = 7;
 
-// The labels of all budgets, each once.
+// Returns the labels of all budgets, each once.
 std::vector<std::string> LabelsOf(const std::vector<Budget>& budgets) {
   std::vector<std::string> labels;
   for (const Budget& b : budgets) {
@@ -18,7 +18,7 @@ std::vector<std::string> LabelsOf(const std::vector<Budget>& budgets) {
   return labels;
 }
 
-// `labels`: that the report is grouped by.
+// `labels`: the report is grouped by these.
 double BilledOf(const Budget& budget, const std::vector<std::string>& labels, const CostReport& report,
                 const Prices& prices) {
   const auto at = static_cast<size_t>(std::ranges::find(labels, budget.label) - labels.begin());
@@ -48,7 +48,7 @@ absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, Histor
   query.from_s = now_s - kForecastDays * kDaySeconds;
   const absl::StatusOr<CostReport> recent = ReadCosts(history, view, query);
   if (!recent.ok()) return recent.status();
-  // A young account has fewer days.
+  // A young account covers fewer days.
   const int64_t since_s = recent->steps.empty() ? now_s : recent->steps.front().first.start_s();
   const auto left_s = static_cast<double>(out.month_to_s - now_s);
   for (const Budget& budget : budgets) {
@@ -87,7 +87,7 @@ absl::StatusOr<std::shared_ptr<const BudgetStates>> LabelBudgets::States() const
 void LabelBudgets::Collect(MetricsText& out) const {
   if (budgets_.empty()) return;
   const absl::StatusOr<std::shared_ptr<const BudgetStates>> states = States();
-  if (!states.ok()) return;  // the store's own metrics say so
+  if (!states.ok()) return;  // the store's metrics report the error
   for (const BudgetState& state : (*states)->budgets) {
     const std::string name = state.budget.name();
     out.Gauge("tautd_budget_per_month", "Money of a budget for a calendar month.", state.budget.per_month,

@@ -1,4 +1,4 @@
-// What the jobs of a budget cost in this calendar month, and what the month will end with.
+// Costs of a budget's jobs in the present calendar month, and their forecast for its end.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@
 
 namespace taut::server {
 
-// Money for a calendar month of UTC.
+// Budget for a calendar month (UTC).
 struct Budget {
-  std::string label, value;  // of its jobs; label "": all jobs
+  std::string label, value;  // label of its jobs; "": all jobs
   double per_month = 0;      // > 0
 
   std::string name() const { return label.empty() ? "all" : label + "=" + value; }
@@ -23,25 +23,26 @@ struct Budget {
 
 struct BudgetState {
   Budget budget;
-  double spent = 0;              // since the month began
-  double forecast = 0;           // at the month's end: spent, and the rest of the month as the last 7 days
+  double spent = 0;              // since the start of the month
+  double forecast = 0;           // for the whole month: spent, and the rest like the last 7 days
   std::string currency = {};     // "": that of the prices
-  std::string period = "month";  // in texts: "the quarter's budget"
+  std::string period = "month";  // for texts: "the quarter's budget"
 };
 struct BudgetStates {
   int64_t month_from_s = 0, month_to_s = 0;
-  int64_t now_s = 0;  // up to where is counted
+  int64_t now_s = 0;  // end of the counted time
   std::vector<BudgetState> budgets;
 };
 
-// As the account has it up to `now_s`. O(account of the month and of the last 7 days).
+// Computes the states from the account up to `now_s`. O(account of the month and of the last 7 days). Returns
+// errors of the history.
 absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, History& history,
                                       const FleetView& view, const Prices& prices, int64_t now_s);
 
-// Budgets of labels, by the prices of the configuration. Keeps what was computed until another window has closed.
+// Budgets of labels, by the prices of the configuration. Results are cached until the next window closes.
 class LabelBudgets final : public Component {
  public:
-  // Without budgets it has no states and no metrics. `context` outlives it.
+  // Without budgets there are no states and no metrics. `context` outlives this object.
   LabelBudgets(PricesConfig config, const DaemonContext& context)
       : config_(std::move(config)), context_(context) {}
 
@@ -50,7 +51,7 @@ class LabelBudgets final : public Component {
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   bool empty() const { return budgets_.empty(); }
-  // Up to the end of the last window. Errors of the account's store. Thread-safe.
+  // Returns the states up to the end of the last window. Errors of the history. Thread-safe.
   absl::StatusOr<std::shared_ptr<const BudgetStates>> States() const;
 
  private:
@@ -58,7 +59,7 @@ class LabelBudgets final : public Component {
   const DaemonContext& context_;
   std::vector<Budget> budgets_;
   mutable std::mutex mutex_;
-  mutable std::optional<WindowId> window_;  // that states_ are of
+  mutable std::optional<WindowId> window_;  // last window in states_
   mutable std::shared_ptr<const BudgetStates> states_;
 };
 

@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-constexpr int32_t kWindowsPerSave = 3;  // divides an hour
+constexpr int32_t kWindowsPerSave = 3;  // a divisor of an hour
 constexpr int64_t kHourSeconds = 3600;
 
 }  // namespace
@@ -30,7 +30,7 @@ absl::Status CapacityComponent::Start() {
 CellCapacity CapacityComponent::Now() const {
   const std::shared_ptr<const FleetView> fleet = context_.control->view();
   std::shared_ptr<const MachinesView> machines;
-  // A view of another window, as after a restart before the first one closes, is of other machines.
+  // After a restart, before the first window closes, the machines' view belongs to another window.
   if (parts_.machines != nullptr) machines = parts_.machines->service()->View();
   if (machines != nullptr && machines->window != fleet->window) machines = std::make_shared<MachinesView>();
   std::optional<QuotaView> quota;
@@ -67,14 +67,14 @@ void CapacityComponent::OnTick(const TickEvents& events) {
   if (events.window == nullptr) return;
   if (events.past) return OnPast(*events.window);
   service_->OnWindow(Now());
-  // The last of each hour is among them; a kill costs the hour at most the windows in between.
+  // The last window of each hour is saved; a kill loses at most the windows since the last save.
   if (events.window->window.index % kWindowsPerSave == kWindowsPerSave - 1) Save();
 }
 
 void CapacityComponent::OnPast(const ClosedWindow& window) {
   if (context_.control->view()->window != window.window) return;
   const CellCapacity then = Now();
-  // Without a capacity of the past there is nothing to count, but a window has closed.
+  // Without a past capacity there is nothing to count, but a newer window is shown.
   if (parts_.machines != nullptr || then.source != CapacitySource::kPool) return service_->Show(then);
   service_->OnPastWindow(then);
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) Save();

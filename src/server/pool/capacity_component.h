@@ -1,4 +1,4 @@
-// The daemon's service of capacity: what it is shown of each closed window, and the file beside the store.
+// The daemon's capacity service: passes each closed window to it, and keeps its file beside the store.
 #pragma once
 
 #include <atomic>
@@ -16,29 +16,29 @@ namespace taut::server {
 class CapacityComponent final : public Component {
  public:
   struct Parts {
-    const MachinesComponent* machines = nullptr;  // null: there is no source of machines
-    const QuotaComponent* quota = nullptr;        // null: none is configured
+    const MachinesComponent* machines = nullptr;  // null: no source of machines
+    const QuotaComponent* quota = nullptr;        // null: not configured
     const PricesComponent* prices = nullptr;
-    std::string default_tier;  // of jobs for which neither of them says one
+    std::string default_tier;  // of jobs for which neither of them names a tier
   };
-  // `context` and all parts outlive it.
+  // `context` and all parts outlive this object.
   CapacityComponent(Parts parts, const DaemonContext& context);
 
   std::string_view name() const override { return "capacity"; }
-  // It reads what they hold of a window.
+  // Starts after the components whose state of a window it reads.
   std::span<const std::string_view> after() const override;
   // Null before Start.
   CapacityService* service() { return service_.has_value() ? &*service_ : nullptr; }
-  // Reads the file, "STORE.capacity"; what is damaged is logged, and the service begins from nothing.
+  // Reads the file "STORE.capacity". Damage is logged, and the service starts empty.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
-  // Failures are logged once.
+  // Logs each failure once.
   void Save() override;
 
  private:
   CellCapacity Now() const;
-  // Windows of the past count where the price file states the size of the pool, with the quota of now; they are
-  // left out where there is a source of machines: which machines there were is not known.
+  // Windows of the past count if the price file states the size of the pool; the present quota applies. With
+  // a source of machines they are skipped, because the machines of that time are unknown.
   void OnTick(const TickEvents& events);
   void OnPast(const ClosedWindow& window);
   void Load();
@@ -48,7 +48,7 @@ class CapacityComponent final : public Component {
   const std::string file_;  // "": none
   std::optional<JobTiers> tiers_;
   std::optional<CapacityService> service_;
-  std::string said_;  // the failure that was logged last
+  std::string said_;  // last failure that was logged
   std::atomic<uint64_t> failed_saves_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Windows of a made cell for tests: a production with a daily season, and a batch below it.
+// Windows of a synthetic cell for tests: a production tier with a daily season, and a batch tier below it.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ class MadeCell {
   std::optional<double> capacity = 100;
   double production = 40, season = 10, noise = 1, batch = 5;
 
-  // Memory is a GiB for each core.
+  // Memory is one GiB per core.
   CellCapacity At(int32_t window) {
     CellCapacity out;
     out.window = {window};
@@ -45,7 +45,7 @@ class MadeCell {
     }
     return out;
   }
-  // Windows [from, end) into the service.
+  // Passes the windows [from, end) to the service.
   void Feed(CapacityService& service, int32_t from, int32_t end) {
     for (int32_t w = from; w < end; ++w) service.OnWindow(At(w));
   }
@@ -54,7 +54,7 @@ class MadeCell {
   Rng rng_{5};
 };
 
-// Null if there is none.
+// Returns the offer; null if there is none.
 inline const CapacityOffer* OfferIn(const CapacityView& view, std::string_view tier, std::string_view horizon,
                                     Resource r) {
   for (const CapacityOffer& offer : view.offers) {

@@ -9,8 +9,8 @@ namespace {
 
 constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 constexpr int32_t kLeastWindows = kWindowsPerHour / 2;
-constexpr size_t kMostTiers = 1000;         // that are read
-constexpr int32_t kMostHours = 10'000'000;  // likewise: of the epoch
+constexpr size_t kMostTiers = 1000;         // greatest number that is parsed
+constexpr int32_t kMostHours = 10'000'000;  // greatest hour of the epoch that is parsed
 constexpr std::string_view kLineNames[] = {"capacity", "reservation", "allocation",
                                            "usage",    "usage_peak",  "forecast"};
 
@@ -186,7 +186,7 @@ std::optional<double> CapacityLines::HigherUse(int32_t hour, Resource r, std::sp
     if (std::isnan(use)) continue;
     measured = true;
     const auto at = std::ranges::find(tiers, column.tier, &CapacityTier::name);
-    // A tier that is no more: whose jobs they are now is not known, so it counts above all others.
+    // A former tier: the present tier of its jobs is unknown, so its use counts above all tiers.
     if (at == tiers.end() || static_cast<size_t>(at - tiers.begin()) < before) sum += use;
   }
   return measured ? std::optional(sum) : std::nullopt;

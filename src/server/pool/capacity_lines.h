@@ -1,5 +1,5 @@
-// The lines of a cell by the hour for kCapacityDays: capacity, reservation, allocation, usage, and the forecast of
-// the pool; and the highest use of each tier, which the actuary reads. What is not known of an hour is absent.
+// Hourly time series of a cell for kCapacityDays: capacity, reservation, allocation, usage, forecast of the
+// pool, and the highest use of each tier, which the actuary reads. Unknown values are absent.
 #pragma once
 
 #include <array>
@@ -23,30 +23,30 @@ inline constexpr int32_t kCapacityDays = 100;
 inline constexpr int32_t kCapacityHours = 24 * kCapacityDays;
 
 enum class CapacityLine : uint8_t {
-  kCapacity,     // the lowest of the hour
-  kReservation,  // the mean, as kAllocation and kUsage
+  kCapacity,     // lowest of the hour
+  kReservation,  // mean, like kAllocation and kUsage
   kAllocation,
   kUsage,
-  kUsagePeak,  // the highest window
-  kForecast,   // the highest
+  kUsagePeak,  // highest window
+  kForecast,   // highest of the hour
 };
 inline constexpr std::array<CapacityLine, 6> kCapacityLines = {
     CapacityLine::kCapacity, CapacityLine::kReservation, CapacityLine::kAllocation,
     CapacityLine::kUsage,    CapacityLine::kUsagePeak,   CapacityLine::kForecast};
-std::string_view Name(CapacityLine line);  // "usage_peak"
+std::string_view Name(CapacityLine line);  // such as "usage_peak"
 
-// What the windows of one hour so far add up to.
+// Sums over the windows of one hour.
 class HourOfCapacity {
  public:
-  // `tiers`: the names behind the vectors of `window`.
+  // Adds a window. `tiers`: tiers of the vectors in `window`.
   void Add(const CellCapacity& window, std::span<const CapacityTier> tiers);
-  // Absent unless half of the hour's windows had it.
+  // Returns the value of the hour; absent unless half of its windows had one.
   std::optional<double> Of(Resource r, CapacityLine line) const;
   struct TierUse {
     std::string tier;
     double highest = 0;
   };
-  // Of the tiers that were there; empty unless half of the windows had it.
+  // Returns the highest use of each tier; empty unless half of the windows had it.
   std::vector<TierUse> Use(Resource r) const;
 
   void Save(ByteWriter& out) const;
@@ -67,19 +67,20 @@ class HourOfCapacity {
   PerResource<Amounts> of_;
 };
 
+// Ring buffer of hours. Not thread-safe.
 class CapacityLines {
  public:
-  // Hours of the Unix epoch, [first, end); empty: no hour is known.
+  // Hours since the Unix epoch, [first, end); empty if no hour is known.
   int32_t first() const { return first_; }
   int32_t end() const { return end_; }
 
-  // REQUIRES: hour >= end(), or no hour is known. What is kCapacityHours before it is forgotten.
+  // Stores an hour, and forgets hours kCapacityHours before. REQUIRES: hour >= end(), or no hour is known.
   void Put(int32_t hour, const HourOfCapacity& of);
-  // Leaves out this hour and all after it.
+  // Forgets this hour and all later ones.
   void CutFrom(int32_t hour);
   std::optional<double> At(int32_t hour, Resource r, CapacityLine line) const;
-  // The highest use of the tiers [0, before) of `tiers` in that hour, tier by tier, and of tiers that were there
-  // then and are not in `tiers`; absent if it was not measured.
+  // Returns the use above a tier in that hour: the sum of the highest use of `tiers` [0, before), and of
+  // former tiers that are not in `tiers`. Absent if nothing was measured.
   std::optional<double> HigherUse(int32_t hour, Resource r, std::span<const CapacityTier> tiers,
                                   size_t before) const;
   size_t bytes() const;

@@ -12,14 +12,13 @@ namespace taut::server {
 namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
-constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // of the epoch, which began on a Thursday
-// Independent samples are counted with a half-life of 120 days: more steps than those of this many hours never
-// count.
+constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // the epoch began on a Thursday
+// The half-life of independent samples is 120 days, so that more steps than these hours never count.
 constexpr double kMostSteps = 0.75 * kCapacityHours;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// Bought, or where that is more, allocated.
+// Returns the bought amount or the allocated one, whichever is more.
 std::optional<double> SoldOf(const CapacityAmounts& a, size_t tier) {
   if (tier >= a.allocated.size()) return std::nullopt;
   return std::max(a.allocated[tier], tier < a.bought.size() ? a.bought[tier] : 0);
@@ -78,14 +77,14 @@ void CapacityService::OnPastWindow(const CellCapacity& window) {
   if (window.window.index % kWindowsPerHour == kWindowsPerHour - 1) CloseHour(Close::kPast);
 }
 
-// Hours of the past come by the thousand: quotes are made once, of all of them.
+// Past hours arrive in thousands: quotes are made once, from all of them.
 void CapacityService::MakeDueQuotes() {
   if (!std::exchange(quotes_due_, false)) return;
   MakeQuotes();
   CollectPromises();
 }
 
-// `before`: how the hour closes that was open, if the window is of another one.
+// `before`: how to close the open hour, if the window belongs to another one.
 void CapacityService::AddToHour(const CellCapacity& window, Close before) {
   const int32_t hour = window.window.index / kWindowsPerHour;
   if (hour_.has_value() && *hour_ != hour) CloseHour(before);
@@ -101,7 +100,7 @@ void CapacityService::Show(const CellCapacity& window) {
   Publish();
 }
 
-// What was known of hours that have not come is forgotten.
+// Forgets hours that lie in the future after a wrong clock.
 void CapacityService::SetBack(int32_t hour) {
   hour_.reset();
   quotes_.clear();
@@ -109,8 +108,8 @@ void CapacityService::SetBack(int32_t hour) {
   for (HorizonLedger& horizon_ledger : ledgers_) horizon_ledger.ledger.SetBack(int64_t{hour} * 3600);
 }
 
-// kOnTime: with its last window. kLate: some of its windows are missing, and the next hour has begun: what is
-// promised now would be about a time that has passed in part.
+// kOnTime: with its last window. kLate: some of its windows are missing, and the next hour has begun. A
+// promise made now would cover a time that has partly passed, so none is made.
 void CapacityService::CloseHour(Close how) {
   const int32_t hour = *hour_;
   hour_.reset();
@@ -132,7 +131,7 @@ void CapacityService::Observe(int32_t hour) {
     const std::optional<double> higher =
         lines_.HigherUse(hour, horizon_ledger.resource, tiers_, static_cast<size_t>(tier - tiers_.begin()));
     const double available = capacity.has_value() && higher.has_value() ? *capacity - *higher : Nan();
-    // Hours ascend here, so it does not refuse one; if the state that was read says otherwise, it is of no use.
+    // Hours ascend, so Observe accepts each. If a restored state contradicts that, it is useless.
     if (!horizon_ledger.ledger.Observe(int64_t{hour} * 3600, 0, available).ok())
       horizon_ledger.ledger = brain::PromiseLedger(3600);
   }
@@ -160,8 +159,8 @@ const CapacityService::HorizonLedger* CapacityService::FindLedger(const std::str
   return nullptr;
 }
 
-// Of one tier and resource, by hour from the Monday before the first one on, so that seasons begin where weeks
-// do; NaN where not known.
+// One tier and resource, by hour; NaN: unknown. Starts with the Monday before the first hour, so that seasons
+// begin with weeks.
 struct CapacityService::Series {
   int32_t origin = 0;
   std::vector<double> capacity, higher;
@@ -202,7 +201,7 @@ void CapacityService::MakeQuotes() {
   }
 }
 
-// Of the hour `until`. The actuary is shown all hours before, with the promises that were made of them.
+// Returns the quote at hour `until`. The actuary receives all hours before, and the promises made in them.
 brain::Quote CapacityService::QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series,
                                       int32_t until) const {
   brain::Quote none;
@@ -217,7 +216,7 @@ brain::Quote CapacityService::QuoteOf(size_t tier, Resource r, size_t horizon, c
   options.horizon_steps = kCapacityHorizons[horizon].hours;
   options.promise = PromiseOfTier(tiers_[tier]);
   absl::StatusOr<brain::Actuary> actuary = brain::Actuary::Make(options);
-  if (!actuary.ok()) return none;  // no capacity is known
+  if (!actuary.ok()) return none;  // the capacity is unknown
   const HorizonLedger* horizon_ledger = FindLedger(tiers_[tier].name, r, horizon);
   size_t next = 0;
   for (size_t i = 0; i < hours; ++i) {
@@ -279,7 +278,7 @@ void CapacityService::FillReady(const brain::Quote& quote, size_t horizon, Capac
   const int32_t hours = kCapacityHorizons[horizon].hours + kHoursPerDay;
   switch (quote.refusal) {
     case brain::Refusal::kHorizonUnseen: {
-      // The first forecast is made after a day that was measured.
+      // The first forecast needs a measured day before.
       offer.never = hours > kCapacityHours;
       const int64_t first_s = int64_t{lines_.first()} * 3600;
       if (offer.measured && !offer.never)

@@ -1,10 +1,9 @@
-// The actuary of a running cell: its lines by the hour, what can still be sold of each tier, and the promises that
-// were made of it. docs/algorithms/economy.md, "Capacity of a running cell".
+// The actuary of a running cell: hourly time series, the capacity that can still be sold in each tier, and
+// the promises made about it. docs/algorithms/economy.md, "Capacity of a running cell".
 //
-// The brain is the replay's: each quote is that of an Actuary (brain/economy/actuary.h) which is shown the hours
-// that
-// are kept, and each promise is in a PromiseLedger. Quotes of a month and longer are made at midnight, UTC,
-// others every hour. So the hours and the promises are all the state there is.
+// The arithmetic is that of the replay. Each quote comes from an Actuary (brain/economy/actuary.h) that is
+// fed the stored hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at
+// midnight (UTC), others every hour. So hours and promises are the whole state.
 #pragma once
 
 #include <cstdint>
@@ -21,37 +20,43 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// Thread-safe. OnWindow and OnPastWindow are called by one thread.
 class CapacityService {
  public:
-  // By descending priority, not empty. History of other tiers is kept: see CapacityLines::HigherUse.
+  // `tiers`: by descending priority, not empty. The history of other tiers is kept: see
+  // CapacityLines::HigherUse.
   explicit CapacityService(std::vector<CapacityTier> tiers);
 
-  // Begins from nothing.
+  // Forgets everything.
   void Clear();
-  // A window that closed. Windows ascend: one that is not newer than the last is left out, but for one of more
-  // than an hour before, with which all that is later is forgotten. The last window of an hour closes it: then
-  // quotes are made, and promises of those without an open one (of a day and longer at midnight, UTC). At most
-  // 0.2 s with the default tiers and kCapacityDays (capacity_service_bench.cc), otherwise some microseconds.
+  // Adds a closed window. Windows ascend: one that is not newer than the last is ignored. One more than an
+  // hour older sets the clock back, and everything later is forgotten.
+  // The last window of an hour closes it: quotes are made, and promises for those without an open one (for a
+  // day and longer only at midnight, UTC). At most 0.2 s with the default tiers and kCapacityDays
+  // (capacity_service_bench.cc), otherwise a few microseconds.
   void OnWindow(const CellCapacity& window);
-  // A window of history that was read later: its hour is known from then on, and nothing is promised of it. One
-  // that is not newer than the last is left out. Quotes are made with the next OnWindow. Some microseconds.
+  // Adds a window of history. Its hour is known from then on, without promises; a window not newer than the
+  // last is ignored. The next OnWindow makes the quotes. A few microseconds.
   void OnPastWindow(const CellCapacity& window);
-  // Shows the window as the newest without counting it: after a restart, until one closes.
+  // Shows the window as the newest without counting it: after a restart, until a window closes.
   void Show(const CellCapacity& window);
+  // Returns the latest snapshot; never null.
   std::shared_ptr<const CapacityView> View() const;
-  // REQUIRES: resolution_s a positive multiple of 3600. Steps are aligned to it; those without any known hour at
-  // both ends are left out.
+  // Returns the time series in [from_s, to_s) in steps of resolution_s, aligned to multiples of it. Steps
+  // before the first and after the last known hour are left out. REQUIRES: resolution_s is a positive
+  // multiple of 3600.
   CapacityHistory History(int64_t from_s, int64_t to_s, int64_t resolution_s) const;
+  // Returns the newest window that was added; nullopt if none was.
   std::optional<WindowId> window() const;
 
-  // All that a restart needs for the same answers, sealed (common/histogram/checkpoint.h). About 0.1 MB.
+  // Returns the whole state, sealed (common/histogram/checkpoint.h). About 0.1 MB.
   std::string SaveState() const;
-  // Before the first OnWindow. Not OK: the bytes are damaged or of a newer version, and it begins from nothing.
+  // Restores a state, before the first OnWindow. On an error the state is damaged or from a newer version,
+  // and the service stays as it is.
   absl::Status LoadState(std::string_view bytes);
 
  private:
-  // Promises of a tier, resource and horizon.
+  // Promises for one tier, resource and horizon.
   struct HorizonLedger {
     std::string tier;
     Resource resource = Resource::kCpu;
@@ -61,12 +66,12 @@ class CapacityService {
   struct Quoted {
     size_t tier = 0, horizon = 0;
     Resource resource = Resource::kCpu;
-    int32_t until = 0;  // the first hour that the quote does not know
+    int32_t until = 0;  // first hour that the quote does not include
     brain::Quote quote;
   };
   // capacity_state.cc
   absl::Status LoadAll(ByteReader& in);
-  // All REQUIRE mutex_.
+  // All below REQUIRE mutex_.
   void SetBack(int32_t hour);
   enum class Close : uint8_t { kOnTime, kLate, kPast };
   void CloseHour(Close how);
@@ -89,20 +94,20 @@ class CapacityService {
   mutable std::mutex mutex_;
   CapacityLines lines_;
   std::vector<HorizonLedger> ledgers_;
-  std::optional<int32_t> hour_;  // that is open
+  std::optional<int32_t> hour_;  // the open one
   HourOfCapacity open_;
   std::optional<WindowId> window_;
   std::optional<CellCapacity> latest_;
-  std::vector<Quoted> quotes_;  // as of the last hour that closed
-  bool quotes_due_ = false;     // hours of the past are known since
+  std::vector<Quoted> quotes_;  // as of the last closed hour
+  bool quotes_due_ = false;     // hours of the past were added since
   std::vector<CapacityPromise> shown_;
   PerResource<int32_t> measured_hours_ = {};
 
-  mutable std::mutex view_mutex_;
+  mutable std::mutex view_mutex_;  // guards view_ alone, so that readers do not wait for quotes
   std::shared_ptr<const CapacityView> view_;
 };
 
-// What an actuary may promise of it.
+// Returns the share that an actuary may promise for this tier.
 double PromiseOfTier(const CapacityTier& tier);
 
 }  // namespace taut::server

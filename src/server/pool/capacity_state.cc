@@ -1,4 +1,4 @@
-// The service of capacity across a restart. docs/reference/formats.md, "The file of capacity".
+// Saves and restores the capacity service. docs/reference/formats.md, "The file of capacity".
 #include <algorithm>
 
 #include "common/histogram/checkpoint.h"
@@ -36,7 +36,7 @@ std::string CapacityService::SaveState() const {
 }
 
 absl::Status CapacityService::LoadAll(ByteReader& in) {
-  // Every version so far can be read.
+  // All versions so far can be read.
   if (const auto version = in.Get<uint32_t>(); version > kCapacityVersion && !in.failed())
     return absl::UnimplementedError(fmt::format(
         "the state of capacity is of version {}, this one reads {} and older", version, kCapacityVersion));
@@ -77,7 +77,7 @@ absl::Status CapacityService::LoadAll(ByteReader& in) {
 absl::Status CapacityService::LoadState(std::string_view bytes) {
   const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes, kMaxCapacityState);
   if (!payload.ok()) return payload.status();
-  // Into another service first: what is damaged leaves this one as it is.
+  // Loads into another service first, so that damage leaves this one unchanged.
   CapacityService next(tiers_);
   ByteReader in(*payload);
   if (absl::Status s = next.LoadAll(in); !s.ok()) return s;

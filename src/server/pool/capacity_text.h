@@ -1,4 +1,4 @@
-// What the capacity service shows, in sentences for people.
+// State of the capacity service in sentences for people.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace taut::server {
 
-// Why the capacity is not known, and how to make it known; "" if it is, of one resource at least.
+// Returns why the capacity is unknown, and how to change that; "" if it is known for one resource.
 std::string CapacityWhy(const CapacityView& view);
-// What else is to be known of the figures; "" for nothing.
+// Returns a further remark about the figures; "" if there is none.
 std::string CapacityNote(const CapacityView& view);
-// What a buyer of the tier bears: "In about 2 of 100 hours ...".
+// Returns the risk of the tier for its buyer: "In about 2 of 100 hours ...".
 std::string RiskText(const CapacityTier& tier);
-// What the offer says and rests on, or why there is none, and from when there may be one.
+// Returns the offer and its basis, or why there is none, and when there may be one.
 std::string OfferText(const CapacityView& view, const CapacityOffer& offer);
-// "open", "kept", "missed", "unmeasured".
+// Returns "open", "kept", "missed" or "unmeasured".
 std::string_view OutcomeName(const brain::PromiseOutcome& outcome);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// What the capacity service shows: what can still be sold of each tier, and how past statements of it were kept.
+// Snapshot of the capacity service: what can still be sold of each tier, and how past promises were kept.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace taut::server {
 
-// How long what is sold is to be available, and how long ended promises of it are kept.
+// Duration for which sold capacity is promised, and retention of ended promises.
 struct CapacityHorizon {
   std::string_view name;
   int32_t hours = 0, keep_days = 0;
@@ -25,23 +25,23 @@ struct CapacityHorizon {
 inline constexpr std::array<CapacityHorizon, 4> kCapacityHorizons = {
     {{"hour", 1, 14}, {"day", 24, 100}, {"month", 30 * 24, 400}, {"quarter", 90 * 24, 800}}};
 
-// One tier, resource and horizon.
+// Offer for one tier, resource and horizon.
 struct CapacityOffer {
   size_t tier = 0;
   Resource resource = Resource::kCpu;
-  std::optional<size_t> horizon;  // absent: at any time (a reserved tier)
-  double promise = 0;             // share of the hours in which the amount is available throughout
+  std::optional<size_t> horizon;  // absent: any time (a reserved tier)
+  double promise = 0;             // share of the hours in which the amount is available
 
-  // In all, also of what is sold: absent without capacity, or refused.
+  // Total that can be sold, including what is sold; absent without capacity, or if refused.
   std::optional<double> sellable;
-  std::optional<double> sold;            // bought (quota), or where that is more, allocated
-  std::optional<double> left, oversold;  // where both are known, >= 0
+  std::optional<double> sold;            // bought (quota) or allocated, whichever is more
+  std::optional<double> left, oversold;  // absent unless both are known; >= 0
   bool measured = false;                 // an hour with capacity and usage is known
   brain::Refusal refusal = brain::Refusal::kNone;
-  std::optional<int64_t> ready_s;  // when history may suffice, at the earliest
-  bool never = false;              // it does not with what is kept
+  std::optional<int64_t> ready_s;  // earliest time at which the history may suffice
+  bool never = false;              // the kept history can never suffice
   brain::Evidence evidence;
-  brain::KeptSummary kept;  // promises that have ended
+  brain::KeptSummary kept;  // ended promises
 };
 
 struct CapacityPromise {
@@ -51,21 +51,21 @@ struct CapacityPromise {
 };
 
 struct CapacityView {
-  std::optional<CellCapacity> latest;  // of the newest window
+  std::optional<CellCapacity> latest;  // newest window
   std::vector<CapacityTier> tiers;
-  std::vector<CapacityOffer> offers;  // by tier, horizon, resource; none of spare tiers
-  std::vector<CapacityPromise>
-      promises;  // by tier, horizon, resource; the newest first, kShownPromises at most
-  PerResource<int32_t> measured_hours = {};  // by Resource: with capacity and usage
-  std::optional<int64_t> first_s;            // the first hour of the lines
-  size_t bytes = 0;                          // of the lines and promises
+  std::vector<CapacityOffer> offers;  // by tier, horizon, resource; spare tiers have none
+  // By tier, horizon, resource; newest first, at most kShownPromises each.
+  std::vector<CapacityPromise> promises;
+  PerResource<int32_t> measured_hours = {};  // hours with capacity and usage
+  std::optional<int64_t> first_s;            // first known hour
+  size_t bytes = 0;                          // memory of time series and promises
 };
-inline constexpr size_t kShownPromises = 10;  // of one tier, horizon and resource
+inline constexpr size_t kShownPromises = 10;  // per tier, horizon and resource
 
-// The lines between two times in steps of whole hours; absent: not known.
+// Time series between two times in steps of whole hours; absent: unknown.
 struct CapacityHistory {
   int64_t resolution_s = 3600;
-  std::vector<int64_t> time_s;  // the start of each step
+  std::vector<int64_t> time_s;  // start of each step
   // By Resource and CapacityLine.
   PerResource<std::array<std::vector<std::optional<double>>, 6>> lines;
 };

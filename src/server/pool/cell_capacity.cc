@@ -9,9 +9,9 @@
 namespace taut::server {
 namespace {
 
-// A job that was not measured for this long uses nothing; until then what it used last.
+// A job that is not measured for this time uses nothing; until then it keeps its last use.
 constexpr int64_t kGoneAfterSeconds = 900;
-constexpr double kMeasuredShare = 0.5;  // of the capacity, below which usage is not known
+constexpr double kMeasuredShare = 0.5;  // share of the capacity; below, usage counts as unknown
 constexpr std::string_view kSourceNames[] = {"none", "machines", "pool"};
 
 class CellCapacityMaker {
@@ -37,7 +37,7 @@ class CellCapacityMaker {
   }
 
  private:
-  // What a machine of this name adds; the others of the name are left out.
+  // Sums over machines; of several machines with one name, only one counts.
   struct Sum {
     double capacity = 0, measured = 0, allocation = 0, usage = 0, forecast = 0;
     std::vector<double> use, allocated;
@@ -51,7 +51,7 @@ class CellCapacityMaker {
     return found.tier;
   }
 
-  // Jobs of machines are known by their names.
+  // Tasks of machines name their jobs.
   size_t TierOfName(const std::string& job) {
     const auto known = tier_of_name_.find(job);
     if (known != tier_of_name_.end()) return known->second;
@@ -73,7 +73,7 @@ class CellCapacityMaker {
     return tier;
   }
 
-  // Of the machines [first, end) of one name the one to count; null: none takes tasks.
+  // Returns the machine to count out of those with one name, [first, end); null if none accepts tasks.
   const MachineView* Chosen(size_t first, size_t end) const {
     const MachineView* best = nullptr;
     for (size_t i = first; i < end; ++i) {
@@ -135,7 +135,7 @@ class CellCapacityMaker {
       const double limit = task.limit[i].value_or(task.usage[i].value_or(0));
       sum.allocation += limit;
       sum.allocated[tier] += limit;
-      // Of a task that was not measured what the scheduler counts for it.
+      // A task that was not measured counts as the scheduler counts it.
       if (measured) sum.use[tier] += task.usage[i].value_or(task.reservation[i].value_or(limit));
     }
   }
@@ -167,7 +167,7 @@ class CellCapacityMaker {
       }
     }
     for (size_t i = 0; i < usage.size(); ++i) {
-      if (any) {  // else the source of usage is silent
+      if (any) {  // otherwise the source of usage is silent
         out_.of[i].usage = usage[i];
         out_.of[i].allocation = allocation[i];
       } else {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kHoursPerMonth = 365 * 24 / 12.0;
 
-constexpr size_t kMostForgotten = 100'000;  // that are groups of their own
+constexpr size_t kMostForgotten = 100'000;  // greatest number of separate groups for forgotten jobs
 
 int64_t WindowOf(int64_t time_s) { return FloorDiv(time_s, kWindowSeconds); }
 
@@ -28,13 +28,13 @@ void WidenTimes(int64_t today, const CostQuery& query, CostReport& report) {
   report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
 }
 
-// Which group each job is in: found once a job.
+// Finds the group of each job, once per job.
 class Grouping {
  public:
   Grouping(History& history, const FleetView& view, const CostQuery& query, CostReport& report)
       : history_(history), view_(view), query_(query), report_(report) {}
 
-  // nullopt: it does not count.
+  // Returns nullopt if the job does not count.
   std::optional<uint32_t> Of(JobId id) {
     const auto [it, is_new] = group_of_.try_emplace(id.value, std::nullopt);
     if (!is_new) return it->second;

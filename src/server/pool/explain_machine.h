@@ -1,4 +1,4 @@
-// A machine's figures in sentences.
+// Explains a machine's figures in sentences.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace taut::server {
 
-// One paragraph of a resource. `reason` of the prediction, whose sentence is its middle.
+// Returns one paragraph about a resource. `reason`: of the prediction; its sentence becomes part of the
+// paragraph.
 std::string ExplainMachine(const MachineView& machine, Resource r, const Reason& reason,
                            const MachinesView& view);
 

@@ -1,4 +1,4 @@
-// Which group and tier a job's use counts for: templates over the job's labels.
+// Rules that assign a job's use to a group and a tier: templates over the job's labels.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@ namespace taut::server {
 
 struct GroupRuleOptions {
   std::string group = "{namespace}";  // a NameTemplate
-  std::string tier;                   // likewise; "": every job is of default_tier
+  std::string tier;                   // NameTemplate; "": all jobs are in default_tier
   std::string default_tier = "production";
 };
 
 class GroupRules {
  public:
-  // InvalidArgument names the template.
+  // InvalidArgument names the malformed template.
   static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
 
   struct Place {
-    std::string group, tier;  // group "": a label that the template needs is not there
+    std::string group, tier;  // group "": the job lacks a label of the template
   };
   Place Of(const JobRecord& job) const;
   const std::string& default_tier() const { return default_tier_; }
@@ -40,12 +40,12 @@ class GroupRules {
   std::string default_tier_;
 };
 
-// Whether a job was measured at `from_s` or later. O(jobs).
+// Returns true if a job was measured at `from_s` or later. O(jobs).
 bool AnySeen(const FleetView& view, int64_t from_s);
 
-// What the jobs of a fleet used last that were measured at `from_s` or later: tasks times the limit that they ran
-// at (a request, for containers of Kubernetes); where none is known, times the highest usage of the window;
-// and what they really used, the mean of the window. O(jobs).
+// Returns the use of the jobs that were measured at `from_s` or later. Quota counts tasks times the limit in
+// force (the request, for containers of Kubernetes), else times the highest usage of the window. Usage is the
+// mean of the window. O(jobs).
 std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut::server

@@ -1,5 +1,4 @@
-// Which group each job is of, and which groups are below which: the quota and its rules as they were at one
-// time.
+// The groups of jobs and the tree of groups: the quota and its rules at one time.
 #pragma once
 
 #include <string>
@@ -12,22 +11,24 @@
 
 namespace taut::server {
 
-// Immutable: any thread.
+// Immutable, hence thread-safe.
 class GroupScheme {
  public:
   GroupScheme(const brain::QuotaSpec& spec, GroupRules rules, std::string group_template);
 
-  // "": of none.
+  // Returns the job's group; "" if it has none.
   std::string GroupOf(const JobRecord& job) const { return rules_.Of(job).group; }
-  // The default tier where the labels give none.
+  // Returns the job's tier; the default tier if its labels name none.
   std::string TierOf(const JobRecord& job) const { return rules_.Of(job).tier; }
   bool has_tier_template() const { return rules_.has_tier_template(); }
   bool Has(const std::string& group) const { return parents_.contains(group); }
-  // Whether `group` is `above`, or below it. Of a group that the quota does not have only the former. O(depth).
+  // Returns true if `group` is `above`, or below it. A group that the quota lacks is only within itself.
+  // O(depth).
   bool IsWithin(std::string_view group, std::string_view above) const;
-  // `group`, or the first one above it that `counts`; "" if none does. O(depth).
+  // Returns `group` or the nearest group above it for which `counts` returns true; "" if there is none.
+  // O(depth).
   std::string NearestAbove(std::string_view group, absl::FunctionRef<bool(std::string_view)> counts) const;
-  // As in GroupRuleOptions.
+  // Same as in GroupRuleOptions.
   const std::string& group_template() const { return group_template_; }
 
  private:

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Which group pays for each job: found once a job.
+// Finds the group that pays for each job, once per job.
 class PayingGroups {
  public:
   PayingGroups(History& history, const FleetView& view, const GroupScheme& scheme,

@@ -1,4 +1,4 @@
-// What the groups of budgets spend, from the daemon's account.
+// Spending of the groups with budgets, from the daemon's account.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,17 @@
 
 namespace taut::server {
 
-inline constexpr const char* kNoGroup = "(none)";  // of jobs that no rule gives a group
+inline constexpr const char* kNoGroup = "(none)";  // jobs without a group
 
 struct GroupDays {
-  std::vector<brain::GroupDay> days;  // by group and day
-  std::optional<int64_t> first_s;     // when the first entry of the account begins; absent: there is none
+  std::vector<brain::GroupDay> days;  // one per group and day
+  std::optional<int64_t> first_s;     // start of the account's first entry; absent if there is none
 };
 
-// Of the account of [from_s, to_s), in whole days and, of the newest day, as far as it goes: of each window
-// the larger of usage and allocation, at the accounts' prices of the day. A job's group is that of the scheme,
-// and counts for the nearest group at or above it that the accounts has; a job whose record is gone is of
-// kNoGroup. O(account), and a read of the store for each forgotten job.
+// Reads the account of [from_s, to_s) in whole days; the newest day may be incomplete. Each window counts the
+// larger of usage and allocation, at the accounts' prices of the day. A job counts for the nearest group at
+// or above its own that has a budget; a job without a record for kNoGroup. O(account), and one read of the
+// store per forgotten job.
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
                                         const brain::BudgetAccounts& accounts, int64_t from_s, int64_t to_s);
 

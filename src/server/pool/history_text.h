@@ -1,4 +1,4 @@
-// What a service of quota knows beside its requests, as JSON for the file beside the store.
+// State of the quota service beside its requests, as JSON for the file beside the store.
 // docs/reference/formats.md, "The history of quota".
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace taut::server {
 
-// Jobs come back one after the other: until then those that were measured since counted_from_s count.
+// After a gap, jobs are measured again one after the other. Until settled_at, jobs measured since
+// counted_from_s count.
 struct QuotaGap {
   Timestamp settled_at;
   int64_t counted_from_s = 0;
@@ -25,7 +26,7 @@ struct QuotaState {
 };
 
 std::string EncodeState(const brain::QuotaHistory& history, const std::optional<QuotaGap>& gap);
-// DataLoss for what no EncodeState wrote.
+// Parses a state. DataLoss for a text that EncodeState did not write.
 absl::StatusOr<QuotaState> DecodeState(std::string_view text);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// The tiers of a cell's pool, by priority, and which of them a job is of.
+// Tiers of a cell's pool, by priority, and the tier of each job.
 #pragma once
 
 #include <optional>
@@ -17,28 +17,28 @@ namespace taut::server {
 struct CapacityTier {
   std::string name;
   brain::TierSale sale = brain::TierSale::kReserved;
-  double promise = 0;  // share of the time that what is sold is available, of the SLO
+  double promise = 0;  // promised share of the time in which sold capacity is available
 };
 
 class JobTiers {
  public:
   struct Options {
     const brain::Pricing* pricing = nullptr;  // of the price file, outlives this; null: the default tiers
-    std::string default_tier = "production";  // of jobs for which neither quota nor price file says one
+    std::string default_tier = "production";  // of jobs for which neither quota nor price file names a tier
   };
   explicit JobTiers(const Options& options);
 
-  // By descending priority; never empty.
+  // Returns the tiers by descending priority; never empty.
   std::span<const CapacityTier> tiers() const { return tiers_; }
   std::optional<size_t> TierNamed(std::string_view name) const;
   struct Found {
-    size_t tier = 0;      // the first where the name is none of tiers()
-    std::string unknown;  // that name
+    size_t tier = 0;      // the first tier if the name is unknown
+    std::string unknown;  // the unknown name; "" if the tier is known
   };
-  // By the template quota.tier if there is one, else by the price file, else the default tier. `scheme`: of the
-  // quota, null for none.
+  // Returns the job's tier: by the template quota.tier if there is one, else by the price file, else the
+  // default tier. `scheme`: of the quota, null if there is none.
   Found Of(const JobRecord& job, const GroupScheme* scheme) const;
-  // Whether Of needs more of a job than its name.
+  // Returns true if Of needs the job's labels beside its name.
   static bool ByLabels(const GroupScheme* scheme) { return scheme != nullptr && scheme->has_tier_template(); }
 
  private:

@@ -1,11 +1,11 @@
-// An amount of a window as a value that may be absent.
+// Converts an amount of a window to an optional value.
 #pragma once
 
 #include <optional>
 
 namespace taut::server {
 
-// nullopt for a negative amount, which stands for an absent one in windows (kAbsent).
+// Returns nullopt for a negative amount, which means "absent" in windows (kAbsent).
 inline std::optional<double> Known(float amount) {
   return amount >= 0 ? std::optional<double>(amount) : std::nullopt;
 }

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// What `to` has more than `from`; none of it negative.
+// Returns the amounts by which `to` exceeds `from`; none is negative.
 brain::QuotaVector More(const brain::QuotaVector& from, const brain::QuotaVector& to) {
   brain::QuotaVector out;
   for (const brain::QuotaAmount& each : to.amounts())
@@ -67,7 +67,7 @@ void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   std::set<uint64_t> before, after;
   for (const brain::QuotaRequest& request : requests_) before.insert(request.id);
   for (const brain::QuotaRequest& request : open) after.insert(request.id);
-  // What was asked for never changes.
+  // Only IDs are compared, because the amounts of a request never change.
   for (const brain::QuotaRequest& request : requests_) {
     if (!after.contains(request.id)) note(request);
   }
@@ -78,7 +78,7 @@ void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   for (const Key& key : touched) Recount(key, places_[key]);
 }
 
-// Of the requests as they are now, the tasks as they are counted by job.
+// Counts the present requests and the tasks that are counted by job.
 void LiveQuota::Recount(const Key& key, Place& place) {
   place.requests.clear();
   place.without_job = brain::QuotaVector();
@@ -105,7 +105,7 @@ void LiveQuota::Recount(const Key& key, Place& place) {
   SetCounted(key, place, counted);
 }
 
-// The place's use in the tree becomes `counted`. Add and Remove do not fail for what the tree knows.
+// Sets the place's use in the tree to `counted`. Add and Remove do not fail for a covered place.
 void LiveQuota::SetCounted(const Key& key, Place& place, const brain::QuotaVector& counted) {
   if (const brain::QuotaVector less = More(counted, place.counted); !less.empty())
     (void)tree_.Remove({key.group, key.tier, less});
@@ -135,7 +135,7 @@ brain::QuotaVector LiveQuota::WithQuota(const brain::QuotaVector& amounts) const
   return out;
 }
 
-// The one for the job, else for the longest part of its name.
+// Returns the request for the job, else for the longest prefix of its name.
 LiveQuota::Request* LiveQuota::RequestFor(Place& place, std::string_view job) {
   if (place.requests.empty()) return nullptr;
   for (std::string_view part = job; !part.empty();) {
@@ -202,12 +202,12 @@ void LiveQuota::Remove(const LiveTask& task) {
   const auto at = tasks_.find(task.name);
   if (at == tasks_.end()) return;
   if (!task.uid.empty() && !at->second.uid.empty() && task.uid != at->second.uid)
-    return;  // another one by now
+    return;  // another task by now
   Count(at->second, -1);
   tasks_.erase(at);
 }
 
-// A task that was there under the name before is not the one that is awaited.
+// A task with this name that was there before is not the awaited one.
 void LiveQuota::UnholdIfSame(const LiveTask& task) {
   const auto at = held_.find(task.name);
   if (at == held_.end()) return;
@@ -240,7 +240,7 @@ LiveQuota::Answer LiveQuota::Ask(const LiveTask& task, bool dry_run) {
   const bool asks = std::ranges::any_of(
       task.parts, [this](const LivePart& part) { return !WithQuota(part.amounts).empty(); });
   if (!key.has_value() || !asks) return {Outcome::kNotCovered};
-  // Its room is that of the task of its name, which it replaces, and what it holds already.
+  // The task may use the room of the task that it replaces, and the room that it holds already.
   const auto before = task.name.empty() ? tasks_.end() : tasks_.find(task.name);
   const auto held = task.name.empty() ? held_.end() : held_.find(task.name);
   if (before != tasks_.end()) Count(before->second, -1);

@@ -1,7 +1,7 @@
-// Quota against the tasks that are there now: whether one more fits, before it is created.
+// Checks quota against the present tasks: whether one more fits, before it is created.
 //
-// The quota service counts what jobs use by the window, so that a task that was replaced counts for minutes. Here
-// tasks count from when they are there until they are gone, as their source reports it, with what they request.
+// The quota service counts the use of jobs per window, so that a replaced task still counts for minutes. Here
+// a task counts exactly while its source reports it, with its requests.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ namespace taut::server {
 
 // A container of a task.
 struct LivePart {
-  std::string job;  // its name
+  std::string job;  // name of the job
   brain::QuotaVector amounts;
 };
 struct LiveTask {
-  std::string name;  // of no other task that is there; "": it has none yet
-  std::string uid;   // of no task that was there before; "": not known
+  std::string name;                                         // unique among present tasks; "": not named yet
+  std::string uid;                                          // unique over time; "": unknown
   std::vector<std::pair<std::string, std::string>> labels;  // as JobRecord::labels
   std::vector<LivePart> parts;
 };
@@ -39,44 +39,46 @@ struct LiveTask {
 // Thread-safe; one lock.
 class LiveQuota {
  public:
-  // A task that fits holds its room until it is there, or for `hold_s`.
+  // A task that fits holds its room until it is reported, or for `hold_s`.
   explicit LiveQuota(std::function<double()> steady_s, double hold_s = 30)
       : steady_s_(std::move(steady_s)), hold_s_(hold_s) {}
 
-  // InvalidArgument as QuotaTree::Make; nothing changes then. O(tasks).
+  // Replaces quota and rules. InvalidArgument as QuotaTree::Make; nothing changes then. O(tasks).
   absl::Status SetQuota(const brain::QuotaSpec& spec, GroupRules rules);
-  // The open requests, all of them: of each the larger counts, by resource, of what it asked for and what the
-  // tasks of its job have (QuotaRequests). O(tasks of the groups whose requests changed).
+  // Replaces the open requests. For each, the larger amount counts, by resource: the requested one, or that
+  // of its job's tasks (QuotaRequests). O(tasks of the groups whose requests changed).
   void SetRequests(std::span<const brain::QuotaRequest> open);
 
-  // All tasks that are there.
+  // Replaces all present tasks.
   void Replace(std::vector<LiveTask> tasks);
-  // One that is there, new or changed.
+  // Adds or updates a present task.
   void Put(LiveTask task);
-  // One that is gone, by its name and, where it is known, its UID.
+  // Removes a task by its name and, if it is known, its UID.
   void Remove(const LiveTask& task);
 
   enum class Outcome : uint8_t {
-    kUnknown,     // no quota was set, or the tasks were not reported yet
-    kNotCovered,  // no quota covers its group or tier, or it asks for nothing that has quota
+    kUnknown,     // no quota was set, or tasks were not reported yet
+    kNotCovered,  // no quota covers its group or tier, or its requests have no quota
     kFits,
     kDoesNotFit
   };
   struct Answer {
     Outcome outcome = Outcome::kUnknown;
-    std::vector<std::string> reasons = {};  // kDoesNotFit: sentences
+    std::vector<std::string> reasons = {};  // sentences, with kDoesNotFit
   };
-  // Whether `task` fits in place of the one of its name, if there is one. One that fits holds its room, unless
-  // `dry_run`. One that does not holds none, also where it is created all the same. O(parts * resources * depth *
-  // log jobs).
+  // Decides whether `task` fits, in place of the task with its name if there is one. A task that fits holds
+  // its room, unless `dry_run`. A task that does not fit holds none, even if it is created nevertheless.
+  // O(parts * resources * depth * log jobs).
   Answer Ask(const LiveTask& task, bool dry_run);
 
+  // Returns the number of tasks that hold room.
   size_t held() const;
-  // By the rules alone, whether or not quota covers it; "": of none, or no quota was set.
+  // Returns the task's group by the rules alone, covered by quota or not; "" if it has none, or no quota was
+  // set.
   std::string GroupOf(const LiveTask& task) const;
 
  private:
-  struct Key {  // of a group and a tier
+  struct Key {  // a group and a tier
     std::string group, tier;
     auto operator<=>(const Key&) const = default;
   };
@@ -84,10 +86,10 @@ class LiveQuota {
     brain::QuotaVector asked, used;
   };
   struct Place {
-    std::map<std::string, brain::QuotaVector, std::less<>> jobs;  // what the tasks of each have
-    std::map<std::string, Request, std::less<>> requests;         // by their job
-    brain::QuotaVector without_job;                               // of requests that are for no job
-    brain::QuotaVector counted;                                   // of the place in tree_
+    std::map<std::string, brain::QuotaVector, std::less<>> jobs;  // amounts of each job's tasks
+    std::map<std::string, Request, std::less<>> requests;         // by job
+    brain::QuotaVector without_job;                               // requests without a job
+    brain::QuotaVector counted;                                   // amount in tree_ for this place
   };
   struct Held {
     LiveTask task;
@@ -116,9 +118,9 @@ class LiveQuota {
   bool has_quota_ = false, has_tasks_ = false;
   std::unordered_map<std::string, LiveTask> tasks_;  // by name
   std::unordered_map<std::string, Held> held_;       // by name, or UID
-  std::deque<std::pair<double, std::string>>
-      ends_;                                   // of held_, ascending; also of some that are held no longer
-  std::map<Key, Place> places_;                // that the quota covers
+  // Ends of held_, ascending; also of tasks that are no longer held.
+  std::deque<std::pair<double, std::string>> ends_;
+  std::map<Key, Place> places_;                // places that the quota covers
   std::vector<brain::QuotaRequest> requests_;  // as set last
   uint64_t nameless_ = 0;
 };

@@ -1,4 +1,4 @@
-// A page of the machines of a view, sorted and searched.
+// Sorts and filters the machines of a view, and returns one page.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,21 @@
 namespace taut::server {
 
 struct MachinesQuery {
-  std::string search = {};  // words; each in the name or the source, whatever the case
-  std::string source = {};  // "": of every one
+  std::string search = {};  // words, case-insensitive; each must be in the name or source
+  std::string source = {};  // "": all
   std::string sort = "name";
   std::optional<bool> ascending = {};  // nullopt: names ascend, figures descend
   size_t offset = 0, limit = 100;
 };
 struct MachinesPage {
-  size_t total = 0;  // that fit
+  size_t total = 0;  // number of machines that match, on all pages
   std::vector<std::shared_ptr<const MachineView>> machines;
 };
-// "name, source, tasks, cpu_capacity, ...".
+// Returns the names of all sorts: "name, source, tasks, cpu_capacity, ...".
 std::string MachineSorts();
 bool IsMachineSort(std::string_view sort);
-// REQUIRES: IsMachineSort(query.sort). Absent figures come last; equals in the order of names. O(n log n).
+// Returns one page. Machines without the figure come last, equal ones by name. REQUIRES:
+// IsMachineSort(query.sort). O(n log n).
 MachinesPage ListMachines(const MachinesView& view, const MachinesQuery& query);
 
 }  // namespace taut::server

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kHorizonHours = 24;
 
-// The same after a restart, which numbers of tasks are not.
+// Key of a task that survives a restart, unlike numbers of tasks.
 uint64_t KeyOf(const PlacedTask& task) {
   return XXH3_64bits_withSeed(task.task.data(), task.task.size(),
                               XXH3_64bits(task.job.data(), task.job.size()));
@@ -30,7 +30,7 @@ std::unique_ptr<brain::DurablePredictor> MakePool(const MachineOptions& options)
   return brain::NewPoolPredictor(settings, kHorizonHours);
 }
 
-// What a window says of one task; null: nothing.
+// Data of one task in a window; null: none.
 struct Found {
   const JobWindowData* job = nullptr;
   const TaskWindow* task = nullptr;
@@ -38,7 +38,7 @@ struct Found {
   const TaskStart* start = nullptr;
 };
 
-// A machine has to bear the usage of starts, too.
+// CPU includes usage of starts, because the machine has to bear it.
 std::optional<double> UsageOf(const Found& found, Resource r) {
   const TaskWindow* task = found.task;
   if (r == Resource::kCpu) {
@@ -66,7 +66,7 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
 
 }  // namespace
 
-// One window's pass: what it reads, and what it keeps for the machine at hand.
+// Pass of one window: its input, and scratch for the present machine.
 struct MachineService::Pass {
   const ClosedWindow& closed;
   std::string source = {};
@@ -107,11 +107,12 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
   const std::lock_guard lock(mutex_);
   if (window_.has_value() && closed.window <= *window_) {
     if (window_->index - closed.window.index <= kWindowsPerHour) return;
-    Begin();  // the clock was set back: what is known is of a time that has not come
+    Begin();  // the clock was set back: the state belongs to a future time
   }
   window_ = closed.window;
   for (auto& [key, machine] : machines_) {
     if (machine.view == nullptr || !machine.view->present) continue;
+    // A new view, because readers may hold the published one.
     auto away = std::make_shared<MachineView>();
     away->name = key.first;
     away->source = key.second;
@@ -134,6 +135,8 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
       Take(machine, std::move(placed), pass);
     }
   }
+  // Promises of the past day end before EndWindow changes the predictors. Publish predicts with their new state,
+  // and MakePromises promises what Publish has predicted.
   JudgePromises(closed.window);
   for (const auto& p : predictors_) p->EndWindow(closed.window);
   Publish();
@@ -156,9 +159,12 @@ void MachineService::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < placed.tasks.size(); ++i) order.emplace_back(KeyOf(placed.tasks[i]), i);
   std::sort(order.begin(), order.end());
+  // Tasks are in the order of their keys, so that states[i], the loads and tasks.entries() have equal indices.
+  // Two tasks with one key would share a state.
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   order.erase(std::unique(order.begin(), order.end(), same), order.end());
   for (auto& loads : pass.loads) loads.clear();
+  // One of the lists serves as the list of keys for Match.
   for (const auto& [key, i] : order) pass.loads[0].push_back({.task = key});
   const auto states = machine.tasks.Match(pass.loads[0], [] { return Task(); });
   pass.loads[0].clear();
@@ -179,7 +185,7 @@ void MachineService::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
   NotePromise(machine, pass);
 }
 
-// Of the loads, the last ones.
+// Writes the last element of each of the pass' loads.
 void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, MachineTaskView& view) const {
   const Found found = placed.number.has_value() ? FindIn(pass.closed, *placed.number) : Found();
   for (const Resource r : kResources) {
@@ -200,7 +206,7 @@ void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, M
     view.usage[i] = usage;
     view.reservation[i] = task.reservations[i].Step(pass.closed.window, {usage, task.asked[i], task.cap[i]},
                                                     options_.reservation);
-    // A task without a limit counts with the most that it has used, or asks for.
+    // A task without a cap counts with its highest usage or its request, whichever is more.
     brain::TaskLoad& load = pass.loads[i].back();
     load.usage = usage.has_value() ? static_cast<float>(*usage) : kAbsent;
     load.limit = static_cast<float>(task.cap[i].value_or(
@@ -239,7 +245,7 @@ void MachineService::SumUp(const Machine& machine, Resource r, std::span<const b
   }
 }
 
-// After the window's end, which may change what the pool knows.
+// Called after EndWindow, which may change the predictors.
 void MachineService::Predict(const Machine& machine, MachineView& view) const {
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
@@ -286,7 +292,8 @@ void MachineService::JudgePromises(WindowId window) {
       ++machine.kept[i].judged;
       machine.kept[i].passed += outcome->passed ? 1 : 0;
       promise_totals_.Add(r, *outcome);
-      if (machine.view->present) continue;  // its view is made anew
+      if (machine.view->present) continue;  // Take made its view anew
+      // A copy, because readers may hold the published one.
       machine.view = std::make_shared<MachineView>(*machine.view);
       machine.view->amounts[i].promises = machine.kept[i];
     }
@@ -295,6 +302,7 @@ void MachineService::JudgePromises(WindowId window) {
 }
 
 void MachineService::MakePromises(WindowId window) {
+  // Only with the last window of a day: the promise covers exactly the next day.
   if (window.day() == window.next().day()) return;
   for (auto& [key, machine] : machines_) {
     if (!machine.view->present) continue;
@@ -321,7 +329,7 @@ void MachineService::Forget(WindowId window) {
 void MachineService::Publish() {
   for (auto at = machines_.begin(); at != machines_.end(); ++at) {
     Machine& machine = at->second;
-    if (!machine.view->present) continue;  // it was published before
+    if (!machine.view->present) continue;  // it is published already
     for (size_t i = 0; i < machine.kept.size(); ++i) machine.view->amounts[i].promises = machine.kept[i];
     Predict(machine, *machine.view);
     const auto also = [&](const Machines::value_type& other) {

@@ -1,6 +1,6 @@
-// The machines of a running cell: what their tasks may use, reserve and use, what they will use at the most by
-// the pool of all machines, and what of that came true. docs/algorithms/overcommit.md, "The machines of a
-// running cell".
+// The machines of a running cell: limits, reservations and usage of their tasks, a prediction of their peak
+// from the pool of all machines, and a comparison of past predictions with the usage that followed.
+// docs/algorithms/overcommit.md, "The machines of a running cell".
 #pragma once
 
 #include <array>
@@ -29,57 +29,60 @@
 namespace taut::server {
 
 struct MachineOptions {
-  double risk = 0.01;  // the ordered share of machine-days whose peak passes the prediction
+  double risk = 0.01;  // ordered share of machine-days with a peak above the prediction
   brain::ReservationSettings reservation;
-  // A machine that was not there for this long is forgotten. More than the horizon of 24 h.
+  // A machine that is absent for this time is forgotten. It must exceed the horizon of 24 h.
   int32_t forget_days = 14;
-  // Of the pool; tests make them short.
+  // Settings of the pool predictor; tests shorten them.
   double history_days = 7, min_days = 20;
 };
 
-// The machines of one source as of now.
+// The machines of one source at present.
 struct PlacementOf {
   std::string source;
   std::vector<PlacedMachine> machines;
 };
 
-// Thread-safe. Two machines of one name from two sources are two machines.
+// Thread-safe; one thread calls OnWindow. Machines with the same name in two sources are two machines.
 class MachineService {
  public:
   explicit MachineService(const MachineOptions& options);
 
-  // Begins from nothing.
+  // Forgets everything.
   void Clear();
-  // A window that closed, with where tasks run now. Windows ascend: one that is not newer than the last is left
-  // out, but for one of more than an hour before, with which all begins from nothing. At most 1 s for 5,000
-  // machines with 100,000 tasks (machine_service_bench.cc).
+  // Processes a closed window and the present placement of tasks. Windows ascend: one that is not newer than
+  // the last is ignored. One more than an hour older sets the clock back, and everything is forgotten. At
+  // most 1 s for 5,000 machines with 100,000 tasks (machine_service_bench.cc).
   void OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement);
+  // Returns the latest snapshot; never null.
   std::shared_ptr<const MachinesView> View() const;
 
   struct Detail {
     std::shared_ptr<const MachineView> machine;
-    PerResource<Reason> reasons;  // of the prediction, by Resource
+    PerResource<Reason> reasons;  // of the prediction
   };
-  // `source` "": of any. NotFound; FailedPrecondition: several sources have a machine of this name.
+  // Returns a machine with explanations. `source` "": any. NotFound; FailedPrecondition if several sources
+  // have it.
   absl::StatusOr<Detail> Find(std::string_view name, std::string_view source) const;
 
-  // All that a restart needs for the same figures, sealed (common/histogram/checkpoint.h).
+  // Returns the whole state, sealed (common/histogram/checkpoint.h).
   std::string SaveState() const;
-  // Before the first OnWindow. Not OK: the bytes are damaged or of another version, and it begins from nothing.
+  // Restores a state, before the first OnWindow. On an error the state is damaged or from another version,
+  // and the service stays as it is.
   absl::Status LoadState(std::string_view bytes);
 
  private:
   struct Task {
     PerResource<brain::Reservation> reservations;
-    PerResource<float> highest = kAllAbsent;  // usage
-    PlacedAmounts asked, cap;                 // as last known
+    PerResource<float> highest = kAllAbsent;  // highest usage
+    PlacedAmounts asked, cap;                 // last known amounts
   };
   struct Machine {
-    uint32_t number = 0;  // of the predictors
+    uint32_t number = 0;  // key in the predictors
     brain::TaskStates<Task> tasks;
     PerResource<OpenPromise> promises;
     PerResource<PromiseCounts> kept;
-    std::shared_ptr<MachineView> view;  // as published: changed only before that
+    std::shared_ptr<MachineView> view;  // replaced, never changed, after it is published
     WindowId seen{INT32_MIN / 4};
   };
   using Key = std::pair<std::string, std::string>;  // name, source
@@ -91,7 +94,7 @@ class MachineService {
   static void SaveMachine(const Machine& machine, ByteWriter& out);
   static absl::Status LoadMachine(ByteReader& in, Machine& machine);
   absl::Status LoadAll(ByteReader& in);
-  // All REQUIRE mutex_.
+  // All below REQUIRE mutex_.
   void Begin();
   Machine& At(const Key& key);
   struct Pass;
@@ -110,14 +113,14 @@ class MachineService {
   const MachineOptions options_;
   mutable std::mutex mutex_;
   Machines machines_;
-  std::vector<uint32_t> free_;  // numbers
+  std::vector<uint32_t> free_;  // free numbers
   uint32_t next_number_ = 0;
-  std::vector<std::string> sources_;  // in the order they were first seen
+  std::vector<std::string> sources_;  // in order of first appearance
   PerResource<std::unique_ptr<brain::DurablePredictor>> predictors_;
   PromiseTotals promise_totals_;
   std::optional<WindowId> window_;
 
-  mutable std::mutex view_mutex_;
+  mutable std::mutex view_mutex_;  // guards view_ alone, so that readers do not wait for a pass
   std::shared_ptr<const MachinesView> view_;
 };
 

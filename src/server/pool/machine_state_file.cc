@@ -1,4 +1,4 @@
-// The service of machines across a restart. docs/reference/formats.md, "The file of machines".
+// Saves and restores the machine service. docs/reference/formats.md, "The file of machines".
 #include <cmath>
 
 #include "common/histogram/checkpoint.h"
@@ -190,7 +190,7 @@ absl::Status MachineService::LoadAll(ByteReader& in) {
 absl::Status MachineService::LoadState(std::string_view bytes) {
   const absl::StatusOr<std::string> payload = OpenCheckpoint(bytes, kMaxMachinesState);
   if (!payload.ok()) return payload.status();
-  // Into another service first: what is damaged leaves this one as it is.
+  // Loads into another service first, so that damage leaves this one unchanged.
   MachineService next(options_);
   ByteReader in(*payload);
   if (absl::Status s = next.LoadAll(in); !s.ok()) return s;

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// A large state is not written with every window: a kill then costs up to half an hour of history.
+// A large state is not written with every window; a kill then loses up to half an hour of history.
 constexpr size_t kLargeState = size_t{16} << 20;
 constexpr int kWindowsOfLargeState = 6;
 

@@ -1,4 +1,5 @@
-// The daemon's machines: their sources, each closed window, and the service's file beside the store.
+// The daemon's machines: passes each closed window and the sources' placement to the service, and keeps its
+// file.
 #pragma once
 
 #include <atomic>
@@ -13,33 +14,33 @@ namespace taut::server {
 
 class MachinesComponent final : public Component {
  public:
-  // `context` and the sources outlive it.
+  // `context` and the sources outlive this object.
   MachinesComponent(const MachinesConfig& config, const DaemonContext& context,
                     std::vector<const PlacementSource*> sources);
 
   std::string_view name() const override { return "machines"; }
   MachineService* service() { return &service_; }
   const MachineService* service() const { return &service_; }
-  // Returns the largest machine's amounts by Resource; 0 where none is known. Thread-safe.
+  // Returns the largest machine's amounts by Resource; 0 if unknown. Thread-safe.
   PerResource<double> Largest() const;
-  // Reads the file, "STORE.machines"; what is damaged is logged, and the service begins from nothing.
+  // Reads the file "STORE.machines". Damage is logged, and the service starts empty.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
-  // Failures are logged once.
+  // Logs each failure once.
   void Save() override;
 
  private:
   void Load();
-  // Windows of the past are left out: where their tasks ran is not known.
+  // Skips windows of the past, because the placement of their tasks is unknown.
   void OnTick(const TickEvents& events);
 
   const DaemonContext& context_;
   const std::string file_;  // "": none
   const std::vector<const PlacementSource*> sources_;
   MachineService service_;
-  size_t state_bytes_ = 0;  // of the last save
-  int windows_ = 0;         // since then
-  std::string said_;        // the failure that was logged last
+  size_t state_bytes_ = 0;  // at the last save
+  int windows_ = 0;         // since the last save
+  std::string said_;        // last failure that was logged
   std::atomic<uint64_t> failed_saves_ = 0;
   std::atomic<double> pass_s_ = 0, save_s_ = 0;
 };

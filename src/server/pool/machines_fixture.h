@@ -1,4 +1,4 @@
-// A cell of made machines for tests: tasks with usage and limits, window by window.
+// A cell of synthetic machines for tests: tasks with usage and limits, window by window.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ class MadeMachines {
     float cpu = 1, memory = 1e9F;  // usage; negative: not measured
     std::optional<double> cpu_limit = 4, memory_limit = 4e9;
   };
-  // By machine, by task; tasks are of job "job-TASK".
+  // By machine and task; a task belongs to job "job-TASK".
   std::map<std::string, std::map<std::string, MadeTask>> machines;
-  std::map<std::string, PlacedAmounts> capacity;  // of a machine; else 16 cores and 64e9 bytes
+  std::map<std::string, PlacedAmounts> capacity;  // by machine; default: 16 cores and 64e9 bytes
   std::string source = "kubernetes";
 
-  // With the numbers of the last window that was made.
+  // Returns the placement, with the task numbers of the last window.
   std::vector<PlacedMachine> Placed() const {
     std::vector<PlacedMachine> out;
     for (const auto& [name, tasks] : machines) {
@@ -40,7 +40,7 @@ class MadeMachines {
     }
     return out;
   }
-  // Numbers of jobs are those of tasks in the order of their names.
+  // Returns a window. Jobs are numbered in the order of their tasks' names.
   ClosedWindow Closed(WindowId window) {
     numbers_.clear();
     std::map<std::string, MadeTask> all;

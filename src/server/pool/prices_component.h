@@ -1,4 +1,4 @@
-// The price file of the daemon: read, checked, and recorded beside the store.
+// The daemon's price file: read, checked, and recorded beside the store.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace taut::server {
 
-// Sets `text`, if it is not null, to the file's. Errors as ReadPriceText, ParsePriceFile and CheckAccountPrices,
-// and InvalidArgument where the file and the prices of the configuration are in two currencies; all begin with
-// "prices.file: ".
+// Reads and checks the price file; stores its text in `text` unless that is null. Errors of ReadPriceText,
+// ParsePriceFile and CheckAccountPrices; InvalidArgument if file and configuration have different currencies.
+// All begin with "prices.file: ".
 absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::string* text = nullptr);
 
 class PricesComponent final : public Component {
@@ -24,15 +24,15 @@ class PricesComponent final : public Component {
       : config_(std::move(config)), context_(context) {}
 
   std::string_view name() const override { return "prices"; }
-  // Errors as ReadPrices. A record that cannot be read or written is logged.
+  // Errors as ReadPrices. An error of the record is only logged.
   absl::Status Start() override;
-  // Null without a price file. After Start.
+  // Null without a price file. Called after Start.
   const brain::Pricing* pricing() const { return pricing_.has_value() ? &*pricing_ : nullptr; }
-  // What edited price files changed of times that were over, in the order in which they were read.
+  // Returns the changes of past prices by edited price files, in the order of detection.
   const std::vector<brain::SeenPriceChange>& changes() const { return changes_; }
 
  private:
-  // Adds what `text` changes of times that were over. A store in memory has no record.
+  // Adds the changes of past prices by `text` to the record. A store in memory has no record.
   void Record(std::string text, int64_t now_s);
   void Write(const std::string& path, const std::string& record) const;
 

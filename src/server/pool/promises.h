@@ -1,8 +1,8 @@
-// What was promised of machines' peaks, compared with what came.
+// Compares predictions of machines' peaks with the usage that followed.
 //
-// At the end of each day (UTC) the prediction of a machine for the next day is a promise: the peak of the tasks
-// that are there then stays below it. Tasks that come later do not count, and a day that was measured in less
-// than half of its windows is not judged.
+// At the end of each day (UTC), the prediction of a machine for the next day is a promise: the peak of the
+// present tasks stays below it. Later tasks do not count. A day with less than half of its windows measured
+// is not judged.
 #pragma once
 
 #include <array>
@@ -19,24 +19,24 @@ namespace taut::server {
 
 inline constexpr int32_t kPromiseDays = 90;
 
-// One promise that is not judged yet.
+// A promise that is not judged yet.
 class OpenPromise {
  public:
   OpenPromise() = default;
-  // For the day after the window `made`.
+  // A promise for the day after window `made`.
   OpenPromise(WindowId made, double predicted) : made_(made), predicted_(predicted) {}
 
   bool open() const { return made_.has_value(); }
   // REQUIRES: open().
   WindowId made() const { return *made_; }
-  // The usage of its tasks in a window of its day.
+  // Notes the usage of its tasks in a window of its day.
   void Note(WindowId window, double usage);
   struct Outcome {
     int32_t day = 0;
     bool passed = false;
   };
-  // Ends it once its day is over by `window`, the last window that closed. nullopt: it is not over, or was
-  // measured too little.
+  // Ends the promise once its day is over. `window`: last closed window. Returns nullopt if the day is not
+  // over, or too few windows were measured.
   std::optional<Outcome> End(WindowId window);
 
   void Save(ByteWriter& out) const;
@@ -48,7 +48,7 @@ class OpenPromise {
   int32_t measured_ = 0;  // windows
 };
 
-// By day and resource, of all machines.
+// Counts by day and resource, over all machines.
 class PromiseTotals {
  public:
   void Add(Resource r, const OpenPromise::Outcome& outcome);
@@ -67,7 +67,7 @@ class PromiseTotals {
 };
 
 void Save(const PromiseCounts& counts, ByteWriter& out);
-// DataLoss if more were passed than judged.
+// DataLoss if more promises were passed than judged.
 absl::StatusOr<PromiseCounts> LoadPromiseCounts(ByteReader& in);
 
 }  // namespace taut::server

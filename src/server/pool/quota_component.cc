@@ -16,7 +16,8 @@ namespace taut::server {
 namespace {
 
 constexpr double kStepEverySeconds = 1;
-// A kill costs so much of the history: of time, and of what was measured, which a feed of the past brings faster.
+// A kill loses at most this much of the history: of real time, and of measured time, which passes faster in
+// replays.
 constexpr double kSaveEverySeconds = 600;
 constexpr int64_t kSaveEveryMeasured = 3600;
 
@@ -107,14 +108,14 @@ absl::Status QuotaComponent::Start() {
   for (const std::string& warning : warnings) context_.log->Warn(warning);
   for (const std::string& warning : service_->warnings()) context_.log->Warn(warning);
   Load();
-  service_->OnWindow(*context_.control->view());  // of what is stored
+  service_->OnWindow(*context_.control->view());  // for the stored window
   context_.control->OnTick([this](const TickEvents& events) {
     if (events.window != nullptr && !events.past) service_->OnWindow(*context_.control->view());
   });
   return absl::OkStatus();
 }
 
-// One line of the log for each change of a request.
+// Logs one line per change of a request.
 void QuotaComponent::SayChange(const brain::QuotaRequest& r) const {
   const std::string_view what = r.state == brain::RequestState::kEnded ? Name(r.end) : Name(r.state);
   context_.log->Act(LogLevel::kInfo, StrCat("quota_request_", what),

@@ -1,4 +1,4 @@
-// The daemon's quota: the file, the log of requests beside the store, and what is due.
+// The daemon's quota: its file, the log of requests beside the store, and periodic work.
 #pragma once
 
 #include <functional>
@@ -15,27 +15,28 @@
 
 namespace taut::server {
 
-// The log of this name beside the store; in memory for the store "memory".
+// Opens the log with this suffix beside the store; in memory for the store "memory".
 absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
                                                            std::string_view suffix);
 
-// The quota of a file. InvalidArgument or NotFound with every error, a line each. `warnings`: sentences.
+// Returns the quota of a file. InvalidArgument or NotFound with all errors, one per line. `warnings`:
+// sentences.
 absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
 
-// As CheckBoundGroups, by the quota file of `quota` and the businesses of the budgets file, which are bound as
-// "business:NAME". Errors as that, as ReadQuota and as ReadBudgetFile.
+// Calls CheckBoundGroups with the groups of the quota file and the businesses of the budgets file, which are
+// bound as "business:NAME". Errors of that, of ReadQuota and of ReadBudgetFile.
 absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options, const QuotaConfig& quota,
                            const BudgetsConfig& budgets);
 
 class QuotaComponent final : public Component {
  public:
   struct Options {
-    QuotaConfig config;  // with a file
+    QuotaConfig config;  // must have a file
     int keep_days = 90;
-    // As QuotaRequestsOptions.
+    // As in QuotaRequestsOptions.
     std::function<std::string(std::string_view)> held;
   };
-  // `context` outlives it.
+  // `context` outlives this object.
   QuotaComponent(Options options, const DaemonContext& context);
 
   std::string_view name() const override { return "quota"; }
@@ -44,11 +45,11 @@ class QuotaComponent final : public Component {
   const QuotaService* service() const { return service_.get(); }
   // Errors as ReadQuota, or of the log.
   absl::Status Start() override;
-  // What is due by the time, at most once a second. Failures are logged once.
+  // Calls QuotaService::Step, at most once a second. Logs each failure once.
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Writes what was in use by the hour, and which jobs count, into "STORE.quota". Failures are logged once.
+  // Writes the use by hour, and which jobs count, to "STORE.quota". Logs each failure once.
   void Save() override;
 
  private:
@@ -63,9 +64,9 @@ class QuotaComponent final : public Component {
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<QuotaService> service_;
   double next_s_ = 0;
-  QuotaService::Times saved_;        // of the file
-  std::optional<double> saved_s_;    // absent: not since the start
-  std::string said_, said_of_file_;  // the failures that were logged last
+  QuotaService::Times saved_;        // times of the saved state
+  std::optional<double> saved_s_;    // absent: not saved since the start
+  std::string said_, said_of_file_;  // last failures that were logged
 };
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// The gRPC port of requests for quota: the tokens of the HTTP server, and the API's handler behind it. It can be
-// opened again with other certificates.
+// The gRPC port for requests for quota: tokens of the HTTP server, and the API's handler. It can be reopened
+// with other certificates.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ namespace taut::server {
 
 class QuotaGrpcComponent final : public Component {
  public:
-  // Returns the HTTP server's options as they are in force: whose tokens and roles count.
+  // Returns the HTTP server's options in force, whose tokens and roles apply.
   using ServerFn = std::function<ServerOptions()>;
-  // `context`, and what the functions need, outlive it.
+  // `context`, and everything that the functions use, outlive this object.
   QuotaGrpcComponent(QuotaGrpcConfig config, ServerFn server,
                      std::function<HttpResponse(const HttpRequest&)> handle, const DaemonContext& context)
       : config_(std::move(config)),
@@ -28,12 +28,12 @@ class QuotaGrpcComponent final : public Component {
         context_(context) {}
 
   std::string_view name() const override { return "quota.grpc"; }
-  // Its handler answers.
+  // Starts after the HTTP server, whose handler it uses.
   std::span<const std::string_view> after() const override;
-  // Errors as AdmissionServer, with the section's name.
+  // Errors of AdmissionServer, which begin with the section's name.
   absl::Status Start() override;
-  // Takes over the server's tokens, for calls from now on. If what is in the TLS files has changed, the port is
-  // closed and opened again: calls that have not ended a second later are cancelled. Addresses stay.
+  // Applies the server's new tokens to later calls. If the TLS files have changed, the port is closed and
+  // opened again, and calls that run longer than a second are cancelled. Addresses do not change.
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
   void Stop() override {
@@ -46,10 +46,10 @@ class QuotaGrpcComponent final : public Component {
     const std::lock_guard lock(mutex_);
     return grpc_;
   }
-  // Of calls from now on.
+  // Sets the access rules of later calls.
   void SetAccess(const ServerOptions& server, const std::string& client_ca_file);
-  // True: the port was opened again. Not OK: certificates are as before, unless the error says that the port is
-  // closed.
+  // Returns true if the port was reopened. On an error, the certificates are unchanged, unless the error says
+  // that the port is closed.
   absl::StatusOr<bool> TakeFiles(const QuotaGrpcConfig& config);
   absl::Status Open(const AdmissionServerOptions& options);
   HttpResponse Answer(HttpRequest request, const std::optional<std::string>& certificate_name) const;
@@ -58,11 +58,11 @@ class QuotaGrpcComponent final : public Component {
   const ServerFn server_;
   const std::function<HttpResponse(const HttpRequest&)> handle_;
   const DaemonContext& context_;
-  std::string tls_;           // what was in the files
-  mutable std::mutex mutex_;  // over what follows
+  std::string tls_;           // contents of the TLS files
+  mutable std::mutex mutex_;  // guards the members below
   std::shared_ptr<const Access> access_;
   std::shared_ptr<AdmissionServer> grpc_;
-  AdmissionServerCounts ended_;  // of the servers before it
+  AdmissionServerCounts ended_;  // counts of previous servers
 };
 
 }  // namespace taut::server

@@ -61,10 +61,10 @@ void QuotaService::TakeUse(const FleetView& view) {
   if (silent_) return;
   const Timestamp settled_by = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
   const bool gap = measured_at_.has_value() && measured_at_->seconds() < from_s;
-  // Later than that is of a state that a wrong clock made.
+  // A later settled_at_ comes from a state that a wrong clock made.
   if (gap || (settled_at_.has_value() && *settled_at_ > settled_by)) settled_at_ = settled_by;
   measured_at_ = end;
-  // Until it is settled the jobs that were counted before the gap still are, with what they used last.
+  // Until settled, jobs counted before the gap still count, with their last use.
   if (settled()) counted_from_s_ = from_s;
   Count(view);
 }
@@ -79,7 +79,7 @@ void QuotaService::Count(const FleetView& view) {
   if (settled()) NoteHistory(use);
 }
 
-// Of the places that have quota: the highest of the hour that the window is in.
+// Notes the use of places with quota, for the maximum of the window's hour.
 void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
   std::map<std::pair<std::string_view, std::string_view>, std::pair<int64_t, int64_t>> used;
   for (const brain::JobUse& job : use) {
@@ -103,6 +103,7 @@ void QuotaService::NoteHistory(std::span<const brain::JobUse> use) {
 absl::Status QuotaService::StepAt(Timestamp now) {
   if (!measured_at_.has_value()) return absl::OkStatus();
   absl::Status kept = Keep(requests_.Due(now));
+  // Due() skips the queue until there may be more room; these changes were returned and not stored.
   if (!kept.ok()) requests_.LookAgain();
   return kept;
 }
@@ -126,7 +127,7 @@ absl::Status QuotaService::Reload(brain::QuotaSpec spec, const GroupRuleOptions&
   rules_ = *std::move(rules);
   scheme_ = std::make_shared<const GroupScheme>(requests_.spec(), rules_, groups.group);
   ++quota_version_;
-  if (measured_at_.has_value()) Count(view);  // the same jobs, of other groups
+  if (measured_at_.has_value()) Count(view);  // the same jobs, in other groups
   return absl::OkStatus();
 }
 
@@ -160,7 +161,7 @@ absl::StatusOr<brain::QuotaRequest> QuotaService::Submit(brain::AdmissionRequest
   if (absl::Status s = CheckTime(); !s.ok()) return s;
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckKnown(); !s.ok()) return s;
-  // What waits already comes first.
+  // Waiting requests are decided first.
   if (requests_.queued() > 0) {
     if (absl::Status s = StepAt(request.now); !s.ok()) return s;
   }

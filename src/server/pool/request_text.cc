@@ -8,9 +8,9 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // as DecideAdmission has it
+constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // same as in DecideAdmission
 
-// Times of this era, and amounts that can be counted.
+// Limits: times of this era, and amounts that can be counted.
 bool IsWhole(const brain::QuotaRequest& r) {
   const auto of_era = [](Timestamp t) { return t.seconds() >= 0 && t.seconds() <= 4 * kMostSeconds; };
   const int64_t duration_s = r.asked.duration_s.value_or(0);

@@ -1,4 +1,5 @@
-// A request for quota as a line of JSON, for the log of requests. docs/reference/formats.md, "The request log".
+// Encodes a request for quota as a line of JSON, for the log of requests. docs/reference/formats.md, "The
+// request log".
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 namespace taut::server {
 
 std::string EncodeRequest(const brain::QuotaRequest& request);
-// DataLoss for what no EncodeRequest wrote. Fields that it does not know are left out.
+// Parses a request; ignores unknown fields. DataLoss for a text that EncodeRequest did not write.
 absl::StatusOr<brain::QuotaRequest> DecodeRequest(std::string_view text);
 
 }  // namespace taut::server

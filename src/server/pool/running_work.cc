@@ -33,7 +33,7 @@ void RunningWork::Replace(std::span<const Task> tasks) {
   Expire();
   known_ = true;
   const auto before = std::exchange(tasks_, {});
-  // The new ones first, so that a workload that goes on never counts as one that ended.
+  // New tasks first, so that a continuing workload never counts as ended.
   for (const Task& task : tasks) Add(task);
   for (const auto& [name, work] : before) Drop(work);
 }

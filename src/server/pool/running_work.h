@@ -1,4 +1,4 @@
-// Which workloads run, or ran a short time ago: this distinguishes what replaces one of their tasks from new work.
+// Workloads that run, or ran recently: distinguishes the replacement of a task from new work.
 #pragma once
 
 #include <cstddef>
@@ -13,34 +13,34 @@
 
 namespace taut::server {
 
-// Thread-safe; one lock. A few hundred bytes for each task that is there, and for each workload of the last
-// `keep_s`.
+// Thread-safe; one lock. A few hundred bytes per present task, and per workload of the last `keep_s`.
 class RunningWork {
  public:
-  // A workload whose last task is gone still counts as running for `keep_s`: its tasks may all have been lost at
+  // A workload counts as running for `keep_s` after its last task ended: its tasks may have been lost all at
   // once, or are recreated one after the other.
   explicit RunningWork(std::function<double()> steady_s, double keep_s = 3600)
       : steady_s_(std::move(steady_s)), keep_s_(keep_s) {}
 
   struct Task {
-    std::string name;  // of no other task that is there
-    std::string work;  // whose workload it is
+    std::string name;  // unique among present tasks
+    std::string work;  // key of its workload
   };
-  // All tasks that are there, also those that have ended or are being deleted: their workload ran.
+  // Replaces all present tasks, including those that have ended or are being deleted, because their workload
+  // ran.
   void Replace(std::span<const Task> tasks);
-  // One that is there, new, or of another workload than was known before.
+  // Adds a task, or moves it to another workload.
   void Put(const Task& task);
   void Remove(const std::string& name);
 
-  // kUnknown before the first Replace.
+  // Returns whether the workload runs; kUnknown before the first Replace.
   enum class Answer : uint8_t { kUnknown, kRuns, kIsNew };
   Answer Ask(std::string_view work);
-  size_t size() const;  // workloads that count as running
+  size_t size() const;  // number of workloads that count as running
 
  private:
   struct Work {
     size_t tasks = 0;
-    double until_s = 0;  // of one without tasks
+    double until_s = 0;  // end of keep_s, for a workload without tasks
   };
   // These REQUIRE mutex_.
   void Add(const Task& task);
@@ -51,10 +51,10 @@ class RunningWork {
   const double keep_s_;
   mutable std::mutex mutex_;
   bool known_ = false;
-  std::unordered_map<std::string, std::string> tasks_;  // name -> work
+  std::unordered_map<std::string, std::string> tasks_;  // by name: workload
   std::unordered_map<std::string, Work> works_;
-  std::deque<std::pair<double, std::string>>
-      ends_;  // of works without tasks, ascending; also of some that have some
+  // Ends of works without tasks, ascending; also of some that have tasks again.
+  std::deque<std::pair<double, std::string>> ends_;
 };
 
 }  // namespace taut::server
