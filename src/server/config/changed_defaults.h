@@ -1,6 +1,6 @@
 // Changes of defaults, as data. `compatibility: VERSION` restores the defaults of an older version, so that
 // an upgrade changes no limit. Each change adds a row: changed_defaults_test.cc compares the defaults with
-// those of the last release, in released_defaults.txt.
+// the last release, in released_defaults.txt.
 #pragma once
 
 #include <span>

@@ -19,7 +19,7 @@ enum class ResizeFallback : uint8_t { kWait, kEvict };
 // Action of the validating webhook for a new pod that exceeds its group's quota.
 enum class QuotaWebhook : uint8_t { kOff, kWarn, kRefuse };
 
-// New pods that the webhook refuses, or warns about, if the budget of their group is spent: none, those of
+// New pods that the webhook refuses, or warns about, if the budget of their group is spent: none, pods of
 // workloads that do not run, or all.
 enum class HeldPods : uint8_t { kOff, kNew, kAll };
 

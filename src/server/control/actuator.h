@@ -39,8 +39,8 @@ class Actuator {
   // Returns true if this actuator now sets the order's target for the order's job. With several actuators,
   // the first that claims an order receives it (src/server/agents/actuator_set.h). Any thread may call.
   virtual bool Claims(const TargetOrder& order) const = 0;
-  // Starts to carry out the orders, in the given order. `now_s` is the time of the decisions, seconds since
-  // the epoch. Must not block for long: outcomes arrive later, by TakeOutcomes. One thread calls it.
+  // Starts to carry out the orders, in sequence. `now_s` is the time of the decisions, seconds since the
+  // epoch. Must not block for long: outcomes arrive later, by TakeOutcomes. One thread calls it.
   virtual void Apply(std::span<const TargetOrder> orders, int64_t now_s) = 0;
   // Returns the outcomes since the last call. The thread of Apply calls it.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;

@@ -36,7 +36,8 @@ class CellClock {
   bool has_samples() const { return newest_sample_.us != INT64_MIN; }
   // Time of the newest sample of any source; INT64_MIN before the first.
   Timestamp newest_sample() const { return newest_sample_; }
-  // By samples: the newest sample's time, 0 before the first. Else the latest wall clock time passed in.
+  // With time by samples, the newest sample's time, 0 before the first. Else the latest wall clock time
+  // passed in.
   Timestamp now() const { return by_samples() ? std::max(newest_sample_, Timestamp{0}) : now_; }
 
   // Returns the cell's time: the newest sample's, or `wall`. Advances now() to it.

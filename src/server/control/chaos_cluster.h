@@ -94,7 +94,7 @@ class ChaosCluster {
     Roll(w, std::nullopt, 0);
     return w;
   }
-  // All pods are replaced by new ones, which start with `limit`, as a webhook gives it, or their owner's.
+  // Replaces all pods by new ones, which start with `limit`, as a webhook sets it, or with their owner's.
   void Roll(ChaosWorkload& w, std::optional<double> limit, int64_t now_s) {
     ++w.generation;
     w.pods.clear();
@@ -203,7 +203,7 @@ class ChaosCluster {
     add("kube_pod_container_status_restarts_total", pod.restarts);
     add("kube_pod_container_status_waiting", !pod.runs && now_s - pod.ended_s >= 2 ? 1 : 0);
     if (pod.kills == 0) return;
-    // The kubelet shows an end as the present state for some seconds, then as that of before.
+    // The kubelet shows an end as the present state for some seconds, then as the previous one.
     if (!pod.runs && now_s - pod.ended_s < 2) {
       add("kube_pod_container_status_terminated_reason", 1, {"reason", "OOMKilled"});
       if (pod.kills == 1) return;
@@ -218,7 +218,8 @@ class ChaosCluster {
   int next_ = 0;
 };
 
-// The process that a kill ends: from then on its store takes nothing, and its actuator takes and reports nothing.
+// The process that a kill ends: afterwards its store accepts nothing, and its actuator accepts and reports
+// nothing.
 struct ChaosProcess {
   bool is_dead = false;
 };

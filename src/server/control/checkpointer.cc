@@ -96,7 +96,7 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
     // After an error, the next pass continues with the next chunk.
     if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   }
-  // Even unchanged chunks count as saved only until `windows_` windows ago: an OOM kill may be stored later
+  // Even unchanged chunks count as saved only until `windows_` windows ago. An OOM kill may be stored later
   // than its window, so a restart must read these windows in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk, .through = WindowId{through.index - windows_}, .bytes = {}};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {

@@ -210,8 +210,8 @@ void ClockGuard::MaybeBelieveSenders(double wall_s, double steady_s) {
   if (!senders.has_value()) return;
   const double now = SecondsOf(At(steady_s));
   const auto agree = static_cast<double>(options_.agree_s), day = static_cast<double>(options_.max_backlog_s);
-  // In kHolds the wall clock is known to be wrong, and the held time can only be too early. In kFollows
-  // without a confirmation, the wall clock may be too late.
+  // The wall clock is known to be wrong in kHolds, and the held time can only be too early. An unconfirmed
+  // wall clock in kFollows may be ahead.
   const bool later = state_ == State::kHolds && wall_s<now&& * senders> now + agree && *senders <= now + day;
   const bool earlier = state_ == State::kFollows && !confirmed_ && *senders < now - day;
   if (earlier) ++jumps_;

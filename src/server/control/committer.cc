@@ -16,8 +16,8 @@ absl::Status Committer::Commit() {
 }
 
 absl::Status Committer::StoreUnsaved() {
-  // The store comes first: whatever the actuator or a listener acts on must survive a kill, or a restart
-  // would decide again and differently.
+  // The store precedes the actuator and the listeners: a decision that they act on must survive a kill.
+  // Otherwise a restart would decide again, and differently.
   absl::Status s = parts_.store.Commit(unsaved_.Record());
   parts_.status.NoteStore(s);
   parts_.status.Count([&](ControlCounts& counts) { ++(s.ok() ? counts.commits : counts.failed_commits); });
@@ -94,8 +94,8 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
 
 void Committer::ApplyPending(std::span<const Decision> decisions) {
   std::vector<TargetOrder> orders;
-  // An OOM kill's decision has the time of the observer's clock, which may be ahead of the cell's. The
-  // actuator must not see orders older than their decisions.
+  // An OOM kill's decision has the time of the observer's clock, which may be ahead of the cell's. The time
+  // of an order must not precede its decision.
   int64_t decided_s = parts_.ingest.time.now().seconds();
   for (const Decision& d : decisions) {
     if (d.outcome != Outcome::kPending) continue;

@@ -48,8 +48,8 @@ class Committer {
   };
   explicit Committer(const Parts& parts) : parts_(parts) {}
 
-  // Lock for the right to decide. Every member below REQUIRES it, except OnTick; it is taken before any other
-  // lock.
+  // Lock for the right to decide. Every member below REQUIRES it, except OnTick; it is locked before any
+  // other mutex.
   std::mutex& writer() { return writer_; }
 
   // State decided since the last commit. Callers add to it and then call Commit.

@@ -27,7 +27,7 @@ void Reloading::Finish() const {
   }
 }
 
-// Of the components that can start, the first in the list is next.
+// Selects the first component in the list that can start.
 absl::Status ComponentList::PutInOrder() {
   std::vector<std::unique_ptr<Component>> ordered;
   const auto waits = [&](const std::unique_ptr<Component>& component) {

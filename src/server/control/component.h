@@ -27,7 +27,7 @@
 
 namespace taut::server {
 
-// What components use of the daemon. It outlives them and does not change after `control` is set.
+// The daemon as components use it. It outlives them and does not change after `control` is set.
 struct DaemonContext {
   ControlPlane* control = nullptr;  // null until the first Start
   DaemonLog* log = nullptr;

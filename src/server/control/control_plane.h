@@ -3,7 +3,7 @@
 // is an argument.
 //
 // Threads: one thread calls Tick; all other calls are thread-safe. A pass releases the lock of the fleet
-// after every few hundred jobs. A decision is stored before any caller sees it.
+// after every few hundred jobs. A decision is stored before any caller can read it.
 #pragma once
 
 #include <functional>
@@ -55,8 +55,8 @@ class ControlPlane {
     std::function<double()> steady_ms;
     SampleLog* samples = nullptr;             // null: samples of open windows do not outlive the daemon
     ExternalRecommender* external = nullptr;  // null: there is none
-    // Null if there is none. In modes auto and canary, nothing is decided for a job before this source has
-    // answered for it.
+    // Null if there is none. Nothing is decided in modes auto and canary before this source has answered for
+    // the job.
     JobSettingsSource* owners = nullptr;
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);

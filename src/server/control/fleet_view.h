@@ -23,8 +23,9 @@ struct JobAmounts {
   float ordered = kAbsent;  // ordered by the gate; absent: the owner's is in force
   float applied = kAbsent;  // last reported by agents, mean over tasks; absent: no agent reports one
   // Risk of would_be (LiveRisk::Of). chance: the recommender's forecast that a day goes above it; negative if
-  // it makes none. days: those of the last 28 days that are known, days_over: those above would_be. Without a
-  // forecast, days counts days with a recommended limit, and days_over those above the limit of that day.
+  // it makes none. days: number of known days in the last 28; days_over: number of these above would_be.
+  // Without a forecast, days counts days with a recommended limit, and days_over those above the limit of
+  // that day.
   float chance = kAbsent;
   uint8_t days = 0, days_over = 0;
   // Share of the work of the last weeks above the limits, and the ordered share; negative: no such order.
@@ -68,8 +69,8 @@ struct JobView {
   bool whole_machine = false;  // IsWholeMachine(*record); such a job is in no sum
   bool trial = false;
   brain::HoldCause held = brain::HoldCause::kNone;  // why its number of tasks is held
-  // For a job with a replica policy: windows of its last day with a measured load, those in which it was
-  // overloaded, and whether it was overloaded in the last one.
+  // Only with a replica policy: windows of its last day with a measured load, and overloaded ones.
+  // overloaded: in the last window.
   uint16_t load_windows = 0, overloaded_windows = 0;
   bool overloaded = false;
   bool enforced = false;  // agents apply the ordered limits; else the limits are would-be

@@ -17,7 +17,7 @@ namespace taut::server {
 // Thread-safe. Only the thread of the passes calls TakeNew and TakeRelabelled.
 class IngestJobs {
  public:
-  // Where facts about a job come from.
+  // Sources of facts about a job.
   struct Sources {
     OomSource oom_source = OomSource::kNone;  // source of its OOM kills
     bool knows_starts = false;  // series report when its tasks started; false also if no job uses them

@@ -21,7 +21,7 @@ void IngestLog::Keep(bool all_stored) {
   const std::optional<WindowId> stored = s_.status.stored_through();
   if (all_stored || stored.has_value()) {
     const std::lock_guard lock(s_.mutex);
-    // Of stored windows, only the samples are needed from which counters' rates in open windows start.
+    // Samples of stored windows are needed only as the start of counters' rates in open windows.
     const WindowId open = all_stored ? s_.ingest->windows().first_open() : stored->next();
     before = Timestamp::FromSeconds(open.start_s() - kBaselineSeconds);
   }
@@ -64,7 +64,7 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
       [&](const LoggedWrite& write) {
         logged = std::max(logged, write.now);
         if (write.newest < needed) return;  // all of it is stored, and no counter's rate begins with it
-        // The write was accepted before the stop. What a newer version refuses is refused again.
+        // The write was accepted before the stop. A newer version may refuse it now.
         (void)s_.ingest->WriteLogged(write.body, write.now);
       },
       on_damage);

@@ -52,7 +52,7 @@ class LatePasts {
   void Note(std::span<const JobPast> stored);
 
   const Parts parts_;
-  mutable std::mutex mutex_;                         // taken after the lock of the fleet
+  mutable std::mutex mutex_;                         // locked after the fleet
   absl::flat_hash_map<uint32_t, PastState> states_;  // by job, as stored
 };
 

@@ -1,4 +1,5 @@
-// The control plane as sources see it that know their workloads: they report values and facts to the ingest.
+// Interface of the control plane for sources with known workloads: they report values and facts to the
+// ingest.
 #pragma once
 
 #include <functional>

@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// By Resource, cores and bytes; absent: unknown or unlimited.
+// Amounts by Resource, cores and bytes; absent: unknown or unlimited.
 using PlacedAmounts = PerResource<std::optional<double>>;
 
 struct PlacedTask {

@@ -77,7 +77,7 @@ class Walk {
 
  private:
   void AddForecast(const brain::LoadBand& band) {
-    // At a given time, the policy sees the load of the window that ends then.
+    // At any time, the policy has the load of the window that ends then.
     const WindowId window{WindowId::Of(band.at).index - 1};
     if (window < query_.from || window >= query_.to) return;
     Sums& s = SumsOf(window);
@@ -93,7 +93,7 @@ class Walk {
     for (const TaskUsage& t : signal.tasks) load += t.mean;
     return load;
   }
-  // Called after the policy has seen the window; in_force_ still holds its previous recommendation.
+  // Called after the policy has observed the window; in_force_ still holds its previous recommendation.
   void Add(WindowId window, std::optional<double> load, int tasks) {
     Sums& s = SumsOf(window);
     ++s.windows;
@@ -163,7 +163,7 @@ ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<cons
   for (const JobDay& day : days) {
     cpu.Build(day, Resource::kCpu);
     memory.Build(day, Resource::kMemory, query.policy->memory_signal);
-    // In the order in which windows close: CPU before memory.
+    // CPU precedes memory, as when windows close.
     auto next = memory.signals().begin();
     const auto end = memory.signals().end();
     for (const Signal& signal : WindowsOf(day, cpu.signals())) {

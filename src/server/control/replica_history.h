@@ -48,7 +48,7 @@ struct ReplicaHistory {
   ReplicaTotals totals;
 };
 
-// Returns the number of tasks over time. `days` are ascending. The policy sees the load of the tasks that
+// Returns the number of tasks over time. `days` are ascending. The policy receives the load of the tasks that
 // ran, because usage under another number is unknown. It chooses task sizes as it does live. Each
 // recommendation is in force from the next window on. Without a policy, no column has a would_be. O(windows).
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days);

@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   return DecisionsInOrder(history, query);
 }
 
-// Returns the OOM kills in the order of their processing. Kills after `latest_s` came from a wrong clock and
-// have had their effect.
+// Returns the OOM kills in the order of their processing. Kills after `latest_s` were dated by a wrong clock
+// and have had their effect.
 absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
   absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();

@@ -22,7 +22,7 @@ class SampleIntake {
   // a restart; the others must be read again.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now,
             Timestamp keep_from = Timestamp{INT64_MAX});
-  // Processes values of a source that knows its workloads; they are logged.
+  // Processes values of a WorkloadIntake; they are logged.
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   void Take(const WorkloadFact& fact, int64_t timestamp_ms, Timestamp now);
   // Returns the newest sample of each request since the last call, accepted or not, for at most kMostSaid

@@ -1,4 +1,4 @@
-// What a control plane publishes: the snapshot of its jobs, counts, and readiness.
+// Published state of a control plane: the snapshot of its jobs, counts, and readiness.
 #pragma once
 
 #include <array>

@@ -68,8 +68,7 @@ std::vector<OomSighting> WindowCloser::TakeOoms(Timestamp now) {
 
 std::vector<GrowthSighting> WindowCloser::FindGrowth(const std::function<std::vector<JobLimit>()>& limits) {
   constexpr int64_t kGrowthMicros = 15 * kMicrosPerSecond;
-  // `limits` takes the fleet's lock; the lock of the ingest is released before, so that the two are never
-  // held together.
+  // `limits` locks the fleet; the ingest is unlocked before, so that the two locks are never held together.
   const Timestamp time = [this] {
     const std::lock_guard lock(s_.mutex);
     return s_.clock.now();

@@ -78,7 +78,7 @@ constexpr ContainerRule kContainerRules[] = {
     {"kube1-memory-limit", "kube_pod_container_resource_limits_memory_bytes", kMemoryLimitBytes},
     {"kube1-cpu-request", "kube_pod_container_resource_requests_cpu_cores", kCpuRequestCores},
     {"kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", kMemoryRequestBytes},
-    // Senders that replace cAdvisor, with its labels or those of label_aliases.h.
+    // Senders that replace cAdvisor, with its labels or the labels in label_aliases.h.
     {"windows-cpu", "windows_container_cpu_usage_seconds_total", kCpuSecondsTotal},
     {"windows-memory", "windows_container_memory_usage_private_working_set_bytes", kMemoryBytes},
     // OpenTelemetry's kubeletstats receiver: a gauge or a counter, with or without the unit in its name.
@@ -103,7 +103,7 @@ constexpr ContainerRule kContainerRules[] = {
     {"kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", kLastEnded},
     {"kube-oom-ended", "kube_pod_container_status_terminated_reason", kOomEnded, "reason", "OOMKilled"},
     {"kube-waiting", "kube_pod_container_status_waiting", kWaiting},
-    // Of two series of one container, the later one counts as another start, in the same minute.
+    // If a container has two series, the later one counts as another start, in the same minute.
     {"kube-started", "kube_pod_container_state_started", kStartTime},
     {"cadvisor-started", "container_start_time_seconds", kStartTime},
 };

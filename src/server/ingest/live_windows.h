@@ -195,8 +195,8 @@ class LiveWindows {
   int64_t newest_ms_ = INT64_MIN, newest_of_series_ms_ = INT64_MIN;
   uint64_t waiting_samples_ = 0;
   Interval unheard_;
-  // By slot, times strictly ascending. At most one sample is before open_from_ms_: the base of a counter's
-  // next rate.
+  // Indexed by slot, times strictly ascending. At most one sample is before open_from_ms_: the base of a
+  // counter's next rate.
   std::vector<std::vector<RemoteSample>> samples_;
   std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
   OomSightings ooms_;

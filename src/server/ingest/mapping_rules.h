@@ -77,9 +77,9 @@ struct LabelMatch {
 // One mapping rule; the first one that matches a series decides.
 //
 // Templates contain text and {label}. {a|b} is the first label that is not empty. {a/} adds a '/' to the
-// value, or is empty. A rule does not match if another placeholder of `job` or `task` is empty. {owner} is
-// the name of the top owner of the pod given by the labels cluster, namespace and pod. {owner.kind} is its
-// kind in lower case, empty if unknown.
+// value, or is empty. A rule does not match if another placeholder of `job` or `task` is empty. The
+// placeholder {owner} is the name of the top owner of the pod in the labels cluster, namespace and pod. The
+// placeholder {owner.kind} is its kind in lower case, empty if unknown.
 struct MappingRule {
   std::string name;    // for people, such as "cadvisor-cpu"
   std::string metric;  // pattern, as in LabelMatch
@@ -111,8 +111,8 @@ inline constexpr std::string_view kDockerSource = "Docker";
 inline constexpr std::string_view kPodJob = "{cluster/}{namespace}/{owner.kind/}{owner}";
 inline constexpr std::string_view kContainerJob = "{cluster/}{namespace}/{owner.kind/}{owner}/{container}";
 
-// What a job is in Kubernetes: the pods of an owner with the sum of their containers, or one container of
-// these pods. A task is a pod in both cases.
+// Definition of a job in Kubernetes: the pods of an owner with the sum of their containers, or one container
+// of these pods. A task is a pod in both cases.
 enum class KubernetesJobs : uint8_t { kPods, kContainers };
 // Returns the built-in rules: cAdvisor and kube-state-metrics, Docker's cAdvisor, and the namedprocess, node
 // and process exporters. The table is in docs/reference/ingest.md.
@@ -127,7 +127,7 @@ struct Mapping {
   size_t rule = 0;  // index into the rules; kNoRule: from an agent or a WorkloadIntake
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
-  std::string pod = {};  // "scope/Pod/name" to which facts apply; "": given by the labels, if uses_owner
+  std::string pod = {};  // "scope/Pod/name" to which facts apply; "": named by the labels, if uses_owner
   WorkloadParts workload = {};  // workload of the job; unknown for facts
   bool uses_owner = false;      // the job's name contains {owner} or {owner.kind}
   double scale = 1;

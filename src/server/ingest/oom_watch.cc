@@ -71,7 +71,7 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
 
 std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const RemoteSample& sample) {
   const int64_t at = sample.timestamp_ms;
-  // Of two samples with the same time, the one with more restarts is newer.
+  // If two samples have the same time, the one with more restarts is newer.
   const bool is_newer = at > c.restarts_ms || (at == c.restarts_ms && sample.value > c.restarts);
   if (!is_newer || IsStaleMarker(sample.value)) return std::nullopt;
   if (c.restarts >= 0 && sample.value > c.restarts) {
@@ -153,7 +153,7 @@ void OomWatch::SeeWaiting(Container& c, const RemoteSample& sample) {
   int64_t& newest_ms = waits ? c.waiting_ms : c.runs_ms;
   int64_t& other_ms = waits ? c.runs_ms : c.waiting_ms;
   newest_ms = std::max(newest_ms, sample.timestamp_ms);
-  // Of two samples with the same time, the one that arrives later is newer.
+  // If two samples have the same time, the one that arrives later is newer.
   if (other_ms == sample.timestamp_ms) other_ms = sample.timestamp_ms - 1;
 }
 

@@ -13,15 +13,15 @@
 
 namespace taut::server {
 
-// Three series show the kill of a container, and belong together by their time: the time of its last end
-// changes, its restarts rise, and the reason of its last end is OOMKilled. The time of the end dates the
-// kill. Without it, the sample that shows the restart does.
+// Three series show the kill of a container at the same time. The time of its last end changes, its restarts
+// rise, and the reason of its last end is OOMKilled. The time of the end dates the kill. Without it, the
+// sample that shows the restart does.
 //
 // A container that is not restarted (in a Job) shows the reason as its present state instead. The first
 // values of restarts and reasons do not count. The first time of an end counts if it is at most kNewsMs old.
 //
 // Restarts count starts, so two ends between two scrapes may show one restart: a waiting container has ended
-// once more than it was restarted. Where a fifth series shows that it waits, that end counts.
+// once more than it was restarted. If a fifth series shows that it waits, that end counts.
 //
 // Not thread-safe. About 180 bytes a container.
 class OomWatch {

@@ -43,8 +43,8 @@ struct TopOwner {
 // application. Revisions of a Knative Service have "service hello".
 //
 // The owner of a pod may carry a group ("DaemonSet/fluentd@large"), which becomes part of the top owner's
-// name. An empty group ("DaemonSet/fluentd@") does not. The same owner without a group, from another source,
-// does not replace it.
+// name. An empty group ("DaemonSet/fluentd@") does not. A report of the same owner without a group, by
+// another source, does not replace it.
 //
 // Not thread-safe. About 150 bytes a fact.
 class OwnerTable {
@@ -76,7 +76,7 @@ class OwnerTable {
                     std::string program) const;
 
  private:
-  // Returns the last owner in the chain that facts or names give.
+  // Returns the last owner in the chain, by facts or names.
   TopOwner EndOfChain(std::string_view scope, std::string kind, std::string name, std::string pod,
                       std::string program) const;
   // Returns nullptr if no program is known.

@@ -1,5 +1,5 @@
 // Reads the history of the series in the mapping rules from the HTTP API of a Prometheus, or of a compatible
-// server (VictoriaMetrics, Thanos), so that a daemon with an empty store knows its jobs.
+// server (VictoriaMetrics, Thanos). A daemon with an empty store learns its jobs from it.
 //
 // It requests raw samples with their scrape times: query_range would repeat a dead target's last value for
 // five minutes. A daemon uses it as follows (`client` holds the token and the CA of its settings):
@@ -105,12 +105,12 @@ class PrometheusHistory {
   absl::Status Read(Timestamp from, Timestamp to, const HistorySink& sink);
 
   // Passes on the labels, ascending, of the series of `selectors` that the server's index has in [from, to].
-  // Some may come twice, and a coarse index includes series without samples then. Cheaper for the server than
-  // samples. Errors as Read.
+  // Some may be repeated, and a coarse index includes series without samples then. Cheaper for the server
+  // than samples. Errors as Read.
   using LabelsFn = absl::FunctionRef<absl::Status(std::span<const LabelView> labels)>;
   absl::Status ReadSeries(std::span<const HistorySelector> selectors, Timestamp from, Timestamp to,
                           const std::function<bool()>& should_stop, LabelsFn on_series);
-  // Returns the selectors that Read requests; initially those of the mapping rules.
+  // Returns the selectors that Read requests; initially SelectorsOf the mapping rules.
   std::vector<HistorySelector> selectors() const;
   // Replaces the selectors.
   void Select(std::vector<HistorySelector> selectors);

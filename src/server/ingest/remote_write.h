@@ -97,8 +97,8 @@ struct RemoteSeries {
   std::vector<LabelView> labels;
   std::vector<RemoteSample> samples;
 };
-// Encodes a body as Prometheus does, labels in the given order. For tests, load generation and the sample
-// log.
+// Encodes a body as Prometheus does, without a change of the labels' order. For tests, load generation and
+// the sample log.
 std::string EncodeWriteRequest(std::span<const RemoteSeries> series);
 // Same without snappy.
 std::string EncodeWriteMessage(std::span<const RemoteSeries> series);

@@ -15,7 +15,7 @@ struct HistorySelector {
   bool facts = false;  // for rules that state who owns whom
 };
 
-// Returns one selector for each metric in the rules, and a last one for all patterns with a '*'; those of
+// Returns one selector for each metric in the rules, and a last one for all patterns with a '*'; selectors of
 // facts come first. No two select the same series. Selectors exclude only series that no rule matches. Empty
 // if there are no rules.
 std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules);

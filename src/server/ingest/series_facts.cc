@@ -1,5 +1,5 @@
-// What SeriesMapper learns beside usage: owners, init containers and labels of pods, containers that agents
-// measure, and the sources of a job's series.
+// Facts that SeriesMapper learns beside usage: owners, init containers and labels of pods, containers that
+// agents measure, and the sources of a job's series.
 #include <algorithm>
 
 #include "common/base/printable.h"
@@ -123,7 +123,7 @@ Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
 
 std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<const LabelView> labels) {
   if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // agents
-  // The same names as in the built-in rules.
+  // Equal to the names in the built-in rules.
   std::string name = mapping.rule != Mapping::kNoRule ? rules_.rules()[mapping.rule].source
                      : mapping.workload.source() == Source::kKubernetes
                          ? std::string("Kubernetes")

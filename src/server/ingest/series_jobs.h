@@ -125,7 +125,7 @@ class SeriesJobs {
   const size_t max_jobs_;
   JobTable<Job> jobs_;
   NumbersByKey<NameOfJob> ids_{NameOfJob{&jobs_}};
-  // By the 128-bit hash of a name, so that a returning name is not confused with another.
+  // Keys are 128-bit hashes of names, so that a returning name is not confused with another.
   absl::flat_hash_map<std::pair<uint64_t, uint64_t>, Forgotten> forgotten_;
   std::vector<JobId> fresh_, relabelled_;
 };

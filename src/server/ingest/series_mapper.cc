@@ -63,7 +63,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minu
   std::vector<LabelView> scratch;
   SeriesView series = sent;
   series.labels = WithAliases(sent.labels, scratch);
-  // The same series in another order of labels shares the slot; two slots would count its usage twice.
+  // A series with another order of labels shares the slot, because two slots would count its usage twice.
   if (canonical != series.fingerprint) {
     const auto it = series_.find(canonical);
     if (it != series_.end() && !IsWantedNow(it->second)) return it->second;

@@ -20,7 +20,7 @@ class SeriesSelection {
   void Add(const SeriesSelection& other);
   uint64_t series() const { return series_; }
   // Returns one selector per metric. It matches all added series of the metric, and as few others as a
-  // matcher of 4 KiB can. `wanted`: selectors that each series matches one of; their conditions are kept.
+  // matcher of 4 KiB can. `wanted`: each series matches one of these selectors, whose conditions are kept.
   std::vector<HistorySelector> Narrow(std::span<const HistorySelector> wanted) const;
 
  private:

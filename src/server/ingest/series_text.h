@@ -13,9 +13,9 @@ namespace taut::server {
 // Name and value, ascending by name; the metric's name is the label __name__.
 using LabelList = std::vector<std::pair<std::string, std::string>>;
 
-// Parses a series in the syntax of Prometheus' text format and queries: optional blanks, a comma after the
-// last label, and \\, \" and \n in values. '' and `` (without escapes) quote as well as "". InvalidArgument
-// names the column and what is expected there; a repeated label is an error.
+// Parses a series in the syntax of Prometheus' text format and queries. Blanks and a comma after the last
+// label are optional; values may contain \\, \" and \n. The quotes '' and `` (without escapes) are allowed
+// beside "". InvalidArgument names the column and what is expected there; a repeated label is an error.
 absl::StatusOr<LabelList> ParseSeriesText(std::string_view text);
 
 // Returns a text that ParseSeriesText parses to the same labels.

@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-// A rate up to this factor above the greatest counted rate comes from a large task, and is reduced to it. A
-// higher rate is an error and is dropped.
+// A rate up to this factor above the greatest counted rate is possible for a large task, and is reduced to
+// it. A higher rate is an error and is dropped.
 constexpr double kOfLargeTask = 4;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();

@@ -60,9 +60,9 @@ class WindowFold {
   // Appends the mean of each signal in `series`, by ascending SeriesBinding::signal. Sorts `series` by
   // signal.
   void AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper, std::vector<NamedSignal>& out);
-  // Adds a window that an agent folded: its buckets and limits. Limits that it lacks come from `series`, as
-  // for a container whose pod spec states them. If part of the window is in the task's start-up time, all of
-  // its CPU usage is kept apart, because the window is not divided further.
+  // Adds a window that an agent folded: its buckets and limits. Missing limits are read from `series`, as for
+  // a container whose pod spec states them. If part of the window is in the task's start-up time, all of its
+  // CPU usage is kept apart, because the window is not divided further.
   void AddReported(const ReportedWindow& window, std::span<const FoldSeries> series);
   // Appends the job's CPU signal, ascending. Called once after the last task.
   void TakeCpuBuckets(std::vector<BucketWeight>& out);

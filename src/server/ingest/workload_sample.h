@@ -1,5 +1,5 @@
-// Typed values and facts from a source that knows its workloads, unlike senders of series, which need mapping
-// rules. A cluster that tautd watches itself reports this way.
+// Typed values and facts from a source with known workloads; senders of series need mapping rules instead. A
+// cluster that tautd watches itself reports this way.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The bill for a span of time, from the daemon's account and the prices of a price file. The arithmetic is
-// that of `taut bill`, exact to the micro-unit.
+// The bill for a span of time, from the daemon's account and the prices of a price file. It equals the result
+// of `taut bill` to the micro-unit.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ brain::UsageEntry EntryOf(const AccountEntry& entry, const AccountSpan& span, br
 // which the account lacks, for a slack tax without a pool, and for a price that starts at a duration.
 absl::Status CheckAccountPrices(const brain::Pricing& pricing);
 
-// Computes the bill for the account of [from, to). A job's group is that of the first matching rule, else its
+// Computes the bill for the account of [from, to). The first matching rule determines a job's group, else its
 // label `namespace`, else its name up to the first '/'. The pool costs from the first measured window on.
 // Errors as CheckAccountPrices, MakeBill and History. O(account), and one read of the store per forgotten
 // job. `which` only sets AccountBill::whole: all jobs are billed. It does not accept a job without a record.

@@ -66,7 +66,7 @@ class BudgetComponent final : public Component {
 };
 
 // Returns the definition in budgets.file. InvalidArgument or NotFound with all errors, one per line. Its
-// currency must be that of the prices, and its groups must be in quota.file.
+// currency must equal the prices' currency, and its groups must be in quota.file.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options);
 
 }  // namespace taut::server

@@ -99,8 +99,8 @@ void BudgetService::Take(brain::BudgetEntry entry) {
   ledger_.push_back(std::move(entry));
 }
 
-// Applies to a copy, stores, then takes effect: all entries or none. An entry that cannot be applied is never
-// stored.
+// Applies the entries to a copy, stores them, and then replaces the accounts: all entries or none. An entry
+// that cannot be applied is never stored.
 absl::Status BudgetService::Keep(std::vector<brain::BudgetEntry> entries) {
   brain::BudgetAccounts after = accounts_;
   std::vector<RequestLogEntry> stored;

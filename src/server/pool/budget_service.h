@@ -152,7 +152,7 @@ class BudgetService {
   std::shared_ptr<const BudgetView> view_;  // made from account_ and accounts_
   std::optional<int64_t> held_at_s_;        // when holds_ were found; absent: must be found
   size_t held_entries_ = 0;                 // size of the ledger at that time
-  mutable std::mutex holds_mutex_;          // guards holds_ alone; taken last
+  mutable std::mutex holds_mutex_;          // guards holds_ alone; locked last
   std::shared_ptr<const Holds> holds_;
 };
 

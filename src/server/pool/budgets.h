@@ -25,7 +25,7 @@ struct BudgetState {
   Budget budget;
   double spent = 0;              // since the start of the month
   double forecast = 0;           // for the whole month: spent, and the rest like the last 7 days
-  std::string currency = {};     // "": that of the prices
+  std::string currency = {};     // "": currency of the prices
   std::string period = "month";  // for texts: "the quarter's budget"
 };
 struct BudgetStates {

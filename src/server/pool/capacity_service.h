@@ -1,8 +1,8 @@
-// The actuary of a running cell: hourly time series, the capacity that can still be sold in each tier, and
-// the promises made about it. docs/algorithms/economy.md, "Capacity of a running cell".
+// The actuary of a running cell. It stores hourly time series, and computes the capacity that can still be
+// sold in each tier, and promises about it. See docs/algorithms/economy.md, "Capacity of a running cell".
 //
-// The arithmetic is that of the replay. Each quote comes from an Actuary (brain/economy/actuary.h) that is
-// fed the stored hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at
+// The arithmetic equals the replay's. Each quote is made by an Actuary (brain/economy/actuary.h) that
+// receives the stored hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at
 // midnight (UTC), others every hour. So hours and promises are the whole state.
 #pragma once
 

@@ -54,7 +54,7 @@ struct CapacityView {
   std::optional<CellCapacity> latest;  // newest window
   std::vector<CapacityTier> tiers;
   std::vector<CapacityOffer> offers;  // by tier, horizon, resource; spare tiers have none
-  // By tier, horizon, resource; newest first, at most kShownPromises each.
+  // Ordered by tier, horizon and resource; newest first, at most kShownPromises each.
   std::vector<CapacityPromise> promises;
   PerResource<int32_t> measured_hours = {};  // hours with capacity and usage
   std::optional<int64_t> first_s;            // first known hour
@@ -66,7 +66,7 @@ inline constexpr size_t kShownPromises = 10;  // per tier, horizon and resource
 struct CapacityHistory {
   int64_t resolution_s = 3600;
   std::vector<int64_t> time_s;  // start of each step
-  // By Resource and CapacityLine.
+  // Indexed by Resource and CapacityLine.
   PerResource<std::array<std::vector<std::optional<double>>, 6>> lines;
 };
 

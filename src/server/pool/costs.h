@@ -64,7 +64,7 @@ struct CostGroup {
 struct CostStep {
   WindowId first;
   AccountEntry sums;  // all jobs
-  // By index of the group, for Steps::kGroups; the last ones may be missing.
+  // Indexed by group, for Steps::kGroups; the last ones may be missing.
   std::vector<AccountEntry> groups;
 };
 struct CostReport {

@@ -45,8 +45,8 @@ class LiveQuota {
 
   // Replaces quota and rules. InvalidArgument as QuotaTree::Make; nothing changes then. O(tasks).
   absl::Status SetQuota(const brain::QuotaSpec& spec, GroupRules rules);
-  // Replaces the open requests. For each, the larger amount counts, by resource: the requested one, or that
-  // of its job's tasks (QuotaRequests). O(tasks of the groups whose requests changed).
+  // Replaces the open requests. For each, the larger amount counts, by resource: the requested one, or the
+  // amount of its job's tasks (QuotaRequests). O(tasks of the groups whose requests changed).
   void SetRequests(std::span<const brain::QuotaRequest> open);
 
   // Replaces all present tasks.

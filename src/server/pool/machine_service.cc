@@ -275,7 +275,7 @@ void MachineService::NotePromise(Machine& machine, const Pass& pass) {
     size_t there = 0;
     const auto entries = machine.tasks.entries();
     for (size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].state.reservations[r].first() > promise.made()) continue;  // came later
+      if (entries[i].state.reservations[r].first() > promise.made()) continue;  // a later task
       ++there;
       if (pass.loads[r][i].measured()) usage += pass.loads[r][i].capped();
     }

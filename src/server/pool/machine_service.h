@@ -1,5 +1,5 @@
-// The machines of a running cell: limits, reservations and usage of their tasks, a prediction of their peak
-// from the pool of all machines, and a comparison of past predictions with the usage that followed.
+// The machines of a running cell: limits, reservations and usage of their tasks, and a prediction of their
+// peak from the pool of all machines. It compares past predictions with the usage that followed. See
 // docs/algorithms/overcommit.md, "The machines of a running cell".
 #pragma once
 

@@ -33,7 +33,7 @@ struct MachineAmounts {
   PromiseCounts promises;                 // counts of this machine
 };
 
-// By Resource, cores and bytes.
+// A task, with amounts in cores and bytes.
 struct MachineTaskView {
   std::string job, task;
   PerResource<std::optional<double>> limit, reservation, usage;

@@ -64,7 +64,7 @@ void PricesComponent::Record(std::string text, int64_t now_s) {
   absl::StatusOr<PriceRecord> read =
       stored.has_value() ? ParsePriceRecord(*stored, path) : absl::StatusOr<PriceRecord>(PriceRecord());
   if (!read.ok()) {
-    // Whether this file changes past bills is unknown; the bills say so.
+    // It is unknown whether this file changes past bills; bills contain this notice.
     std::error_code kept;
     std::filesystem::rename(path, path + ".damaged", kept);
     context_.log->Error(StrCat("the record of prices cannot be read: ", Message(read.status()), "; it is ",

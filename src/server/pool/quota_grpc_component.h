@@ -48,8 +48,8 @@ class QuotaGrpcComponent final : public Component {
   }
   // Sets the access rules of later calls.
   void SetAccess(const ServerOptions& server, const std::string& client_ca_file);
-  // Returns true if the port was reopened. On an error, the certificates are unchanged, unless the error says
-  // that the port is closed.
+  // Returns true if the port was reopened. On an error, the certificates are unchanged, unless the error
+  // reports that the port is closed.
   absl::StatusOr<bool> TakeFiles(const QuotaGrpcConfig& config);
   absl::Status Open(const AdmissionServerOptions& options);
   HttpResponse Answer(HttpRequest request, const std::optional<std::string>& certificate_name) const;

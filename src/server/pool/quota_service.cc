@@ -61,7 +61,7 @@ void QuotaService::TakeUse(const FleetView& view) {
   if (silent_) return;
   const Timestamp settled_by = Timestamp::FromSeconds(end.seconds() + options_.gone_after_s);
   const bool gap = measured_at_.has_value() && measured_at_->seconds() < from_s;
-  // A later settled_at_ comes from a state that a wrong clock made.
+  // A later settled_at_ was saved under a wrong clock.
   if (gap || (settled_at_.has_value() && *settled_at_ > settled_by)) settled_at_ = settled_by;
   measured_at_ = end;
   // Until settled, jobs counted before the gap still count, with their last use.

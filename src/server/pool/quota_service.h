@@ -104,7 +104,7 @@ class QuotaService {
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Inputs of decisions, for callers that count another use than that of windows: quota and rules, and open
+  // Inputs of decisions, for callers that count use by other means than windows: quota and rules, and open
   // requests. Each version grows with every change of its part.
   std::pair<brain::QuotaSpec, GroupRules> quota() const;
   std::vector<brain::QuotaRequest> OpenRequests() const;

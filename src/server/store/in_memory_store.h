@@ -1,4 +1,4 @@
-// Store in memory, for tests and for people who want no files.
+// Store in memory, for tests and for daemons without files.
 #pragma once
 
 #include <map>

@@ -57,7 +57,7 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   std::optional<int64_t> window, job;
   if (ends.window) window = ends.window->index;
   if (ends.job) job = *ends.job;
-  // In the same transaction: numbers that are stored must never be assigned again.
+  // Part of the transaction, because numbers that are stored must never be assigned again.
   status = ends_.Run(window, job, ends.decision, ends.setting, EndsSum(window, job, ends));
   return status.ok() ? (*transaction)->Commit() : status;
 }

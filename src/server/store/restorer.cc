@@ -110,7 +110,7 @@ absl::Status Restorer::ReadWindows(WindowId after,
     absl::Status status = AddRegrouped(day, windows);
     for (ClosedWindow& window : windows) {
       if (status.ok()) status = AddRaw(window);
-      // While some chunks of a day are regrouped, its jobs come from two tables.
+      // While some chunks of a day are regrouped, its jobs are in two tables.
       if (!std::ranges::is_sorted(window.jobs, {}, &JobWindowData::job)) {
         std::ranges::sort(window.jobs, {}, &JobWindowData::job);
       }

@@ -228,7 +228,7 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
         rest.remove_prefix(kHeadBytes + length);
       }
     }
-    // Also for a damaged file: its lost entries are not newer than those of the next one, which Forget reads.
+    // Set for a damaged file as well: entries of the next file are not older than its lost ones.
     segment.newest_us = newest_us;
   }
   return absl::OkStatus();

@@ -57,7 +57,7 @@ class SampleLogFile final : public SampleLog {
   void DropOldest();
 
   const SampleLogOptions options_;
-  mutable std::mutex file_mutex_;  // guards the files; taken before buffer_mutex_
+  mutable std::mutex file_mutex_;  // guards the files; locked before buffer_mutex_
   std::deque<Segment> segments_;   // ascending numbers; the last one is being written if fd_ is open
   int fd_ = -1;
   int64_t segment_begin_us_ = 0;  // newest sample at the start of the open segment

@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
 
 }  // namespace
 
-// In order of dependency: the lock is destroyed last, after the database is closed.
+// Ordered by dependency: the lock is destroyed last, after the database is closed.
 struct SqliteStore::Parts {
   Parts(const Options& options, std::unique_ptr<FileLock> its_lock, std::unique_ptr<Database> its_db)
       : lock(std::move(its_lock)),

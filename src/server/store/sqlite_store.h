@@ -11,9 +11,9 @@
 
 namespace taut::server {
 
-// One thread calls the functions of Store; any thread calls those of History, over read connections. Readers
-// and the writer do not wait for each other. Damage of single blocks is not an error: the rest is read, and
-// damage() lists what was skipped. Other damage is DataLoss, with the remedy.
+// One thread calls the functions of Store; any thread calls the functions of History, over read connections.
+// Readers and the writer do not wait for each other. Damage of single blocks is not an error: the rest is
+// read, and damage() lists what was skipped. Other damage is DataLoss, with the remedy.
 class SqliteStore final : public Store, public History {
  public:
   enum class Sync : uint8_t {

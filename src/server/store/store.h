@@ -128,7 +128,7 @@ struct TierActQuery {
   size_t limit = 100;
 };
 
-// Read access. Thread-safe; sees every Commit that has returned.
+// Read access. Thread-safe; includes every Commit that has returned.
 class History {
  public:
   virtual ~History() = default;

@@ -19,7 +19,7 @@ class StoreCopies {
 
   // Returns "PATH.before-clock".
   static std::string Name(const std::string& path) { return path + ".before-clock"; }
-  // Copies those of the store, the ledger of budgets and the log of requests that exist, including their
+  // Copies the store, the ledger of budgets and the log of requests, if they exist, including their
   // write-ahead logs. Replaces older copies. O(bytes). Unavailable: the disk is full or not writable; then
   // there are no copies.
   absl::Status Make() const;

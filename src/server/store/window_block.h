@@ -22,7 +22,7 @@ constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
 // These copy one job's window between a window of all jobs and a day of one job.
 void AppendWindow(const ClosedWindow& closed, size_t index, JobDay& out);
 void AppendJob(const JobDay& day, size_t index, ClosedWindow& out);
-// Returns the windows of both days, ascending; a window in both is taken from `first`.
+// Returns the windows of both days, ascending; for a window in both, `first` counts.
 JobDay MergedDay(const JobDay& first, const JobDay& second);
 // Same for lists of days, ascending, one per day.
 std::vector<JobDay> MergedDays(std::vector<JobDay> first, std::vector<JobDay> second);

@@ -61,7 +61,7 @@ class LateHistory final : public Component {
   };
   void Loop();
   void Pass();
-  // Cancelled: the daemon stops. Other errors come from the server; results stored before stay.
+  // Cancelled: the daemon stops. Other errors are the server's; results stored before stay.
   absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
   // Stores new gaps. Returns true if the first gap can be read now.
   bool NoteGaps();
