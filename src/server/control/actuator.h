@@ -29,6 +29,7 @@ struct TargetOrder {
   Workload workload = {};  // workload of the job; empty if no source has reported it
 };
 
+// Returns true if the outcome of an order does not change any more.
 inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
 
 class Actuator {

@@ -42,6 +42,7 @@ class CellClock {
 
   // Returns the cell's time: the newest sample's, or `wall`. Advances now() to it.
   Timestamp At(Timestamp wall);
+  // Advances now(), with the machine's clock; an earlier time has no effect.
   void Advance(Timestamp wall) { now_ = std::max(now_, wall); }
   // Continues at `now`, which may be earlier or later than now(), after a correction of the clock.
   void Shift(Timestamp now);
@@ -79,8 +80,10 @@ class CellClock {
   // Returns the time without samples before `now`, once after ExpectGap; nullopt if it is a minute or less.
   // `senders_resend`: no window closes for the next 20 s, so that senders can resend what they queued.
   std::optional<Span> EndGap(Timestamp now, bool senders_resend);
+  // Returns true while windows stay open for senders that resend, after EndGap.
   bool catching_up(Timestamp now) const { return now < catch_up_until_; }
 
+  // Returns the lags at now(). `closed`: last stored window.
   IngestLag Lag(std::optional<WindowId> closed) const;
 
  private:

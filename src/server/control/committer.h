@@ -71,6 +71,7 @@ class Committer {
   void ApplyAgain(std::span<const Decision> decisions);
   // ID of the last decision whose orders were passed to the actuator; 0 if none.
   uint64_t published() const { return published_; }
+  // Notes that the orders up to this decision were passed to the actuator, also by a previous start.
   void NotePublished(uint64_t decision) { published_ = std::max(published_, decision); }
   // Returns OK if the store accepts writes, also when there is nothing to store.
   absl::Status CheckStore();

@@ -97,6 +97,7 @@ class Component {
   virtual void AfterPass(bool /*stored*/) {}
   // Called once per iteration of the loop.
   virtual void Tick(const LoopTurn& /*turn*/) {}
+  // Adopts changed settings, and calls Take or Keep for each part that reloads.
   virtual void OnReload(Reloading& /*reload*/) {}
   // Writes the component's metrics.
   virtual void Collect(MetricsText& /*out*/) const {}
@@ -122,6 +123,7 @@ class ComponentList {
   // Starts the components in the order of addition, each after the components named by its after(). Returns
   // the first error and starts no more components then; Internal if components wait for each other.
   absl::Status Start();
+  // The following functions call all components; Collect and Warnings only the started ones.
   void BeforePass();
   void AfterPass(bool stored);
   void Tick(const LoopTurn& turn);

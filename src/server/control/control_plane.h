@@ -99,6 +99,7 @@ class ControlPlane {
   // ---- queries ----
   // Returns the latest snapshot; never null.
   std::shared_ptr<const FleetView> view() const { return status_.view(); }
+  // Returns the number of the job with this name; nullopt if it is unknown. O(1).
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
   // Sets the number of each task; absent if no series or window of the task arrived lately. Takes the locks
   // once per few hundred tasks.

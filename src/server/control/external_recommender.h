@@ -49,6 +49,7 @@ class ExternalRecommender {
   virtual void Ask(ExternalBatch batch) = 0;
   // Returns the answers since the last call; values are finite and at least 0.
   virtual std::vector<ExternalAnswer> Take() = 0;
+  // Returns the state of the connection.
   virtual ExternalHealth health() const = 0;
   // Returns the answers rejected since the last call, the first of each kind and job. Any thread may call.
   virtual std::vector<RefusedAnswer> TakeRefused() { return {}; }

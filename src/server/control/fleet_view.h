@@ -120,6 +120,7 @@ struct ReplicaSums {
   // All jobs, by HoldCause of their number of tasks.
   std::array<uint32_t, 3> held{};
 
+  // Counts the job by the cause of its hold.
   void AddHeld(const JobView& job) { ++held[static_cast<size_t>(job.held)]; }
   // Adds a job; ignores jobs without a recommended number.
   void Add(const JobView& job);

@@ -28,6 +28,7 @@ class IngestTime {
   // Returns the windows without any sample of a series between two that had some, since the last call.
   // History (When::kPast) makes no gaps.
   std::vector<SilentSpan> TakeGaps();
+  // Returns the present lags of the received data.
   IngestLag lag() const;
   // Returns the seconds between a window's end and its close.
   int64_t grace_s() const { return s_.options.ingest.windows.grace_seconds; }

@@ -22,6 +22,7 @@ struct TotalAmounts {
   double chances = 0;
   uint64_t jobs_with_chance = 0;
 
+  // Returns the mean forecast of a day above the limit; nullopt if no job has one.
   std::optional<double> mean_chance() const {
     return jobs_with_chance > 0 ? std::optional(chances / static_cast<double>(jobs_with_chance))
                                 : std::nullopt;

@@ -55,6 +55,7 @@ class PastFold {
   PastFold(const MappingRules& rules, const Ingest::Options& options, WindowId from,
            std::span<const LateJob> wanted);
 
+  // Applies facts before the samples that need them. Returns the first error.
   absl::Status TakeFacts(const PastFacts& facts) { return facts.GiveTo(ingest_); }
   // Returns the requested job that these labels belong to, or nullptr.
   const LateJob* WantedBy(std::span<const LabelView> labels) const;

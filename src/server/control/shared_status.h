@@ -57,6 +57,7 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     return counts_;
   }
+  // Changes the counts under the lock.
   template <typename Change>  // void(ControlCounts&)
   void Count(Change change) {
     const std::lock_guard lock(mutex_);
@@ -67,6 +68,7 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     return last_pass_;
   }
+  // Notes the durations of a pass, and counts it.
   void EndPass(PassTimes times) {
     const std::lock_guard lock(mutex_);
     ++counts_.passes;
@@ -94,10 +96,12 @@ class SharedStatus {
     lost_ = std::move(lost);
     restored_ = true;
   }
+  // Returns sentences about what damage destroyed, as passed to NoteRestored.
   std::vector<std::string> lost() const {
     const std::lock_guard lock(mutex_);
     return lost_;
   }
+  // Returns true once the restore has ended.
   bool restored() const {
     const std::lock_guard lock(mutex_);
     return restored_;

@@ -13,6 +13,7 @@ namespace taut::server {
 // Not thread-safe.
 class StoredKills {
  public:
+  // Adds a stored kill.
   void Add(const OomRecord& oom);
   // Returns true if this is a stored kill, and removes it: each is matched once. O(stored kills of the job).
   bool Meet(const OomSighting& oom);

@@ -28,6 +28,7 @@ struct Unsaved {
   brain::PassOutput output;
   brain::When when = brain::When::kNow;  // applies to the window or the OOM kills
 
+  // Returns true if there is nothing to store.
   bool empty() const {
     return !window.has_value() && new_jobs.empty() && forgotten_jobs.empty() && returned_jobs.empty() &&
            relabelled_jobs.empty() && ooms.empty() && tier_acts.empty() && outcomes.empty() &&

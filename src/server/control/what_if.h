@@ -46,8 +46,8 @@ struct WhatIfQuery {
   Resource resource = Resource::kMemory;
   const brain::JobPolicy* policy = nullptr;  // present policy of the job
   const brain::VerticalSettings* settings = nullptr;
-  const brain::FleetModels* fleet =  // never null; today's models, so analogs have hindsight
-      nullptr;                       // never null: what the fleet knows today, so analogs have hindsight
+  // Never null; today's models, so analogs have hindsight.
+  const brain::FleetModels* fleet = nullptr;
   WhatIfChange change;
   std::string job;                           // name; it determines the hour of the daily decision
   WindowId score_from;                       // earlier windows are stepped but not scored

@@ -26,6 +26,7 @@ class WindowCloser {
   bool asks_for_starts() const { return s_.asks_for_starts; }
   // While true, no window closes, because a source is about to send data for open windows.
   void Hold(bool hold);
+  // Returns true while windows are held.
   bool holds() const;
   // Returns the OOM kills since the last call. Times more than a window ahead of the cell's clock are cut.
   // Called before Close, which forgets the names of idle series.

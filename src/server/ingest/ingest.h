@@ -64,7 +64,9 @@ class Ingest {
   // Counts a sample that is dropped before its series is resolved.
   void CountDropped(uint64_t IngestCounts::*why) { ++(counts_.*why); }
 
+  // Returns the OOM kills since the last call, as OomSightings::Take.
   std::vector<OomSighting> TakeOoms() { return windows_.ooms().Take(mapper_); }
+  // Closes windows and yields them, as LiveWindows::CloseUntil.
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
   // Closes the windows before `first_open`, which are stored, and resets the counts.
   void StartAt(WindowId first_open) {

@@ -28,6 +28,7 @@ class KernelPeaks {
   // Returns the jobs with tasks that grew or were first seen since the last call. A peak that an agent
   // reports for a task replaces the sum of its parts' series. O(series), or O(1) if there is none.
   std::vector<KernelPeak> TakeRisen(const SeriesMapper& mapper);
+  // Forgets these slots.
   void Drop(std::span<const uint32_t> slots);
   size_t state_bytes() const { return peaks_.capacity() * (sizeof(uint32_t) + sizeof(float) + 1); }
 

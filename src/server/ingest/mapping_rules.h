@@ -44,6 +44,7 @@ enum class SeriesKind : uint8_t {
   kMemoryPeak,     // gauge of bytes: peak since the start, as the kernel keeps it
   kWaiting,        // 1: the container waits for its next start
 };
+// Returns true if series of this kind report numbers of tasks.
 inline bool IsReplicas(SeriesKind kind) {
   return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;
 }
@@ -58,6 +59,7 @@ inline bool IsFact(SeriesKind kind) {
   return kind == SeriesKind::kOwner || kind == SeriesKind::kInitContainer || kind == SeriesKind::kPodLabels ||
          IsReplicas(kind);
 }
+// Returns true for the counters of CFS periods.
 inline bool IsThrottling(SeriesKind kind) {
   return kind == SeriesKind::kCpuPeriodsTotal || kind == SeriesKind::kCpuThrottledPeriodsTotal;
 }

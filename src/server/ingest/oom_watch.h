@@ -41,6 +41,7 @@ class OomWatch {
     // No earlier end of the container was known: a previous run of the daemon may have counted the kill.
     bool is_first = false;
   };
+  // Returns true for the kinds of series that See accepts.
   static bool IsFor(SeriesKind kind) {
     return kind == SeriesKind::kRestartsTotal || kind == SeriesKind::kOomReason ||
            kind == SeriesKind::kOomEnded || kind == SeriesKind::kLastEnded || kind == SeriesKind::kWaiting;

@@ -52,6 +52,7 @@ class OwnerTable {
   // Notes a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". Returns the pods whose top
   // owner changed. O(1) unless it contradicts the present state, then O(facts).
   std::vector<std::string> Learn(std::string_view child, std::string_view owner);
+  // Forgets the owner of this child.
   void Forget(std::string_view child) { owners_.erase(child); }
   // Returns the child under which Learn accepts the program of a Job or pod ("scope/Job/name",
   // "scope/Pod/name"); its owner is a ProgramText.

@@ -105,6 +105,7 @@ class SeriesJobs {
   std::vector<std::string> Names() const;  // names of all jobs, ascending by number
   Facts FactsOf(JobId id) const;
   void MergeLabels(JobId id, const std::vector<taut::Label>& labels);
+  // Sets a job's workload if it was unknown, or had no parts; a change marks the job as relabelled.
   void NoteWorkload(JobId id, WorkloadParts parts);
   size_t state_bytes() const;  // includes its tasks
 

@@ -17,6 +17,7 @@ namespace taut::server {
 // Returns the minute since 1970, in which entries of series store when they were seen.
 inline uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, 60 * kMicrosPerSecond)); }
 
+// Returns the 64-bit hash by which SeriesMapper stores keys.
 inline uint64_t HashOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 // Returns the key "scope/Pod/name" of the pod in the labels.

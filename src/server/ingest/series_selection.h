@@ -16,6 +16,7 @@ namespace taut::server {
 // A set of series, as far as selectors need it. A few KiB per metric.
 class SeriesSelection {
  public:
+  // Adds a series by its labels.
   void Add(std::span<const LabelView> labels);
   void Add(const SeriesSelection& other);
   uint64_t series() const { return series_; }

@@ -44,6 +44,7 @@ class SlotLists {
     if (it == heads_.end()) return;
     for (uint32_t slot = it->second; slot != kNone; slot = links_[slot].next) fn(slot);
   }
+  // Returns the key of the slot's list; 0 if it is in none.
   uint64_t key_of(uint32_t slot) const { return slot < links_.size() ? links_[slot].key : 0; }
   size_t state_bytes() const {
     return links_.capacity() * sizeof(Link) + heads_.capacity() * (sizeof(std::pair<uint64_t, uint32_t>) + 1);

@@ -84,6 +84,7 @@ class BudgetService {
   // if that is unknown. Spending is as of at most a quarter of an hour ago, or of the last entry. Takes no
   // lock that is held while the account is read.
   std::string WhyHeld(std::string_view group) const;
+  // Returns the groups that may start nothing new, with the reasons. Locks like WhyHeld.
   brain::GroupHolds held() const;
   // Returns a copy of the present accounts.
   brain::BudgetAccounts accounts() const;

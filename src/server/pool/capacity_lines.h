@@ -78,6 +78,7 @@ class CapacityLines {
   void Put(int32_t hour, const HourOfCapacity& of);
   // Forgets this hour and all later ones.
   void CutFrom(int32_t hour);
+  // Returns the value of an hour; absent if it is unknown.
   std::optional<double> At(int32_t hour, Resource r, CapacityLine line) const;
   // Returns the use above a tier in that hour: the sum of the highest use of `tiers` [0, before), and of
   // former tiers that are not in `tiers`. Absent if nothing was measured.

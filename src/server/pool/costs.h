@@ -42,6 +42,7 @@ struct Costs {
   double saved() const { return owner - allocation; }
   double would_save() const { return owner - would_be; }
 };
+// Returns the costs of the amounts at these prices.
 Costs CostsOf(const AccountEntry& sums, const Prices& prices);
 
 inline constexpr std::string_view kByJob = ":job";  // instead of a label: the job itself

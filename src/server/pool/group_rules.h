@@ -27,6 +27,7 @@ class GroupRules {
   struct Place {
     std::string group, tier;  // group "": the job lacks a label of the template
   };
+  // Returns the group and tier of the job.
   Place Of(const JobRecord& job) const;
   const std::string& default_tier() const { return default_tier_; }
   bool has_tier_template() const { return tier_.has_value(); }

@@ -30,6 +30,7 @@ class JobTiers {
 
   // Returns the tiers by descending priority; never empty.
   std::span<const CapacityTier> tiers() const { return tiers_; }
+  // Returns the index in tiers(); nullopt if there is no such tier.
   std::optional<size_t> TierNamed(std::string_view name) const;
   struct Found {
     size_t tier = 0;      // the first tier if the name is unknown

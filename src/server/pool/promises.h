@@ -51,8 +51,11 @@ class OpenPromise {
 // Counts by day and resource, over all machines.
 class PromiseTotals {
  public:
+  // Counts the outcome of a promise on its day.
   void Add(Resource r, const OpenPromise::Outcome& outcome);
+  // Forgets the counts of earlier days.
   void ForgetBefore(int32_t day);
+  // Returns the sums over all days.
   PerResource<PromiseCounts> Sums() const;
 
   void Save(ByteWriter& out) const;

@@ -30,6 +30,7 @@ class RunningWork {
   void Replace(std::span<const Task> tasks);
   // Adds a task, or moves it to another workload.
   void Put(const Task& task);
+  // Removes a task; an unknown name has no effect.
   void Remove(const std::string& name);
 
   // Returns whether the workload runs; kUnknown before the first Replace.

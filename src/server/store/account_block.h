@@ -14,6 +14,7 @@
 namespace taut::server {
 
 inline constexpr uint32_t kJobsPerAccountChunk = 1024;
+// Returns the number of the job's chunk.
 constexpr uint32_t AccountChunkOf(JobId job) { return job.value / kJobsPerAccountChunk; }
 
 // Encodes the entries of one chunk, ascending by job. `first`: first window of their time.

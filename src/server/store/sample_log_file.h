@@ -38,6 +38,7 @@ class SampleLogFile final : public SampleLog {
 
   uint64_t unwritten_bytes() const override;
 
+  // Returns the size of all files, bytes.
   uint64_t bytes() const;
   // Returns the bytes deleted because of max_bytes, or not written because of errors.
   uint64_t lost_bytes() const;

@@ -127,10 +127,12 @@ absl::Status Damaged(std::string_view path, std::string_view what);
 class Transaction {
  public:
   enum class Kind : uint8_t { kRead, kWrite };
+  // Begins a transaction; kWrite locks at once. Errors as Database::Error.
   static absl::StatusOr<std::unique_ptr<Transaction>> Begin(Database& db, Kind kind);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
+  // Ends the transaction. On an error, the destructor rolls back.
   absl::Status Commit();
 
  private:

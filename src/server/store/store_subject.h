@@ -1,4 +1,4 @@
-// Both stores, for tests of what both promise.
+// Both stores, for tests of their common contract.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// Both ports of one store, and for a file also the way through a stop.
+// Store and History of one store. Reopen() closes and opens the store of a file, like a restart.
 class Subject {
  public:
   virtual ~Subject() = default;

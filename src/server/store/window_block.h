@@ -17,6 +17,7 @@
 namespace taut::server {
 
 inline constexpr uint32_t kJobsPerChunk = 64;
+// Returns the number of the job's chunk.
 constexpr uint32_t ChunkOf(JobId job) { return job.value / kJobsPerChunk; }
 
 // These copy one job's window between a window of all jobs and a day of one job.
