@@ -42,9 +42,9 @@ class DaemonClock {
   // returns the time.
   Timestamp Step();
   // Waits until the clock of a start far beyond the stored data is confirmed or found wrong, or until
-  // `stopping`.
-  // Makes a copy of the store at `store_path` first, and drops it if the clock was confirmed. Meanwhile
-  // nothing is closed, decided or ended; samples and agents are accepted.
+  // `stopping`. Makes a copy of the store at `store_path` first, and keeps it if no samples of other machines
+  // have confirmed or refuted the clock. Meanwhile nothing is closed, decided or ended; samples and agents
+  // are accepted.
   void Await(const std::string& store_path, const std::function<bool()>& stopping,
              const std::function<void()>& pause);
 

@@ -15,10 +15,12 @@ absl::StatusOr<WriteResult> SampleIntake::Write(std::string_view body, Timestamp
   const std::lock_guard lock(s_.mutex);
   if (absl::Status s = s_.CheckRoom(); !s.ok()) return s;
   now = NowForBody(body, now);
+  // Before the body is read: the gap begins at the newest sample before it.
   s_.EndGap(now);
   const uint64_t kept = s_.ingest->counts().kept();
   absl::StatusOr<WriteResult> result = s_.ingest->Write(body, now);
   s_.NoteNewest();
+  // Also after an error: the series before the damage were accepted.
   s_.LogWrite(body, now, kept);
   if (result.ok()) s_.Say({result->newest, sender}, s_.ingest->counts().kept() != kept);
   return result;
@@ -30,6 +32,7 @@ void SampleIntake::Take(std::span<const LabelView> labels, std::span<const Remot
   const uint64_t kept = s_.ingest->counts().kept();
   s_.ingest->Take({labels, samples, Fingerprint(labels, s_.options.ingest.seed)}, now);
   s_.clock.Hear(s_.ingest->windows().newest_sample(), s_.ingest->windows().newest_of_series(), now);
+  // Earlier samples are in windows that a restart reads from the history again.
   const auto first =
       std::ranges::lower_bound(samples, FloorDiv(keep_from.us, 1000), {}, &RemoteSample::timestamp_ms);
   if (s_.samples == nullptr || first == samples.end()) return;

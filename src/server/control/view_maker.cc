@@ -16,6 +16,8 @@ void ViewMaker::Refresh(const FleetPoint* point) {
     next->jobs.reserve(fleet->size());
     chunks = fleet->checkpoint.num_chunks();
   }
+  // The lock is released after each chunk. The caller holds Committer::writer(), so that nothing changes in
+  // between.
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const auto fleet = fleet_.Read();
     if (!fleet->checkpoint.ChunkHasJobs(chunk)) continue;
@@ -24,6 +26,7 @@ void ViewMaker::Refresh(const FleetPoint* point) {
       const std::shared_ptr<const brain::LiveJob> job = fleet->jobs.Share(JobId{i});
       if (job == nullptr) continue;
       next->jobs.push_back(ViewOf(*fleet, *job, day));
+      // The record keeps the live job alive, also after it is forgotten.
       next->jobs.back().record = std::shared_ptr<const JobRecord>(job, &job->record);
     }
   }

@@ -20,7 +20,7 @@
 
 namespace taut::server {
 
-// Thread-safe. OnWindow and OnPastWindow are called by one thread.
+// Thread-safe.
 class CapacityService {
  public:
   // `tiers`: by descending priority, not empty. The history of other tiers is kept: see

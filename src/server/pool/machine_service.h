@@ -43,7 +43,7 @@ struct PlacementOf {
   std::vector<PlacedMachine> machines;
 };
 
-// Thread-safe; one thread calls OnWindow. Machines with the same name in two sources are two machines.
+// Thread-safe. Machines with the same name in two sources are two machines.
 class MachineService {
  public:
   explicit MachineService(const MachineOptions& options);

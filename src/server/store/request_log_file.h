@@ -15,7 +15,7 @@ namespace taut::server {
 
 // The store's lock guards this file as well: one process at a time. The empty file "PATH.made" records that
 // there were entries. If it exists without entries, the log was deleted: Read reports damage, and Append
-// fails until the log is restored or "PATH.made" is deleted.
+// fails until the log is restored or "PATH.made" is deleted, and the daemon is restarted.
 class RequestLogFile final : public RequestLog {
  public:
   // Opens the file, or creates it. Errors as SqliteStore::Open.
