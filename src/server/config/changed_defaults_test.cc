@@ -61,7 +61,8 @@ struct AllSettings {
 
 constexpr const char* kRecord = "src/server/config/released_defaults.txt";
 
-// The defaults of the last release. TAUT_WRITE_DEFAULTS=1 writes those of this program: for a release alone.
+// Compares with the defaults of the last release. TAUT_WRITE_DEFAULTS=1 writes this program's defaults, only
+// for a release.
 Texts Released() {
   if (std::getenv("TAUT_WRITE_DEFAULTS") != nullptr) {
     std::ofstream out(kRecord);

@@ -1,4 +1,4 @@
-// The daemon's file: defaults, what it may say, and what is said of what it may not.
+// The daemon's file: its defaults, valid contents, and errors for invalid ones.
 #include "server/config/daemon_config.h"
 
 #include <cstdlib>
@@ -305,7 +305,7 @@ TEST(DaemonSettings, OldKeysAreReadWithANoticeEach) {
                           "replicas.hpa.down_window: 2m"));
 }
 
-// What is shown for a value is read back to what is shown.
+// Each displayed value parses to the same value.
 RC_GTEST_PROP(DaemonSettings, AreReadBackAsTheyAreShown, ()) {
   const auto table = DaemonSettingsTable();
   const DaemonSetting& s = table[static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(table.size())))];

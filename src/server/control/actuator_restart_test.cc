@@ -1,5 +1,5 @@
-// A daemon that is killed at any point between an order, its outcome and the next window: what the actuator holds
-// after the restart is what the fleet has in force.
+// A daemon is killed at any point between an order, its outcome and the next window. After the restart, the
+// actuator holds what the fleet has in force.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// Holds the latest order of each job and target, as the actuators of a cluster do, and carries it out if it is
-// told to.
+// Holds the latest order of each job and target, like the actuators of a cluster, and carries it out on
+// request.
 class HoldingActuator final : public Actuator {
  public:
   std::string_view name() const override { return "holding"; }
@@ -74,7 +74,7 @@ class HoldingCell {
  public:
   explicit HoldingCell(bool carries_out) : carries_out_(carries_out) { Restart(); }
 
-  // As a kill would.
+  // Ends like a kill.
   void Restart() {
     auto next = std::make_unique<HoldingActuator>();
     next->carries_out = carries_out_;

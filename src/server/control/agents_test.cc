@@ -1,4 +1,4 @@
-// What agents say to the control plane: tasks, windows, kills; and what it says of what stands.
+// Reports of agents to the control plane (tasks, windows, kills), and the terms that it returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -209,7 +209,7 @@ TEST(ControlAgents, AKillWaitsForAStoreThatFails) {
   EXPECT_EQ(Ooms(cell).size(), 1U);
 }
 
-// Orders say when they were decided: after the kill that they know of, whatever its teller's clock says.
+// An order is dated after the kill that caused it, whatever the clock of the reporting agent.
 TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   class NotingActuator final : public Actuator {
    public:

@@ -43,7 +43,7 @@ class MortalStore final : public ForwardingStore {
   ChaosProcess& process_;
 };
 
-// What annotations say, once a watch has listed them.
+// Settings in annotations, once a watch has listed them.
 class ChaosOwners final : public JobSettingsSource {
  public:
   explicit ChaosOwners(ChaosCluster& cluster) : cluster_(cluster) {}
@@ -106,7 +106,7 @@ class Chaos {
 
  private:
   struct Known {
-    bool out = false;            // tautd was told, and has acted
+    bool out = false;            // tautd received it and has acted
     std::vector<double> owners;  // limits that the template had of late
     std::map<std::string, std::string> set_by_people;
   };
@@ -193,7 +193,7 @@ class Chaos {
     const auto it = known_[job].set_by_people.find("mode");
     return it != known_[job].set_by_people.end() && it->second == "off";
   }
-  // A tick has acted on all that was told.
+  // A tick has acted on all reported kills.
   void NoteTold() {
     if (!owners_.is_synced) return;
     is_told_ = true;
@@ -201,7 +201,7 @@ class Chaos {
       if (IsOut(w)) known_[w.job].out = true;
     }
   }
-  // What people set goes before annotations.
+  // Settings made by people take precedence over annotations.
   bool IsOut(const ChaosWorkload& w) {
     const auto& set = known_[w.job].set_by_people;
     const auto it = set.find("mode");
@@ -386,7 +386,7 @@ void Chaos::CheckOrders() {
     if (!id.has_value()) continue;
     control_->Look(*id, [&](const brain::LiveJob& job) {
       for (const Resource r : kResources) {
-        // What is decided and not stored is not ordered.
+        // A decision that is not stored is not ordered.
         if (!mortal_.fails) {
           EXPECT_EQ(actuator_->Held(w.job, r), job.of(r).gate.in_force)
               << When() << ": " << w.job << " " << Name(r) << ": held, in force" << History(w.job);
@@ -436,7 +436,7 @@ void Chaos::CheckKills() {
 
 void Chaos::CheckKillsOf(const std::string& job, const std::vector<OomRecord>& charged,
                          std::vector<ChaosKill> real) {
-  // Of an end that is scraped as it happens the sample is the date; a restart shows an earlier one.
+  // An end that is scraped while it lasts has the sample's time; a restart shows an earlier one.
   constexpr int64_t kShownSeconds = 2, kUndatedSeconds = 420;
   std::vector<OomRecord> undated;
   const auto pair = [&](OomRecord oom, int64_t within_s) {

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kBeginS = 1'700'000'000, kYear = 365 * 86'400, kDay = 86'400, kHourS = 3600;
 Timestamp AtSeconds(double seconds) { return {static_cast<int64_t>(seconds * 1e6)}; }
 
-// A machine whose clock may be wrong, and senders whose clocks are right unless said.
+// A machine whose clock may be wrong. The senders' clocks are right unless noted.
 class World {
  public:
   explicit World(std::optional<int64_t> stored_s = std::nullopt, double error = 0,
@@ -19,7 +19,7 @@ class World {
         guard(options, AtSeconds(kBeginS + error), 100,
               stored_s ? std::optional(Timestamp::FromSeconds(*stored_s)) : std::nullopt) {}
 
-  // Lives on; what the guard says less the true time at the end.
+  // Advances the time. Returns the guard's error at the end: its time less the true one.
   double Live(int seconds) {
     Timestamp now;
     for (int i = 0; i < seconds * 2; ++i) {
@@ -115,7 +115,7 @@ TEST(ClockGuard, AStartWithAClockBehindWhatIsStoredGoesOnFromThere) {
   EXPECT_NEAR(w.Live(1), 0, 0.1);
 }
 
-// The daemon was away for half an hour, and the clock is an hour back: samples say what time it is.
+// The daemon was stopped for half an hour, and the clock is an hour back: samples determine the time.
 TEST(ClockGuard, SendersAreBelievedRatherThanAClockThatIsKnownToBeWrong) {
   World w(kBeginS - 1800, -kHourS);
   EXPECT_NEAR(w.Live(120), 0, 10);
@@ -164,7 +164,7 @@ TEST(ClockGuard, NoTimeBeforeWhatIsStoredIsBelieved) {
   EXPECT_NEAR(w.Live(60), 0, 1);
 }
 
-// A machine that boots a day ahead, with its own Prometheus: its samples say what its clock says.
+// A machine boots a day ahead, with its own Prometheus, whose samples have the same wrong time.
 TEST(ClockGuard, AStartFarBeyondTheStoredDataWaits) {
   World w(kBeginS - 600, kDay);
   w.sender_error = kDay;
@@ -198,7 +198,7 @@ TEST(ClockGuard, AClockBehindTheStoredDataEndsTheWait) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kHolds);
 }
 
-// After an outage of a day, the first samples of two machines say that the clock is right.
+// After an outage of a day, the first samples of two machines confirm the clock.
 TEST(ClockGuard, SamplesOfSeveralMachinesEndTheWait) {
   World w(kBeginS - kDay);
   w.machines = 1;

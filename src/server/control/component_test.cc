@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Writes down what it is asked to do.
+// Records its calls.
 class Recorded final : public Component {
  public:
   Recorded(std::string name, std::vector<std::string_view> after, std::vector<std::string>& acts,
@@ -70,7 +70,7 @@ TEST_F(ComponentListTest, TwoThatWaitForEachOtherAreAnError) {
   EXPECT_THAT(acts_, ElementsAre());
 }
 
-// What has not started has nothing to save and nothing to show.
+// A component that has not started saves and shows nothing.
 TEST_F(ComponentListTest, AStartThatFailsEndsTheStartsAndNothingOfItIsShownOrSaved) {
   Add("store", {});
   Add("port", {}, absl::UnavailableError("the address is taken"));

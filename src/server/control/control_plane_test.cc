@@ -20,7 +20,7 @@ std::vector<Decision> Stored(InMemoryStore& store) {
   return decisions;
 }
 
-// What would be decided if nothing ever stopped.
+// The decisions of a daemon that never stops.
 std::vector<Decision> Straight(int minutes) {
   ControlCell cell;
   EXPECT_TRUE(cell.Live(0, minutes).ok());
@@ -84,7 +84,7 @@ TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
   EXPECT_EQ(cell.control().view()->ooms_day, 0U) << "a day is 24 h, not 288 windows";
 }
 
-// A daemon that has waited for its first sample takes it.
+// A daemon that waits for its first sample accepts it.
 TEST(ControlPlane, TicksBeforeTheFirstSampleDoNoHarm) {
   ControlCell cell;
   for (int i = 0; i < 3; ++i)
@@ -118,7 +118,7 @@ TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
   }
 }
 
-// Decisions are made known with the pass; the checkpoints that follow it may fail or never come.
+// Decisions are published with the pass. The checkpoints after it may fail, or never be written.
 TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
   const std::vector<Decision> straight = Straight(300);
   for (const bool killed : {false, true}) {

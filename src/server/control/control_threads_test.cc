@@ -1,5 +1,5 @@
-// Everybody at once: senders, the loop, readers, a person. What they see must hold together; the build with
-// ThreadSanitizer looks for the rest.
+// Concurrent senders, loop, readers and a person. Their results must be consistent; the build with
+// ThreadSanitizer finds races.
 #include <atomic>
 #include <thread>
 
@@ -54,7 +54,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   reader.join();
   person.join();
   EXPECT_TRUE(control.status().ready().ok());
-  // Decision numbers have no gaps, whoever caused them.
+  // Decision numbers have no gaps, whatever thread caused them.
   DecisionQuery all;
   all.limit = 1'000'000;
   const auto stored = control.history().Decisions(all, History::Reasons::kLeaveOut);
@@ -62,7 +62,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   for (size_t i = 0; i < stored->size(); ++i) EXPECT_EQ((*stored)[i].id, stored->size() - i);
 }
 
-// Agents that have kept kills bring them, of jobs nobody has met, while ticks run and people change settings.
+// Agents resend kills of unknown jobs while ticks run and people change settings.
 TEST(ControlPlaneThreads, KillsOfNewJobsWhileTicksRun) {
   ControlCell cell(40);
   ControlPlane& control = cell.control();

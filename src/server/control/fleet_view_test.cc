@@ -1,4 +1,4 @@
-// What lists and sums say of jobs, on views put together by hand.
+// Lists and sums of jobs, on views that are assembled by hand.
 #include "server/control/fleet_view.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class FleetViewTest : public ::testing::Test {
  protected:
   FleetViewTest() { view_.window = WindowId{kWindow}; }
 
-  // In observe: the limit in force is the owner's. Memory in the same figures as CPU, times 100.
+  // Mode observe: the limit in force is the owner's. Memory has the figures of CPU, times 100.
   JobView& Add(std::string name, float usage, float owner, float would_be, uint32_t tasks = 1) {
     const JobId id{static_cast<uint32_t>(view_.jobs.size())};
     JobView& job = view_.jobs.emplace_back();
@@ -51,7 +51,7 @@ class FleetViewTest : public ::testing::Test {
   FleetView view_;
 };
 
-// In observe nothing is applied: what could be saved comes first, and what is not known last.
+// Nothing is applied in observe. Possible savings come first, unknown ones last.
 TEST_F(FleetViewTest, WhatCouldBeSavedSortsTheJobsInObserve) {
   Add("little", 1, 4, 3);
   Add("unknown", 1, -1, 3);
@@ -121,7 +121,7 @@ TEST_F(FleetViewTest, SortsByTheForecastChance) {
   EXPECT_THAT(Names({SortBy::kChance, Resource::kMemory}), ElementsAre("c", "a", "b"));
 }
 
-// Of CPU by the default recommender there is no forecast: what was counts.
+// The default recommender has no forecast for CPU, so the past days count.
 TEST_F(FleetViewTest, WithoutAForecastTheDaysSoFarSort) {
   const auto days = [&](const char* name, int measured, int over) {
     JobAmounts& a = Add(name, 1, 4, 2).amounts[0];
@@ -162,7 +162,7 @@ TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
   EXPECT_EQ(memory.risk.days_ordered, 0.03);
 }
 
-// Orders are shown of the recommenders that some job has, in the measure that they take orders in.
+// Ordered risks are shown for recommenders that a job uses, in the unit of their orders.
 TEST_F(FleetViewTest, ScaledJobsAreSummedUpWithWhatOverloadsAndHoldsThem) {
   Add("owner's", 1, 4, 3, 50);
   const auto scaled = [&](uint32_t running, int32_t would_be) -> JobView& {
@@ -225,7 +225,7 @@ TEST_F(FleetViewTest, PartsOfNamesFindJobs) {
 
 class ListsTest : public ::testing::Test {
  protected:
-  // Many equal figures, many absent ones, names whose order is not that of the numbers.
+  // Many equal figures, many absent ones, and names in another order than numbers.
   void AddSome(size_t count) {
     const char* const kTeams[] = {"Search", "ads", "maps"};
     for (size_t n = 0; n < count; ++n) {
@@ -317,7 +317,7 @@ TEST_F(ListsTest, AnIndexIsTakenOverWhereJobsComeAndGoAndGetLabels) {
     std::erase_if(view_.jobs, [&](const JobView&) { return rng_.Below(10) == 0; });
     AddSome(100);
     if (round % 2 != 0) continue;
-    // The next index is told that labels have changed.
+    // The next index is made with changed labels.
     JobRecord record = *view_.jobs[static_cast<size_t>(round)].record;
     record.labels = {{"team", "ads"}};
     view_.jobs[static_cast<size_t>(round)].record = std::make_shared<const JobRecord>(std::move(record));

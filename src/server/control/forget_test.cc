@@ -1,4 +1,4 @@
-// Jobs that come and go: what is kept of them, for how long, and what their return brings back.
+// Jobs that disappear and return: what is kept, for how long, and what a return restores.
 #include "common/testing/test_scale.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-// A cell whose tasks are told of as agents do, one window at a time.
+// A cell whose tasks are reported as agents do, one window at a time.
 class ChurnCell {
  public:
   explicit ChurnCell(size_t max_jobs = 1'000'000) : max_jobs_(max_jobs) { Start(); }
@@ -86,7 +86,7 @@ class ChurnCell {
   std::unique_ptr<ControlPlane> control_;
 };
 
-// Of jobs, series and open windows.
+// Memory of jobs, series and open windows.
 size_t StateBytes(const ControlPlane& control) {
   size_t fleet_bytes = 0;
   control.WithFleet([&](const brain::LiveFleet& fleet) { fleet_bytes = fleet.checkpoint.state_bytes(); });
@@ -234,7 +234,7 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
   EXPECT_EQ(after.invalid, before.invalid + 1);
   EXPECT_EQ(after.far_future, before.far_future + 1);
   EXPECT_EQ(cell.control().ingest().counts.mapper().jobs, 4U);
-  // What no rule wants is unmapped, whatever its samples are.
+  // A series without a rule is unmapped, whatever its samples.
   const LabelView other[] = {{"__name__", "node_network_speed_bytes"}, {"device", "eth0"}};
   const RemoteSample negative[] = {{-125'000, now.us / 1000}};
   cell.control().ingest().samples.Take(other, negative, now);

@@ -33,7 +33,7 @@ class JobTotalsTest : public ::testing::Test {
   FleetView view_;
 };
 
-// As in Fleet: what a job saved that runs no more is saved no more.
+// Like Fleet: a job that has ended saves nothing.
 TEST_F(JobTotalsTest, AJobThatWasNotInTheLastWindowIsInNoSum) {
   view_.window = WindowId{10};
   Add("shop/web", {{"team", "shop"}}, 2, 100, 400, 150).last_seen_s = WindowId{11}.start_s();
@@ -74,7 +74,7 @@ TEST_F(JobTotalsTest, AddUpByTheValueOfALabel) {
   EXPECT_EQ(memory.would_be, 650);
   EXPECT_EQ(memory.would_save, 450);
   EXPECT_EQ(memory.saved, 0);
-  // What is not known is not 0: a job without a limit of its owner saves nothing, and is used all the same.
+  // An unknown amount is not 0: a job without an owner's limit saves nothing, but its usage counts.
   const TotalAmounts& none = all[2].totals.amounts[static_cast<size_t>(Resource::kMemory)];
   EXPECT_EQ(none.usage, 15);
   EXPECT_EQ(none.owner_limit, 0);
@@ -96,7 +96,7 @@ TEST_F(JobTotalsTest, CountOnlyTheJobsThatFit) {
   EXPECT_THAT(Values(which), ElementsAre());
 }
 
-// What was forecast and what came, by class and size, so that a good total hides no bad part.
+// Forecasts and outcomes by class and size, so that a good total hides no bad part.
 TEST_F(JobTotalsTest, SplitTheRiskByClassAndSize) {
   const auto add = [&](std::string name, float gib, brain::JobClass job_class, uint32_t tasks, float chance,
                        uint8_t over) {

@@ -27,7 +27,7 @@ std::vector<LateJob> LateOf(ControlCell& cell, int now = kLate + 60) {
   return cell.control().pasts().LateJobs(At(0), At(now - 5));
 }
 
-// What a server that scraped each minute has of the minutes (from, to], of all jobs, an hour at a time.
+// Series of a server that scraped all jobs each minute, for the minutes (from, to], an hour at a time.
 std::vector<JobPast> PastOf(std::span<const LateJob> wanted, int from, int to) {
   PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(from)), wanted);
   for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
@@ -156,7 +156,7 @@ TEST_F(LateJobsTest, OnlyWhatIsWantedIsKept) {
   EXPECT_EQ(PastOf(late, 0, 600)[1].state, PastState::kNothing);
 }
 
-// Who owns a pod is known from facts that have no sample of then.
+// Owners of pods are known from facts without samples of that time.
 TEST_F(LateJobsTest, FactsSayWhoseTheSeriesWere) {
   const LateJob wanted{JobId{3}, "shop/rollout/web", WindowId::Of(At(100))};
   PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(0)), {&wanted, 1});
@@ -213,7 +213,7 @@ TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
     ASSERT_GE(memory.windows, 12U);
     for (const uint64_t amount : {memory.allocation, memory.billed, memory.owner, memory.would_be})
       EXPECT_EQ(amount, 200U * 300 * memory.windows) << "MiB-seconds";
-    // As a store keeps it.
+    // In the form in which a store returns it.
     JobDay stored;
     stored.job = day.job;
     stored.day = day.day;
@@ -223,7 +223,7 @@ TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
   }
 }
 
-// Killed after the past is stored and before anybody has learnt from it.
+// The daemon is killed after the past is stored and before any job has learnt from it.
 TEST_F(LateJobsTest, AKillBeforeTheyHaveLearntLosesNothing) {
   Appear();
   ASSERT_TRUE(AddPasts().ok());
@@ -286,7 +286,7 @@ std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
   return out;
 }
 
-// Senders that are away for longer than windows stay open leave a gap, whatever the clock says meanwhile.
+// Senders that are silent for longer than windows stay open leave a gap, whatever the clock does meanwhile.
 TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());
@@ -299,13 +299,13 @@ TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "each once";
   ASSERT_TRUE(cell.Live(206, 210).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "windows were open all the time";
-  // Of a time that is read from history there is none.
+  // A time that is read from history has no gap.
   ASSERT_TRUE(cell.Send(300, At(300)).ok());
   ASSERT_TRUE(cell.control().Tick(At(290), brain::When::kPast).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty());
 }
 
-// What is read of a gap stands between the windows of before and after, and the jobs learn from it.
+// Usage of a gap is placed between the windows before and after, and the jobs learn from it.
 TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   ControlCell straight(kSeries), cell(kSeries);
   for (ControlCell* c : {&straight, &cell}) {
@@ -326,7 +326,7 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
       << "whether their past was asked for is as before";
   ASSERT_TRUE(cell.Live(499, 500).ok());
   EXPECT_EQ(cell.control().status().counts().retrained, 4U);
-  // Of the windows at its ends, the parts that came are all that counts.
+  // Windows at the ends of the gap count with the samples that arrived.
   const auto usage = [](ControlCell& c, std::string_view job) {
     std::vector<Figures> out = Usage(Days(c, *c.control().Find(job)), 490);
     std::erase_if(out, [](const Figures& f) {
@@ -372,7 +372,7 @@ TEST_F(LateJobsTest, TheYoungAndTheOldAreNotAskedFor) {
   EXPECT_EQ(cell_.control().pasts().counts(At(kLate + 10)).waiting, 0U);
 }
 
-// Limits in force and what people have set stay; the past only says what is recommended from then on.
+// Limits in force and people's settings stay; the past only changes later recommendations.
 TEST_F(LateJobsTest, SettingsAndLimitsInForceStay) {
   cell_.mode = Mode::kAuto;
   cell_.Restart();

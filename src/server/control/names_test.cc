@@ -1,5 +1,4 @@
-// What a job is called, whose task a container is, and which labels a job has: through the whole control
-// plane.
+// Names and labels of jobs, and the tasks of containers, through the whole control plane.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// OOM kills as they really come: of jobs nobody has met, too late, of the future; and what they ask for
-// outlives a change of recommender and an upgrade.
+// OOM kills under real conditions: of unknown jobs, late, or in the future. Their effect survives a change of
+// recommender and an upgrade.
 #include "common/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -58,7 +58,7 @@ TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(), 1U);
 }
 
-// Nobody has said what time it is: the job begins with the first sample, with its time.
+// The time is unknown: the job begins with the first sample, at its time.
 TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   ControlCell cell(80, ClockSource::kSamples);
   ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, OomsAt(0), 1, 1e9, OomsAt(0)).ok());
@@ -83,13 +83,13 @@ TEST(ControlOoms, AFutureTimeFreezesNothing) {
   ASSERT_FALSE(ooms.empty());
   for (const OomRecord& o : ooms) EXPECT_LE(o.time_s, OomsAt(180).seconds() + 300);
   for (const Decision& d : cell.told()) EXPECT_LE(d.time_s, OomsAt(180).seconds() + 300);
-  // The owner asks for less: a change, an hour after the last.
+  // The owner sets an upper bound: a change, an hour after the last.
   ASSERT_TRUE(SetOne(cell.control(), JobId{0}, "memory.upper", "1GiB", "anna").ok());
   ASSERT_TRUE(cell.Live(181, 260).ok());
   EXPECT_EQ(InForce(cell), 1024 * kMiB);
 }
 
-// What an earlier life stored under a wrong clock.
+// Kills that a previous start stored under a wrong clock.
 TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
@@ -116,7 +116,8 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   });
 }
 
-// Told after its window was passed, and before the next: a restart knows it and what was decided on it.
+// A kill is reported after its window was passed, and before the next. A restart restores it and its
+// decision.
 TEST(ControlOoms, OneToldLateOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());
@@ -133,7 +134,7 @@ TEST(ControlOoms, OneToldLateOutlivesARestart) {
   EXPECT_GT(InForce(cell), kKilledAt);
 }
 
-// A container that has ended tells its last end as long as it is there.
+// A container that has ended shows its last end while it exists.
 TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
@@ -164,8 +165,8 @@ TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   EXPECT_EQ(stored(), 2U);
 }
 
-// A machine whose clock is ahead dates a kill after the sample that shows it, and a restart sees it with a
-// later sample.
+// A machine whose clock is ahead dates a kill after the sample that shows it. After a restart, a later sample
+// shows it.
 TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
   for (const bool logged : {false, true}) {
     const TempDir dir;
@@ -229,7 +230,7 @@ TEST(ControlOoms, OneWithoutADateIsTheOneThatIsDatedAfterARestart) {
   EXPECT_FALSE(meet(4, 130, 130));
 }
 
-// A later kill, of which the checkpoint knows, does not hide an earlier one that is told after it.
+// A later kill in the checkpoint does not hide an earlier one that is reported after it.
 TEST(ControlOoms, OneToldLateAfterACheckpointOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());

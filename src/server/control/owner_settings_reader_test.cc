@@ -57,7 +57,7 @@ TEST(OwnerSettingsReader, AnOptOutHoldsFromTheStart) {
   const int asked = owners.asked;
   ASSERT_TRUE(cell.Live(180, 200).ok());
   EXPECT_EQ(owners.asked, asked) << "who has answered is not asked each tick";
-  // Another tautd takes over the same store: the settings may be others by now.
+  // Another tautd opens the same store: the settings may have changed.
   owners.state = JobAnswer::State::kUnknown;
   cell.told().clear();
   cell.Restart();

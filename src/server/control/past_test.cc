@@ -19,7 +19,7 @@ class Past : public testing::Test {
  protected:
   std::string path() const { return folder_ / "store.db"; }
 
-  // What a server that scraped each minute answers for (from, to], an hour at a time.
+  // Response of a server that scraped each minute, for (from, to], an hour at a time.
   static absl::Status Read(ControlCell& cell, int from, int to) {
     for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
       for (uint32_t i = 0; i < kPastSeries; ++i) {
@@ -70,7 +70,7 @@ std::vector<Decision> Decisions(ControlCell& cell) {
   return out;
 }
 
-// Windows, and what mode observe would have set in them, are those of a daemon that never stopped.
+// Windows, and would-be limits in observe, equal those of a daemon that never stopped.
 TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
   ControlCell straight(kPastSeries), cell(kPastSeries, path());
   for (ControlCell* c : {&straight, &cell}) {
@@ -165,7 +165,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 10)->size(), 2U);
 }
 
-// Agents that bring what they kept come first.
+// Agents resend their queues first.
 TEST_F(Past, HeldWindowsDoNotClose) {
   ControlCell cell(kPastSeries, path());
   ASSERT_TRUE(cell.Live(0, 30).ok());

@@ -23,8 +23,8 @@ brain::JobPolicy Hpa() {
   return policy;
 }
 
-// One day: `tasks` with a limit of two cores, and a load that `load` gives for each window.
-// `memory`: of each task, bytes.
+// One day: `tasks` with a limit of two cores, and the load that `load` returns for each window. `memory`: per
+// task, bytes.
 template <typename Load>
 JobDay Day(int tasks, Load load, float memory = kAbsent) {
   JobDay day;
@@ -46,7 +46,7 @@ JobDay Day(int tasks, Load load, float memory = kAbsent) {
   return day;
 }
 
-// A job by a load series of which no task is measured: how many run is what a series said.
+// A job with a load series and no measured task: a series reports the number of tasks.
 TEST(ReplicaHistory, HasTheNumberThatASeriesSaid) {
   brain::JobPolicy policy = Hpa();
   ASSERT_TRUE(brain::SetJobSetting("replicas.task_capacity", "100", policy).ok());

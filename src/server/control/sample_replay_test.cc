@@ -1,4 +1,4 @@
-// What was acknowledged outlives a restart, also while its window is open.
+// Acknowledged samples survive a restart, also while their window is open.
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -16,7 +16,7 @@ class SampleReplay : public testing::Test {
  protected:
   std::string path() const { return folder_ / "store.db"; }
 
-  // A counter of OOM kills says so at this minute.
+  // A counter of OOM kills shows it at this minute.
   static void SayKills(ControlCell& cell, int minute, double kills) {
     const NamedSample s{{{"__name__", "container_oom_events_total"},
                          {"container", "app"},
@@ -68,7 +68,7 @@ std::string Stored(ControlCell& cell) {
   return out;
 }
 
-// A small cell's file reaches back for hours: what is stored is not taken in again.
+// A small cell's file reaches back for hours: stored samples are not processed again.
 TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   ControlOptions options;
   options.ingest.ingest.windows.max_samples_per_series = 30;
@@ -114,7 +114,7 @@ TEST_F(SampleReplay, RestartsInEachMinuteChangeNothing) {
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
-// A window that is closed, but that the full disk did not take, is not lost with the process either.
+// A closed window that the full disk rejected is not lost with the process.
 TEST_F(SampleReplay, AFullStoreAndAKillLoseNothing) {
   ControlCell straight;
   ASSERT_TRUE(straight.Live(0, 200).ok());

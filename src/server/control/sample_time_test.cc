@@ -39,8 +39,8 @@ TEST(SampleTime, OneSampleOfAnotherCenturyStallsNothing) {
   EXPECT_EQ(StoredThroughMinute(cell), 95);
 }
 
-// A machine that boots a day ahead, with its own Prometheus: its samples are taken, and forgotten once the clock
-// is right.
+// A machine boots a day ahead, with its own Prometheus. Its samples are accepted, and forgotten once the
+// clock is right.
 TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   const TempDir folder;
   ControlCell cell(80, folder.path() + "/store");
@@ -80,7 +80,7 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
   ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
   EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
   EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 50.0);
-  // Nothing comes any more: the last one came as late as it did, and grows old.
+  // No more samples arrive: the delay of the last one stays, and its age grows.
   ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
   EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
   EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 600.0);
@@ -139,7 +139,7 @@ TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
   }
 }
 
-// A daemon's clock that runs ahead of all samples: what comes later is taken all the same.
+// A daemon's clock runs ahead of all samples: later samples are accepted nevertheless.
 TEST(SampleTime, AClockThatRunsAheadClosesNothingThatHasNotBegun) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());

@@ -1,4 +1,4 @@
-// The usage of a start goes from the series that says when it was to what taut explain says, and over a restart.
+// Usage of a start: from the series with its time to the output of taut explain, and over a restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ class ControlStarts : public ::testing::Test {
  protected:
   static constexpr int kStartMinute = 122;
 
-  // As kube-state-metrics says it: the first pod started at kStartMinute, the others long ago.
+  // Series of kube-state-metrics: the first pod started at kStartMinute, the others long ago.
   void SayStarts(int minute) {
     std::vector<RemoteSeries> series;
     std::vector<NamedSample> named;
@@ -75,7 +75,7 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   EXPECT_GT(peaks.highest()->peak, 0);
   EXPECT_THAT(cell_.control().Explain(JobId{0}, Resource::kCpu).sentence,
               HasSubstr("In the first 10m after its start a task"));
-  // The windows of the start have nine tasks with CPU, and say what the tenth used.
+  // Windows of the start have nine tasks with CPU, and the usage of the tenth apart.
   int starts = 0;
   ASSERT_TRUE(cell_.store()
                   .ReadWindows(WindowId{INT32_MIN / 2},

@@ -1,4 +1,4 @@
-// What an answer costs to read, per sample.
+// Cost of parsing a response, per sample.
 #include <benchmark/benchmark.h>
 
 #include "common/base/strings.h"

@@ -97,7 +97,7 @@ void BM_CloseWindow(benchmark::State& state) {
 }
 BENCHMARK(BM_CloseWindow)->Arg(20'000)->Iterations(3)->Unit(benchmark::kMillisecond);
 
-// Series never seen before: labels are read, rules tried, names given.
+// New series: labels are read, rules matched, and names assigned.
 void BM_NewSeries(benchmark::State& state) {
   const std::vector<std::string> bodies = CadvisorScrape(20'000).Bodies(kStartMs);
   uint64_t samples = 0;

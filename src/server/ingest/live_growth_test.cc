@@ -24,7 +24,7 @@ class GrowthCell {
     const RemoteSample sample{mib * kMiB, (kGrowthStart + second) * 1000};
     ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp{sample.timestamp_ms * 1000});
   }
-  // What the largest task will have, in MiB; 0: none passes the limit.
+  // Projected memory of the largest task, in MiB; 0: none passes the limit.
   double Will(double limit_mib, int second) {
     const JobLimit limit{JobId{0}, limit_mib * kMiB};
     const auto seen = ingest_.windows().FindGrowth({&limit, 1}, Timestamp::FromSeconds(kGrowthStart + second),

@@ -312,7 +312,7 @@ TEST(LiveWindows, TheOwnersLimitIsTheLargestOfItsTasksAndNeedsEveryPart) {
   EXPECT_EQ(cell.closed()[2].jobs.at(0).window.memory_limit_bytes, 70);
 }
 
-// cgroup v1's word for no limit, and that of Docker before 1.10.
+// Values for "no limit" in cgroup v1, and in Docker before 1.10.
 TEST(LiveWindows, ALimitThatNoMachineHasIsNone) {
   for (const double none : {9223372036854771712.0, 18446744073709551615.0, 0x1p60}) {
     Cell cell;
@@ -380,7 +380,7 @@ TEST(LiveWindows, PeriodsOfLimitsAreCountedByTask) {
     points.push_back({"cpu_cores", "web", "a", "app", "", double(s), 0.5});
     points.push_back({"cpu_cores", "web", "b", "app", "", double(s), 0.5});
     points.push_back({"cpu_cores", "free", "a", "app", "", double(s), 0.5});
-    // The same counted twice counts once; containers of a pod are added up.
+    // A series that is counted twice counts once; containers of a pod are added up.
     for (const char* replica : {"1", "2"}) add("a", "app", replica, s, 2);
     add("a", "proxy", "", s, 1);
     add("b", "app", "", s, 0);
@@ -419,7 +419,7 @@ TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {
     // Ten a second at one task; twenty at the other, which starts in the middle.
     points.push_back({"load_total", "web", "a", "", "", double(s), 10.0 * s});
     if (s >= 150) points.push_back({"load_total", "web", "b", "", "", double(s), 20.0 * (s - 150)});
-    // The same measured twice counts once; parts of one task are added up.
+    // A part that is measured twice counts once; parts of one task are added up.
     for (const char* replica : {"1", "2"})
       points.push_back({"load", "queue", "q", "x", replica, double(s), 7});
     points.push_back({"load", "queue", "q", "y", "", double(s), 5});
@@ -592,8 +592,8 @@ rc::Gen<std::vector<Point>> ArbitraryPoints() {
   return rc::gen::scale(3, rc::gen::container<std::vector<Point>>(gauge));
 }
 
-// A stale marker of a series that is not known yet makes no series, and leaves none: of each series with a
-// number, one comes before its markers. The order is otherwise kept.
+// A stale marker of an unknown series creates no series, so each series has a number before its markers. The
+// order is otherwise kept.
 void NumbersBeforeMarkers(std::vector<Point>& points) {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, size_t> marker;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -628,7 +628,7 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
   split.Close(420);
   split.Close(1200);
   RC_ASSERT(split.Text() == whole.Text());
-  // Which of a number and a marker of one time is counted as taken depends on their order; none is dropped.
+  // A number and a marker at one time: their order determines which is accepted; neither is dropped.
   const auto kept = [](const IngestCounts& c) {
     return c.accepted + c.out_of_order + c.stale_markers + c.conflicts + c.duplicates;
   };
@@ -636,7 +636,7 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
   RC_ASSERT(kept(whole.counts()) == points.size());
 }
 
-// What stands in second `s` (of kBegin) for one resource of one task: the definition, written out.
+// Value in second `s` (after kBegin) for one resource of one task, straight from the definition.
 double Standing(const std::vector<Point>& points, const std::string& metric, int s) {
   std::map<std::string, double> parts;
   std::map<std::pair<std::string, std::string>, std::map<int, double>> series;
@@ -810,7 +810,7 @@ TEST(ReportedWindows, ATaskThatIsAlsoASeriesCountsOnce) {
   EXPECT_EQ(cell.closed()[0].tasks[0].cpu_mean_cores, 1);
   EXPECT_EQ(cell.closed()[0].tasks[0].memory_mean_bytes, 100);
   EXPECT_NE(cell.closed()[0].tasks[0].task, cell.closed()[0].tasks[1].task);
-  // A window of which its agent said nothing is the series'.
+  // For a window without its agent's report, the series count.
   EXPECT_NEAR(cell.closed()[1].tasks[0].cpu_mean_cores, 8, 0.01);
 }
 

@@ -1,4 +1,4 @@
-// What the built-in rules make of the series people have, and patterns, templates and owners one by one.
+// The built-in rules on common series, and patterns, templates and owners one by one.
 #include "server/ingest/mapping_rules.h"
 
 #include "common/base/strings.h"
@@ -227,7 +227,7 @@ TEST(BuiltinRules, NamesBeginWithTheCluster) {
                                          {"container", "c"}};
   EXPECT_EQ(MatchOf(labels, owners)->job, "north/shop/rollout/database");
   EXPECT_EQ(owners.Find("south/shop", "db-0"), (TopOwner{"statefulset", "db"}));
-  // A cluster is one part of a name, also in what is said of its pods.
+  // The cluster is one part of a name, also in facts about its pods.
   const std::vector<LabelView> fact = {{"__name__", "kube_pod_owner"}, {"cluster", "a/b"},
                                        {"namespace", "shop"},          {"pod", "db-0"},
                                        {"owner_kind", "Rollout"},      {"owner_name", "database"}};
@@ -271,7 +271,7 @@ TEST(Owners, RunsOfSparkAndRevisionsOfKnativeAreOneJob) {
       EXPECT_EQ(owner(run + "-exec-2"), "sparkapplication etl-exec") << has_facts;
     }
   }
-  // Of the operator, whose driver has the name of its SparkApplication, and whose schedules number these.
+  // The operator's driver has the name of its SparkApplication, whose schedules number these.
   owners.Learn("data/Pod/sum-1732793400000-driver", "SparkApplication/sum-1732793400000");
   owners.Learn("data/Pod/sum-b6d2f39aa1c04d2e-exec-1", "Pod/sum-1732793400000-driver");
   EXPECT_EQ(owner("sum-1732793400000-driver"), "sparkapplication sum-driver");
@@ -319,10 +319,10 @@ TEST(Owners, FactsCountForMoreThanNames) {
     return top.kind + " " + top.name;
   };
   EXPECT_EQ(owner("shop", "web-5d4f8c7b9d-x2x4z"), "deployment web");
-  // What the name said already changes nothing.
+  // A fact that confirms the name changes nothing.
   EXPECT_THAT(owners.Learn("shop/Pod/web-5d4f8c7b9d-x2x4z", "ReplicaSet/web-5d4f8c7b9d"), IsEmpty());
   EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Deployment/web"), IsEmpty());
-  // A ReplicaSet of another owner than its name says: its pods hear of it.
+  // A ReplicaSet whose owner differs from its name: its pods are returned.
   EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Rollout/storefront"),
               ElementsAre("shop/Pod/web-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(owner("shop", "web-5d4f8c7b9d-x2x4z"), "rollout storefront");
@@ -335,7 +335,7 @@ TEST(Owners, FactsCountForMoreThanNames) {
   EXPECT_EQ(owner("shop", "agent-x2x4z"), "daemonset agent");
   owners.Learn("shop/Pod/once-x2x4z", "Job/once");
   EXPECT_EQ(owner("shop", "once-x2x4z"), "job once");
-  // The name alone said Deployment: a change of the kind is one of the owner.
+  // The name alone implied a Deployment: another kind is another owner.
   EXPECT_THAT(owners.Learn("shop/Pod/web2-5d4f8c7b9d-x2x4z", "ReplicaSet/web2"),
               ElementsAre("shop/Pod/web2-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(owner("shop", "web2-5d4f8c7b9d-x2x4z"), "replicaset web2");
@@ -378,7 +378,7 @@ TEST(Owners, RunsNamesAreTakenApart) {
         "import-123e4567-e89b-12d3-a456-426614174000"}) {
     EXPECT_EQ(WithoutRunSuffix(run), "import") << run;
   }
-  // Words, versions and counts may tell one program from another.
+  // Words, versions and counts may distinguish programs.
   for (const char* name : {"import", "import-2", "import-v12", "import-123456", "import-deadbeef",
                            "import-frontend", "import-1200", "import-2026", "-x2x4z", "20261125", "",
                            "import-", "123e4567-e89b-12d3-a456-42661417400g"}) {
@@ -399,7 +399,7 @@ TEST(Owners, RunsOfAProgramAreOne) {
   owners.Learn("shop/Pod/import-20261125-ccccc", "Job/import-20261125");
   owners.Learn("shop/Job/import-20261125", "<none>/<none>");
   EXPECT_EQ(owner("import-20261125-ccccc"), "job import");
-  // What the Job names counts for more, and what the pod names for more than that.
+  // The Job's program precedes the run's name, and the pod's program precedes both.
   const std::string key = OwnerTable::ProgramKey("shop/Job/import-x2x4z");
   EXPECT_THAT(owners.Learn(key, "Program/nightly"), ElementsAre("shop/Pod/import-x2x4z-bbbbb"));
   EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job nightly");
@@ -416,7 +416,7 @@ TEST(Owners, RunsOfAProgramAreOne) {
   owners.Learn("shop/Pod/db-0", "StatefulSet/db-20261125");
   owners.Learn(OwnerTable::ProgramKey("shop/Pod/db-0"), "Program/load");
   EXPECT_EQ(owner("db-0"), "statefulset db-20261125");
-  // A pod of nobody is the program that it names, and else itself.
+  // A pod without an owner belongs to the program that it names, and else to itself.
   owners.Learn("shop/Pod/ci-x2x4z", "<none>/<none>");
   EXPECT_EQ(owner("ci-x2x4z"), "pod ci-x2x4z");
   owners.Learn(OwnerTable::ProgramKey("shop/Pod/ci-x2x4z"), "Program/ci");

@@ -55,7 +55,7 @@ TEST(OomWatch, ARestartForAnotherReasonIsNone) {
   EXPECT_EQ(See(watch, kRestartsTotal, 1, 1) + See(watch, kOomReason, 1, 1), 1U);
   // Ended with an error: the series of the old reason ends.
   EXPECT_EQ(See(watch, kRestartsTotal, 2, 2) + See(watch, kOomReason, 2, Stale()), 0U);
-  // Older kube-state-metrics say 0 for each reason that it is not.
+  // Older kube-state-metrics send 0 for every other reason.
   EXPECT_EQ(See(watch, kRestartsTotal, 3, 3) + See(watch, kOomReason, 3, 0), 0U);
   EXPECT_EQ(See(watch, kOomReason, 9, 1), 0U) << "that is of another end";
   EXPECT_EQ(See(watch, kRestartsTotal, 10, 4) + See(watch, kOomReason, 10, 1), 1U);
@@ -177,7 +177,7 @@ TEST(OomWatch, AKillBetweenTwoLooksAtOneTimeIsOne) {
   EXPECT_EQ(kills, 4U) << "killed twice";
 }
 
-// What of these kills LiveWindows would count: seconds after kWatchStart, and how many.
+// The kills that LiveWindows would count: seconds after kWatchStart, and their number.
 std::vector<std::pair<int64_t, uint64_t>> Dates(const std::vector<OomWatch::Kill>& kills) {
   std::vector<std::pair<int64_t, uint64_t>> out;
   for (const OomWatch::Kill& k : kills) {

@@ -72,7 +72,7 @@ void WriteOpenMetrics(const std::filesystem::path& path) {
   out << "# TYPE container_memory_working_set_bytes gauge\n";
   series("container_memory_working_set_bytes{namespace=\"ns\",pod=\"p\",container=\"b\"}", kEnd,
          [](int64_t s) { return 1e9 + static_cast<double>(s); });
-  // The sum of the pod, which no rule wants, and a metric that none does.
+  // The sum of the pod, and a metric: no rule matches either.
   series("container_memory_working_set_bytes{namespace=\"ns\",pod=\"p\"}", kEnd, [](int64_t) { return 5e9; });
   out << "# TYPE other gauge\n";
   series("other", kEnd, [](int64_t) { return 1.0; });
@@ -105,7 +105,7 @@ class RealPrometheus {
   int port_ = 0;
 };
 
-// Its index knows when a series began and ended; what is selected from it is all that is read.
+// The index stores when a series began and ended; only selected series are read.
 void CheckSeriesOf(PrometheusHistory& history) {
   const auto series = [&](int64_t from_s, int64_t to_s, SeriesSelection* selection) {
     std::vector<std::string> found;

@@ -35,7 +35,7 @@ struct Fake {
   std::mutex mutex;
   std::vector<std::string> queries;  // "cpu 3600 @ 3600": metric, range, end after kStart
 
-  // Of the series index: two series an hour.
+  // The series index has two series an hour.
   HttpResponse AnswerSeries(const std::vector<QueryParameter>& form) {
     std::string matches;
     int64_t start = 0, end = 0;
@@ -153,7 +153,7 @@ class PrometheusHistoryTest : public testing::Test {
   HistoryProgress progress_;
 };
 
-// What a look at a few series costs: one request, or some if the server has too much to do; no samples.
+// Cost of reading the labels of a few series: one request, or some if the server is busy; no samples.
 TEST_F(PrometheusHistoryTest, TheIndexIsAskedForSeriesAlone) {
   const std::vector<MappingRule> rules = {Rule("cpu", SeriesKind::kCpuSecondsTotal),
                                           Rule("owner", SeriesKind::kOwner)};
@@ -298,7 +298,7 @@ TEST_F(PrometheusHistoryTest, ASlowServerIsAskedForLess) {
   ClientOptions client;
   client.timeout = std::chrono::milliseconds(500);
   const absl::Status read = Read(3600, client);
-  // On a machine that is very busy even the short ones may time out; then this is said.
+  // On a very busy machine even the short ones may time out; then the error reports it.
   if (!read.ok()) {
     EXPECT_THAT(Message(read), HasSubstr("too slow"));
     return;

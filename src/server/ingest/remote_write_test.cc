@@ -69,7 +69,8 @@ std::string LabelField(std::string_view name, std::string_view value) {
   return Field(1, Field(1, name) + Field(2, value));
 }
 
-// By hand from the message's definition: field 1 length-delimited is 0x0A, a double 0x09, an int64 0x10.
+// Encoded by hand from the message's definition: field 1 length-delimited is 0x0A, a double 0x09, an int64
+// 0x10.
 const std::string kUpMessage =
     std::string("\x0A\x2B", 2) +                                       // timeseries, 43 bytes
     std::string("\x0A\x0E\x0A\x08__name__\x12\x02up", 16) +            // label, 14 bytes

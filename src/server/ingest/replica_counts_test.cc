@@ -45,7 +45,7 @@ class CountedCell {
   void Run(const CountLabels& labels, int from, int to) {
     for (int s = from; s < to; s += 30) Send(labels, s, 0.5 * (1000 + s));
   }
-  // What was said of each job of the only window that is closed by now.
+  // Reported numbers of each job in the only closed window.
   std::map<std::string, SaidReplicas> Close(int second) {
     std::map<std::string, SaidReplicas> out;
     ingest_.CloseUntil(Timestamp::FromSeconds(kCountsBegin + second), [&](const ClosedWindow& w) {
@@ -53,7 +53,7 @@ class CountedCell {
         const std::string name(ingest_.mapper().jobs().name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
-        // What the store keeps of it: nothing where as many are measured.
+        // Stored numbers; none where they equal the measured ones.
         const SaidReplicas kept =
             SaidOf(std::span(w.signals).subspan(job.window.first_signal, job.window.num_signals));
         const auto measured = static_cast<int>(job.window.num_tasks);

@@ -39,7 +39,7 @@ TEST(Selectors, LabelsThatAllRulesOfAMetricAskForNarrow) {
               ElementsAre(R"({__name__="m",a=~"x|y.*",b!=""})"));
   EXPECT_THAT(Texts({Rule("m", {{"a", "x\"\\", false}, {"no.label", "x", false}})}),
               ElementsAre(R"({__name__="m",a="x\"\\"})"));
-  // One that takes all, and another that does not.
+  // One rule accepts all values, the other does not.
   EXPECT_THAT(Texts({Rule("m", {{"a", "x", false}}), Rule("m")}), ElementsAre(R"({__name__="m"})"));
   // A pattern of another rule fits the name as well.
   EXPECT_THAT(Texts({Rule("m", {{"a", "x", false}}, SeriesKind::kOwner), Rule("m*")}),

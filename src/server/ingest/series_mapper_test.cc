@@ -47,7 +47,7 @@ std::string JobOf(const SeriesMapper& mapper, uint32_t slot) {
   return std::string(mapper.jobs().name(mapper.binding(slot).job));
 }
 
-// A source that knows groups of pods beside kube-state-metrics, which does not.
+// A source with groups of pods beside kube-state-metrics, which has none.
 TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   SeriesMapper mapper = NewMapper();
   const uint32_t slot = Resolve(mapper, Cpu("db-0")).slot;
@@ -69,7 +69,7 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   EXPECT_EQ(now(1), "shop/statefulset/db");
   (void)Resolve(mapper, regrouped("db@0", "2"), After(2));
   EXPECT_EQ(now(2), "shop/statefulset/db@0") << "as before";
-  // The series that said it first are forgotten, and what the last one says stays.
+  // The first series with the fact are forgotten; the fact of the last one stays.
   (void)Resolve(mapper, regrouped("db@0", "2"), After(60));
   EXPECT_EQ(now(60), "shop/statefulset/db@0");
   (void)mapper.ForgetIdle(After(61), 1800);
@@ -77,7 +77,7 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   (void)slot;
 }
 
-// "kind job task", of the series as a rule sees it.
+// Returns "kind job task" for the series, as a rule maps it.
 std::string Seen(SeriesMapper& mapper, const MappedLabels& labels) {
   const auto resolution = Resolve(mapper, labels);
   if (resolution.outcome != Outcome::kMapped) return "-";
@@ -169,7 +169,7 @@ TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
   EXPECT_EQ(mapper.counts().pods_without_containers, 1U) << "web-1 is gone";
 }
 
-// node_exporter's figures are of all that runs on a machine: the label says so, and sums leave the job out.
+// node_exporter's figures cover everything on a machine: the label marks the job, and sums leave it out.
 TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
   const auto label = [](const SeriesMapper& mapper, uint32_t slot) {
     return mapper.jobs().FactsOf(mapper.binding(slot).job).labels;
@@ -207,7 +207,7 @@ TEST(SeriesMapper, AJobHasTheWorkloadOfTheRuleThatNamedIt) {
   const LabelView none[] = {{"x", "y"}};
   EXPECT_EQ(workload(mapper.ResolveTask("batch/import", "1", none, After(0)).slot),
             (Workload{.source = Source::kAgents, .name = "batch/import"}));
-  // An agent that measures a pod's container says its job's name; series say of which workload.
+  // An agent that measures a pod's container names its job; series name the workload.
   const uint32_t task = mapper.ResolveTask("shop/statefulset/db", "db-0", none, After(0)).slot;
   EXPECT_EQ(workload(task).source, Source::kAgents);
   (void)mapper.jobs().TakeRelabelled();
@@ -269,7 +269,7 @@ TEST(SeriesMapper, LooksAgainWhenAnOwnerBecomesKnown) {
   EXPECT_EQ(mapper.binding(side.slot).task, mapper.binding(a.slot).task);
   EXPECT_EQ(JobOf(mapper, other.slot), "shop/statefulset/db");
   EXPECT_EQ(mapper.counts().rebound_series, 2U);
-  // The same fact again is no news.
+  // A repeated fact changes nothing.
   const uint64_t version = mapper.version();
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"));
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
@@ -320,7 +320,7 @@ TEST(SeriesMapper, ANameWithDotPartsIsRefused) {
     EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kRefused) << job;
   for (const char* job : {"a/..b", "a..b/c.", "...", "a//b"})
     EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kMapped) << job;
-  // What a pod says of its owner is not believed either.
+  // A pod's own statement about its owner is not trusted either.
   const auto pod = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "ReplicaSet", "../../act1/deployment/over"));
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
@@ -335,7 +335,7 @@ TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
   EXPECT_EQ(mapper.binding(Resolve(mapper, Cpu("web-0")).slot).job, JobId{1});
 }
 
-// Whatever comes and goes: a series in use has a slot of its own, bound as the rules say of it alone.
+// At any time, a series in use has a slot of its own, bound as the rules map it.
 RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
   SeriesMapper mapper = NewMapper();
   std::map<uint32_t, std::pair<uint32_t, int64_t>> alive;  // series: slot, minute last seen
@@ -427,7 +427,7 @@ TEST(SeriesMapper, IdleTasksOfAgentsAreForgotten) {
   EXPECT_EQ(mapper.binding(again.slot).task, 2U) << "numbers are not used again";
 }
 
-// ---- names that collide, and one container seen by two ----
+// ---- names that collide, and one container measured by two sources ----
 
 const std::string kContainer(64, 'c'), kOtherContainer(64, 'd');
 
@@ -450,7 +450,7 @@ TEST(SeriesMapper, AContainerThatAnAgentMeasuresIsOneTask) {
   const MappedLabels limit = DockerSeries("container_spec_memory_limit_bytes", id);
   MappedLabels other = DockerSeries("container_cpu_usage_seconds_total", other_id);
   other[3].value = "shop-web-2";
-  // The series come first, under a name of their own.
+  // The series arrive first, under a name of their own.
   const auto series = Resolve(mapper, cpu);
   EXPECT_EQ(JobOf(mapper, series.slot), "docker/shop-web-1");
   const auto told = mapper.ResolveTask("docker/shop/web", "h/shop-web-1", {}, kNow, kContainer);
@@ -560,14 +560,14 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
   EXPECT_THAT(mapper.jobs().TakeRelabelled(), ElementsAre(job));
   EXPECT_THAT(mapper.jobs().FactsOf(job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "blue")));
-  // A fact that ends takes no other fact of its pod with it.
+  // The end of a fact ends no other fact of its pod.
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"), After(50));
   mapper.ForgetIdle(After(70));
   EXPECT_EQ(JobOf(mapper, Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(70)).slot),
             "shop/rollout/storefront");
 }
 
-// Who may label a pod could else have its costs charged to another group.
+// Otherwise anyone who may label a pod could charge its costs to another group.
 TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
   SeriesMapper mapper = NewMapper();
   MappedLabels labels = PodLabels("web-5d4f8c7b9d-x2x4z", "red");
@@ -608,7 +608,7 @@ TEST(SeriesMapper, RunsAreOfTheProgramThatTheirPodsName) {
   Resolve(mapper, labels_of("store"), After(50));
   EXPECT_EQ(job(50), "shop/job/store");
   owners(50);
-  mapper.ForgetIdle(After(70));  // the first series, whose pod has said something else since
+  mapper.ForgetIdle(After(70));  // the first series, whose pod has another fact since
   EXPECT_EQ(job(70), "shop/job/store");
 }
 

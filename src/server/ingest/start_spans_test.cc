@@ -41,7 +41,7 @@ TEST(StartSpans, AreCutToTheWindowAndJoined) {
   EXPECT_THAT(SpansOf({{280, 290'000}}, 60), ElementsAre(StartSpan{280'000, 300'000}));
   EXPECT_THAT(SpansOf({{-60, 20'000}}, 60), IsEmpty());
   EXPECT_THAT(SpansOf({{300, 310'000}}, 60), IsEmpty());
-  // The same start said twice, another that goes on, and a third apart.
+  // A start reported twice, another that continues, and a separate third.
   EXPECT_THAT(SpansOf({{0, 15'000}, {0, 30'000}, {40, 45'000}, {200, 210'000}}, 60),
               ElementsAre(StartSpan{0, 100'000}, StartSpan{200'000, 260'000}));
 }

@@ -113,8 +113,7 @@ TEST_F(WorkloadSamples, AKillIsCountedOnce) {
   EXPECT_THAT(ingest_.TakeOoms(), IsEmpty());
 }
 
-// What an agent measures itself counts, and the kubelet's figures of the same
-// container do not.
+// An agent's own measurements count, and the kubelet's values for the same container do not.
 TEST_F(WorkloadSamples, AnAgentsContainerIsTheAgents) {
   WorkloadPart app = AppOf("web-1");
   app.container_id = std::string(64, 'a');
@@ -154,8 +153,7 @@ TEST_F(WorkloadSamples, AJobWithoutRoomOrNameIsRefusedAndCounted) {
   EXPECT_EQ(ingest_.counts().refused, 2U);
 }
 
-// The log of samples has what a source said, and nothing that a sender sends is
-// taken for it.
+// The sample log contains values of a WorkloadIntake. A sender's series with these names are not decoded.
 TEST_F(WorkloadSamples, AreReadAgainFromALog) {
   const WorkloadPart app = AppOf("web-1");
   const std::string packed = EncodePart(app, SeriesKind::kMemoryBytes);

@@ -1,4 +1,4 @@
-// The server of requests for quota as a client sees it; the API behind it is one that notes what it is asked.
+// The server for requests for quota from a client's view; the API behind it records its requests.
 #include "server/pool/admission_server.h"
 
 #include <gmock/gmock.h>

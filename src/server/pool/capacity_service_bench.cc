@@ -1,5 +1,5 @@
-// Budget of the capacity service: the window that closes an hour after 100 days, with the default tiers; what a
-// window says of 100,000 jobs, and of 5,000 machines with 20 tasks each; and the state, saved.
+// Budget of the capacity service: the window that closes an hour after 100 days, with the default tiers.
+// Also: the capacity of 100,000 jobs, or of 5,000 machines with 20 tasks each; and saving the state.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -31,7 +31,7 @@ void FillHour(CapacityService& service, MadeCell& cell, int32_t hour) {
   }
 }
 
-// After a hundred days, for which nothing was quoted: that would take a minute.
+// After a hundred days without quotes, which would take a minute.
 CapacityService& Full() {
   static CapacityService service(Tiers());
   if (service.window().has_value()) return service;

@@ -46,8 +46,8 @@ TEST(CapacityService, SaysWhatIsMissingUntilWhen) {
   EXPECT_EQ(production->left, 30);
 }
 
-// 100 cores, of which production uses up to 50 and some: what is left of them in 98 % of the hours is sold, and
-// what is promised is kept as often.
+// 100 cores, of which production uses up to about 50. The rest that is available in 98 % of the hours is
+// sold, and promises are kept as often.
 TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   CapacityService service(MadeTiers());
   MadeCell cell;
@@ -119,7 +119,7 @@ TEST(CapacityService, HistoryIsKnownFromTheFirstLiveWindowOn) {
   const CapacityOffer *of_live = OfferIn(*live.View(), "batch", "day", kCpu),
                       *of_later = OfferIn(*later.View(), "batch", "day", kCpu);
   ASSERT_TRUE(of_later != nullptr && of_later->sellable.has_value() && of_live->sellable.has_value());
-  // What was promised and came is not there to learn from.
+  // The later service has no past promises to learn from, so its quote differs a little.
   EXPECT_NEAR(*of_later->sellable, *of_live->sellable, 0.1 * *of_live->sellable);
   EXPECT_EQ(later.History(0, int64_t{end} * 300, 3600).lines,
             live.History(0, int64_t{end} * 300, 3600).lines);

@@ -101,7 +101,7 @@ TEST_F(Live, TheLastRoomIsGivenOnce) {
   EXPECT_EQ(Ask(Task("web-1", 4000), true), Outcome::kFits);  // a dry run holds nothing
   EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);
   EXPECT_EQ(Ask(Task("web-2", 1000)), Outcome::kDoesNotFit);
-  EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // the same is asked about again
+  EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // a repeated question about the same task
   EXPECT_EQ(live_.held(), 1U);
   live_.Put(Task("web-1", 4000));  // it is there
   EXPECT_EQ(live_.held(), 0U);

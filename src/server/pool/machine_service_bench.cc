@@ -1,5 +1,5 @@
-// Budget of the machine service: one window of 5,000 machines with 20 tasks each, both resources, at the end of
-// a block of the pool; and the state, saved and read.
+// Budget of the machine service: one window of 5,000 machines with 20 tasks each, both resources, at the end
+// of a block of the pool. Also: saving and loading the state.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

@@ -127,7 +127,7 @@ TEST(MachineService, MachinesComeAndGoAndChange) {
   EXPECT_EQ(service.View()->totals[0].machines, 2U);
   EXPECT_EQ(service.View()->totals[0].present, 1U);
 
-  // It comes back, smaller: its tasks' reservations go on.
+  // It returns with less capacity: its tasks' reservations continue.
   cell.machines["a"] = a.mapped();
   cell.capacity["a"] = {2.0, 8e9};
   cell.Window(service);
@@ -141,7 +141,7 @@ TEST(MachineService, MachinesComeAndGoAndChange) {
   EXPECT_TRUE(Only(service, "a").tasks.empty());
   EXPECT_NEAR(*Only(service, "b").of(Resource::kCpu).reservations, 4 + 1.15, 0.3);
 
-  // For good: forgotten, and its number is given to the next one.
+  // Permanently absent: forgotten, and its number is reused.
   cell.machines.erase("a");
   for (int i = 0; i <= 14 * kWindowsPerDay + 1; ++i) cell.Window(service);
   EXPECT_EQ(service.View()->machines.size(), 1U);
@@ -261,7 +261,7 @@ TEST(MachineService, PromisesAndHoldsThemAgainstWhatCame) {
   EXPECT_THAT(detail->reasons[1].sentence, HasSubstr(" GiB: above each"));
 }
 
-// What a promise's tasks use counts; what comes later does not.
+// Only tasks of the promise count; later ones do not.
 TEST(MachineService, ATaskThatComesLaterBreaksNoPromise) {
   MachineOptions options;
   options.history_days = 2;
@@ -314,7 +314,7 @@ TEST(MachineService, DamagedStateIsRefusedAndChangesNothing) {
   std::string flipped = sealed;
   flipped[flipped.size() / 2] ^= 1;
   EXPECT_EQ(fresh.LoadState(flipped).code(), absl::StatusCode::kDataLoss);
-  // As a writer with a fault would make them: whole, and of nonsense.
+  // Files of a faulty writer: complete, but with impossible contents.
   const std::string payload = *OpenCheckpoint(sealed);
   Rng rng(5);
   for (int i = 0; i < Scaled(3000); ++i) {

@@ -125,7 +125,7 @@ TEST_F(PoolKill, WhatWasSavedLaterLosesNothingAndTheOtherOnlyTheWindowsBetween) 
   }
 }
 
-// As with a state of many machines, which is written with each sixth window.
+// A state of many machines is written with every sixth window.
 TEST_F(PoolKill, MachinesThatWereSavedBeforeCapacityAreShownWhenTheNextWindowCloses) {
   const std::string file = path_ + ".machines", older = dir_.File("older");
   std::filesystem::copy_file(file, older);

@@ -1,4 +1,4 @@
-// The components of the pool: what they take of files at a start and a reload, and what outlives them.
+// Components of the pool: files that they read at a start and a reload, and state that survives them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -37,7 +37,7 @@ class Service : public ::testing::Test {
         {{"a", "", {{"prod", "cpu", 10'000}, {"batch", "cpu", 1000}}}, {"b", "", {{"prod", "cpu", 4000}}}}};
   }
   std::unique_ptr<QuotaService> Open() { return *QuotaService::Open(Spec(), Options()); }
-  // A job of `cores` in all, measured last in `seen`.
+  // A job with `cores` in total, last measured in `seen`.
   static JobView Job(uint32_t id, const std::string& name, const std::string& team, float cores,
                      int32_t seen = kQuotaWindow) {
     auto record = std::make_shared<JobRecord>();

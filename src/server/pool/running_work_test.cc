@@ -20,7 +20,7 @@ class RunningWorkTest : public ::testing::Test {
   RunningWork work_{[this] { return now_s_; }, 3600};
 };
 
-// What happens to the tasks of "web", one step after the other, and whether its next task is new work.
+// Events of the tasks of "web", one after the other, and whether its next task is new work.
 TEST_F(RunningWorkTest, DistinguishesWhatReplacesATaskFromNewWork) {
   struct Step {
     const char* what;

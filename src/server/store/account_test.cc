@@ -101,7 +101,7 @@ TEST_P(AccountTest, NothingIsLostOrDoubledBySummingUp) {
   EXPECT_TRUE(Sums(WindowId{0}, WindowId{kFirst.day() * kWindowsPerDay}).empty());
 }
 
-// What is known later is an entry of its own beside the sums of its day.
+// Usage that is known later is a separate entry beside the sums of its day.
 TEST_P(AccountTest, LateEntriesComeBesideTheOthers) {
   AccountEntry entry{.job = JobId{7}};
   entry.of[0] = {.usage = 5, .billed = 5, .windows = 1};

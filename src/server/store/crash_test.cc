@@ -1,4 +1,4 @@
-// A writer that is killed at any moment: every pass it said was taken in is there, once.
+// A writer is killed at any moment: every acknowledged pass is stored exactly once.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ SqliteStore::Options OptionsFor(const TempDir& dir) {
   return options;
 }
 
-// The child's life: pass after pass, each told to the parent when it is taken in.
+// The child commits pass after pass, and reports each to the parent after its commit.
 [[noreturn]] void WriteForEver(const SqliteStore::Options& options, uint64_t first, int report) {
   auto store = SqliteStore::Open(options);
   if (!store.ok()) _exit(1);

@@ -1,4 +1,4 @@
-// What was read elsewhere of the time before a job was known, in both stores.
+// Usage from before a job was known, read from a source of history, in both stores.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ std::string PastsText(Store& store) {
   return text;
 }
 
-// What was read elsewhere of the time before a job was known is its history, in front of what was measured.
+// Usage read from a source of history precedes the measured usage in the job's history.
 TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
   constexpr JobId kJob{3}, kOther{8};
   PassMaker maker(4, 1, kFirstPastWindow);  // of job 3 alone
@@ -137,7 +137,7 @@ TEST_P(PastDaysTest, ThePastOfAJobIsForgottenWithItsDaysAndItsMarkWithTheJob) {
   const auto days = subject_->history().JobDays(kJob, WindowId{0}, WindowId{INT32_MAX});
   ASSERT_EQ(days->size(), 2U);
   EXPECT_EQ(days->at(0).day, kFirstPastWindow.day() - 2);
-  // Forgotten and there again, it is not asked for again.
+  // A job that was forgotten and returned is not requested again.
   PassRecord gone;
   gone.forgotten_jobs = {&kJob, 1};
   gone.forgotten_s = kFirstPastWindow.start_s();

@@ -25,7 +25,7 @@ std::string Contents(const std::string& path) {
   return std::move(text).str();
 }
 
-// What the disk holds for certain, by path.
+// Contents that are certainly on disk, by path.
 std::map<std::string, std::string>& Synced() {
   static std::map<std::string, std::string> synced;
   return synced;
@@ -104,7 +104,7 @@ int OpenFile(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int*
   return SQLITE_OK;
 }
 int Delete(sqlite3_vfs*, const char* path, int sync_directory) {
-  // A file whose deletion was not synced may come back; here it does.
+  // A file whose deletion was not synced may reappear; here it does.
   if (sync_directory != 0) Synced().erase(path);
   return RealVfs()->xDelete(RealVfs(), path, sync_directory);
 }
@@ -130,8 +130,8 @@ class WatchedFiles {
   sqlite3_vfs vfs_;
 };
 
-// The files of `from` as a disk may have them after the loss of power, put into `to`: what was synced, and of
-// what was written since any sectors, each with probability `lucky`.
+// Copies the files of `from` to `to` as a disk may have them after a loss of power: synced contents, and each
+// later sector with probability `lucky`.
 void LosePower(const TempDir& from, const TempDir& to, double lucky, std::mt19937& random) {
   std::bernoulli_distribution written(lucky);
   for (const char* name : {"store.db", "store.db-wal"}) {
@@ -192,7 +192,7 @@ TEST(PowerLossTest, AcknowledgedPassesSurvive) {
               [](size_t found, size_t acknowledged) { EXPECT_EQ(found, acknowledged); });
 }
 
-// And without the syncs the last passes go, which also shows that the test above sees what it should.
+// Without the syncs the last passes are lost, which shows that the test above detects losses.
 TEST(PowerLossTest, WithoutSyncsOnlyTheLastPassesGo) {
   size_t lost = 0;
   CutThePower(SqliteStore::Sync::kProcess, Shortened(40),

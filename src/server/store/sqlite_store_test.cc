@@ -177,7 +177,7 @@ TEST_F(SqliteStoreTest, AFileOfEachOlderVersionIsOpened) {
   }
 }
 
-// A file from before jobs had a past: its jobs are there, and nobody has asked for theirs.
+// A file from before the column `past`: its jobs are read, and their history was not requested.
 TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   {
     auto db = Database::Open(options_.path, Database::Access::kReadWrite);
@@ -283,7 +283,7 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   const auto others = days(other);
   ASSERT_EQ(others->size(), 2U);
   EXPECT_EQ(Text(others->at(0)), other_before.substr(0, Text(others->at(0)).size()));
-  // All windows are still read, and the damage is told once.
+  // All windows are still read, and the damage is reported once.
   int windows = 0;
   ASSERT_TRUE(store_
                   ->ReadWindows({kFirstWindow.index - 1},
@@ -339,7 +339,7 @@ TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   EXPECT_THAT(*store_->Settings(std::nullopt, 9), SizeIs(1));
   EXPECT_THAT(*store_->TierActs({}), SizeIs(1));
   EXPECT_THAT(store_->damage(), SizeIs(6));
-  // Without its end the file might take in twice what it has.
+  // Without its last numbers, the file might accept a pass twice.
   Edit("UPDATE ends SET decision = 1");
   EXPECT_TRUE(absl::IsDataLoss(OpenStatus()));
   Edit("DELETE FROM ends");
@@ -459,7 +459,7 @@ TEST_F(SqliteStoreTest, ADirectoryThatMayNotBeWritten) {
   EXPECT_EQ(chmod(dir_.path().c_str(), 0755), 0);
 }
 
-// Readers see each pass whole and whole days, whatever the writer does beside them.
+// Readers see complete passes and complete days, whatever the writer does at the same time.
 TEST_F(SqliteStoreTest, ReadersBesideTheWriter) {
   Open();
   std::atomic<int32_t> committed{kFirstWindow.index - 1};
@@ -528,7 +528,8 @@ TEST_F(SqliteStoreTest, OddTextsComeBack) {
   EXPECT_THAT(store_->damage(), IsEmpty());
 }
 
-// It has names, usage and settings: nobody but its owner reads it, also if an older version made it readable.
+// The file contains names, usage and settings: only its owner can read it, also if an older version made it
+// readable.
 TEST(SqliteStore, ItsFilesAreForTheirOwnerAlone) {
   const TempDir dir;
   SqliteStore::Options options;

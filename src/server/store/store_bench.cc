@@ -194,7 +194,8 @@ void BM_JobMonth(benchmark::State& state) {
 }
 BENCHMARK(BM_JobMonth)->Arg(1'000)->Iterations(20)->Unit(benchmark::kMillisecond);
 
-// A month of the account of so many jobs, by days: what a bill of a month reads. Budget: 5 s for 100,000.
+// A month of the account by days, for this number of jobs: the input of a month's bill. Budget: 5 s for
+// 100,000.
 void BM_AccountMonth(benchmark::State& state) {
   const TempDir dir;
   const auto store = Open(dir, SqliteStore::Sync::kProcess);

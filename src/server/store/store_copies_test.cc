@@ -38,7 +38,7 @@ TEST(StoreCopies, HaveWhatWasThereThenAndGoBack) {
   EXPECT_EQ(info.st_mode & 0777, 0600U);
   EXPECT_FALSE(std::filesystem::exists(StoreCopies::Name(store))) << "there is no store";
   EXPECT_EQ(TextsOf(ledger), (std::vector<std::string>{"right", "wrong"}));
-  // As docs/operate/backup.md says.
+  // The steps in docs/operate/backup.md.
   for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(ledger + suffix);
   std::filesystem::rename(StoreCopies::Name(ledger), ledger);
   EXPECT_EQ(TextsOf(ledger), std::vector<std::string>{"right"});

@@ -1,5 +1,5 @@
-// What both stores promise: everything reads back, nothing is counted twice, housekeeping changes no answer
-// but by forgetting.
+// Contract of both stores: everything is read back, nothing counts twice, and housekeeping changes results
+// only by forgetting.
 #include "server/store/store.h"
 
 #include <gmock/gmock.h>
@@ -236,7 +236,7 @@ TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
   pass.returned_jobs = {&jobs[1], 1};
   ASSERT_TRUE(subject->store().Commit(pass).ok());
   EXPECT_EQ(forgotten(0), "2 c 1;");
-  // Numbers are never given out again.
+  // Numbers are never assigned again.
   pass = {};
   pass.new_jobs = {&jobs[2], 1};
   EXPECT_EQ(subject->store().Commit(pass).code(), absl::StatusCode::kInvalidArgument);
@@ -304,7 +304,7 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
   EXPECT_EQ(subject_->history().Ooms(std::nullopt, 0, 99)->size(), 5U);
   EXPECT_EQ(subject_->history().TierActs({})->size(), 5U);
   EXPECT_EQ(subject_->history().Settings(std::nullopt, 99)->size(), 6U);
-  // No clock forgets, but windows do. What was taken in is not taken in again.
+  // Only windows advance the time, not the clock. A pass is not accepted twice.
   const std::string kept = WindowsText(store, {0});
   MaintainAll(store, {now.index + 100 * kWindowsPerDay});
   EXPECT_EQ(WindowsText(store, {0}), kept);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 class LateHistoryTest : public ComponentTest {
  protected:
-  // A Prometheus that knows no series.
+  // A Prometheus without series.
   std::unique_ptr<HttpServer> Serve() {
     auto server = HttpServer::Start({}, [this](const HttpRequest& request) {
       ++asked_;
