@@ -25,6 +25,7 @@ void IngestLog::Keep(bool all_stored) {
     const WindowId open = all_stored ? s_.ingest->windows().first_open() : stored->next();
     before = Timestamp::FromSeconds(open.start_s() - kBaselineSeconds);
   }
+  // A sync is slow: a kill loses nothing without it, a loss of power at most the writes of 25 ticks.
   const bool sync = ++s_.ticks_since_sync >= kTicksPerSync;
   if (sync) s_.ticks_since_sync = 0;
   absl::Status flushed = s_.samples->Flush(sync);

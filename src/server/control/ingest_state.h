@@ -48,8 +48,8 @@ struct IngestState {
   void Say(const SaidTime& said, bool kept);
   // Notes the newest sample after a write.
   void NoteNewest();
-  // Appends a body to the log if any sample in it was accepted. `kept_before`: count of accepted samples
-  // before it.
+  // Appends a body to the log if any sample in it was accepted, unless the clock is in doubt. `kept_before`:
+  // count of accepted samples before it.
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
   // Tells the windows about the time without samples before a start, once.
   void EndGap(Timestamp now);
