@@ -74,8 +74,8 @@ class BudgetService {
   absl::Status Reload(brain::BudgetDefinition definition, const brain::Price& price);
   // Enters a request of `asked.who`. `all`: the amount is everything available. Returns the earlier entry if
   // it has the same key and contents. AlreadyExists if the key has other contents; FailedPrecondition beyond
-  // entries_per_day. Errors of BudgetAccounts::Make; Unavailable from the log, or while the time may be
-  // wrong.
+  // entries_per_day, or while the service is read-only. Errors of BudgetAccounts::Make; Unavailable from the
+  // log, before the first sample, or while the time may be wrong.
   absl::StatusOr<brain::BudgetEntry> Submit(brain::BudgetEntry asked, bool all);
   // Returns the present state. It is cached until a window closes or an entry is made; then O(account of the
   // period).
