@@ -1,4 +1,5 @@
-// An optional value on the heap: for large values that most objects do not have. A pointer wide.
+// An optional value on the heap, for large values that most objects do not have. The object itself is one
+// pointer wide.
 #pragma once
 
 #include <memory>
@@ -6,7 +7,8 @@
 
 namespace taut {
 
-// As std::optional: copies copy the value, and const objects give const values.
+// Behaves as std::optional: copying copies the value, and a const object gives access to a const value. `*`
+// and `->` require has_value(). A moved-from object is empty.
 template <typename T>
 class Boxed {
  public:
@@ -27,7 +29,7 @@ class Boxed {
   T* operator->() { return value_.get(); }
   const T* operator->() const { return value_.get(); }
   void reset() { value_.reset(); }
-  // A new value in place of what was there.
+  // Replaces the value, if any, by a default-constructed one.
   T& emplace() {
     value_ = std::make_unique<T>();
     return *value_;

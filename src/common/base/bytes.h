@@ -1,5 +1,5 @@
-// Little-endian encoding of plain values into a byte string and back: the ground that every checkpoint stands
-// on.
+// Encodes plain values little-endian into a byte string and decodes them. All checkpoints and stored records
+// use it.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace taut {
 
 static_assert(std::endian::native == std::endian::little, "checkpoints are written little-endian by memcpy");
 
-// Appends to a string that the caller owns. Never fails.
+// Appends to a string, which must outlive the writer. Never fails.
 class ByteWriter {
  public:
   explicit ByteWriter(std::string* out) : out_(out) {}
@@ -27,17 +27,18 @@ class ByteWriter {
     std::memcpy(raw, &value, sizeof(T));
     out_->append(raw, sizeof(T));
   }
-  // Unsigned LEB128: 1 byte below 128.
+  // Appends an unsigned LEB128: 1 byte below 128, at most 10.
   void PutVarint(uint64_t value);
-  // Length as a varint, then the bytes.
+  // Appends the length as a varint, then the bytes.
   void PutString(std::string_view s);
 
  private:
   std::string* out_;
 };
 
-// Reads what ByteWriter wrote. The first read past the end makes the reader fail for good: every later read
-// returns 0 or "", so that a parser may read a whole record and ask once. Does not own the bytes.
+// Reads the values that a ByteWriter wrote, in the same order. After the first read past the end, this and
+// every later read return 0 or "", so that a parser can read a whole record and check status() once. The
+// bytes must outlive the reader.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -53,12 +54,14 @@ class ByteReader {
     rest_.remove_prefix(sizeof(T));
     return value;
   }
+  // Fails on more than 10 bytes.
   uint64_t GetVarint();
+  // Returns a view into the reader's bytes.
   std::string_view GetString();
 
   bool failed() const { return failed_; }
   size_t remaining() const { return rest_.size(); }
-  // DataLoss naming `what` if a read ran past the end.
+  // Returns DataLoss "WHAT: unexpected end of data" if a read failed, else OK.
   absl::Status status(std::string_view what) const;
 
  private:

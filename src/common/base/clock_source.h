@@ -1,4 +1,4 @@
-// Whose clock says what time it is for a live fleet.
+// The clock that defines "now" for a live fleet.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 namespace taut {
 
 enum class ClockSource : uint8_t {
-  kWall,    // now is the wall clock's
-  kSamples  // now is the newest sample's: a replayed or sped-up cell
+  kWall,    // the wall clock of this machine
+  kSamples  // time of the newest sample, for a replayed or sped-up cell
 };
 
 }  // namespace taut

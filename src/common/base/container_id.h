@@ -1,12 +1,13 @@
-// By which ID a container engine knows a container.
+// Finds the ID of a container in text such as a cgroup path.
 #pragma once
 
 #include <string_view>
 
 namespace taut {
 
-// The 64 lower-case hex digits in a cgroup's path ("/docker/ID", "/system.slice/docker-ID.scope",
-// "/kubepods/.../ID") or another text; the last such run of exactly 64, "" if there is none.
+// Returns the container's ID: the last run of exactly 64 lower-case hex digits; "" if there is none. Such a
+// run stands in "/docker/ID", "/system.slice/docker-ID.scope" and "/kubepods/.../ID". The result is a view
+// into `text`.
 inline std::string_view ContainerIdIn(std::string_view text) {
   constexpr size_t kDigits = 64;
   size_t end = text.size();

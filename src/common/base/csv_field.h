@@ -1,4 +1,4 @@
-// A field of a CSV file that people also open in a spreadsheet.
+// Formats fields of a CSV file, safe to open in a spreadsheet.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace taut {
 
-// Quoted if it holds a comma, a quote, a tab or a line end; with a leading apostrophe if a spreadsheet would
-// take it for a formula.
+// Returns the field, quoted if it contains a comma, a quote, a tab or a line end. A leading apostrophe keeps
+// a spreadsheet from evaluating the text as a formula.
 std::string CsvField(std::string_view text);
 
 }  // namespace taut

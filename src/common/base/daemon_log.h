@@ -1,5 +1,5 @@
-// The log of a daemon as its running parts see it. Libraries return errors; a part with threads of its own has
-// no caller to return one to, and writes it here. The program gives the log.
+// The log of a daemon, as an interface for its components. Libraries return errors; a component with threads
+// of its own has no caller to return an error to, and logs it here. The program implements the interface.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,10 @@ enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError };
 class DaemonLog {
  public:
   virtual ~DaemonLog() = default;
-  // Writes a sentence.
+  // Logs a sentence for people.
   virtual void Say(LogLevel level, std::string_view text) = 0;
-  // Writes an act with typed fields: "pod_evicted".
+  // Logs an event with typed fields; `action` names it, for example "pod_evicted". The fields are read during
+  // the call.
   virtual void Act(LogLevel level, std::string_view action, std::span<const LogField> fields) = 0;
 
   void Info(std::string_view text) { Say(LogLevel::kInfo, text); }

@@ -7,7 +7,7 @@ namespace taut {
 namespace {
 
 constexpr double kLeastVariation = 0.05;     // standard deviation of x over its mean
-constexpr double kLeastExplained = 1 / 3.0;  // of the variance of y
+constexpr double kLeastExplained = 1 / 3.0;  // share of the variance of y
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void DecayedLine::Add(double x, double y) {
 }
 
 bool DecayedLine::is_known() const {
-  // The weight of n points is below n, and at most 1 / (1 - keep).
+  // `enough_` is a number of points; n points weigh (1 - keep^n) / (1 - keep), which is less than n.
   const double enough = (1 - std::pow(keep_, enough_)) / (1 - keep_);
   if (weight_ < enough || xy_ <= 0 || yy_ <= 0) return false;
   const double deviation = std::sqrt(xx_ / weight_);
@@ -37,7 +37,8 @@ double DecayedLine::fixed() const {
 
 double DecayedLine::slope() const {
   if (!is_known()) return 0;
-  // Through the origin where the line would begin below it.
+  // A line that meets x = 0 below 0 would be cut off there by fixed(), and then be too high everywhere else:
+  // use the line through the origin and the means instead.
   return std::min(xy_ / xx_, mean_x_ > 0 ? mean_y_ / mean_x_ : 0);
 }
 

@@ -1,5 +1,5 @@
-// The straight line through a stream of points by least squares, older points weighing less: what a task needs
-// whatever it does, and what it needs more for each unit of load.
+// Fits a straight line through a stream of points by least squares; older points weigh less. Splits what a
+// task uses into a fixed part and a part per unit of load.
 #pragma once
 
 #include "absl/status/status.h"
@@ -7,19 +7,20 @@
 
 namespace taut {
 
-// 48 bytes; O(1) a point.
+// Decayed least-squares line. 64 bytes; each point costs O(1). Not thread-safe.
 class DecayedLine {
  public:
-  // `half_life`: the number of points after which a point counts half. > 0.
+  // A point loses half of its weight after `half_life` further points. REQUIRES: half_life > 0.
   explicit DecayedLine(double half_life);
 
   // REQUIRES: both finite and not negative.
   void Add(double x, double y);
 
-  // The points tell x's part of y from the rest: there are half a half-life of them at least, x varies by a
-  // twentieth of its mean, and the line explains a third of the variance of y.
+  // Returns true if the points separate the fixed part of y from the part that grows with x. It takes the
+  // weight of at least half_life / 2 points, a standard deviation of x of at least 5 % of its mean, and a
+  // line that explains at least a third of the variance of y.
   bool is_known() const;
-  // y at x = 0, >= 0, and its rise for each unit of x, >= 0. Until is_known the mean of y and 0.
+  // Value of y at x = 0, and its increase per unit of x; both >= 0. Until is_known(): the mean of y, and 0.
   double fixed() const;
   double slope() const;
   double At(double x) const { return fixed() + slope() * x; }
@@ -28,7 +29,8 @@ class DecayedLine {
   double weight() const { return weight_; }
 
   void Save(ByteWriter& out) const;
-  // DataLoss, and no change, for bytes that Save cannot have written.
+  // Restores the sums that Save wrote; the half-life stays that of this object. Returns DataLoss, and changes
+  // nothing, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
  private:

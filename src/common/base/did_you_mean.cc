@@ -24,7 +24,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates) {
-  constexpr size_t kFewest = 3;  // characters that say something where a name contains them
+  constexpr size_t kFewest = 3;  // shorter texts are contained in almost any candidate
   std::string nearest = NearestName(name, candidates);
   const std::string_view last = name.substr(name.rfind('.') + 1);
   if (nearest.empty()) return "";

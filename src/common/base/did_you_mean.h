@@ -1,4 +1,4 @@
-// What is said of a mistyped name.
+// Suggests the name that a mistyped one was probably meant to be.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,13 @@
 
 namespace taut {
 
-// Insertions, deletions and replacements of a character and swaps of two neighbours between two texts.
+// Returns the least number of edits that turn `a` into `b`: insertions, deletions and replacements of a
+// character, and swaps of two neighbours (restricted Damerau-Levenshtein distance). O(a * b).
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// `; did you mean "NAME"?` of the nearest candidate; "" if none is like the name: at most half of its last part
-// (after a '.') differs, or the candidate contains it.
+// Returns `; did you mean "NAME"?` with the nearest candidate, or "" if none is similar. A candidate is
+// similar if the edits number at most half of the characters of `name` behind its last '.', or if it contains
+// `name`.
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Text in HTML.
+// Escapes text for HTML.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace taut {
 
-// Safe as text and in attributes.
+// Returns the text with & < > " ' escaped: safe as content and in quoted attributes.
 std::string EscapedHtml(std::string_view text);
 
 }  // namespace taut

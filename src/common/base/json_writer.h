@@ -1,5 +1,4 @@
-// Writes compact JSON into a string: the few forms the report needs, no document tree. The caller opens and
-// closes what belongs together; commas are put here.
+// Writes compact JSON into a string, without a document tree.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +8,33 @@
 
 namespace taut {
 
-// The result is safe inside an HTML <script> block: '<' is written \u003c, so no text can close the block.
-// Texts that are not valid UTF-8 get U+FFFD for each wrong byte.
+// Places the commas; the caller balances Begin and End, and passes a Key before each value of an object. The
+// result is safe inside an HTML <script> block: '<' is written \u003c, so no text can close the block. In
+// texts each byte that is not part of valid UTF-8 becomes U+FFFD.
 class JsonWriter {
  public:
   void BeginObject() { Open('{'); }
   void EndObject() { Close('}'); }
   void BeginArray() { Open('['); }
   void EndArray() { Close(']'); }
-  // Inside an object, before its value.
+  // Writes the key of the next value. REQUIRES: an object is open.
   void Key(std::string_view name);
 
   void String(std::string_view text);
   void Int(int64_t value);
   void Bool(bool value);
   void Null();
-  // `digits` significant decimal digits; null when not finite, which JSON cannot say.
+  // Writes `digits` significant decimal digits; null for infinities and NaN, which JSON does not have.
   void Number(double value, int digits = 5);
 
-  // Key and value at once.
+  // Writes a key and its value.
   void Field(std::string_view name, std::string_view text) { Key(name), String(text); }
   void Field(std::string_view name, const char* text) { Key(name), String(text); }
   void Field(std::string_view name, bool value) { Key(name), Bool(value); }
   void Field(std::string_view name, int64_t value) { Key(name), Int(value); }
   void Field(std::string_view name, double value) { Key(name), Number(value); }
 
+  // Moves the text out; the writer is not to be used after it.
   std::string Take() { return std::move(out_); }
 
  private:
@@ -45,7 +46,7 @@ class JsonWriter {
   bool need_comma_ = false;
 };
 
-// One string, with its quotes.
+// Returns the text as a JSON string, with its quotes.
 std::string JsonString(std::string_view text);
 
 }  // namespace taut

@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr int kDigits = 10;  // bytes of a machine are exact
+constexpr int kDigits = 10;  // enough for exact bytes of a machine
 
 bool IsPlain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {

@@ -1,4 +1,4 @@
-// One line of a log as text ("limit_set job=shop/web cores=0.25") or as the members of a JSON object.
+// Formats one line of a log as text ("limit_set job=shop/web cores=0.25") or as a JSON object.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace taut {
 
 // A key and its value. The views must outlive the call that formats them. An absent number is written as
-// "none" (null in JSON): of limits it means that there is none.
+// "none" (null in JSON): for a limit it means that there is no limit.
 struct LogField {
   using Value = std::variant<std::monostate, std::string_view, double, int64_t, uint64_t, bool>;
 
@@ -39,11 +39,12 @@ struct LogField {
   Value value;
 };
 
-// "limit_set job=shop/web from=1073741824 to=none text=\"usage is high\"": a value with blanks, quotes, '='
-// or anything that is not printable is quoted and escaped as in JSON, so that a line stays a line.
+// Returns a line such as: limit_set job=shop/web from=1073741824 to=none text="usage is high". A value that
+// is empty or contains blanks, quotes, '=', '\' or non-ASCII bytes is quoted and escaped as in JSON, so that
+// an event stays one line.
 std::string LogText(std::string_view action, std::span<const LogField> fields);
-// {"time":"...","level":"info","action":"limit_set","job":"shop/web","from":1073741824,"to":null}. `action`
-// "": a plain message in fields.
+// Returns an object such as {"time":"...","level":"info","action":"limit_set","job":"shop/web","to":null}. An
+// empty `action` is left out: the fields then hold a plain message.
 std::string LogJson(std::string_view time, std::string_view level, std::string_view action,
                     std::span<const LogField> fields);
 

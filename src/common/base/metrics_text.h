@@ -1,4 +1,4 @@
-// The Prometheus text exposition format, version 0.0.4.
+// Writes metrics in the Prometheus text exposition format, version 0.0.4.
 #pragma once
 
 #include <initializer_list>
@@ -9,16 +9,18 @@
 
 namespace taut {
 
-// Samples of one metric are put one after another; its help and type are written before the first.
+// The caller adds all samples of one metric one after another: HELP and TYPE are written when the name
+// changes. Label values are escaped; names and help texts must be valid as they are.
 class MetricsText {
  public:
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-  // Names of counters end in _total.
+  // Adds a counter; its name ends in _total.
   void Counter(std::string_view name, std::string_view help, uint64_t value, Labels labels = {});
-  // A counter of seconds, or of another amount with a fraction.
+  // Adds a counter of seconds, or of another amount with a fraction.
   void Counter(std::string_view name, std::string_view help, double value, Labels labels = {});
-  // `counts`: of each bucket alone, and last of what is above all bounds.
+  // Adds a histogram. `counts` has one count per bucket, not cumulated, and a last one for values above all
+  // bounds.
   void Histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                  std::span<const uint64_t> counts, double sum, Labels labels = {});
   void Gauge(std::string_view name, std::string_view help, double value, Labels labels = {});
@@ -26,7 +28,7 @@ class MetricsText {
 
  private:
   void Head(std::string_view name, std::string_view help, std::string_view type, Labels labels);
-  // `suffix` after the name, and `more` ("le=\"5\"") after the labels.
+  // Writes a sample up to its value; `suffix` follows the name, `more` (such as le="5") the labels.
   void Sample(std::string_view name, std::string_view suffix, Labels labels, std::string_view more);
 
   std::string out_;

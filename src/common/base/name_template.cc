@@ -65,7 +65,7 @@ std::optional<std::string> NameTemplate::Render(std::span<const LabelView> label
     }
     if (out.size() == before && !piece.optional) return std::nullopt;
     if (out.size() == before || !piece.optional) continue;
-    // One value is one part of the name.
+    // A value must stay one part of the name: a '/' in it would add a level to the hierarchy.
     std::replace(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(), '/', '_');
     out += '/';
   }

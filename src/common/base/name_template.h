@@ -1,4 +1,4 @@
-// Names made of labels: "{cluster/}{namespace}/{owner}".
+// Templates that build names from labels: "{cluster/}{namespace}/{owner}".
 #pragma once
 
 #include <optional>
@@ -16,31 +16,32 @@ struct LabelView {
   std::string_view name;
   std::string_view value;
 };
-// The value of a label, "" if it is not there.
+// Returns the value of a label; "" if it is absent. O(labels).
 std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name);
-// The label of a series that is its metric's name.
+// Label that holds the name of a series' metric.
 inline constexpr std::string_view kMetricNameLabel = "__name__";
 
-// Text with placeholders in braces: "{namespace}/{owner}"; {a|b} takes the first label that is not empty. A
-// placeholder that ends in '/' is optional: the value, with '_' for each '/' in it, and a '/'; or nothing.
+// Text with placeholders in braces: "{namespace}/{owner}". {a|b} stands for the first of its labels that is
+// not empty. A placeholder that ends in '/' is optional: it becomes the value, with '_' for each '/' in it,
+// and a '/'; or nothing.
 class NameTemplate {
  public:
-  // {owner} and {owner.kind} are no labels: a function gives their values by these names.
+  // Returns the value of "owner" or "owner.kind", which are computed from a pod's owner and are not labels.
   using Derived = absl::FunctionRef<std::string(std::string_view placeholder)>;
 
-  // InvalidArgument: a brace without its partner, or an empty placeholder.
+  // Returns InvalidArgument for a brace without its partner or an empty placeholder.
   static absl::StatusOr<NameTemplate> Parse(std::string_view text);
-  // nullopt if a placeholder that is not optional stays empty.
+  // Returns the name; nullopt if a placeholder that is not optional is empty.
   std::optional<std::string> Render(std::span<const LabelView> labels, Derived derived) const;
-  // The same where owners are not known: {owner} is a label like any other.
+  // Renders where owners are unknown: reads {owner} as a label like any other.
   std::optional<std::string> Render(std::span<const LabelView> labels) const;
   bool uses_owner() const { return uses_owner_; }
 
  private:
   struct Piece {
-    std::string text;                 // if `labels` is empty
-    std::vector<std::string> labels;  // the first that is not empty counts
-    bool optional = false;            // its value and a '/', or nothing
+    std::string text;                 // literal text, if `labels` is empty
+    std::vector<std::string> labels;  // alternatives: the first that is not empty is used
+    bool optional = false;            // rendered as its value and a '/', or as nothing
   };
   std::vector<Piece> pieces_;
   bool uses_owner_ = false;

@@ -1,4 +1,4 @@
-// The name that a mistyped one was probably meant to be.
+// Finds the names nearest to a mistyped one, by edit distance.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace taut {
 
-// The candidate with the smallest edit distance; the first of equals; "" if there are none.
+// Returns the candidate with the smallest edit distance, the first among equals; "" without candidates.
 std::string NearestName(std::string_view name, std::span<const std::string_view> candidates);
-// At most `count` of them, the nearest first.
+// Returns at most `count` candidates, the nearest first, equals in their order.
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string_view> candidates,
                                       size_t count);
 

@@ -1,4 +1,5 @@
-// Numbers of things, found by their keys where the keys lie with the things: 5 bytes a number, at the most 12.
+// An index from key to number for objects that store their own keys: it stores the numbers alone, 5 to 12
+// bytes each.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,15 @@
 
 namespace taut {
 
-// `KeyOf` gives the key of the thing with this number, which must not change while the number is in here. Not
-// thread-safe.
+// `KeyOf` returns the key of the object with a number; the key must not change while the number is in the
+// index. Not thread-safe.
 template <typename KeyOf>
 class NumbersByKey {
  public:
   using Key = std::invoke_result_t<const KeyOf&, uint32_t>;
 
   explicit NumbersByKey(const KeyOf& key_of) : numbers_(0, Hash{key_of}, Equal{key_of}) {}
-  // KeyOf may look into what the object lies in.
+  // Neither copied nor moved: KeyOf may refer to the object that contains the index.
   NumbersByKey(const NumbersByKey&) = delete;
   NumbersByKey& operator=(const NumbersByKey&) = delete;
 
@@ -27,12 +28,12 @@ class NumbersByKey {
     const auto it = numbers_.find(key);
     return it == numbers_.end() ? std::nullopt : std::optional(*it);
   }
-  // In place of another number with this key.
+  // Adds a number; replaces one that has the same key.
   void Insert(uint32_t number) {
     numbers_.erase(number);
     numbers_.insert(number);
   }
-  // Whichever number has this key.
+  // Removes the number with this key, if any.
   void Erase(const Key& key) { numbers_.erase(key); }
   size_t size() const { return numbers_.size(); }
   size_t state_bytes() const { return numbers_.capacity() * (sizeof(uint32_t) + 1); }

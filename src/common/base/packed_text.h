@@ -1,4 +1,5 @@
-// A text or bytes in objects there are millions of: a pointer wide, and exactly as much on the heap.
+// A text or bytes for objects that exist by the million: one pointer wide, and on the heap 4 bytes more than
+// the text.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace taut {
 
-// "" has nothing on the heap. Setting another text allocates, whatever was there before.
+// An empty text allocates nothing. Each assignment allocates anew.
 class PackedText {
  public:
   PackedText() = default;
@@ -21,7 +22,7 @@ class PackedText {
   }
   PackedText& operator=(std::string_view text) { return *this = PackedText(text); }
 
-  // Good until the text is set or moved.
+  // Valid until the text is assigned, cleared or moved.
   std::string_view view() const {
     if (bytes_ == nullptr) return {};
     uint32_t size = 0;
@@ -36,7 +37,7 @@ class PackedText {
   friend bool operator==(const PackedText& a, std::string_view b) { return a.view() == b; }
 
  private:
-  std::unique_ptr<char[]> bytes_;  // 4 bytes of size, then the text
+  std::unique_ptr<char[]> bytes_;  // 4 bytes with the size, then the text
 };
 
 }  // namespace taut

@@ -5,7 +5,8 @@
 namespace taut {
 namespace {
 
-// One alternative, with stars. The usual loop: on a mismatch the last star takes one byte more.
+// Matches one alternative. On a mismatch only the last star is extended by a byte: if a match exists, the
+// earlier stars can keep their shortest ones, so no more backtracking is needed.
 bool FitsGlob(std::string_view text, std::string_view glob) {
   size_t t = 0, g = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {

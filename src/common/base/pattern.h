@@ -1,12 +1,12 @@
-// Patterns as people write them in rules: "web-*", "batch|cron-*".
+// Matches text against the patterns of rules: "web-*", "batch|cron-*".
 #pragma once
 
 #include <string_view>
 
 namespace taut {
 
-// Alternatives stand between '|', one of which may be empty; '*' stands for any text, also none. The whole
-// text must fit. O(text * pattern) at worst, no recursion.
+// Returns true if the whole text matches one of the alternatives, which '|' separates. '*' matches any text,
+// also none; an empty alternative matches empty text. O(text * pattern) at worst, without recursion.
 bool FitsPattern(std::string_view text, std::string_view pattern);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// What may become a name that people read, and how any other is printed.
+// Checks and escapes text from outside that people read.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace taut {
 
-// Valid UTF-8 without control characters.
+// Returns true for valid UTF-8 without control characters and without characters that change the direction of
+// text.
 bool IsPrintableUtf8(std::string_view text);
 
-// What a terminal, a page or a log may be given: control characters, invalid UTF-8 and the characters that
-// change the direction of text (they can make a name look like another) become \xNN and \u{NNNN}; all else
-// stays. Lines are one line: '\n' is escaped, too, unless `keep_newlines`.
+// Returns text that is safe for a terminal, a page or a log. Control characters and the characters that
+// change the direction of text, which can make a name look like another, become \xNN or \u{NNNN}; invalid
+// bytes become \xNN. '\n' is escaped, too, unless `keep_newlines`.
 std::string Printable(std::string_view text, bool keep_newlines = false);
 
 }  // namespace taut

@@ -1,8 +1,8 @@
-// Probes of rare branches: which of them no test reaches.
+// Probes mark rare branches, to find those that no test reaches.
 //
-// TAUT_PROBE("an OOM kill of an unknown job") in a branch notes that the branch was reached. With the environment
-// variable TAUT_PROBES=FOLDER a process appends the names of its reached probes to a file of that folder when it
-// ends; tools/check_probes.py compares these files with the sources.
+// TAUT_PROBE("an OOM kill of an unknown job") in a branch records that the branch was reached. With the
+// environment variable TAUT_PROBES=FOLDER a process appends the names of its reached probes to a file in that
+// folder when it ends; tools/check_probes.py compares these files with the sources.
 #pragma once
 
 #include <atomic>
@@ -28,12 +28,12 @@ class Probe {
   std::atomic<bool> is_reached_ = false;
 };
 
-// Names of the probes that this process has reached, ascending.
+// Returns the names of the probes that this process has reached, in ascending order.
 std::vector<std::string> ReachedProbes();
 
 }  // namespace taut
 
-// `name`: a literal that no other probe has.
+// `name` is a literal that no other probe has.
 #define TAUT_PROBE(name)                    \
   do {                                      \
     static constinit ::taut::Probe p{name}; \

@@ -1,4 +1,4 @@
-// This process: what it may open, and what it takes.
+// Limits and resource use of this process.
 #pragma once
 
 #include <malloc.h>
@@ -12,8 +12,8 @@
 
 namespace taut {
 
-// As many open files as the owner of the machine allows; stays as it is if it cannot. The usual soft limit of
-// 1,024 is there for programs that use select(); ours do not.
+// Raises the soft limit of open files to the hard limit; leaves it unchanged on error. The usual soft limit
+// of 1,024 protects programs that use select(), and none of ours does.
 inline void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -21,7 +21,7 @@ inline void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Which machine this is, over its restarts; "" where the system has none.
+// Returns /etc/machine-id, which stays the same over restarts; "" if there is none. At most 64 bytes.
 inline std::string MachineId() {
   std::ifstream in("/etc/machine-id");
   std::string id;
@@ -29,6 +29,7 @@ inline std::string MachineId() {
   return id.size() <= 64 ? id : id.substr(0, 64);
 }
 
+// Bytes of physical memory in use; 0 if /proc cannot be read.
 inline uint64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t size = 0, resident = 0;
@@ -36,8 +37,9 @@ inline uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Gives freed memory back to the machine where more than an eighth of what is resident is free: glibc keeps pages
-// between blocks that are in use, with a million jobs 2 of 6.3 GiB. 0.2 s there, else some microseconds.
+// Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth and 64
+// MiB. glibc keeps free pages between blocks in use: with a million jobs 2 of 6.3 GiB. Takes 0.2 s there,
+// else some microseconds.
 inline void ReturnFreedMemory() {
 #ifdef __GLIBC__
   constexpr uint64_t kSmall = uint64_t{64} << 20;
@@ -47,7 +49,7 @@ inline void ReturnFreedMemory() {
 #endif
 }
 
-// The CPU time of all threads, user and system.
+// CPU time of all threads, user and system, in seconds.
 inline double CpuSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -57,6 +59,7 @@ inline double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// Bytes of address space; 0 if /proc cannot be read.
 inline uint64_t VirtualBytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t pages = 0;
@@ -64,6 +67,7 @@ inline uint64_t VirtualBytes() {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// Number of open descriptors, with the one that reads the list. O(descriptors).
 inline uint64_t OpenDescriptors() {
   std::error_code error;
   uint64_t n = 0;
@@ -73,6 +77,7 @@ inline uint64_t OpenDescriptors() {
   return n;
 }
 
+// The soft limit of open descriptors; 0 if it is unknown.
 inline uint64_t MostDescriptors() {
   rlimit limit{};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;

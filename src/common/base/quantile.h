@@ -1,12 +1,13 @@
-// Quantiles of values that are kept one by one.
+// Quantiles of values that are stored one by one.
 #pragma once
 
 #include <span>
 
 namespace taut {
 
-// Linear between the two nearest ranks, as quantile_over_time of Prometheus and the default of numpy. `q` is
-// from 0 to 1. Reorders `values`, which are not empty.
+// Returns the q-quantile, interpolated linearly between the two nearest ranks, as quantile_over_time of
+// Prometheus and the default of numpy do. Reorders `values`. O(n). REQUIRES: values are not empty, 0 <= q <=
+// 1.
 double InterpolatedQuantile(std::span<float> values, double q);
 
 }  // namespace taut

@@ -1,5 +1,5 @@
-// Seeded random numbers whose sequence is ours: the same on every platform and library version, which
-// <random>'s distributions are not.
+// Seeded random numbers with the same sequence on every platform and library version, which the distributions
+// of <random> do not guarantee.
 #pragma once
 
 #include <cmath>
@@ -9,25 +9,28 @@
 
 namespace taut {
 
-// xoshiro256** seeded by splitmix64 (Blackman and Vigna, 2018). Not for cryptography. One object, one thread.
+// xoshiro256** seeded by splitmix64 (Blackman and Vigna, 2018). Not for cryptography. Not thread-safe.
 class Rng {
  public:
   explicit Rng(uint64_t seed);
 
+  // Uniform over all 64-bit numbers.
   uint64_t Next();
   // Uniform in [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
   double Uniform(double low, double high) { return low + (high - low) * Uniform(); }
-  // Uniform in [0, n); n > 0. Bias below n / 2^64.
+  // Uniform in [0, n). The bias is below n / 2^64. REQUIRES: n > 0.
   uint64_t Below(uint64_t n);
-  // Standard normal (Box-Muller, one value kept).
+  // Standard normal (Box-Muller; every second call returns the value kept from the first).
   double Normal();
   // Pareto: P(X > x) = (min / x)^alpha for x >= min.
   double Pareto(double min, double alpha) { return min * std::pow(1.0 - Uniform(), -1.0 / alpha); }
-  // An independent stream for the `stream`-th part of a work, whatever order the parts run in.
+  // Returns an independent generator for the `stream`-th part of a job. It depends on the current state and
+  // the number alone, so that parts get the same numbers in whatever order they run.
   Rng Fork(uint64_t stream) const;
 
-  // Where the sequence stands. Load takes what Save wrote; false if the bytes are too few.
+  // Saves and restores the position in the sequence. Load returns false if the bytes end early; the object is
+  // then not to be used.
   void Save(ByteWriter& out) const;
   bool Load(ByteReader& in);
 

@@ -1,4 +1,4 @@
-// Tables whose rows have names: a row by its name, and what to say of a name that no row has.
+// Finds rows of constant tables by name, and words the error for an unknown name.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +14,7 @@
 
 namespace taut {
 
-// "a", "a or b", "a, b or c": what a value may be. Of a range of texts (or numbers).
+// Returns "a", "a or b" or "a, b or c": the allowed values, for an error. `choices` are texts or numbers.
 template <typename Range>
 std::string OneOf(const Range& choices) {
   std::string out;
@@ -26,7 +26,7 @@ std::string OneOf(const Range& choices) {
   return out;
 }
 
-// OneOf the names of all rows, and of `also`.
+// Returns OneOf the names of all rows and `also`.
 template <typename Rows>
 std::string RowNames(const Rows& rows, std::initializer_list<std::string_view> also = {}) {
   std::vector<std::string_view> names;
@@ -35,12 +35,12 @@ std::string RowNames(const Rows& rows, std::initializer_list<std::string_view> a
   return OneOf(names);
 }
 
-// InvalidArgument, without a place: `unknown WHAT "NAME": expected EXPECTED`.
+// Returns InvalidArgument `unknown WHAT "NAME": expected EXPECTED`, without a file and line.
 inline absl::Status UnknownName(std::string_view what, std::string_view name, std::string_view expected) {
   return absl::InvalidArgumentError(StrCat("unknown ", what, " \"", name, "\": expected ", expected));
 }
 
-// The first row of this name; lives as long as the table. UnknownName if there is none. O(rows).
+// Returns the first row with this name, valid as long as the table; UnknownName if there is none. O(rows).
 template <typename Rows>
 absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_view what, const Rows& rows,
                                                                  std::string_view name) {
@@ -50,7 +50,7 @@ absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_vie
   return UnknownName(what, name, RowNames(rows));
 }
 
-// The keys of a table's rows.
+// Returns the keys of a table's rows, in their order.
 template <typename Table>
 std::vector<std::string_view> KeysOf(const Table& table) {
   std::vector<std::string_view> out;

@@ -1,4 +1,4 @@
-// How an error quotes what someone sent: as much of it as people read.
+// Shortens untrusted text so that an error can quote it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ namespace taut {
 
 inline constexpr size_t kMostShownBytes = 128;
 
-// Printable, of text of up to kMostShownBytes; of longer text the first characters within them, and "...".
+// Returns Printable(text); text above kMostShownBytes is cut off before the character that would exceed them
+// and ends in "...".
 inline std::string ShortText(std::string_view text) {
   if (text.size() <= kMostShownBytes) return Printable(text);
   return Printable(CutUtf8(text, kMostShownBytes)) + "...";

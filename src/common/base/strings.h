@@ -1,5 +1,5 @@
-// Small text helpers over std::string_view. (Debian builds Abseil with a string_view of its own, which does
-// not mix with the standard one; here the two meet.)
+// Small text helpers over std::string_view. Debian builds Abseil with a string_view of its own, which does
+// not convert to the standard one; these functions replace Abseil's.
 #pragma once
 
 #include <concepts>
@@ -15,13 +15,14 @@
 
 namespace taut {
 
-// The message of a status, as long as the status lives.
+// Returns the message of a status as a view, valid as long as the status.
 inline std::string_view Message(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
 
-// One part of StrCat: a text (a view: it must outlive the call), a character, truth value or number. A type and no
-// template: a call compiles to a list of parts, and fmt's code for numbers is compiled in strings.cc alone.
+// One part of StrCat: a text (a view, which must outlive the call), a character, a truth value or a number.
+// It is a type and not a template so that a call compiles to a list of parts, and only strings.cc compiles
+// fmt's code for numbers.
 class TextPart {
  public:
   TextPart(std::string_view text) : kind_(Kind::kText), text_(text) {}
@@ -40,7 +41,7 @@ class TextPart {
     }
   }
 
-  // As fmt's "{}" prints it.
+  // Appends the part as fmt's "{}" prints it.
   void AppendTo(std::string* out) const;
 
  private:
@@ -58,7 +59,7 @@ class TextPart {
   };
 };
 
-// All parts one after the other, as fmt's "{}" prints them. None of them may be a view of *out.
+// Concatenate all parts as fmt's "{}" prints them. StrAppend REQUIRES: no part is a view of *out.
 std::string StrCat(std::initializer_list<TextPart> parts);
 void StrAppend(std::string* out, std::initializer_list<TextPart> parts);
 template <typename... Parts>
@@ -70,7 +71,7 @@ void StrAppend(std::string* out, const Parts&... parts) {
   StrAppend(out, std::initializer_list<TextPart>{TextPart(parts)...});
 }
 
-// The texts (or numbers) of a range, with the separator between each two.
+// Returns the texts or numbers of a range with the separator between them.
 template <typename Range>
 std::string Join(const Range& parts, std::string_view separator) {
   std::string out;
@@ -83,11 +84,12 @@ std::string Join(const Range& parts, std::string_view separator) {
   return out;
 }
 
-// Without leading and trailing blanks, tabs and line ends.
+// Returns a view without leading and trailing blanks, tabs and line ends.
 std::string_view StripSpace(std::string_view text);
-// The pieces between `separator`s; one empty piece for empty text.
+// Returns views of the pieces between separators; one empty piece for empty text.
 std::vector<std::string_view> Split(std::string_view text, char separator);
-// A finite decimal number and nothing else.
+// Parses a finite decimal number that is the whole text, with an optional sign; else nullopt. Ignores the
+// locale.
 std::optional<double> ParseDouble(std::string_view text);
 
 }  // namespace taut

@@ -1,7 +1,7 @@
-// Time as the whole project counts it: microseconds of the source's own clock, cut into 5-minute
-// windows and UTC-style days (multiples of 86,400 s of that clock).
+// Time in this project: microseconds of the source's own clock, divided into 5-minute windows and into days
+// of 86,400 s, which for Unix time are UTC days.
 //
-// Nothing here reads a clock: time is an argument everywhere below programs/.
+// Nothing here reads a clock: below programs/, time is always an argument.
 #pragma once
 
 #include <compare>
@@ -15,22 +15,22 @@ inline constexpr int64_t kMicrosPerSecond = 1'000'000;
 inline constexpr int32_t kWindowsPerHour = 12;
 inline constexpr int32_t kWindowsPerDay = 288;
 
-// An instant of the trace's or the wall clock. For live data the epoch is Unix's; a trace keeps its own.
+// An instant, in microseconds since the epoch. Live data uses the Unix epoch; a trace keeps its own.
 struct Timestamp {
   int64_t us = 0;
 
   static constexpr Timestamp FromSeconds(int64_t s) { return {s * kMicrosPerSecond}; }
   // Rounds down, also below the epoch.
   constexpr int64_t seconds() const {
-    return us / kMicrosPerSecond - (us % kMicrosPerSecond < 0 ? 1 : 0);  // `/` rounds to 0
+    return us / kMicrosPerSecond - (us % kMicrosPerSecond < 0 ? 1 : 0);  // `/` rounds towards 0
   }
   auto operator<=>(const Timestamp&) const = default;
 };
 
-// REQUIRES: b > 0.
+// Returns a / b rounded down. REQUIRES: b > 0.
 constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// The half-open interval [index * 300 s, (index + 1) * 300 s).
+// A window: the half-open interval [index * 300 s, (index + 1) * 300 s).
 struct WindowId {
   int32_t index = 0;
 

@@ -1,4 +1,4 @@
-// Times as texts that programs read.
+// Formats times for programs and logs.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// "2026-11-26T10:57:00Z" (RFC 3339), of seconds of the Unix epoch.
+// Returns Unix seconds as RFC 3339 text: "2026-11-26T10:57:00Z".
 inline std::string UtcText(int64_t seconds) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixSeconds(seconds), absl::UTCTimeZone());
 }

@@ -1,4 +1,4 @@
-// Characters of UTF-8.
+// Decodes and cuts UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,22 @@
 namespace taut {
 
 struct Utf8Character {
-  size_t bytes = 0;  // 0: not valid UTF-8
+  size_t bytes = 0;  // 0 if not valid UTF-8
   uint32_t code = 0;
 };
 
-// Of text whose first byte is not ASCII.
+// The part of DecodeUtf8 for a first byte that is not ASCII.
 Utf8Character DecodeLongUtf8(std::string_view text);
-// The first character of `text`. Overlong forms, surrogates and what is past the last code point are not
-// valid. REQUIRES: !text.empty().
+// Decodes the first character of `text`. Overlong forms, surrogates and codes above U+10FFFF are invalid.
+// REQUIRES: !text.empty().
 inline Utf8Character DecodeUtf8(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return {1, lead};
   return DecodeLongUtf8(text);
 }
 
-// The first `most` bytes of UTF-8 text at the most, and no part of a character.
+// Returns the longest prefix of valid UTF-8 text that has at most `most` bytes and does not split a
+// character.
 inline std::string_view CutUtf8(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;

@@ -1,4 +1,4 @@
-// A small file that is there whole or not at all.
+// Reads and atomically replaces small files.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,11 @@
 
 namespace taut {
 
-// Replaces the file by one of these bytes, for its owner only, and waits until the disk has them. Unavailable
-// names the path; the file is then as it was.
+// Replaces the file's content atomically, with mode 0600, and returns when the bytes are on disk. Writes
+// PATH.new first and renames it. On Unavailable, which names the path, the file is unchanged. One writer per
+// path.
 absl::Status WriteWhole(const std::string& path, std::string_view bytes);
-// What is in it; nullopt if there is no such file, "" if it cannot be read.
+// Returns the content; nullopt if there is no such file, "" if it cannot be read.
 std::optional<std::string> ReadWhole(const std::string& path);
 
 }  // namespace taut

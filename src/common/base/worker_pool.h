@@ -1,4 +1,4 @@
-// Runs the turns of a loop on a fixed number of threads.
+// Runs the iterations of a loop on a fixed number of threads.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,10 @@
 
 namespace taut {
 
-// One loop at a time.
+// Runs one loop at a time.
 class WorkerPool {
  public:
-  // The calling thread counts; 0: one a core. More than there are cores is taken at its word.
+  // `threads` includes the calling thread; 0 means one per core. A number above the cores is used as it is.
   explicit WorkerPool(int threads)
       : allowed_(threads > 0 ? std::make_unique<tbb::global_control>(
                                    tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads))
@@ -23,11 +23,12 @@ class WorkerPool {
 
   bool is_parallel() const { return arena_.max_concurrency() > 1; }
 
-  // Calls turn(0) .. turn(count - 1), each once, in any order and side by side; returns when all are done.
+  // Calls turn(0) .. turn(count - 1), each once, concurrently and in any order; returns when all have
+  // returned.
   //
-  // The two counters say in our own code what TBB sees to inside: a turn begins after the loop did and ends
-  // before the loop does. ThreadSanitizer does not see into Debian's TBB, and needs annotations. Turns are
-  // not ordered among themselves, so races between them are still found.
+  // The two counters repeat in our own code an ordering that TBB guarantees: every turn begins after the loop
+  // began and ends before it ends. ThreadSanitizer cannot see into Debian's TBB and would report false races
+  // without them. Turns are not ordered among themselves, so that races between turns are still found.
   template <typename Turn>
   void ForEach(size_t count, const Turn& turn) {
     begun_.fetch_add(1, std::memory_order_release);

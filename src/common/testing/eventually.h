@@ -1,4 +1,4 @@
-// For tests: waits for what other threads or processes do.
+// For tests: waits until other threads or processes have done something.
 #pragma once
 
 #include <chrono>
@@ -6,8 +6,7 @@
 
 namespace taut {
 
-// Asks every millisecond until the condition holds; false if it does not within `most`, which is long enough to be
-// sure that it never will.
+// Polls the condition every millisecond. Returns true when it holds, false if it does not within `most`.
 template <typename Condition>
 bool Eventually(Condition&& condition, std::chrono::milliseconds most = std::chrono::minutes(1)) {
   const auto end = std::chrono::steady_clock::now() + most;

@@ -1,4 +1,4 @@
-// For tests against programs of the machine, which are skipped where these are not installed.
+// For tests that need a program of the machine and are skipped where it is not installed.
 #pragma once
 
 #include <cstdlib>
@@ -7,6 +7,7 @@
 
 namespace taut {
 
+// Returns true if the shell finds the program. `name` is passed to a shell unquoted.
 inline bool HasProgram(const char* name) {
   return std::system(StrCat("command -v ", name, " >/dev/null 2>&1").c_str()) == 0;
 }

@@ -1,4 +1,4 @@
-// A daemon's log in memory.
+// A DaemonLog that keeps its lines in memory, for tests.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ class RecordedLog final : public DaemonLog {
   void Act(LogLevel /*level*/, std::string_view action, std::span<const LogField> fields) override {
     Add(LogText(action, fields));
   }
-  // Sentences, and acts as LogText writes them, in their order.
+  // Returns a copy of all lines in their order; events are formatted by LogText, levels are left out.
   std::vector<std::string> lines() const {
     const std::lock_guard lock(mutex_);
     return lines_;

@@ -1,4 +1,4 @@
-// For tests and benchmarks: a directory that goes with its owner.
+// For tests and benchmarks: a temporary directory that is removed with its owner.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace taut {
 
 class TempDir {
  public:
-  // kMemory: in memory where there is /dev/shm, for tests that wait for the disk.
+  // kMemory uses /dev/shm where it exists, for tests that would otherwise wait for the disk.
   enum class Where { kDisk, kMemory };
   explicit TempDir(Where where = Where::kDisk) {
     if (where == Where::kMemory) path_ = Make("/dev/shm");
@@ -30,7 +30,7 @@ class TempDir {
 
   const std::string& path() const { return path_; }
   std::string File(std::string_view name) const { return StrCat(path_, "/", name); }
-  // Returns the file's path; folders in `name` are made.
+  // Writes a file, creating the folders in `name`, and returns its path.
   std::string Write(std::string_view name, std::string_view bytes) const {
     const std::filesystem::path file = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(file.parent_path());

@@ -1,5 +1,5 @@
-// For tests that repeat the same: how often. TAUT_TEST_SCALE multiplies it (1 where it is not set); the parts of
-// ./dev test with sanitizers take less.
+// Scales how often tests repeat their work. The environment variable TAUT_TEST_SCALE is the factor, 1 if it
+// is not set; ./dev test lowers it for builds with sanitizers.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace taut {
 
-// Ends the process if TAUT_TEST_SCALE is not a number above 0.
+// Returns the factor. Ends the process if TAUT_TEST_SCALE is not a number above 0.
 inline double TestScale() {
   const char* text = std::getenv("TAUT_TEST_SCALE");
   if (text == nullptr) return 1;
@@ -22,10 +22,11 @@ inline double TestScale() {
   return scale;
 }
 
-// `times` times TestScale(), rounded; at least 1.
+// Returns `times` multiplied by TestScale(), rounded; at least 1.
 inline int Scaled(int times) { return std::max(1, static_cast<int>(std::lround(times * TestScale()))); }
 
-// As Scaled, but at most `times`: for tests that are of a certain length, or whose time grows with its square.
+// Returns Scaled(times), but at most `times`: for tests with a natural length, or whose time grows with its
+// square.
 inline int Shortened(int times) { return std::min(times, Scaled(times)); }
 
 }  // namespace taut
