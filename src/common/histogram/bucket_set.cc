@@ -22,7 +22,8 @@ Bucket BucketFloats::Highest() const {
 
 void BucketFloats::Insert(Bucket b) {
   assert(b < Grid::kMaxBuckets);
-  // By half, but at most 8 rows: a job has tens of buckets, and a hundred thousand jobs feel every spare row.
+  // Grow by half, but by at most 8 rows: a job has tens of buckets, and with 100,000 jobs each spare row
+  // costs megabytes.
   if (size_ == capacity_) Reallocate(capacity_ + std::clamp<size_t>(capacity_ / 2, 4, 8));
   float* const row = values_.get() + RankOf(b) * stride_;
   float* const end = values_.get() + floats();
@@ -68,7 +69,7 @@ void BucketFloats::Swap(BucketFloats& other) noexcept {
 
 void BucketFloats::Save(ByteWriter& out) const {
   out.PutVarint(size_);
-  int next = 0;  // the lowest bucket that may come
+  int next = 0;  // lowest bucket that can follow
   ForEach([&](Bucket b, const float*) {
     out.PutVarint(static_cast<uint64_t>(b - next));
     next = b + 1;

@@ -1,8 +1,8 @@
-// An ordered sparse array over a grid: a bitmap says which buckets are there, their values lie packed and
-// ordered. Finding a bucket's place is a popcount (rank), not a search. Rows of `stride` floats serve several
-// decay rates at once (stride 1: a plain histogram).
+// An ordered sparse array over a grid. A bitmap marks the buckets that are present; their values are packed
+// in ascending order. A popcount finds a bucket's position, without a search. A row has `stride` floats, one
+// per decay rate.
 //
-// 88 bytes, and on the heap one block of 4 * stride bytes per bucket that grows by half, at most 8 rows at a
+// The object has 88 bytes; the heap block has 4 * stride bytes per row and grows by half, by 4 to 8 rows at a
 // time.
 #pragma once
 
@@ -26,7 +26,7 @@ class BucketFloats {
   explicit BucketFloats(int stride = 1) : stride_(static_cast<uint16_t>(stride)) {
     assert(stride > 0 && stride < 1024);
   }
-  // A copy's block is as large as its content. A moved-from object is empty and usable.
+  // A copy allocates exactly its content. A moved-from object is empty and usable.
   BucketFloats(const BucketFloats& other) : BucketFloats(other.stride_) { CopyFrom(other); }
   BucketFloats(BucketFloats&& other) noexcept : BucketFloats(other.stride_) { Swap(other); }
   BucketFloats& operator=(const BucketFloats& other) {
@@ -45,49 +45,50 @@ class BucketFloats {
   int size() const { return size_; }  // buckets present
   int stride() const { return stride_; }
   bool Contains(Bucket b) const { return (words_[b / 64] >> (b % 64) & 1) != 0; }
-  // The row of `b`, inserted as zeros if absent. Pointers die at the next insertion or erasure.
+  // Returns the row of `b`; inserts zeros if it is absent. Valid until the next insertion or erasure. O(1) if
+  // present, else O(rows).
   float* FindOrInsert(Bucket b) {
     if (!Contains(b)) [[unlikely]] {
       Insert(b);
     }
     return values_.get() + RankOf(b) * stride_;
   }
-  // nullptr if absent.
+  // Returns the row of `b`; nullptr if it is absent.
   const float* Find(Bucket b) const { return Contains(b) ? values_.get() + RankOf(b) * stride_ : nullptr; }
   Bucket Lowest() const;   // REQUIRES: !empty()
   Bucket Highest() const;  // REQUIRES: !empty()
   // All rows, packed in ascending bucket order: size() * stride() floats.
   std::span<float> values() { return {values_.get(), floats()}; }
   std::span<const float> values() const { return {values_.get(), floats()}; }
-  // fn(Bucket, const float* row) in ascending / descending order; Descending stops when fn returns false.
+  // Call fn(Bucket, const float* row) in ascending or descending order; Descending stops when fn returns
+  // false.
   template <typename Fn>
   void ForEach(Fn&& fn) const;
   template <typename Fn>
   void Descending(Fn&& fn) const;
-  // Drops every bucket for which drop(Bucket, const float* row) is true. Gives memory back when half is
-  // unused.
+  // Removes every bucket for which drop(Bucket, const float* row) returns true. Shrinks the block when half
+  // is unused.
   template <typename Fn>
   void EraseIf(Fn&& drop);
   void Clear() { *this = BucketFloats(stride_); }
-  // Makes room for `buckets` rows in one allocation.
+  // Allocates room for `buckets` rows at once.
   void Reserve(int buckets);
   size_t heap_bytes() const { return sizeof(float) * capacity_ * stride_; }
 
-  // Appends which buckets are there and their rows, bit for bit: about (1 + 4 * stride) bytes each.
+  // Appends the buckets and their rows, bit for bit: about (1 + 4 * stride) bytes per bucket.
   void Save(ByteWriter& out) const;
-  // Reads what Save wrote for this stride into this object, which must be empty. DataLoss, and an empty
-  // object, if the bytes end early, name a bucket at or above `grid_size`, or hold a value that is not finite
-  // and >= 0.
+  // Restores what Save wrote for this stride. REQUIRES: empty(). Returns DataLoss, and stays empty, if the
+  // bytes end early, contain a bucket at or above `grid_size`, or a value that is negative or not finite.
   absl::Status Load(ByteReader& in, int grid_size);
 
-  // Same stride, buckets and bits of values.
+  // Compares stride, buckets and the bits of the values.
   friend bool operator==(const BucketFloats& a, const BucketFloats& b);
 
  private:
   static constexpr int kWords = (Grid::kMaxBuckets + 63) / 64;
 
   size_t floats() const { return size_t{size_} * stride_; }
-  // How many buckets below `b` are present: the place of b's row when b is present.
+  // Number of present buckets below `b`: the row index of `b` if it is present.
   size_t RankOf(Bucket b) const {
     const uint64_t below = words_[b / 64] & ((uint64_t{1} << (b % 64)) - 1);
     return before_[b / 64] + static_cast<size_t>(std::popcount(below));
@@ -99,7 +100,7 @@ class BucketFloats {
 
   uint64_t words_[kWords] = {};
   std::unique_ptr<float[]> values_;
-  uint16_t before_[kWords] = {};  // buckets present in the words below
+  uint16_t before_[kWords] = {};  // number of buckets present in the words below
   uint16_t size_ = 0;
   uint16_t capacity_ = 0;  // rows
   uint16_t stride_;

@@ -1,4 +1,4 @@
-// Sealing and opening checkpoints.
+// Seals and opens checkpoints.
 #include "common/histogram/checkpoint.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "TAUTCKPT";
 constexpr uint16_t kFlagZstd = 1;
 constexpr size_t kChecksummedHeader =
-    kCheckpointHeaderBytes - sizeof(uint64_t);  // all before the checksum itself
+    kCheckpointHeaderBytes - sizeof(uint64_t);  // the checksum covers the header before it
 constexpr size_t kMinToCompress = 4096;
 constexpr size_t kTrialBytes = size_t{128} << 10;
 constexpr int kZstdLevel = 1;
@@ -27,7 +27,7 @@ uint64_t Checksum(std::string_view header, std::string_view stored) {
   return XXH3_64bits_withSeed(stored.data(), stored.size(), XXH3_64bits(header.data(), header.size()));
 }
 
-// Empty if zstd fails, which for a buffer of the bound's size it does not.
+// Returns "" if zstd fails, which it does not with an output buffer of ZSTD_compressBound.
 std::string Compress(std::string_view raw) {
   std::string out(ZSTD_compressBound(raw.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), raw.data(), raw.size(), kZstdLevel);
@@ -40,7 +40,7 @@ std::string CompressIfSmaller(std::string_view payload) {
   return packed.size() < payload.size() ? packed : std::string();
 }
 
-// The compressed payload if that pays, else empty.
+// Returns the compressed payload if it saves a quarter or more, else "".
 std::string CompressIfWorthwhile(std::string_view payload) {
   if (payload.size() < kMinToCompress) return {};
   const auto pays = [](size_t packed, size_t raw) { return packed > 0 && packed <= raw - raw / 4; };
@@ -50,7 +50,7 @@ std::string CompressIfWorthwhile(std::string_view payload) {
   return pays(packed.size(), payload.size()) ? packed : std::string();
 }
 
-// Inflates as the data comes, so that a header's claim alone allocates nothing.
+// Grows the output with the data, so that a false size in the header cannot cause a large allocation.
 absl::StatusOr<std::string> Decompress(std::string_view packed, size_t raw_size) {
   const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
   if (context == nullptr)
@@ -60,7 +60,8 @@ absl::StatusOr<std::string> Decompress(std::string_view packed, size_t raw_size)
   size_t left_in_frame = 1;
   while (left_in_frame != 0) {
     const size_t filled = raw.size();
-    // Doubling, and one byte more than promised so that a longer stream shows itself.
+    // The buffer may grow to one byte above the declared size: a longer stream then fills that byte and is
+    // detected.
     raw.resize(std::min(raw_size + 1, std::max(2 * filled, kTrialBytes)));
     ZSTD_outBuffer out{raw.data() + filled, raw.size() - filled, 0};
     const size_t in_before = in.pos;
@@ -108,7 +109,7 @@ absl::StatusOr<std::string> OpenCheckpoint(std::string_view bytes, size_t max_pa
   }
   ByteReader reader(bytes.substr(std::min(kMagic.size(), bytes.size())));
   const auto version = reader.Get<uint16_t>();
-  // Before anything else: a newer version may have another header.
+  // Check the version first: a newer version may have another header.
   if (!reader.failed() && version > kCheckpointVersion) {
     return absl::UnimplementedError(
         fmt::format("checkpoint of format {}, written by a newer version; this one reads up to {}", version,
@@ -131,7 +132,7 @@ absl::StatusOr<std::string> OpenCheckpoint(std::string_view bytes, size_t max_pa
   if (Checksum(bytes.substr(0, kChecksummedHeader), stored) != checksum) {
     return absl::DataLossError("damaged checkpoint: the checksum does not match");
   }
-  // From here on the bytes are as some writer made them.
+  // The checksum matched: from here on an error means an unknown writer, not damage.
   if (version == 0 || (flags & ~kFlagZstd) != 0) {
     return absl::DataLossError(
         fmt::format("unknown checkpoint format: version {}, flags {}", version, flags));

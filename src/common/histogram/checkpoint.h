@@ -1,7 +1,7 @@
-// The envelope of every checkpoint: says what the bytes are, who may read them, and whether they are whole.
+// The envelope of all checkpoints: identifies the format and its version, and detects damage.
 //
-// Byte layout: docs/reference/storage.md, "Checkpoints". The payload is opaque here; histograms append
-// themselves with their Save and read themselves back with Load.
+// Byte layout: docs/reference/storage.md, "Checkpoints". The payload is opaque here; objects append
+// themselves to it with Save and restore themselves with Load.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +15,25 @@ namespace taut {
 
 inline constexpr uint16_t kCheckpointVersion = 1;
 inline constexpr size_t kCheckpointHeaderBytes = 36;
-// What Open inflates at most, unless told otherwise: a million containers' state.
+// Default limit of the inflated payload: enough for the state of a million containers.
 inline constexpr size_t kMaxCheckpointPayload = size_t{4} << 30;
 
 enum class CheckpointCompression : uint8_t {
-  kAuto,     // zstd where a trial on the first 128 KiB saves a quarter or more, and at all only from 4 KiB up
-  kSmaller,  // zstd where it saves anything, for what is written once and kept long
+  kAuto,     // zstd from 4 KiB up, if a trial on the first 128 KiB saves a quarter or more
+  kSmaller,  // zstd if it saves anything: for data written once and kept long
   kNever
 };
 
-// Wraps `payload`: header, checksum (XXH3, 64 bits, over header and stored bytes), payload raw or zstd. The
-// same input gives the same bytes. About 1 GB/s raw.
+// Returns header, checksum (XXH3, 64 bits, over header and stored bytes) and the payload, raw or zstd. The
+// same input yields the same bytes. About 1 GB/s raw.
 std::string SealCheckpoint(std::string_view payload,
                            CheckpointCompression compression = CheckpointCompression::kAuto);
 
-// The payload of what SealCheckpoint made. `bytes` must be exactly one envelope.
-//   InvalidArgument     not a checkpoint at all (magic)
+// Returns the payload of an envelope that SealCheckpoint made. `bytes` must be exactly one envelope.
+//   InvalidArgument     not a checkpoint at all (wrong magic)
 //   Unimplemented       written by a newer version of the program
-//   DataLoss            truncated, extended or damaged: any flipped byte is found
-//   ResourceExhausted   the payload is larger than max_payload; nothing of that size was allocated
+//   DataLoss            truncated, extended or damaged: any flipped byte is detected
+//   ResourceExhausted   the payload exceeds max_payload; nothing of that size was allocated
 absl::StatusOr<std::string> OpenCheckpoint(std::string_view bytes,
                                            size_t max_payload = kMaxCheckpointPayload);
 

@@ -18,13 +18,13 @@ constexpr int kLanes = DecayRates::kLanes;
 constexpr float kPruneMassShare = 1e-6F;
 // A value below this share of its mass is set to 0: it weighs nothing, and would end in slow denormal floats.
 constexpr float kFlushShare = 1e-12F;
-// Rescaled once a day of windows, or before the fastest rate's scale would pass 2^60.
+// Rows are rescaled once per day of windows, or before the fastest rate's scale would exceed 2^60.
 constexpr int32_t kRescaleWindows = kWindowsPerDay;
 constexpr double kMaxLogScale = 60;
-constexpr float kMaxScaledMass = 0x1p+62F;  // twice above what a mass of 1 can be scaled to, for rounding
+constexpr float kMaxScaledMass = 0x1p+62F;  // 4 times the scale of a mass of 1, as room for rounding
 constexpr int32_t kMaxWindows = 1 << 30;
 
-// One row, or a sum of rows, in vector registers. Padding lanes are 0 throughout.
+// A row or a sum of rows in vector registers. Padding lanes are always 0.
 class Lanes {
  public:
   explicit Lanes(int stride) : two_(stride > kLanes) {}
@@ -36,7 +36,7 @@ class Lanes {
       part_[i] += v;
     }
   }
-  // The product with `factor`, lane by lane, to `row`.
+  // Writes the product with `factor`, lane by lane, to `row`.
   void StoreTimes(const Lanes& factor, float* row) const {
     for (int i = 0; i <= int{two_}; ++i) {
       const Vector product = part_[i] * factor.part_[i];
@@ -87,6 +87,7 @@ DecayRates DecayRates::FromHalfLives(std::span<const double> half_lives_s) {
 
 void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signal) {
   assert(windows_elapsed >= 0);
+  // Saturates, because a job may pause for any time. An empty bank has no age: its scale starts at 1 again.
   windows_ += std::min(windows_elapsed, kMaxWindows - windows_);
   if (empty()) windows_ = 0;
   double weight = 0;
@@ -94,7 +95,7 @@ void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signa
   if (!(weight > 0)) return;
   const bool rescaled = windows_ >= kRescaleWindows || windows_ * rates_->max_halvings() > kMaxLogScale;
   if (rescaled) Rescale();
-  // The padding's halvings and d are 0: its lanes stay 0.
+  // Halvings and d of padding lanes are 0, so that these lanes stay 0.
   alignas(32) std::array<float, DecayRates::kMax> gain = {};
   for (int m = 0; m < rates_->size(); ++m) {
     gain[static_cast<size_t>(m)] = static_cast<float>(rates_->d(m) * Exp2(windows_ * rates_->halvings(m)));
@@ -107,7 +108,8 @@ void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signa
       for (int i = 0; i < kLanes; ++i) row[block + i] += gain[static_cast<size_t>(block + i)] * share;
     }
   }
-  // After the signal, so that old buckets are judged against what is there now.
+  // Prune after the signal is added: buckets must be compared with the current mass, not with the one before
+  // it.
   if (rescaled) Prune();
 }
 
@@ -156,7 +158,7 @@ void DecayBank::Shares(BankShares* out) const {
   out->over.resize(count * lanes);
   out->under.resize(count * lanes);
   const Lanes inverse = SumOfRows(rows_).Inverse();
-  // Each side is summed from its own end: one as the rest of the other would lose small tails to rounding.
+  // Sum each side from its own end: 1 minus the other side would lose small tails to rounding.
   Lanes below(stride());
   ForEach([&](int position, Bucket b, const float* row) {
     const auto at = static_cast<size_t>(position);

@@ -1,4 +1,4 @@
-// Forward decay: rescaling, pruning, merging, the record on disk.
+// Rescaling, pruning, merging and storing a histogram with forward decay.
 #include "common/histogram/decaying_histogram.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace taut {
 namespace {
 
 constexpr double kPruneShare = 1e-6;
-// Scaled weights below this are dropped, above the other cut off: both far from where a float loses bits.
+// Smaller scaled weights are dropped, larger ones cut off: both are far from where a float loses bits.
 constexpr double kMinScaled = 1e-36;
 constexpr double kMaxScaled = 1e30;
 constexpr int64_t kMaxTime = int64_t{1} << 53;  // beyond this a double does not hold every second
@@ -33,13 +33,14 @@ void DecayingHistogram::AddSlow(Bucket bucket, double weight, int64_t time_s) {
   if (moved) MoveReference(time_s);
   const double scaled = std::min(weight, kMaxScaled) * ScaleAt(time_s);
   if (scaled >= kMinScaled) Put(bucket, std::min(scaled, kMaxScaled));
-  // After the sample, so that a bucket is judged against what is there now.
+  // Prune after the sample is added: buckets must be compared with the current total, not with the one before
+  // it.
   if (moved) Prune();
 }
 
 void DecayingHistogram::MoveReference(int64_t time_s) {
-  // By whole half-lives where they are whole seconds: the factor is then a power of two and no float loses a
-  // bit.
+  // Move by whole half-lives if these are whole seconds: the factor is then a power of two, and no float
+  // loses a bit.
   const double half_lives = std::floor(LogScaleAt(time_s));
   const double step = half_lives * half_life_s_;
   const int64_t to =
@@ -110,7 +111,7 @@ void DecayingHistogram::Merge(const DecayingHistogram& other) {
     *this = other;
     return;
   }
-  // A weight of the other counts once at its reference: added as one sample of that time.
+  // A scaled weight of `other` is its weight at its reference time: add it as one sample of that time.
   other.buckets_.ForEach([&](Bucket b, const float* v) { AddToBucket(b, double{*v}, other.reference_s_); });
 }
 
@@ -118,7 +119,8 @@ void DecayingHistogram::Save(ByteWriter& out) const {
   out.PutVarint(static_cast<uint64_t>(grid_->size()));
   out.Put(half_life_s_);
   out.Put(reference_s_);
-  // The sums too: added up again they would differ in their last bits.
+  // Store the sums, too: summed again they would differ in their last bits, and the restored object would
+  // diverge.
   out.Put(total_);
   out.Put(load_);
   buckets_.Save(out);
@@ -144,7 +146,8 @@ absl::StatusOr<DecayingHistogram> DecayingHistogram::Load(ByteReader& in, const 
     if (!(v > 0)) return absl::DataLossError("histogram with an empty bucket");
   }
   result.Recount();
-  // Rounding separates running sums from fresh ones, damage does more. Written so that NaN fails.
+  // Running sums differ from fresh ones by rounding only; a larger difference is damage. NaN fails the
+  // comparison.
   const auto agree = [](double a, double b) { return a == b || std::abs(a - b) <= 1e-4 * b; };
   if (!agree(total, result.total_) || !agree(load, result.load_)) {
     return absl::DataLossError("histogram whose sums do not match its buckets");

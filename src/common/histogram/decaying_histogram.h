@@ -1,13 +1,13 @@
-// A sparse histogram whose samples lose half of their weight every half-life.
+// A sparse histogram whose samples lose half of their weight per half-life.
 //
-// Decay is forward: a new sample's weight is scaled UP by 2^(age of the reference / half-life) and no bucket
-// is touched; when the scale grows past 2^10, all buckets are rescaled once. Buckets that hold less than 1e-6
-// of the total after a rescale are dropped.
+// Decay is forward: the weight of a new sample is scaled up by 2^(time since the reference / half-life) and
+// existing buckets are not touched. When the scale exceeds 2^10, all buckets are rescaled once; buckets that
+// then hold less than 1e-6 of the total are dropped.
 //
-// Only non-empty buckets take memory (4 bytes each, ordered, found through a bitmap), about 0.3 KiB for a
-// real job. A bucket is a float: a sample that weighs less than 6e-8 of what its bucket already holds is
-// lost, so add many equal samples as one weight. Source: Autopilot (EuroSys'20) §3.2.2 equations (1) and (3);
-// docs/references.md, A1, A3, A4.
+// Only non-empty buckets use memory (4 bytes each, ordered, found through a bitmap), about 0.3 KiB for a real
+// job. A bucket is a float: a sample below 6e-8 of the weight in its bucket is lost, so add many equal
+// samples as one weight. Source: Autopilot (EuroSys'20) §3.2.2 equations (1) and (3); docs/references.md, A1,
+// A3, A4.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ namespace taut {
 
 class DecayingHistogram {
  public:
-  // half_life_s > 0; infinity means no decay. `grid` is Grid::Cpu() or Grid::Memory().
+  // REQUIRES: half_life_s > 0; infinity means no decay. `grid` is Grid::Cpu() or Grid::Memory().
   DecayingHistogram(const Grid& grid, double half_life_s);
 
-  // Adds `weight` >= 0 at time_s. A time before an earlier one is fine: the sample is weighed as that much
-  // older. A weight of 0, or one too old to matter to a float, leaves no trace. Amortised O(1); <= 10 ns hot.
+  // Adds `weight` >= 0 at time_s. Times may go back: such a sample is weighted by its age. A weight of 0, or
+  // one too old to be represented in a float, changes nothing. Amortised O(1), at most 10 ns when hot.
   void Add(double value, double weight, int64_t time_s) {
     AddToBucket(grid_->BucketOf(value), weight, time_s);
   }
   void AddToBucket(Bucket bucket, double weight, int64_t time_s);
 
-  // The smallest bucket bound b such that buckets <= b hold at least p (0..1) of the total: inclusive, with a
-  // relative tolerance of 1e-6 because decayed ties are inexact. 0 if empty; for p = 0 the lowest non-empty
-  // bucket's. p95 <= 60 ns.
+  // Returns the smallest bucket bound b such that buckets <= b hold at least the share p (0..1) of the total;
+  // for p = 0 that of the lowest non-empty bucket; 0 if empty. Relative tolerance 1e-6, since equal decayed
+  // weights differ by rounding. Below 60 ns in 95 % of calls.
   double Percentile(double p, PercentileOf of = PercentileOf::kTime,
                     BucketValue value = BucketValue::kUpperBound, LoadBound load = LoadBound::kUpper) const;
   // Weighted mean of the bucket upper bounds; 0 if empty.
@@ -50,17 +50,17 @@ class DecayingHistogram {
   // Decayed weight in one bucket as of time_s.
   double WeightOf(Bucket bucket, int64_t time_s) const;
 
-  // Adds every sample of `other` (same grid and half-life), each as old as it is there.
+  // Adds every sample of `other` with the age that it has there. REQUIRES: the same grid and half-life.
   void Merge(const DecayingHistogram& other);
 
   const Grid& grid() const { return *grid_; }
   double half_life_s() const { return half_life_s_; }
   size_t state_bytes() const { return sizeof(*this) + buckets_.heap_bytes(); }
 
-  // Appends a self-contained record (no checksum: see common/histogram/checkpoint.h for the envelope).
+  // Appends a self-contained record. It has no checksum; common/histogram/checkpoint.h provides the envelope.
   void Save(ByteWriter& out) const;
-  // Reads what Save wrote: the result behaves as the saved one in every bit. InvalidArgument for the other
-  // grid, DataLoss for bytes that Save cannot have written; never crashes.
+  // Returns the histogram that Save wrote, equal in every bit. InvalidArgument for another grid, DataLoss for
+  // bytes that Save cannot have written; never crashes.
   static absl::StatusOr<DecayingHistogram> Load(ByteReader& in, const Grid& grid);
 
  private:
@@ -75,7 +75,7 @@ class DecayingHistogram {
     const float before = *row;
     const float after = before + static_cast<float>(scaled_weight);
     *row = after;
-    // What the float really took, so that the sums stay those of the rows.
+    // Add what the float gained after rounding, so that the running sums stay those of the rows.
     const double gain = double{after} - double{before};
     total_ += gain;
     load_ += gain * grid_->UpperBound(bucket);
@@ -89,15 +89,15 @@ class DecayingHistogram {
   double half_life_s_;
   int64_t reference_s_ =
       0;              // the time at which a weight counts once; of the first sample, then moved forward
-  double total_ = 0;  // sum over buckets, in scaled weights
-  double load_ = 0;   // the same, each bucket times its upper bound
+  double total_ = 0;  // sum over buckets of scaled weights
+  double load_ = 0;   // sum over buckets of scaled weight times upper bound
   BucketFloats buckets_;
 };
 
 inline void DecayingHistogram::AddToBucket(Bucket bucket, double weight, int64_t time_s) {
   const double log_scale = LogScaleAt(time_s);
-  // Scaled weights below float's normal range (very old samples), rescales and the first sample go the slow
-  // way.
+  // The slow path handles scaled weights below float's normal range (very old samples), rescales and the
+  // first sample.
   if (!(log_scale < kMaxLogScale && log_scale > -60.0) || !(weight > 1e-18 && weight < 1e27) || empty()) {
     AddSlow(bucket, weight, time_s);
     return;

@@ -1,5 +1,5 @@
-// 2^x by a polynomial: the same bits on every machine (the C library picks another code path per CPU), and
-// quick.
+// A fast 2^x by a polynomial, with the same bits on every machine; the C library selects another code path
+// per CPU.
 #pragma once
 
 #include <bit>
@@ -7,18 +7,18 @@
 
 namespace taut {
 
-// 2^x with a relative error below 1e-11; exact for whole x. 0 below -1,000; x is cut off at 1,000. NaN gives
-// 0.
+// Returns 2^x with a relative error below 1e-11; exact for whole x. Returns 0 below -1,000 and for NaN; x is
+// cut off at 1,000.
 inline double Exp2(double x) {
   if (!(x >= -1000.0)) return 0.0;
   if (x > 1000.0) x = 1000.0;
-  // Adding 1.5 * 2^52 rounds to the nearest whole number.
+  // Adding and subtracting 1.5 * 2^52 rounds to the nearest whole number.
   constexpr double kRound = 6755399441055744.0;
   const double whole = (x + kRound) - kRound;
   const double y = (x - whole) * 0.69314718055994530942;  // |y| <= 0.347
   const double y2 = y * y;
   const double y4 = y2 * y2;
-  // Taylor's series of e^y to y^9, in pairs so that the multiplications overlap.
+  // Taylor series of e^y up to y^9, evaluated in pairs so that the multiplications overlap.
   const double p01 = 1.0 + y;
   const double p23 = 1.0 / 2 + y * (1.0 / 6);
   const double p45 = 1.0 / 24 + y * (1.0 / 120);

@@ -1,9 +1,8 @@
-// The bucket grid: about 400 geometric buckets, 16 to the octave (each 2^(1/16) = 4.4 % wide).
+// The bucket grid: about 400 geometric buckets, 16 per octave (each 2^(1/16) = 4.4 % wide).
 //
-// Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]; bucket 0 holds everything at or below its
-// bound, the last bucket everything above the bound before it. UpperBound(k) is therefore the smallest limit
-// that covers every value of buckets 0..k: a limit equal to UpperBound(k) covers bucket k exactly
-// (docs/references.md, A6).
+// Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]; bucket 0 everything at or below its bound,
+// the last bucket everything above the bound before it. UpperBound(k) is the smallest limit that covers all
+// values of buckets 0..k (docs/references.md, A6).
 //
 //   CPU:    1 millicore .. 1,048 cores (321 buckets).   Memory: 1 MiB .. 16 TiB (385 buckets).
 #pragma once
@@ -27,26 +26,27 @@ class Grid {
   static constexpr int kPerOctave = 16;
   static constexpr int kMaxBuckets = 400;
 
-  // The two grids; static, never destroyed.
+  // The two grids. Static and never destroyed.
   static const Grid& Cpu();     // values in cores
   static const Grid& Memory();  // values in bytes
 
   int size() const { return size_; }
   double UpperBound(Bucket k) const { return bounds_[k]; }
-  // UpperBound of the bucket below; 0 for bucket 0.
+  // Returns UpperBound of the bucket below; 0 for bucket 0.
   double LowerBound(Bucket k) const { return k == 0 ? 0.0 : bounds_[k - 1]; }
   std::span<const double> upper_bounds() const { return {bounds_, static_cast<size_t>(size_)}; }
 
-  // The bucket that holds `value`. Total: negative values and NaN land in bucket 0, values above the grid in
-  // the last. A few ns: exponent and mantissa bits index a table and at most one bound is compared; no log.
+  // Returns the bucket that holds `value`. Total: negative values and NaN go to bucket 0, values above the
+  // grid to the last. A few ns: exponent and mantissa bits index a table, and at most one bound is compared;
+  // no logarithm.
   Bucket BucketOf(double value) const;
 
   Grid(const Grid&) = delete;
   Grid& operator=(const Grid&) = delete;
 
  private:
-  // An octave is cut into 64 equal cells (6 mantissa bits), each narrower than a bucket: a cell meets at most
-  // two.
+  // An octave is divided into 64 equal cells (6 mantissa bits), each narrower than a bucket: a cell overlaps
+  // at most two buckets.
   static constexpr int kCellBits = 6;
   // 2^(i/16), i = 0..15: literals, so that the bounds are the same bits on every platform.
   static constexpr double kRoots[kPerOctave] = {
@@ -67,7 +67,7 @@ class Grid {
       1.8340080864093424635,
       1.9152065613971472939,
   };
-  // For each cell, the lower of its buckets, counted from the bucket that ends where the octave begins.
+  // For each cell the lower of its buckets, relative to the bucket that ends where the octave begins.
   static constexpr std::array<uint8_t, 1 << kCellBits> kFirstInCell = [] {
     std::array<uint8_t, 1 << kCellBits> first{};
     for (int cell = 0; cell < 1 << kCellBits; ++cell) {
@@ -89,8 +89,8 @@ class Grid {
 inline Bucket Grid::BucketOf(double value) const {
   if (!(value > bounds_[0])) return 0;
   if (value > bounds_[size_ - 2]) return static_cast<Bucket>(size_ - 1);
-  // In units of the first bound. The product's rounding may cross the edge of a cell, but an edge is either
-  // far from every bucket bound or a power of two, where both cells name the same bucket; the bound itself is
+  // Scale to units of the first bound. Rounding may move the product across a cell edge. An edge is either
+  // far from every bucket bound, or a power of two where both cells have the same bucket; the bound itself is
   // compared unscaled.
   const uint64_t bits = std::bit_cast<uint64_t>(value * scale_);
   const int octave = static_cast<int>(bits >> 52) - 1023;

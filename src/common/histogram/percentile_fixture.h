@@ -1,4 +1,4 @@
-// The percentile rule over explicit buckets: what the histograms are compared with.
+// The percentile rule over explicit buckets: a reference for tests of the histograms.
 #pragma once
 
 #include <cassert>
@@ -8,14 +8,14 @@
 
 namespace taut {
 
-// Buckets in ascending order, as many of each.
+// Buckets in ascending order; the three vectors have equal sizes.
 struct ExplicitBuckets {
   std::vector<double> lower, upper;
   std::vector<double> weights;  // >= 0
 };
 
-// The smallest bound such that the buckets up to it hold at least p (0..1) of the total, inclusive; for p = 0
-// that of the lowest bucket with weight. 0 if no bucket has weight. O(n).
+// Returns the smallest bound such that the buckets up to it hold at least p (0..1) of the total; for p = 0
+// the bound of the lowest bucket with weight; 0 if no bucket has weight. O(n).
 inline double PercentileOfBuckets(const ExplicitBuckets& buckets, double p, PercentileOf of,
                                   BucketValue value = BucketValue::kUpperBound,
                                   LoadBound load = LoadBound::kUpper) {

@@ -6,14 +6,15 @@
 namespace taut {
 
 void SlidingMax::Add(int32_t window, Bucket b) {
-  // [first, last): entries that are not later than `window` and not above b; they end here.
+  // [first, last): entries at or before `window` whose bucket is not above `b`. The new value supersedes
+  // them.
   auto last = entries_.end();
   while (last != entries_.begin() && (last - 1)->window() > window) --last;
   if (last != entries_.end() && last->bucket >= b) return;
   auto first = last;
   while (first != entries_.begin() && (first - 1)->bucket <= b) --first;
   if (first == last) {
-    // A larger value of the same window stands for this one.
+    // An equal window with a larger value already covers this one.
     if (first != entries_.begin() && (first - 1)->window() == window) return;
     entries_.insert(first, Entry::Of(window, b));
     return;

@@ -11,28 +11,28 @@
 
 namespace taut {
 
-// A monotonic queue: a value that a later one equals or exceeds can never be a maximum again and is not kept.
-// Holds at most one entry (6 bytes) per distinct bucket, however many windows pass.
+// A monotonic queue: a value that a later one equals or exceeds cannot become a maximum again and is dropped.
+// Stores at most one entry (6 bytes) per distinct bucket, however many windows pass. Not thread-safe.
 class SlidingMax {
  public:
-  // Windows may come in any order and repeat. O(1) amortised in order, O(entries) otherwise.
+  // Adds a value. Windows may be in any order and repeat. O(1) amortised in ascending order, else O(entries).
   void Add(int32_t window, Bucket b);
-  // The largest value added for a window in (now_window - last_n_windows, now_window]; nullopt if there is
-  // none. REQUIRES: no value was added for a window after now_window. O(log entries).
+  // Returns the largest value of the windows in (now_window - last_n_windows, now_window]; nullopt if there
+  // is none. REQUIRES: no value was added for a window after now_window. O(log entries).
   std::optional<Bucket> Max(int32_t now_window, int32_t last_n_windows) const;
-  // Drops what no Max over windows >= first_window can return.
+  // Drops entries of windows before first_window.
   void ForgetBefore(int32_t first_window);
 
   size_t size() const { return entries_.size(); }
   size_t state_bytes() const { return sizeof(*this) + entries_.capacity() * sizeof(Entry); }
 
   void Save(ByteWriter& out) const;
-  // DataLoss for bytes that Save cannot have written.
+  // Returns DataLoss for bytes that Save cannot have written.
   static absl::StatusOr<SlidingMax> Load(ByteReader& in);
 
  private:
   struct Entry {
-    uint16_t window_low, window_high;  // in halves, so that an entry is 6 bytes and not 8
+    uint16_t window_low, window_high;  // split, so that an entry has 6 bytes instead of 8
     Bucket bucket;
 
     static Entry Of(int32_t window, Bucket b) {

@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-// Whole weights are written as 2 * weight; 1 says that a float follows.
+// A whole weight is stored as 2 * weight, which is even; 1 means that a float follows.
 constexpr uint64_t kFloatFollows = 1;
 constexpr float kMaxWhole = 16777216.0F;
 

@@ -1,4 +1,4 @@
-// A plain histogram of one window or one day: nothing decays.
+// A histogram of one window or one day, without decay.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace taut {
 
-// Ordered pairs of bucket and weight, 8 bytes each. Small: a window has a handful of buckets, a day some
-// tens.
+// Ordered pairs of bucket and weight, 8 bytes each. A window has a handful of buckets, a day some tens.
 class WindowHistogram {
  public:
   // `grid` is Grid::Cpu() or Grid::Memory().
   explicit WindowHistogram(const Grid& grid) : grid_(&grid) {}
 
-  // weight >= 0; 0 leaves no trace. O(1) for a value near or above the last one added, else O(buckets).
+  // Adds `weight` >= 0; 0 changes nothing. O(1) for a value near or above the last one added, else
+  // O(buckets).
   void Add(double value, double weight) { AddBucket(grid_->BucketOf(value), weight); }
   void AddBucket(Bucket bucket, double weight);
-  // Same grid. O(buckets of both).
+  // Adds the other histogram. O(buckets of both). REQUIRES: the same grid.
   void Merge(const WindowHistogram& other) { Merge(other.buckets()); }
-  // `buckets` strictly ascending.
+  // Adds buckets in strictly ascending order.
   void Merge(std::span<const BucketWeight> buckets);
-  // Keeps the memory for the next window.
+  // Keeps the allocation for the next window.
   void Clear() { buckets_.clear(); }
 
-  // As DecayingHistogram::Percentile.
+  // Follows the rule of DecayingHistogram::Percentile. O(buckets).
   double Percentile(double p, PercentileOf of = PercentileOf::kTime,
                     BucketValue value = BucketValue::kUpperBound, LoadBound load = LoadBound::kUpper) const;
   // Weighted mean of the bucket upper bounds; 0 if empty.
@@ -44,9 +44,10 @@ class WindowHistogram {
   const Grid& grid() const { return *grid_; }
   size_t state_bytes() const { return sizeof(*this) + buckets_.capacity() * sizeof(BucketWeight); }
 
-  // Whole weights below 2^24 take a varint, so that counts are small; others 4 bytes and a mark.
+  // Appends the buckets. A whole weight below 2^24 is a varint, to keep counts small; another is a mark and 4
+  // bytes.
   void Save(ByteWriter& out) const;
-  // InvalidArgument for the other grid, DataLoss for bytes that Save cannot have written.
+  // Returns InvalidArgument for another grid, DataLoss for bytes that Save cannot have written.
   static absl::StatusOr<WindowHistogram> Load(ByteReader& in, const Grid& grid);
 
  private:

@@ -1,4 +1,4 @@
-// JSON from outside as a tree, for callers that look for values by name and leave out what is not there.
+// Parses untrusted JSON into a tree, for callers that look values up by name and treat absent ones as none.
 #pragma once
 
 #include <array>
@@ -12,46 +12,48 @@
 
 namespace taut {
 
-// A value of a tree, valid until the tree parses another text; or none, which has no fields, items and value.
-// Cheap to copy; finding a field takes time by the number of fields.
+// A value of a tree, valid until the tree parses another text or is destroyed. The default is "none": the
+// absent value, without fields and items. Cheap to copy. Looking a field up costs O(fields).
 class JsonNode {
  public:
   JsonNode() = default;  // none
 
-  explicit operator bool() const { return at_[0] != 0; }  // a null is not none
+  explicit operator bool() const { return at_[0] != 0; }  // true for a JSON null
   bool is_null() const;
   bool is_object() const;
   bool is_array() const;
 
-  // None if it is no object or has no such field; of fields with one name, the first.
+  // Returns the first field with this name; none if this is not an object or has no such field.
   JsonNode operator[](std::string_view key) const;
-  // Of its kind, else absent. A number without a fraction is `whole` and `number`.
+  // Return the value if it has this kind, else nullopt. A number without a fraction is both `whole` and
+  // `number`.
   std::optional<std::string_view> text() const;
   std::optional<int64_t> whole() const;
   std::optional<double> number() const;
   std::optional<bool> flag() const;
 
-  // Of a field; "", 0 and false if it is not there or of another kind.
+  // Return the value of a field; "", 0 or false if it is absent or of another kind.
   std::string_view Text(std::string_view key) const { return (*this)[key].text().value_or(""); }
   int64_t Whole(std::string_view key) const { return (*this)[key].whole().value_or(0); }
   bool Flag(std::string_view key) const { return (*this)[key].flag().value_or(false); }
 
-  // In the order of the text; nothing if it is of another kind.
+  // Visit all fields or items in the order of the text; nothing if this is of another kind.
   void ForEachField(absl::FunctionRef<void(std::string_view key, JsonNode value)> fn) const;
   void ForEachItem(absl::FunctionRef<void(JsonNode item)> fn) const;
 
  private:
   friend class JsonTree;
-  std::array<uintptr_t, 2> at_ = {};  // the parser's reference
+  std::array<uintptr_t, 2> at_ = {};  // bits of simdjson's element; zeros: none
 };
 
-// One object, one thread; keeps its buffers.
+// Owns the parsed text and reuses its buffers for the next. Not thread-safe.
 class JsonTree {
  public:
   JsonTree();
   ~JsonTree();
 
-  // DataLoss: not JSON, nested more than 1,024 deep, or more than 4 GiB; the root is then none. O(bytes).
+  // Replaces the tree. Returns DataLoss, and leaves the root none, if the text is not JSON, is nested more
+  // than 1,024 deep, or exceeds 4 GiB. The text may be freed after the call. O(bytes).
   absl::Status Parse(std::string_view text);
   JsonNode root() const { return root_; }
 

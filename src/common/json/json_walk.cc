@@ -11,11 +11,12 @@ namespace taut {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// On the stack of the walk that passes the value.
+// Stands on the stack of the walk that passes the value; `parent` links it to the enclosing walk, for error
+// paths.
 struct JsonValue::Place {
   const Place* parent = nullptr;
-  std::string_view key = {};  // of a field
-  size_t index = 0;           // of an item
+  std::string_view key = {};  // name, if it is a field
+  size_t index = 0;           // position, if it is an item
   bool is_item = false;
   ondemand::value value = {};
 };
@@ -57,7 +58,7 @@ absl::Status Get(Place& place, T& out, std::string_view expected) {
     out = value;
     return absl::OkStatus();
   }
-  // The parser calls a text no number, too.
+  // simdjson also returns NUMBER_ERROR for a value that is not a number at all.
   ondemand::json_type type{};
   const bool is_other_kind = e == simdjson::NUMBER_ERROR &&
                              place.value.type().get(type) == simdjson::SUCCESS &&
@@ -96,7 +97,7 @@ absl::Status EachItem(const Place* parent, simdjson::simdjson_result<ondemand::a
 bool ParsePrometheusNumber(std::string_view text, double& out) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  // Out of range as Prometheus prints it cannot be: a double went in.
+  // from_chars returns out_of_range only for numbers that no double holds, and Prometheus prints doubles.
   return error == std::errc() && end == text.data() + text.size();
 }
 
@@ -150,7 +151,7 @@ absl::Status JsonValue::ReadPrometheusNumber(double& out) const {
   return absl::OkStatus();
 }
 
-// As ForEachItem would read it, without its calls: answers are of millions of samples.
+// Repeats ForEachItem without its callbacks: a response has millions of samples.
 absl::Status JsonValue::ReadPrometheusSample(double& time_s, double& value) const {
   ondemand::array array;
   if (const error_code e = place_->value.get_array().get(array); e) return Failed(place_, e, "an array");
@@ -200,6 +201,7 @@ struct JsonReader::Impl {
     size_t cut = reads_rest ? CloseIfCut(text) : kNotCut;
     error_code e = Iterate(text);
     if (e == simdjson::UNCLOSED_STRING && reads_rest) {
+      // The cut is inside a string: drop the string, so that its begin is not mistaken for its whole.
       text.resize(text.rfind('"'));
       cut = CloseIfCut(text);
       e = Iterate(text);
@@ -222,12 +224,13 @@ struct JsonReader::Impl {
         .get(document);
   }
 
-  // The parser reads nothing of an object whose last brace is not there. Returns where it was put.
+  // Closes an object whose last brace is missing, because the parser reads nothing of it otherwise. Returns
+  // the position of the added text, or kNotCut.
   static size_t CloseIfCut(std::string& text) {
     const std::string_view rest = StripSpace(text);
     if (!rest.starts_with('{') || rest.ends_with('}')) return kNotCut;
     const size_t size = text.size();
-    text += ",}";  // completes nothing that is open
+    text += ",}";  // the comma keeps the brace from completing an inner object
     return size;
   }
 };

@@ -1,4 +1,4 @@
-// JSON from outside, read in one pass: a caller walks the fields and items that it needs.
+// Reads untrusted JSON in one pass: a caller visits only the fields and items that it needs.
 #pragma once
 
 #include <cstddef>
@@ -14,49 +14,52 @@ namespace taut {
 
 enum class JsonKind : uint8_t { kNull, kBool, kNumber, kText, kArray, kObject };
 
-// A value, valid during the call that passes it, to be read once; one that is not read is skipped, and nothing
-// of it but its brackets and quotes is checked. Errors name its path ("data.result[3].metric: expected a text")
-// and leave `out` as it was:
-//   InvalidArgument  it is of another kind
-//   OutOfRange       it is a number that `out` cannot hold, or that is not well formed
+// A value, valid during the call that passes it, and to be read once. A value that is not read is skipped;
+// only its brackets and quotes are checked. Errors contain its path ("data.result[3].metric: expected a
+// text") and leave `out` unchanged:
+//   InvalidArgument  the value is of another kind
+//   OutOfRange       a number does not fit `out` or is not well-formed
 //   DataLoss         the text is not JSON
 class JsonValue {
  public:
   using FieldFn = absl::FunctionRef<absl::Status(std::string_view key, JsonValue value)>;
   using ItemFn = absl::FunctionRef<absl::Status(JsonValue value)>;
 
-  struct Place;  // where it is, inside json_walk.cc
+  struct Place;  // position in the text; defined in json_walk.cc
   explicit JsonValue(Place& place) : place_(&place) {}
 
-  absl::Status ReadKind(JsonKind& out) const;  // may be followed by another Read
+  absl::Status ReadKind(JsonKind& out) const;  // another Read may follow
   absl::Status Read(bool& out) const;
   absl::Status Read(int64_t& out) const;
   absl::Status Read(double& out) const;
   absl::Status Read(std::string& out) const;
   absl::Status Read(std::string_view& out) const;  // valid until the reader reads another text
-  // Prometheus writes samples as [1435781430.781, "1.5"], values also as "NaN" and "+Inf".
+  // Read a number or sample as Prometheus writes them: [1435781430.781, "1.5"], with values such as "NaN" and
+  // "+Inf".
   absl::Status ReadPrometheusNumber(double& out) const;
   absl::Status ReadPrometheusSample(double& time_s, double& value) const;
 
-  // In the order of the text, until `fn` returns an error, which is then returned as it is.
+  // Call `fn` for each field or item in the order of the text. They stop at the first error of `fn` and
+  // return it as it is.
   absl::Status ForEachField(FieldFn fn) const;
   absl::Status ForEachItem(ItemFn fn) const;
 
   std::string path() const;   // "data.result[3]"
-  const char* begin() const;  // of the value, in the text
-  // What a caller finds wrong with the value: InvalidArgument with its path.
+  const char* begin() const;  // first byte of the value, in the text
+  // Returns InvalidArgument with the value's path, for what the caller rejects.
   absl::Status Error(std::string_view what) const;
 
  private:
   Place* place_;
 };
 
-// One object, one thread; keeps its buffers. A text may be of up to 4 GiB. Values may be nested 1,024 deep
-// where a caller walks into them. A text gets room behind its end, which may move it. What follows the value
-// is not read.
+// Parses texts of up to 4 GiB and reuses its buffers. Not thread-safe. Nesting is limited to 1,024 levels
+// where a caller descends. The text must outlive the walk; it is given spare capacity behind its end, which
+// may move its bytes. Text behind the root value is not read.
 class JsonReader {
  public:
-  // kReadRest: what there is of a text that was cut off is read before the error; the text may be changed.
+  // kReadRest reads the complete part of a truncated object before it returns DataLoss; it may change the
+  // text.
   enum class IfCut : uint8_t { kFail, kReadRest };
 
   JsonReader();
@@ -64,7 +67,7 @@ class JsonReader {
 
   absl::Status ReadObject(std::string& text, JsonValue::FieldFn fn, IfCut if_cut = IfCut::kFail);
   absl::Status ReadArray(std::string& text, JsonValue::ItemFn fn);
-  // After an error: the offset in the text at which it was found.
+  // Offset in the text of the last error.
   size_t error_offset() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a column of a Parquet file holds.
+// Types of the columns of a Parquet file.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace taut {
 
 enum class ParquetKind : uint8_t {
   kText,        // UTF-8
-  kDecimal,     // a whole number of units of 10^-scale: every int64 fits
+  kDecimal,     // an integer in units of 10^-scale; any int64
   kTimeMillis,  // milliseconds since 1970, UTC
 };
 
@@ -16,11 +16,11 @@ struct ParquetColumn {
   std::string name;
   ParquetKind kind = ParquetKind::kText;
   bool optional = false;  // has nulls
-  int scale = 0;          // of kDecimal; at most kDecimalDigits
+  int scale = 0;          // digits after the point, for kDecimal; at most kDecimalDigits
 };
 
-// Of a decimal: an int64 has at most 19 digits. Their file type is an array of as many bytes as these
-// take, since INT64 may hold 18 only.
+// Precision of a decimal: an int64 has at most 19 digits. Parquet allows INT64 for 18 digits only, so the
+// file type is an array of the bytes that 19 digits need.
 inline constexpr int kDecimalDigits = 19, kDecimalBytes = 9;
 
 }  // namespace taut

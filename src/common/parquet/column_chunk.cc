@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kZstdLevel = 3;
 constexpr size_t kPageRows = 20'000, kPageBytes = size_t{1} << 20;
-constexpr size_t kTextOverhead = 64;  // of a text in the dictionary: its object and its place in the map
+constexpr size_t kTextOverhead = 64;  // bytes per distinct text, for its object and its place in the map
 
 void AppendDecimal(int64_t number, std::string* out) {
   static_assert(kDecimalBytes == sizeof(number) + 1);
@@ -40,8 +40,8 @@ std::string PageHeader(int32_t type, size_t raw, size_t packed, size_t values, i
   header.Int32(1, static_cast<int32_t>(values));
   header.Int32(2, encoding);
   if (type == parquet_format::kDataPage) {
-    header.Int32(3, parquet_format::kRle);  // of definition levels
-    header.Int32(4, parquet_format::kRle);  // of repetition levels: none are written
+    header.Int32(3, parquet_format::kRle);  // encoding of definition levels
+    header.Int32(4, parquet_format::kRle);  // encoding of repetition levels; none are written
   }
   header.EndStruct();
   header.EndStruct();
@@ -72,7 +72,7 @@ absl::StatusOr<std::string_view> PageCompressor::Compress(std::string_view raw) 
 
 void ColumnChunk::PutText(std::string_view text) {
   if (optional_) present_.push_back(1);
-  // Many columns repeat the value of the row before.
+  // Many columns repeat the previous row's value: this saves the hash.
   if (!indices_.empty() && texts_[indices_.back()] == text) {
     indices_.push_back(indices_.back());
     return;
@@ -170,7 +170,7 @@ absl::StatusOr<ChunkPlace> ColumnChunk::Write(PageCompressor& compressor, const 
       last_value = value + static_cast<size_t>(std::ranges::count(levels, 1U));
       std::string packed;
       AppendRunLengths(levels, 1, &packed);
-      AppendPlainText(packed, &raw);  // their length comes first, as that of a text
+      AppendPlainText(packed, &raw);  // prefixed by their length, as a text is
     }
     AppendValues(value, last_value, dictionary, &raw);
     if (absl::Status s = write_page(parquet_format::kDataPage, end - row,

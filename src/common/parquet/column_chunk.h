@@ -1,4 +1,4 @@
-// The values of one column in one row group, and the pages that they become.
+// The values of one column in one row group, and their encoding as pages.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace taut {
 
-// Takes the bytes of a file, in order.
+// Receives the bytes of a file, in order.
 using ByteSink = std::function<void(std::string_view)>;
 
-// zstd with a context that is used again.
+// Compresses with zstd; reuses one context. Not thread-safe.
 class PageCompressor {
  public:
   PageCompressor();
   ~PageCompressor();
   PageCompressor(const PageCompressor&) = delete;
   PageCompressor& operator=(const PageCompressor&) = delete;
-  // Valid until the next call. Internal: zstd failed.
+  // Returns the compressed bytes, valid until the next call; Internal if zstd fails.
   absl::StatusOr<std::string_view> Compress(std::string_view raw);
 
  private:
@@ -35,31 +35,31 @@ class PageCompressor {
   std::string out_;
 };
 
-// Where a chunk is, for the footer. Sizes have the headers of the pages in them.
+// Position and sizes of a chunk, for the footer. Sizes include the page headers.
 struct ChunkPlace {
-  int64_t values = 0;                     // nulls too
+  int64_t values = 0;                     // number of values, with nulls
   int64_t raw_bytes = 0, file_bytes = 0;  // before and after compression
   int64_t dictionary_at = -1;             // offset in the file; -1: none
   int64_t data_at = 0;
 };
 
-// One thread.
+// Collects values, then writes them. Not thread-safe.
 class ColumnChunk {
  public:
   explicit ColumnChunk(const ParquetColumn& column) : kind_(column.kind), optional_(column.optional) {}
 
   // REQUIRES: the column's kind is text.
   void PutText(std::string_view text);
-  // REQUIRES: it is another.
+  // REQUIRES: the column's kind is not text.
   void PutNumber(int64_t number);
-  // REQUIRES: it is optional.
+  // REQUIRES: the column is optional.
   void PutNull();
 
-  // About what it holds in memory.
+  // Approximate bytes of memory in use.
   size_t bytes() const;
 
-  // Writes all values, as a dictionary of texts and indices into it if that repeats them less, and is empty
-  // after it. `offset`: of the sink, moved on. O(values).
+  // Writes all values and clears the chunk. Texts are written as a dictionary and indices if they repeat
+  // enough. `offset` is the sink's position, which is advanced. Internal if zstd fails. O(values).
   absl::StatusOr<ChunkPlace> Write(PageCompressor& compressor, const ByteSink& sink, int64_t* offset);
 
  private:
@@ -71,12 +71,12 @@ class ColumnChunk {
 
   const ParquetKind kind_;
   const bool optional_;
-  std::vector<uint32_t> present_;  // of an optional column: 1 or 0 for each row
-  std::vector<int64_t> numbers_;   // of those that are not null
-  std::vector<uint32_t> indices_;  // the same of texts
-  std::deque<std::string> texts_;  // each once, by index
+  std::vector<uint32_t> present_;  // for an optional column: 1 or 0 per row
+  std::vector<int64_t> numbers_;   // the values that are not null
+  std::vector<uint32_t> indices_;  // the same for texts: positions in texts_
+  std::deque<std::string> texts_;  // distinct texts, by index; a deque, since index_of_ refers to them
   absl::flat_hash_map<std::string_view, uint32_t> index_of_;
-  size_t text_bytes_ = 0;  // of texts_
+  size_t text_bytes_ = 0;  // total length of texts_
 };
 
 }  // namespace taut

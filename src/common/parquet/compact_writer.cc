@@ -5,10 +5,10 @@
 namespace taut {
 namespace {
 
-// Numbers of types in the protocol, beside those of CompactType.
+// Type numbers of the protocol, besides those of CompactType.
 constexpr uint8_t kTrue = 1, kFalse = 2, kInt64 = 6, kList = 9;
 constexpr int kMostDelta = 15;
-constexpr size_t kLongList = 15;  // from here on its size is a number of its own
+constexpr size_t kLongList = 15;  // from this size on, the size is a varint of its own
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Thrift's compact protocol, written: the form of the metadata in Parquet files.
+// Writes Thrift's compact protocol, the format of the metadata in Parquet files.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace taut {
 
-// What a list holds, with the protocol's number.
+// Element type of a list, with the protocol's number.
 enum class CompactType : uint8_t { kInt32 = 5, kText = 8, kStruct = 12 };
 
-// Appends to a string that the caller owns. One thread. The fields of a struct are written with ascending
-// ids, at least 1.
+// Appends to a string, which must outlive the writer. Not thread-safe. The fields of a struct are written
+// with ascending ids, at least 1.
 //
 //   CompactWriter out(&bytes);
 //   out.BeginStruct();
@@ -23,9 +23,9 @@ class CompactWriter {
  public:
   explicit CompactWriter(std::string* out) : out_(out) {}
 
-  // The outermost struct, or the next element of a list of structs.
+  // Begins the outermost struct, or the next element of a list of structs.
   void BeginStruct() { last_ids_.push_back(0); }
-  void BeginStruct(int16_t id);  // as a field
+  void BeginStruct(int16_t id);  // begins a struct that is a field
   void EndStruct();
 
   void Bool(int16_t id, bool value);
@@ -33,7 +33,7 @@ class CompactWriter {
   void Int64(int16_t id, int64_t value);
   void Text(int16_t id, std::string_view value);
 
-  // `size` elements of this type follow.
+  // Begins a list; `size` elements of this type must follow.
   void BeginList(int16_t id, CompactType type, size_t size);
   void Int32Element(int32_t value);
   void TextElement(std::string_view value);
@@ -43,7 +43,7 @@ class CompactWriter {
   void ZigZag(int64_t value);
 
   std::string* out_;
-  std::vector<int16_t> last_ids_;  // of the structs that are open, the innermost last
+  std::vector<int16_t> last_ids_;  // last field id of each open struct, the innermost last
 };
 
 }  // namespace taut

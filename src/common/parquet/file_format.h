@@ -1,4 +1,4 @@
-// Numbers of Parquet's metadata, as its specification assigns them.
+// Enum values of Parquet's metadata, as its specification assigns them.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ std::string MadeUtf8(std::string_view text) {
   return out;
 }
 
-// The older name of the type, and the newer: readers know one or both.
+// Writes the type in its older and its newer form: readers understand one or both.
 void PutType(const ParquetColumn& column, CompactWriter& out) {
   switch (column.kind) {
     case ParquetKind::kText:
@@ -99,7 +99,7 @@ void PutSchema(const std::vector<ParquetColumn>& columns, CompactWriter& out) {
 void PutChunk(const ParquetColumn& column, const ChunkPlace& place, CompactWriter& out) {
   const bool dictionary = place.dictionary_at >= 0;
   out.BeginStruct();
-  out.Int64(2, 0);  // of metadata outside the footer: there is none
+  out.Int64(2, 0);  // offset of metadata outside the footer: none
   out.BeginStruct(3);
   out.Int32(1, FileType(column.kind));
   out.BeginList(2, CompactType::kInt32, dictionary ? 3 : 2);

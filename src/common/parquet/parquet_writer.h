@@ -1,5 +1,5 @@
-// A file in the format Apache Parquet with a flat schema, written row by row: row groups of bounded size,
-// pages compressed with zstd.
+// Writes a file in the format Apache Parquet with a flat schema, row by row. Row groups have bounded size;
+// pages are compressed with zstd.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace taut {
 
 struct ParquetBounds {
   size_t group_rows = 1'000'000;
-  size_t group_bytes = size_t{16} << 20;  // of values in memory
+  size_t group_bytes = size_t{16} << 20;  // memory of the values
 };
 
-// Holds one row group in memory, and up to a hundred bytes for each column of each group that was written.
-// One thread.
+// Memory: one row group, and up to a hundred bytes per column of each written group. Not thread-safe.
+//
 //
 //   ParquetWriter out({{"job"}, {"cost", ParquetKind::kDecimal, false, 6}}, sink);
 //   out.Text("shop/web");
@@ -31,15 +31,16 @@ class ParquetWriter {
   // REQUIRES: columns is not empty.
   ParquetWriter(std::vector<ParquetColumn> columns, ByteSink sink, ParquetBounds bounds = {});
 
-  // The next cell, from the first column to the last, row after row. Bytes of a text that are not UTF-8
-  // become U+FFFD: readers refuse the whole file otherwise. A cell that does not fit its column, and a text
-  // above 64 MiB, are errors of Finish.
+  // Write the next cell, from the first column to the last, row after row. Bytes of a text that are not UTF-8
+  // become U+FFFD, because readers reject the whole file otherwise. Finish reports a cell that does not fit
+  // its column, or a text above 64 MiB.
   void Text(std::string_view text);
-  void Number(int64_t number);  // of a decimal or a time
+  void Number(int64_t number);  // for a decimal or a time
   void Null();
 
-  // Writes what is left, and the footer, without which the file cannot be read. Call once, after the last
-  // cell of a row. The first error: InvalidArgument naming the column, Internal if zstd failed.
+  // Writes the remaining rows and the footer, without which the file cannot be read. Call once, after the
+  // last cell of a row. Returns the first error: InvalidArgument with the column, Internal if zstd failed.
+  // Then the file is unusable.
   absl::Status Finish();
 
  private:
@@ -56,9 +57,9 @@ class ParquetWriter {
   const ByteSink sink_;
   const ParquetBounds bounds_;
   PageCompressor compressor_;
-  std::vector<ColumnChunk> chunks_;  // of the group that is filled
-  size_t next_ = 0;                  // column
-  size_t rows_ = 0;                  // of the group
+  std::vector<ColumnChunk> chunks_;  // the columns of the current group
+  size_t next_ = 0;                  // column of the next cell
+  size_t rows_ = 0;                  // rows in the current group
   int64_t offset_ = 0;
   std::vector<Group> groups_;
   absl::Status status_;

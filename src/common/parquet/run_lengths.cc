@@ -35,11 +35,12 @@ void AppendRun(uint32_t value, size_t length, int width, std::string* out) {
 int BitWidthOf(uint64_t count) { return count <= 2 ? 1 : std::bit_width(count - 1); }
 
 void AppendRunLengths(std::span<const uint32_t> values, int width, std::string* out) {
-  size_t packed_from = 0;  // what is not written yet
+  size_t packed_from = 0;  // first value that is not written yet
   for (size_t i = 0; i < values.size();) {
     size_t end = i + 1;
     while (end < values.size() && values[end] == values[i]) ++end;
-    // Only the last group may be filled up: the values before a run take from it what their group lacks.
+    // Only the last group of all may be padded with zeros. The values before a run therefore fill their group
+    // with the first values of the run.
     const size_t lacks = (kGroup - (i - packed_from) % kGroup) % kGroup;
     if (end - i >= lacks + kGroup) {
       AppendPacked(values.subspan(packed_from, i + lacks - packed_from), width, out);

@@ -1,4 +1,4 @@
-// Parquet's hybrid of run lengths and packed bits, for definition levels and indices into a dictionary.
+// Encodes Parquet's hybrid of run lengths and bit packing, for definition levels and dictionary indices.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace taut {
 
-// Bits that hold every number below `count`; at least 1.
+// Returns the number of bits that hold every number below `count`; at least 1.
 int BitWidthOf(uint64_t count);
 
-// Appends the values: a run of 8 or more equal ones as its length and value, others packed in groups of 8,
-// lowest bit first, the last group filled with 0. O(n). REQUIRES: each value fits into `width` bits, 1 <=
-// width <= 32.
+// Appends the values. A run of at least 8 equal values becomes length and value; others are packed in groups
+// of 8, lowest bit first, the last group filled up with 0. O(n). REQUIRES: each value fits into `width` bits,
+// 1 <= width <= 32.
 void AppendRunLengths(std::span<const uint32_t> values, int width, std::string* out);
 
 }  // namespace taut

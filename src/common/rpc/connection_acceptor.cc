@@ -34,7 +34,7 @@ int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-// 0: not a socket any more.
+// Returns 0 if the descriptor is not a socket any more.
 uint64_t InodeOf(int fd) {
   struct stat about {};
   return fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode) ? about.st_ino : 0;
@@ -122,7 +122,7 @@ bool OpenConnections::Displace(const Address& address) {
     if (crowded) break;
   }
   if (best_address == by_address_.end()) {
-    // Of a few, those that have ended are found at once: clients that call once and go.
+    // All are known. Few connections are worth a sweep at once, for clients that call once and disconnect.
     if (size_ > kFewConnections) return false;
     SweepAll();
     return !IsFull(address);
@@ -206,7 +206,7 @@ void ConnectionAcceptor::Stop() {
     [[maybe_unused]] const ssize_t written = write(stop_fd_, &one, sizeof(one));
     thread_.join();
   }
-  // The addresses are free for the next.
+  // Close the listeners so that another process can bind the addresses.
   for (const int fd : listeners_) close(fd);
   listeners_.clear();
 }
@@ -232,7 +232,8 @@ void ConnectionAcceptor::AcceptAll(int listener) {
     const int fd = accept4(listener, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      // The others' descriptors are all in use: what waits stays in the queue.
+      // No descriptor is free: pause, or poll would report the waiting connection in a busy loop. It stays in
+      // the backlog.
       if (errno == EMFILE || errno == ENFILE) poll(nullptr, 0, kNoDescriptorPauseMs);
       return;
     }

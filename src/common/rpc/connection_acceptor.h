@@ -1,5 +1,5 @@
-// Listens, accepts and hands connections on, within bounds in all and for each address: gRPC itself takes
-// every connection until the process has no descriptor left.
+// Listens, accepts connections and passes them on, with bounds in total and per peer address. gRPC itself
+// accepts until the process has no descriptor left.
 #pragma once
 
 #include <array>
@@ -26,34 +26,39 @@ struct AcceptorOptions {
   size_t max_per_address = 4'000;
 };
 
-// What of `wanted` a process with this limit of open files can afford: half of it in all, and of that three
-// quarters for one address.
+// Limits `wanted` to what the process's limit of open files allows: half of it in total, and three quarters
+// of that for one address.
 AcceptorOptions BoundedByDescriptors(AcceptorOptions wanted, uint64_t descriptors);
 
-// Connections that were handed on and are still open. Their owner closes them without notice, so what is
-// counted is looked at: a descriptor with another inode is another file. Thread-safe.
+// Connections that were passed on and are still open. Their owner closes them without notice; Sweep detects
+// that because a closed or reused descriptor has another inode. Thread-safe.
 class OpenConnections {
  public:
-  using Address = std::array<uint8_t, 16>;  // IPv4 as in IPv6
+  using Address = std::array<uint8_t, 16>;  // an IPv4 address is mapped into IPv6
   struct Peer {
     Address address{};
     uint16_t port = 0;
 
     auto operator<=>(const Peer&) const = default;
   };
-  // As gRPC names it: "ipv4:127.0.0.1:40404", "ipv6:[::1]:40404" or "ipv6:%5B::1%5D:40404". nullopt: another kind.
+  // Parses a peer as gRPC writes it: "ipv4:127.0.0.1:40404", "ipv6:[::1]:40404" or "ipv6:%5B::1%5D:40404".
+  // nullopt for other kinds.
   static std::optional<Peer> ParsePeer(std::string_view text);
 
   explicit OpenConnections(const AcceptorOptions& options) : options_(options) {}
 
-  // May one more come from there? Looks at those there are when a bound is met, at most every 100 ms.
+  // Returns true if one more connection from this address fits. When a bound is met it sweeps first, at most
+  // every 100 ms. O(connections) then, else O(log addresses).
   bool HasRoom(const Address& address, int64_t now_ms);
-  // One without an authenticated call makes room for one more from there (SilentConnection): it is shut down, as
-  // its owner notices. False: there is none, and no room.
+  // Shuts down one connection without an authenticated call, chosen by GoesBefore(SilentConnection), to make
+  // room for one from `address`; the owner then notices the end. Returns false if no room can be made.
+  // O(connections).
   bool Displace(const Address& address);
+  // Adds a connection. The object does not own `fd`.
   void Add(const Peer& peer, int fd, int64_t now_ms);
-  // A call of this connection was authenticated: it is not displaced.
+  // Marks a connection after an authenticated call: it is never displaced.
   void Know(const Peer& peer);
+  // Removes the connections that their owner has closed. One fstat per connection.
   void Sweep();
   size_t size() const {
     const std::lock_guard lock(mutex_);
@@ -67,7 +72,7 @@ class OpenConnections {
     int64_t since_ms = 0;
     bool is_known = false;
   };
-  using OfAddress = std::map<uint16_t, Open>;  // by port
+  using OfAddress = std::map<uint16_t, Open>;  // by the peer's port
   // These REQUIRE mutex_.
   bool IsFull(const Address& address) const;
   void SweepAll();
@@ -81,23 +86,25 @@ class OpenConnections {
 
 class ConnectionAcceptor {
  public:
-  // Takes both: the connection is its own from then on. From the acceptor's thread.
+  // Receives the ownership of `fd`, which is non-blocking. Called from the acceptor's thread.
   using OnAccept = std::function<void(int listener_fd, int fd)>;
 
-  // Binds and listens; Unavailable naming the address if it cannot.
+  // Binds and listens without accepting. Unavailable with the address if that fails, ResourceExhausted
+  // without a free descriptor.
   static absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> Listen(
       const std::vector<ListenAddress>& addresses, const AcceptorOptions& options);
-  ~ConnectionAcceptor();  // Stop()
+  ~ConnectionAcceptor();
 
+  // Starts the thread that accepts. Call once.
   void Run(OnAccept on_accept);
-  // No more connections; those there are go on.
+  // Ends the thread and closes the listeners. Connections that were passed on stay open.
   void Stop();
-  // Of the first address.
+  // Port of the first address; 0 before Listen.
   int port() const { return port_; }
-  uint64_t accepted() const { return accepted_.load(); }  // handed on
-  // Closed because a bound was reached: new ones, and those that made room for new ones.
+  uint64_t accepted() const { return accepted_.load(); }  // connections passed on
+  // Number of connections that met a bound: each was closed, or displaced an older one.
   uint64_t rejected() const { return rejected_.load(); }
-  // As OpenConnections::Know, with the peer's name as gRPC has it. Thread-safe.
+  // Calls OpenConnections::Know for a peer as gRPC writes it. Thread-safe.
   void Know(std::string_view peer);
 
  private:

@@ -1,10 +1,11 @@
-// What gRPC and protobuf would write to standard error by themselves.
+// Silences what gRPC and protobuf log to standard error on their own.
 #pragma once
 
 namespace taut {
 
-// gRPC logs each connection that fails; what of it matters is in a status anyway. Keeps it silent unless the
-// environment asks for it (GRPC_VERBOSITY, GRPC_TRACE). Once is enough; any thread.
+// Disables the logs of gRPC and protobuf. gRPC logs each failed connection, although the call's status
+// contains the error. GRPC_VERBOSITY or GRPC_TRACE in the environment keep gRPC's log. Idempotent,
+// thread-safe.
 void KeepGrpcSilent();
 
 }  // namespace taut

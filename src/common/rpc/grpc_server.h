@@ -1,4 +1,5 @@
-// The gRPC server of a service that listens by itself: behind a ConnectionAcceptor, with TLS by its options.
+// A gRPC server with listeners of its own: a ConnectionAcceptor bounds the connections, and ServerOptions set
+// TLS.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -15,33 +16,35 @@
 
 namespace taut {
 
-// Puts the addresses into `options`, whose other fields are set, and checks them as those of an HTTP server
-// would be: the same rules, in the same words.
+// Parses the addresses into `options`, whose other fields are set, and checks the result by the same rules
+// and with the same errors as an HTTP server's.
 absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions& options);
 
+// Call Listen, Accept and Stop from one thread.
 class GrpcServer {
  public:
-  // For a service of short calls: one process an address, quick handshakes, few pings.
+  // Sets options for a service of short calls: one process per address, 5 s for a handshake, at least 5 s
+  // between pings.
   static void SetBounds(grpc::ServerBuilder& builder, int max_message_bytes);
 
-  // Reads the certificates of `options`, binds its addresses and starts the server with what else `builder`
-  // says; nothing is accepted yet. At most half of the descriptors that the process may open are used,
-  // whatever `bounds` says. `service` must outlive it. Errors: the address is taken, a file cannot be read.
+  // Reads the certificates of `options`, binds its addresses and starts the server that `builder` describes;
+  // accepts nothing yet. Uses at most half of the process's descriptors, whatever `bounds` allows. `service`
+  // must outlive the server. Errors: an address is in use, a file cannot be read, gRPC does not start.
   absl::Status Listen(const ServerOptions& options, AcceptorOptions bounds, grpc::Service& service,
                       grpc::ServerBuilder& builder);
-  // From here on connections are accepted. REQUIRES: Listen was OK.
+  // Starts to accept connections. REQUIRES: Listen returned OK.
   void Accept();
-  // Accepts no more and calls `end_calls`; what has not ended a second later is cancelled. The server is gone
-  // after `wait_until_ended`. Does nothing if it does not listen (any more).
+  // Stops accepting, calls `end_calls`, cancels calls that last longer than another second, calls
+  // `wait_until_ended` and destroys the server. Does nothing if the server is not running.
   void Stop(const std::function<void()>& end_calls, const std::function<void()>& wait_until_ended);
 
-  // A call from this peer (grpc::ServerContextBase::peer) was authenticated: its connection is not closed to make
-  // room for others. Thread-safe. REQUIRES: Listen was OK, or is under way.
+  // Marks the connection of a peer (grpc::ServerContextBase::peer) after an authenticated call: it is not
+  // closed to make room for others. Thread-safe. REQUIRES: Listen returned OK or is running.
   void Know(const std::string& peer) {
     TakeOver(this);
     if (acceptor_ != nullptr) acceptor_->Know(peer);
   }
-  // Of the connections, also after Stop. REQUIRES: Listen was OK.
+  // The acceptor, valid also after Stop. REQUIRES: Listen returned OK.
   const ConnectionAcceptor& acceptor() const { return *acceptor_; }
 
  private:

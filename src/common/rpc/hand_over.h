@@ -1,5 +1,5 @@
-// gRPC calls us back on other threads, after what we did before we started the operation. It does so by locks
-// that ThreadSanitizer does not see in Debian's build; here it is annotated. Nothing in other builds.
+// Annotations for ThreadSanitizer: gRPC calls back on other threads, and orders that after the start of the
+// operation by locks that ThreadSanitizer cannot see in Debian's build. No code in other builds.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -15,20 +15,21 @@
 
 namespace taut {
 
-// Before an operation of `object` is started.
+// Call before an operation of `object` is started.
 inline void HandOver([[maybe_unused]] void* object) {
 #ifdef TAUT_TSAN
   __tsan_release(object);
 #endif
 }
-// First in what gRPC calls when it is done.
+// Call first in the callback that ends the operation.
 inline void TakeOver([[maybe_unused]] void* object) {
 #ifdef TAUT_TSAN
   __tsan_acquire(object);
 #endif
 }
 
-// All of a callback but an object's last: what comes after it is annotated too.
+// Annotates a whole callback: what precedes and what follows it. Not for an object's last callback, which
+// destroys it.
 class Reaction {
  public:
   explicit Reaction(void* object) : object_(object) { TakeOver(object_); }

@@ -1,4 +1,4 @@
-// For tests: clients of a gRPC port that make no call.
+// For tests: clients that connect to a gRPC port and make no call.
 #pragma once
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 
 namespace taut {
 
-// Connects from `from` and makes no call.
+// Connects from the address `from` to 127.0.0.1.
 class SilentClient {
  public:
   SilentClient(const char* from, int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -29,13 +29,14 @@ class SilentClient {
   SilentClient(const SilentClient&) = delete;
   SilentClient& operator=(const SilentClient&) = delete;
 
-  // The preface of HTTP/2 and empty settings: for gRPC the connection is made.
+  // Sends the HTTP/2 preface and empty settings: for gRPC the connection is then established.
   void SendPreface() const {
     constexpr std::string_view kPreface("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
     EXPECT_EQ(send(fd_, kPreface.data(), kPreface.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(kPreface.size()));
   }
-  // Did the server close it? Bytes that it sends first (its settings) are read over.
+  // Returns true if the server has closed the connection. Discards bytes that the server sent, such as its
+  // settings.
   bool IsClosed() const {
     char buffer[256];
     for (;;) {

@@ -23,7 +23,7 @@ absl::StatusOr<int> BindSocket(const ListenAddress& address) {
   if (!is_v4) inet_pton(AF_INET6, address.host.c_str(), &v6.sin6_addr);
   const int fd = socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int on = 1;
-  // Connections that are just over do not hold the address.
+  // Closed connections in TIME_WAIT would block the address for a minute after a restart.
   if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   const bool bound = fd >= 0 && (is_v4 ? bind(fd, reinterpret_cast<const sockaddr*>(&v4), sizeof(v4))
                                        : bind(fd, reinterpret_cast<const sockaddr*>(&v6), sizeof(v6))) == 0;

@@ -1,4 +1,4 @@
-// Binding a socket to an address, and in words why not.
+// Binds sockets to addresses, with readable errors.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace taut {
 
-// A TCP socket that is bound and does not block. Port 0 is any that is free. Unavailable with the system's
-// reason.
+// Returns a bound, non-blocking TCP socket, which the caller owns. Port 0 selects a free port. Unavailable
+// with the address and the system's reason.
 absl::StatusOr<int> BindSocket(const ListenAddress& address);
 
 }  // namespace taut

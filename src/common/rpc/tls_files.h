@@ -1,4 +1,4 @@
-// PEM files, read and looked at before gRPC sees them: it says nothing of what it does not like.
+// Reads and checks PEM files before gRPC does, because gRPC does not report what is wrong with them.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace taut {
 
 struct TlsFiles {
-  std::string ca, certificate, key;  // what is in the files; "" without a file
+  std::string ca, certificate, key;  // contents of the files; "" without a file
 };
 
-// Each "" or a file's name. InvalidArgument if a file cannot be read or is no PEM of its kind, if the key is
-// not the certificate's, or if there is only one of the two.
+// Reads the files; each name may be "". InvalidArgument if a file cannot be read or is not a PEM file of its
+// kind, if the key does not match the certificate, or if only one of these two is given.
 absl::StatusOr<TlsFiles> ReadTlsFiles(const std::string& ca_file, const std::string& certificate_file,
                                       const std::string& key_file);
 

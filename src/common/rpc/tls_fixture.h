@@ -1,4 +1,4 @@
-// For tests: certificates that the program openssl makes.
+// For tests: certificates made by the program openssl.
 #pragma once
 
 #include <cstdlib>
@@ -10,8 +10,8 @@
 
 namespace taut {
 
-// Two CAs, "ca" and "other"; "server" and "client" are of the first, "stranger" of the second. NAME.pem and
-// NAME.key each.
+// Two CAs, "ca" and "other". "ca" signs "server" and "client", "other" signs "stranger". Each has NAME.pem
+// and NAME.key.
 class Certificates {
  public:
   Certificates()
@@ -19,7 +19,7 @@ class Certificates {
               Sign("server", "ca", "subjectAltName=IP:127.0.0.1,DNS:localhost") &&
               Sign("client", "ca", "subjectAltName=DNS:client.example") &&
               Sign("stranger", "other", "keyUsage=digitalSignature")) {}
-  bool made() const { return made_; }  // false: there is no openssl
+  bool made() const { return made_; }  // false without openssl
   std::string File(const std::string& name) const { return dir_.File(name); }
 
  private:

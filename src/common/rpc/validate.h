@@ -1,4 +1,4 @@
-// What an agent's message must be before anybody believes it.
+// Validates the messages of agents before the daemon uses them.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,22 @@
 
 namespace taut {
 
-// The longest message of either side. An agent keeps none that is longer: no daemon would take it.
+// Greatest size of a message in either direction. An agent drops a larger one, which no daemon would accept.
 inline constexpr size_t kMaxMessageBytes = size_t{16} << 20;
 
-inline constexpr uint32_t kCpuGridBuckets = 321;  // Grid::Cpu().size(), of a room that this one does not know
+inline constexpr uint32_t kCpuGridBuckets =
+    321;  // equals Grid::Cpu().size(); this room may not include the grid
 
-// InvalidArgument naming the field if
-//  - there is no body that this version knows;
-//  - a name is empty, not UTF-8, longer than 512 bytes, or has control characters (texts for people and label
-//    values may be empty);
+// Returns InvalidArgument with the field if
+//  - the message has no body that this version supports;
+//  - a name is empty, not UTF-8, longer than 512 bytes, or has control characters (labels' values and texts for
+//    people may be empty and up to 16 KiB);
 //  - a number is negative, infinite or NaN, or a time is before 1970;
-//  - the buckets of a window do not ascend below `cpu_buckets`, or their seconds are not as many;
-//  - there are too many labels for a task.
+//  - an enum has an unknown value;
+//  - the buckets of a window do not ascend strictly below `cpu_buckets`, or do not match their seconds in number;
+//  - throttled CPU periods exceed all CPU periods;
+//  - a task has more than 256 labels.
+//
 // O(size).
 absl::Status CheckMessage(const taut::agent::v1::FromAgent& message, uint32_t cpu_buckets = kCpuGridBuckets);
 

@@ -1,4 +1,4 @@
-// Values that a file says by name.
+// Names of enum values in files.
 #pragma once
 
 #include <span>
@@ -17,7 +17,8 @@ struct EnumName {
   std::string_view name;
 };
 
-// InvalidArgument with all the names, without a key.
+// Sets `target` to the value with this name. Returns InvalidArgument with all names, but without the
+// setting's key, if there is none.
 template <typename T>
 absl::Status SetByName(std::span<const EnumName<T>> names, std::string_view text, T& target) {
   std::vector<std::string_view> known;
@@ -31,7 +32,7 @@ absl::Status SetByName(std::span<const EnumName<T>> names, std::string_view text
   return absl::InvalidArgumentError(StrCat("\"", text, "\": expected one of ", Join(known, ", ")));
 }
 
-// "?" for a value without a name.
+// Returns the name of the value; "?" if it has none.
 template <typename T>
 std::string NameIn(std::span<const EnumName<T>> names, T value) {
   for (const EnumName<T>& e : names) {

@@ -1,4 +1,4 @@
-// Files that are small, as a whole.
+// Reads small files whole.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace taut {
 
-// The file's bytes, but not more than one above `most`: then it is too large. nullopt: it cannot be read.
+// Returns the file's bytes, or the first `most` + 1 if it is larger, so that the caller can detect that;
+// nullopt if it cannot be read.
 std::optional<std::string> ReadFileText(const std::string& path, size_t most);
 
 }  // namespace taut

@@ -15,7 +15,7 @@ absl::Status Refusal(std::string message) { return absl::InvalidArgumentError(st
 
 bool IsWhole(double value) { return value == std::floor(value) && std::abs(value) < 1e15; }
 
-// Parts of a second, which durations elsewhere do not have.
+// Parts of a second: ParseDurationSeconds knows whole seconds only.
 constexpr struct {
   std::string_view name;
   double per_second;
@@ -73,7 +73,7 @@ struct Field<std::string> {
     target = std::string(text);
     return absl::OkStatus();
   }
-  // A text that YAML would take for something else is quoted.
+  // Quotes text that YAML would not read as plain text.
   static std::string Show(const FieldSpec& /*spec*/, const std::string& v) {
     const bool special =
         !v.empty() && std::string_view("{[*&!|>%@`#'").find(v.front()) != std::string_view::npos;

@@ -1,5 +1,5 @@
-// Values of settings: how each C++ type is read from text, shown and copied, in one notation of units: `2m`,
-// `48h`, `16MiB`, `3%` and plain numbers. Rows of settings (setting_row.h) refer to them.
+// Typed access to the values of settings: parses, prints and copies each C++ type. Quantities have one
+// notation: `2m`, `48h`, `16MiB`, `3%` and plain numbers. Rows of settings (setting_row.h) use it.
 #pragma once
 
 #include <chrono>
@@ -18,27 +18,30 @@
 
 namespace taut {
 
-// What a number measures. kPlain has no unit: a count, cores, or a share, which may be written `3%`.
+// The dimension of a number. kPlain has no unit: a count, cores, or a share, which may be written `3%`. kUrl
+// is for texts.
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {
   std::string_view key;  // "server.limits.body"
   FieldUnit unit = FieldUnit::kPlain;
-  double min = 0, max = 0;  // of numbers as written: plain, in bytes or in seconds
-  double scale = 1;         // what 1 in the struct is as written: 86,400 of a number of days
+  double min = 0, max = 0;  // inclusive bounds of a number as written: plain, bytes or seconds
+  double scale = 1;         // written value of 1 in the struct; 86,400 for a number of days
 };
 
-// "90m", "16MiB", "0.5": what ParseQuantity reads back to the very same number of a quantity that has a unit.
+// Returns text such as "90m", "16MiB" or "0.5", which ParseQuantity parses to exactly the same number.
 std::string QuantityText(FieldUnit unit, double value);
-// Seconds, bytes or a plain number. InvalidArgument, without a key.
+// Returns seconds, bytes or a plain number; InvalidArgument, without a key, if the text is none.
 absl::StatusOr<double> ParseQuantity(FieldUnit unit, std::string_view text);
-// The same within the spec's bounds, divided by its scale.
+// Parses a number within the spec's bounds and divides it by the scale. InvalidArgument, without a key.
 absl::StatusOr<double> ParseNumber(const FieldSpec& spec, std::string_view text);
+// Returns the text that ParseNumber parses to this value.
 std::string NumberText(const FieldSpec& spec, double value);
 
-// How the values of one type are read, shown and copied. `context` is what the row hands over beside the value.
+// Functions to parse, print and copy the values of one type. `context` is the pointer that the FieldRef was
+// made with.
 struct FieldType {
-  // `values` has one item unless `is_list`. InvalidArgument, without a key.
+  // Parses `values`, which has one item unless `is_list`. InvalidArgument, without a key.
   absl::Status (*set)(const FieldSpec& spec, std::span<const std::string> values, void* value,
                       const void* context);
   std::string (*show)(const FieldSpec& spec, const void* value);
@@ -51,7 +54,7 @@ struct FieldType {
 template <typename T>
 const FieldType& BasicFieldType();
 
-// Where a value is, and its type. Refers to both.
+// Refers to a value and its type; both must outlive it.
 class FieldRef {
  public:
   template <typename T>
@@ -65,7 +68,7 @@ class FieldRef {
     return type_->set(spec, values, value_, context_);
   }
   std::string Show(const FieldSpec& spec) const { return type_->show(spec, value_); }
-  // REQUIRES: the same type.
+  // Copies the value into `other`, which REQUIRES the same type.
   void CopyTo(const FieldRef& other) const { type_->copy(value_, other.value_); }
 
  private:
@@ -74,14 +77,15 @@ class FieldRef {
   const void* context_;
 };
 
-// Sets a value from the items of a list, or from one. InvalidArgument names the key, without a place.
+// Sets a value from the items of a list, or from a text. InvalidArgument starts with the key, without file
+// and line.
 absl::Status SetField(const FieldSpec& spec, const FieldRef& field, std::span<const std::string> values);
 absl::Status SetField(const FieldSpec& spec, const FieldRef& field, std::string_view text);
-// As people write it: "16MiB", "[127.0.0.1:7070]".
+// Returns the value as a file contains it: "16MiB", "[127.0.0.1:7070]".
 std::string ShowField(const FieldSpec& spec, const FieldRef& field);
-// The items that SetField reads back to what ShowField has shown.
+// Splits ShowField's text into the items that SetField accepts.
 std::vector<std::string> ShownItems(std::string_view shown);
-// The text of which they are the items: "[1h, 6h]" of several.
+// Joins items to one text: the item itself, or "[1h, 6h]" for several.
 std::string ItemsText(std::span<const std::string> items);
 
 template <typename T>
@@ -89,7 +93,8 @@ void CopyField(const void* from, void* to) {
   *static_cast<T*>(to) = *static_cast<const T*>(from);
 }
 
-// A value that is written by its name: `ChoiceOf<kClocks>(&config.clock)`, kClocks being an array of EnumName.
+// Refers to an enum that files contain by name: `ChoiceOf<kClocks>(&config.clock)`, with kClocks an array of
+// EnumName.
 template <const auto& names, typename T>
 FieldRef ChoiceOf(T* value) {
   static constexpr FieldType kType = {
@@ -104,7 +109,7 @@ FieldRef ChoiceOf(T* value) {
   return {value, kType};
 }
 
-// A list of such; one value is shown without brackets. An empty list is refused.
+// Refers to a list of enums. One value is printed without brackets; an empty list is rejected.
 template <const auto& names, typename T>
 FieldRef ChoicesOf(std::vector<T>* value) {
   static constexpr FieldType kType = {

@@ -1,4 +1,5 @@
-// One table of settings: its rows stand beside the struct that owns their values, and files, documents, command
+// Tables of settings. The rows stand beside the struct that holds the values; files, documents, command lines
+// and the API all read the same table.
 // lines and the API read them.
 //
 //   constexpr SettingRow<PeakSettings> kRows[] = {
@@ -17,14 +18,15 @@
 
 namespace taut {
 
-// The key of a setting before its unit left it. A plain number under it counts such units: 3,600 of hours.
+// The former key of a setting, from when the key contained a unit. A plain number under it counts in that
+// unit.
 struct OldKey {
   std::string_view key;
-  double unit = 1;  // in what the new key is in: seconds, bytes or plain
+  double unit = 1;  // size of the old unit in seconds, bytes or plain; 3,600 for hours
 };
 
 struct SettingExtras {
-  bool reloads = false;  // SIGHUP takes another value over; else a restart does
+  bool reloads = false;  // true if SIGHUP applies a change, false if a restart is needed
   double scale = 1;      // FieldSpec::scale
   OldKey old = {};
 };
@@ -42,23 +44,23 @@ struct SettingRow {
   std::string_view key;  // "server.limits.body"
   std::string_view help;
   FieldUnit unit = FieldUnit::kPlain;
-  double min = 0, max = 0;  // FieldSpec's
+  double min = 0, max = 0;  // as in FieldSpec
   FieldRef (*field)(Owner&);
   SettingExtras extras = {};
 
   FieldSpec spec() const { return {key, unit, min, max, extras.scale}; }
 };
 
-// Sentences for the reader of a file: a key is an old one, and the new key with its value.
+// Notices for the author of a file: each reports a former key, and the current key with its value.
 using SettingNotices = std::vector<std::string>;
 
-// The values under an old key as they are written under the new one.
+// Converts values under a former key to the notation of the current key.
 std::vector<std::string> FromOldKey(const FieldSpec& spec, const OldKey& old,
                                     std::span<const std::string> values);
-// "peak.days is now peak.window; write peak.window: 2w".
+// Returns "peak.days is now peak.window; write peak.window: 2w".
 std::string OldKeyNotice(const FieldSpec& spec, const OldKey& old, std::span<const std::string> values);
 
-// The row of this key, also of an old one; null: there is none.
+// Returns the row with this current or former key; null if there is none. O(rows).
 template <typename Owner>
 const SettingRow<Owner>* FindSetting(std::span<const SettingRow<Owner>> rows, std::string_view key) {
   for (const SettingRow<Owner>& row : rows) {
@@ -67,8 +69,8 @@ const SettingRow<Owner>* FindSetting(std::span<const SettingRow<Owner>> rows, st
   return nullptr;
 }
 
-// Sets the row's value from what stands under `key`, which is the row's or its old one; the latter adds a notice.
-// InvalidArgument names the row's key.
+// Sets the value of a row. `key` is the row's current or former key; a former key adds a notice.
+// InvalidArgument starts with the row's key, and the value stays as it was.
 template <typename Owner>
 absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key,
                         std::span<const std::string> values, Owner& owner,
@@ -80,7 +82,7 @@ absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key,
   return s;
 }
 
-// The same from one text: of a list "[1h, 6h]".
+// Sets the value from one text; a list is written "[1h, 6h]".
 template <typename Owner>
 absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key, std::string_view text,
                         Owner& owner, SettingNotices* notices = nullptr) {
@@ -90,6 +92,7 @@ absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key, std:
 }
 
 template <typename Owner>
+// Returns the value as a file contains it. Copies the owner, because rows refer to mutable fields.
 std::string GetSetting(const SettingRow<Owner>& row, const Owner& owner) {
   Owner copy = owner;
   return ShowField(row.spec(), row.field(copy));

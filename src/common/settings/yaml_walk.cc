@@ -26,7 +26,7 @@ bool IsSection(std::string_view key, std::span<const std::string_view> keys) {
   });
 }
 
-// The errors of a file, a line each.
+// Collects errors, one per line.
 class AllErrors {
  public:
   void Add(const absl::Status& status) {
@@ -38,7 +38,7 @@ class AllErrors {
   absl::Status status() const { return status_; }
 
  private:
-  static constexpr int kMostErrors = 50;  // of one map or list
+  static constexpr int kMostErrors = 50;  // for one map or list
   absl::Status status_;
   int more_ = 0;
 };
@@ -52,7 +52,8 @@ absl::Status WalkSection(const YAML::Node& map, std::string_view name, std::stri
   });
 }
 
-// Without a NUL, which ends a text elsewhere. Other control characters are escaped where they are printed.
+// Returns true for UTF-8 without NUL, which would end the text in C interfaces. Other control characters are
+// escaped when they are printed.
 bool IsText(std::string_view bytes) {
   while (!bytes.empty()) {
     const Utf8Character c = DecodeUtf8(bytes);
@@ -62,10 +63,10 @@ bool IsText(std::string_view bytes) {
   return true;
 }
 
-// Names and values are printed, sent and compared as text.
+// Checks all scalars, since names and values are printed, sent and compared as text.
 absl::Status CheckText(const YAML::Node& node, std::string_view name, int depth, int& nodes) {
   constexpr int kDeepest = 64, kMost = 1'000'000;
-  // Aliases of aliases have more nodes than bytes.
+  // A short text with aliases of aliases expands to more nodes than it has bytes.
   if (++nodes > kMost) return ErrorAt(name, node, StrCat("more than ", kMost, " values"));
   if (depth > kDeepest) return ErrorAt(name, node, StrCat("nested deeper than ", kDeepest));
   if (node.IsScalar()) {
@@ -84,7 +85,7 @@ absl::Status CheckText(const YAML::Node& node, std::string_view name, int depth,
   return absl::OkStatus();
 }
 
-// Notes whether a document holds anything.
+// Records whether a document has any content.
 class AnyContent final : public YAML::EventHandler {
  public:
   std::optional<YAML::Mark> first() const { return first_; }
@@ -115,13 +116,14 @@ class AnyContent final : public YAML::EventHandler {
   std::optional<YAML::Mark> first_;
 };
 
-// Returns an error if a document behind the first one holds anything.
+// Returns an error if a document after the first one has content.
 absl::Status CheckIsOneDocument(const std::string& yaml, std::string_view name) {
   std::istringstream in(yaml);
   YAML::Parser parser(in);
   AnyContent first, others;
   if (!parser.HandleNextDocument(first)) return absl::OkStatus();
-  // yaml-cpp 0.7 does not consume a stray comma: it gives empty documents without end.
+  // yaml-cpp 0.7 does not consume a stray comma and returns empty documents forever: bound them by the text's
+  // length.
   for (size_t i = 0; parser.HandleNextDocument(others); ++i) {
     if (i > yaml.size()) return absl::InvalidArgumentError(StrCat(name, ": not YAML: a stray comma"));
     if (others.first().has_value())

@@ -1,5 +1,5 @@
-// YAML with places: errors name the file and the line. For the .cc files of rooms that read settings; their
-// public headers know no YAML.
+// Walks YAML so that errors contain file and line. For the .cc files of rooms that read settings; their
+// public headers do not expose YAML. In all functions `name` is the file's name for errors.
 #pragma once
 
 #include <span>
@@ -19,56 +19,61 @@ namespace taut {
 
 inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
 
-// The whole file. NotFound, or InvalidArgument above kMaxYamlBytes; `what` says in errors what it is.
+// Returns the file's bytes. NotFound if it cannot be read, InvalidArgument above kMaxYamlBytes. `what` names
+// its kind in errors.
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what);
-// Loads `yaml` and walks its root; an empty text has a null root. Whatever the parser throws, also during the
-// walk, becomes InvalidArgument "name:line: ...".
+// Parses `yaml` and passes its root to `walk`; the root of an empty text is null. Rejects a second document,
+// invalid UTF-8, NUL, nesting above 64 and more than a million nodes. Exceptions of the parser, also those
+// during the walk, become InvalidArgument "name:line: ...".
 absl::Status WalkYaml(std::string_view yaml, std::string_view name,
                       absl::FunctionRef<absl::Status(const YAML::Node&)> walk);
-// The same for a file that must have something in it: else InvalidArgument "name: there are no `what`".
+// Calls WalkYaml, and returns InvalidArgument "name: there are no `what`" for an empty file.
 absl::Status WalkFilledYaml(std::string_view yaml, std::string_view name, std::string_view what,
                             absl::FunctionRef<absl::Status(const YAML::Node&)> walk);
 
-// InvalidArgument "name:line: what", the line being the node's.
+// Returns InvalidArgument "name:line: what" with the line of `node`.
 absl::Status ErrorAt(std::string_view name, const YAML::Node& node, std::string_view what);
 
-// Appends the notices of a node to those of its file, each as "name:line: notice".
+// Appends `found` to `all`, each notice as "name:line: notice".
 void NoticesAt(std::string_view name, const YAML::Node& node, const SettingNotices& found,
                SettingNotices& all);
 
-// The entries of a map in their order; null has none. Anything else, a key that is not text, or one that is
-// there twice is an error. Of several entries with errors the status has all messages, a line each.
+// Calls `fn` for each entry of a map, in order; null counts as an empty map. Other nodes, a key that is not
+// text and a repeated key are errors. Continues after errors and returns all messages, one per line, up to
+// 50.
 absl::Status ForEachEntry(const YAML::Node& map, std::string_view name, std::string_view what,
                           absl::FunctionRef<absl::Status(const YAML::Node& key, const YAML::Node& value)> fn);
-// The items of a list in their order; null has none. Anything else is an error. Errors as of ForEachEntry.
+// Calls `fn` for each item of a list, in order; null counts as an empty list. Other nodes are errors.
+// Collects errors as ForEachEntry does.
 absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::string_view what,
                          absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
-// The same where each item is a map.
+// Calls ForEachItem, and returns an error for each item that is not a map.
 absl::Status ForEachMap(const YAML::Node& list, std::string_view name, std::string_view what,
                         absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
-// InvalidArgument with the nearest of the known keys, if one is like it. REQUIRES: known is not empty.
+// Returns InvalidArgument with the nearest of the known keys, if one is similar. REQUIRES: known is not
+// empty.
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
                           std::span<const std::string_view> known);
-// One text for a scalar, one for each item of a list of scalars, none for null.
+// Returns one text for a scalar, one per item for a list of scalars, none for null.
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
                                                  std::string_view key);
-// A tree whose keys stand with dots in `keys`: `set` is called for each entry that is no section of them,
-// with its whole key.
+// Walks nested maps whose keys stand dotted in `keys` ("a.b"). Calls `set` with the dotted key of each entry
+// that is not a section, known or not.
 absl::Status WalkSections(
     const YAML::Node& map, std::string_view name, std::span<const std::string_view> keys,
     absl::FunctionRef<absl::Status(const YAML::Node& at, const std::string& key, const YAML::Node& value)>
         set);
-// "" for null.
+// Returns the text of a scalar; "" for null.
 absl::StatusOr<std::string> TextOf(const YAML::Node& node, std::string_view name, std::string_view key);
 
-// A key of a file and what stands under it.
+// One entry of a file: its key and its value.
 struct EntryAt {
   std::string_view file;
   const YAML::Node& at;
   const std::string& key;
   const YAML::Node& value;
 };
-// Sets a row's value from an entry with its key or its old one. InvalidArgument "file:line: ...".
+// Sets a row's value from an entry with the row's current or former key. InvalidArgument "file:line: ...".
 template <typename Owner>
 absl::Status SetSettingAt(const SettingRow<Owner>& row, const EntryAt& entry, Owner& owner,
                           SettingNotices& notices) {
@@ -80,7 +85,7 @@ absl::Status SetSettingAt(const SettingRow<Owner>& row, const EntryAt& entry, Ow
   return set.ok() ? set : ErrorAt(entry.file, entry.at, Message(set));
 }
 
-// Puts a value where it belongs, or says why there is none.
+// Moves the value into `out`, or returns the error.
 template <typename T>
 absl::Status Take(absl::StatusOr<T> value, T& out) {
   if (!value.ok()) return value.status();
