@@ -19,14 +19,14 @@ int Base64Digit(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-// "Bearer abc" -> "abc" for scheme "Bearer".
+// Returns the text behind the scheme: "Bearer abc" -> "abc" for scheme "Bearer".
 std::optional<std::string_view> Credentials(std::string_view value, std::string_view scheme) {
   if (value.size() <= scheme.size() || value[scheme.size()] != ' ') return std::nullopt;
   if (!EqualsIgnoreCase(value.substr(0, scheme.size()), scheme)) return std::nullopt;
   return StripSpace(value.substr(scheme.size()));
 }
 
-// The token, as Bearer or as the password of Basic.
+// Returns the token, sent as Bearer or as the password of Basic.
 std::optional<std::string> TokenOf(std::string_view authorization) {
   if (const auto bearer = Credentials(authorization, "Bearer")) return std::string(*bearer);
   const auto basic = Credentials(authorization, "Basic");
@@ -131,7 +131,7 @@ Access::Digest Access::DigestOf(std::string_view token) {
   return out;
 }
 
-// Looks at every token and compares digests, so that the time taken says nothing of any of them.
+// Compares the digests of all tokens in constant time, so that the duration reveals nothing about any token.
 Caller Access::CallerOfToken(std::string_view token) const {
   const Digest digest = DigestOf(token);
   const Known* found = nullptr;
@@ -148,7 +148,7 @@ Caller Access::CallerOf(const HttpRequest& request,
   Caller caller;
   if (certificate_name.has_value()) caller = {client_role_, *certificate_name, true};
   Caller by_token = CallerOfAuthorization(request);
-  // A browser may go on sending a token that is none any more.
+  // A browser may keep sending a token that has been revoked: its session counts nevertheless.
   if (by_token.role == Role::kNone) TrySession(request, by_token);
   if (by_token.role <= caller.role && caller.role != Role::kNone) return caller;
   return by_token;
@@ -209,7 +209,8 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const size_t scheme = origin->find("://");
     const std::string_view from =
         scheme == std::string::npos ? "" : std::string_view(*origin).substr(scheme + 3);
-    // Of another scheme it is the page of another server, unless a proxy ends TLS: then the browser says so.
+    // Another scheme means the page of another server, unless a proxy terminates TLS; then Sec-Fetch-Site
+    // proves it.
     const std::string* site = request.header("Sec-Fetch-Site");
     const bool ours = EqualsIgnoreCase(std::string_view(*origin).substr(0, scheme), scheme_) ||
                       (site != nullptr && *site == "same-origin");
@@ -222,10 +223,11 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
           "cross-origin request rejected: pages of other sites cannot make changes (if a proxy ends "
           "TLS before tautd, add its name to server.names)");
   }
-  // A browser sends the cookie with all that a page makes it send. SameSite=Strict keeps it from the pages of
-  // other sites, but not from those of other hosts of our domain, or other ports. So a session changes something
-  // only if the browser says that a page of ours asks: Origin goes with every method but GET and HEAD, and no page
-  // can change it or Sec-Fetch-Site. (No token is needed in forms: there are none.)
+  // A browser attaches the cookie to every request that any page makes it send. SameSite=Strict blocks other
+  // sites, but not other hosts of the same domain or other ports. A session may therefore change something
+  // only if the browser confirms that a page of this server asks: it sends Origin with every method but GET
+  // and HEAD, and no page can forge Origin or Sec-Fetch-Site. There are no HTML forms, which would need a
+  // CSRF token.
   const std::string* fetch_site = request.header("Sec-Fetch-Site");
   if (request.by_session && request.method != "GET" && origin == nullptr &&
       (fetch_site == nullptr || *fetch_site != "same-origin"))

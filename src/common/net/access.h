@@ -1,4 +1,4 @@
-// Who sent a request, and whether a browser was made to send it.
+// Authentication of HTTP requests, and protection against requests that another site makes a browser send.
 #pragma once
 
 #include <array>
@@ -13,28 +13,28 @@
 
 namespace taut {
 
-// Who a request is from.
+// The authenticated sender of a request. The fields match those of HttpRequest.
 struct Caller {
   Role role = Role::kNone;
-  std::string user;            // as HttpRequest's
-  bool authenticated = false;  // by a token or a certificate; not because no authentication is required
-  std::shared_ptr<const GroupBindings> bindings = nullptr;  // as HttpRequest's
-  std::string refusal = {};  // why the token was not taken; "": no token, or none of ours
+  std::string user;            // as in HttpRequest
+  bool authenticated = false;  // by a token, a session or a certificate; false on a server that requires none
+  std::shared_ptr<const GroupBindings> bindings = nullptr;  // as in HttpRequest
+  std::string refusal = {};  // why a token or session was rejected; "" if there was none
   std::optional<int64_t> valid_until_s = std::nullopt;  // likewise
   bool by_session = false;                              // likewise
 };
 
-// Knows tokens that are no list's, such as those that an OpenID Connect provider signs. Thread-safe, and does not
-// wait for a network.
+// Verifies tokens that are in no list, such as those signed by an OpenID Connect provider. Implementations
+// are thread-safe and do not wait for the network.
 class BearerVerifier {
  public:
   virtual ~BearerVerifier() = default;
-  virtual bool Takes(std::string_view token) const = 0;  // by its form
+  virtual bool Takes(std::string_view token) const = 0;  // true if the token has the form of this provider's
   // Unauthenticated with the reason, which is sent to the caller.
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
 
-// Knows the sessions of browsers by their cookie. Thread-safe, and does not wait for a network.
+// Verifies the session cookies of browsers. Implementations are thread-safe and do not wait for the network.
 class BrowserSessions {
  public:
   virtual ~BrowserSessions() = default;
@@ -43,27 +43,28 @@ class BrowserSessions {
   virtual absl::StatusOr<Caller> CallerOf(std::string_view cookie) const = 0;
 };
 
-// The value of a cookie of the request; nullopt: there is none. The first of several.
+// Returns the first value of this cookie in the request, a view into it; nullopt if there is none.
 std::optional<std::string_view> CookieOf(const HttpRequest& request, std::string_view name);
 
-// Immutable: any thread.
+// The rules of one server. Immutable, and therefore thread-safe.
 class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // By the token in the request, else by its session, or by the certificate of its connection: its subject's
-  // common name, nullopt for no certificate.
+  // Returns the sender, identified by the token, else by the session, or by the certificate of the connection
+  // if that has the higher role. `certificate_name` is its subject's common name, nullopt without a
+  // certificate. O(tokens).
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
-  // The answer to a request that must not be handled; nullopt: go on. request.role is set.
-  // 401 without a role, 400 without a Host, 421 for a Host that is not ours, 403 for another site's page.
+  // Returns the response to a request that must not be handled, nullopt if it may be. Uses request.role. 401:
+  // no role. 400: more than one Host. 421: unknown Host. 403: a page of another site.
   std::optional<HttpResponse> Refuse(const HttpRequest& request) const;
 
  private:
   using Digest = std::array<unsigned char, 32>;
   static Digest DigestOf(std::string_view token);
   Caller CallerOfToken(std::string_view token) const;
-  // By a token of ours, or of the verifier.
+  // Checks the configured tokens, then the verifier.
   Caller CallerOfAuthorization(const HttpRequest& request) const;
   void TrySession(const HttpRequest& request, Caller& caller) const;
   bool IsOurHost(std::string_view host) const;
@@ -77,7 +78,7 @@ class Access {
 
   std::vector<Known> known_;
   const bool open_;
-  const std::string_view scheme_;  // of our pages
+  const std::string_view scheme_;  // scheme of this server's own pages
   const Role client_role_;
   const std::vector<std::string> open_paths_;
   const std::vector<std::string> names_;
@@ -85,13 +86,13 @@ class Access {
   const std::shared_ptr<const BrowserSessions> sessions_;
 };
 
-// "name:80" -> "name", "[::1]:80" -> "::1".
+// Returns the host of an authority: "name:80" -> "name", "[::1]:80" -> "::1".
 std::string_view HostWithoutPort(std::string_view authority);
-// Whom a peer counts as: "192.0.2.7:40404" and "[::ffff:192.0.2.7]:1" -> "192.0.2.7"; of IPv6 the /64,
-// "[2001:db8:1:2:3::4]:1"
-// -> "2001:db8:1:2".
+// Returns the network that a peer's limits count for: the IPv4 address ("192.0.2.7:40404" and
+// "[::ffff:192.0.2.7]:1" -> "192.0.2.7"), or the /64 of an IPv6 address ("[2001:db8:1:2:3::4]:1" ->
+// "2001:db8:1:2").
 std::string NetworkOfPeer(std::string_view peer);
-// The text behind standard base64 with padding; nullopt: it is not.
+// Decodes standard base64 with padding; nullopt for other text.
 std::optional<std::string> DecodeBase64(std::string_view text);
 
 }  // namespace taut

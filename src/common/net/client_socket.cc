@@ -80,7 +80,7 @@ struct ClientSocket::Impl {
     if (tls) stream.emplace(socket, tls->impl().context);
   }
 
-  // Starts an operation and waits for it. DeadlineExceeded leaves the connection useless.
+  // Starts an operation and waits for it. After DeadlineExceeded the connection is closed.
   template <typename Start>
   absl::Status Await(Deadline deadline, const Start& start) {
     std::optional<ErrorCode> done;
@@ -93,6 +93,7 @@ struct ClientSocket::Impl {
         const std::lock_guard lock(handle_mutex);
         handle = kNoHandle;
       }
+      // Run the cancelled handler before returning: it refers to `done` and to the caller's buffers.
       (void)socket.close(ignored);
       resolver.cancel();
       io.restart();
@@ -137,7 +138,7 @@ struct ClientSocket::Impl {
   tcp::socket socket;
   tcp::resolver resolver{io};
   std::optional<asio::ssl::stream<tcp::socket&>> stream;
-  // For Interrupt: the descriptor while it is open.
+  // For Interrupt, which must not touch a descriptor that was closed and may belong to another file since.
   static constexpr int kNoHandle = -1;
   std::mutex handle_mutex;
   int handle = kNoHandle;

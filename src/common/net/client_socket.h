@@ -1,4 +1,4 @@
-// A blocking TCP or TLS connection in which every step has a deadline.
+// A blocking TCP or TLS connection in which every operation has a deadline.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,18 @@
 
 namespace taut {
 
-// Where the certificates of a client are: PEM files, or the PEM text itself, which counts if both are set. Both
-// "": the system's CAs; no certificate of our own.
+// The certificates of a client: PEM files or PEM text, of which the text wins if both are set. An empty CA
+// means the system's CAs, an empty certificate means none.
 struct TlsSources {
   std::string ca_file, ca_pem;
   std::string certificate_file, certificate_pem;
   std::string key_file, key_pem;
 };
 
-// What TLS needs to know; shared by the connections of a client.
+// Loaded TLS settings, shared by the connections of a client.
 class ClientTls {
  public:
-  // InvalidArgument names the file, or says which text is no PEM.
+  // Returns InvalidArgument with the file, or with the kind of text, that is not valid PEM.
   static absl::StatusOr<std::shared_ptr<ClientTls>> Load(const TlsSources& sources);
   struct Impl;
   explicit ClientTls(std::unique_ptr<Impl> impl);
@@ -32,23 +32,27 @@ class ClientTls {
   std::unique_ptr<Impl> impl_;
 };
 
+// Not thread-safe, except Interrupt.
 class ClientSocket {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
-  // `tls` null: plain TCP. The server's certificate must be valid for `host`. Errors do not name the URL:
-  // Unavailable, DeadlineExceeded; PermissionDenied if TLS fails.
+  // Connects; TLS unless `tls` is null. The server's certificate must be valid for `host`. Errors do not
+  // contain the URL: Unavailable, DeadlineExceeded, and PermissionDenied if TLS fails. After DeadlineExceeded
+  // in any method the connection is closed.
   static absl::StatusOr<std::unique_ptr<ClientSocket>> Connect(const std::string& host,
                                                                const std::string& port,
                                                                std::shared_ptr<ClientTls> tls,
                                                                Deadline deadline);
   ~ClientSocket();
 
+  // Writes all bytes of both texts, or returns an error.
   absl::Status Write(std::string_view head, std::string_view body, Deadline deadline);
-  // At least one byte; 0: the server sends no more.
+  // Reads at least one byte; returns 0 at the end of the stream.
   absl::StatusOr<size_t> Read(char* into, size_t size, Deadline deadline);
-  // Between two answers: the server has closed the connection, or sent data without a request.
+  // To be called between two responses: returns true if the server has closed the connection or sent
+  // unrequested data.
   bool IsStale();
-  // Ends reads and writes under way, and later ones, with Unavailable. From any thread.
+  // Shuts the connection down: current and later reads and writes fail with Unavailable. Thread-safe.
   void Interrupt();
 
  private:

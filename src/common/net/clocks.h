@@ -1,4 +1,5 @@
-// The clocks of this machine, for what runs by itself. Arithmetic gets its time as an argument.
+// The clocks of this machine, for programs and their components. Calculations get the time as an argument
+// instead.
 #pragma once
 
 #include <chrono>

@@ -35,7 +35,7 @@ bool AcceptsGzip(std::string_view accept_encoding) {
 
 std::optional<std::string> Gzip(std::string_view text) {
   if (text.empty() || text.size() > std::numeric_limits<uint32_t>::max() / 2) return std::nullopt;
-  // One a thread: a quarter of a megabyte that need not be made for each answer.
+  // One buffer of a quarter of a megabyte per thread saves its allocation for each response.
   thread_local std::vector<uint8_t> level_buffer(ISAL_DEF_LVL1_DEFAULT);
   std::string out(text.size(), '\0');
   isal_zstream stream;
@@ -45,7 +45,7 @@ std::optional<std::string> Gzip(std::string_view text) {
   stream.level_buf_size = static_cast<uint32_t>(level_buffer.size());
   stream.gzip_flag = IGZIP_GZIP;
   stream.end_of_stream = 1;
-  // The library does not write to what it reads.
+  // The library takes a pointer to non-const, but only reads.
   stream.next_in = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
   stream.avail_in = static_cast<uint32_t>(text.size());
   stream.next_out = reinterpret_cast<uint8_t*>(out.data());

@@ -1,4 +1,4 @@
-// gzip of answers, for clients that want it.
+// Compresses responses with gzip for clients that accept it.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,13 @@
 
 namespace taut {
 
-// By Accept-Encoding: names gzip (or *) without a weight of 0.
+// Returns true if Accept-Encoding lists gzip (or *) without a weight of 0.
 bool AcceptsGzip(std::string_view accept_encoding);
-// A whole gzip member; nullopt if it would not be smaller. Fast rather than small: about a fifth of JSON.
+// Returns a complete gzip member; nullopt if it would not be smaller. Favours speed: JSON shrinks to about a
+// fifth.
 std::optional<std::string> Gzip(std::string_view text);
-// Compresses the body of an answer that is text, larger than 1 KiB, and not encoded yet; tells caches of it.
+// Compresses the body of a 200 response if it is text, larger than 1 KiB and not encoded yet; adds Vary for
+// caches. Streams are left unchanged.
 void CompressFor(const HttpRequest& request, HttpResponse* response);
 
 }  // namespace taut

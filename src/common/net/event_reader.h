@@ -1,4 +1,4 @@
-// Bytes of a text/event-stream to events.
+// Parses a text/event-stream into events, incrementally.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ namespace taut {
 
 class EventReader {
  public:
-  // Lines end with LF or CRLF; any cut into pieces gives the same events. False: on_event said stop, or an
-  // event is larger than `max_event_bytes`, see too_large().
+  // Splits at LF or CRLF; the events do not depend on how the bytes are cut into pieces. Put returns false if
+  // on_event returned false, or if an event exceeds `max_event_bytes` (see too_large()).
   explicit EventReader(size_t max_event_bytes) : max_event_bytes_(max_event_bytes) {}
   bool Put(std::string_view bytes, const std::function<bool(const ServerEvent&)>& on_event);
   bool too_large() const { return too_large_; }

@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-// A line of the protocol; what would end it early is left out.
+// Appends a line of the protocol; drops characters that would end it early.
 void AppendField(std::string_view name, std::string_view value, std::string* out) {
   StrAppend(out, name, ": ");
   for (const char c : value) {

@@ -1,4 +1,4 @@
-// How many handlers may run at once, and who waits for one to end.
+// Limits the handlers that run at once; further ones wait in order of arrival.
 #pragma once
 
 #include <deque>
@@ -8,13 +8,13 @@
 
 namespace taut {
 
-// Thread-safe. First come, first served.
+// Thread-safe.
 template <typename T>
 class HandlerSlots {
  public:
   explicit HandlerSlots(int slots) : free_(slots) {}
 
-  // False: all slots are taken; `who` is returned by a later Leave(), and then has the slot.
+  // Returns true if a slot was free. Else queues `who`, which gets its slot when a later Leave() returns it.
   bool Enter(std::shared_ptr<T> who) {
     const std::lock_guard lock(mutex_);
     if (free_ > 0) {
@@ -24,7 +24,7 @@ class HandlerSlots {
     waiting_.push_back(std::move(who));
     return false;
   }
-  // Who has the slot from now on, or null.
+  // Releases a slot. Returns the next in the queue, who owns the slot from now on, or null.
   std::shared_ptr<T> Leave() {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) {
@@ -35,7 +35,7 @@ class HandlerSlots {
     waiting_.pop_front();
     return next;
   }
-  // Those who wait will not be called.
+  // Drops the queue. Destructors run after the lock is released, since they may call back.
   void Clear() {
     std::deque<std::shared_ptr<T>> last;
     const std::lock_guard lock(mutex_);

@@ -16,13 +16,13 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kReadBytes = 64 << 10;
 constexpr size_t kMaxEventBytes = 16 << 20;
 
-// Bytes to lines.
+// Splits bytes into lines.
 class LineCutter {
  public:
   using LineFn = std::function<bool(std::string_view)>;
   explicit LineCutter(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // False: on_line said stop, or a line is larger than `max_bytes`.
+  // Returns false if on_line returned false, or if a line exceeds `max_bytes`.
   bool Put(std::string_view bytes, const LineFn& on_line) {
     while (!bytes.empty()) {
       const size_t end = std::min(bytes.find('\n'), bytes.size());
@@ -52,10 +52,10 @@ class LineCutter {
 
 struct BaseUrl {
   bool is_https = false;
-  std::string host;       // as the resolver wants it
-  std::string authority;  // as the Host header wants it
+  std::string host;       // for the resolver: without brackets
+  std::string authority;  // for the Host header
   std::string port;
-  std::string prefix;  // of paths; "" or "/x"
+  std::string prefix;  // prefix of paths; "" or "/x"
 };
 
 absl::StatusOr<BaseUrl> ParseBaseUrl(std::string_view text) {
@@ -105,7 +105,7 @@ struct HttpClient::Impl {
   std::unique_ptr<ClientSocket> socket;
   std::mutex socket_mutex;  // over replacing it and Interrupt
   bool interrupted = false;
-  std::string buffer;  // read and not yet parsed: [0, buffered)
+  std::string buffer;  // received bytes that are not parsed yet: [0, buffered)
   size_t buffered = 0;
 
   absl::Status Explain(const absl::Status& status, std::string_view path) const {
@@ -146,7 +146,8 @@ struct HttpClient::Impl {
     return out;
   }
 
-  // Reads once and parses. `read_any` is set when the server said anything.
+  // Parses buffered bytes, reading more if needed, up to the next state. Sets `read_any` once the server sent
+  // any byte.
   absl::StatusOr<ParseState> Advance(ResponseParser& parser, Clock::time_point deadline, bool* read_any) {
     while (true) {
       size_t used = 0;
@@ -172,10 +173,10 @@ struct HttpClient::Impl {
     return absl::DataLossError(StrCat("the response is not HTTP/1.1: ", parser.error()));
   }
 
-  // Once, over the connection there is.
+  // Sends the request once over the open connection.
   absl::StatusOr<HttpResponse> Exchange(const Request& request, Clock::time_point deadline, bool* read_any) {
     const absl::Status written = socket->Write(Head(request), request.body, deadline);
-    // A server that refuses a body closes while we write: its answer may be there to be read.
+    // A server that rejects a body closes while we write: its response may be readable nevertheless.
     if (!written.ok() && written.code() != absl::StatusCode::kUnavailable) return written;
     while (true) {
       const auto kind =
@@ -191,7 +192,7 @@ struct HttpClient::Impl {
         if (state > ParseState::kDone) return ParseFailure(parser, state);
         if (state == ParseState::kHeaderDone && parser.response().status < 200) break;
       }
-      if (state != ParseState::kDone || parser.response().status < 200) continue;  // 100 Continue
+      if (state != ParseState::kDone || parser.response().status < 200) continue;  // an interim response
       if (!parser.keep_alive() || !written.ok()) Drop();
       return std::move(parser.response());
     }
@@ -235,7 +236,8 @@ absl::StatusOr<HttpResponse> HttpClient::Send(const Request& request) {
     auto response = impl_->Exchange(request, deadline, &read_any);
     if (response.ok()) return response;
     impl_->Drop();
-    // The server was free to close a connection that it kept for us, just now. What may be done twice is.
+    // The server may have closed the kept connection at this moment. Retry only requests that are safe to
+    // repeat.
     const bool again = kept && !read_any && request.method != "POST" && request.method != "PATCH" &&
                        response.status().code() == absl::StatusCode::kUnavailable;
     if (!again) return impl_->Explain(response.status(), request.path);
@@ -265,7 +267,7 @@ absl::Status HttpClient::ReadStream(const Request& request, std::chrono::millise
                                     const std::function<absl::Status(std::string_view piece)>& on_bytes,
                                     HttpResponse* refused) {
   Impl& impl = *impl_;
-  impl.Drop();  // a stream has a connection of its own
+  impl.Drop();  // a stream uses a connection of its own
   const auto explain = [&](const absl::Status& status) {
     impl.Drop();
     return status.ok() ? status : impl.Explain(status, request.path);

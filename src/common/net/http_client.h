@@ -14,39 +14,39 @@
 namespace taut {
 
 struct ClientOptions {
-  std::string token;  // sent as Bearer if not ""
-  // For https: PEM files. "": the system's CAs; no certificate of our own.
+  std::string token;  // sent as a Bearer token; "" for none
+  // PEM files for https. An empty CA means the system's CAs, an empty certificate means none.
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
-  // The same as PEM text, which counts if both are set.
+  // The same as PEM text, which wins if both are set.
   std::string ca_pem, certificate_pem, key_pem;
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of a whole request
-  size_t max_body_bytes = size_t{256} << 20;                     // of an answer
-  // Ends the message of a refused connection: how to name another server.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for a whole request
+  size_t max_body_bytes = size_t{256} << 20;                     // of a response
+  // Appended to the error of an unreachable server: how to configure another one.
   std::string unreachable_hint;
 };
 
 struct ServerEvent {
-  std::string event;  // "message" if the sender gave none
+  std::string event;  // "message" if the sender set none
   std::string data;
-  std::string id;  // the last one sent, which later events keep
+  std::string id;  // the last id received, kept for later events
 };
 
-// Not thread-safe: one client, one thread, but for Interrupt.
+// Not thread-safe, except Interrupt.
 class HttpClient {
  public:
-  // "http://host:port" or "https://host", without or with a path that goes before every path asked for.
-  // Connects at the first request. InvalidArgument: what is wrong with the address or the files.
+  // Creates a client for "http://host:port" or "https://host", with an optional path that prefixes all
+  // request paths. The first request connects. InvalidArgument if the address or the files are invalid.
   static absl::StatusOr<std::unique_ptr<HttpClient>> Create(std::string_view base_url,
                                                             const ClientOptions& options);
   ~HttpClient();
 
-  // `path` begins with '/' and is percent-encoded, with its query (PercentEncode, FormatQuery). Any status is
-  // an answer, not an error: see StatusOf. The connection is kept for the next request; one that the server
-  // has closed meanwhile is opened again, unseen. Errors name the URL: Unavailable (no connection, or lost),
-  // DeadlineExceeded, ResourceExhausted (answer too large), DataLoss (not HTTP).
+  // Send one request and return the response, with any status (see StatusOf). `path` begins with '/' and is
+  // percent-encoded with its query (PercentEncode, FormatQuery). The connection is kept; one that the server
+  // closed meanwhile is reopened. Errors contain the URL: Unavailable (no connection, or lost),
+  // PermissionDenied (TLS), DeadlineExceeded, ResourceExhausted (response too large), DataLoss (not HTTP).
   absl::StatusOr<HttpResponse> Get(std::string_view path);
   absl::StatusOr<HttpResponse> Delete(std::string_view path);
   absl::StatusOr<HttpResponse> Post(std::string_view path, std::string_view body,
@@ -65,28 +65,29 @@ class HttpClient {
   };
   absl::StatusOr<HttpResponse> Send(const Request& request);
 
-  // Reads a stream of server-sent events until on_event returns false or the server ends it (OK), or nothing,
-  // not even a heartbeat, comes for `silence` (DeadlineExceeded). An answer other than 200 is an error:
-  // StatusOf.
+  // Reads server-sent events. Returns OK when on_event returns false or the server ends the stream,
+  // DeadlineExceeded if nothing, not even a heartbeat, arrives for `silence`. A response other than 200 is an
+  // error: StatusOf.
   absl::Status ReadEvents(std::string_view path, const std::function<bool(const ServerEvent&)>& on_event,
                           std::string_view last_event_id = "",
                           std::chrono::milliseconds silence = std::chrono::seconds(60));
 
-  // Reads a body that goes on and on, line by line, until on_line returns false or the server ends it (OK), or
-  // nothing comes for `silence` (DeadlineExceeded). Lines come without their end; the last may have none, one
-  // above `max_body_bytes` is ResourceExhausted. An answer other than 200: StatusOf, and `refused`, if there is
-  // one, is that answer.
+  // Reads an endless body line by line. Returns OK when on_line returns false or the server ends the body,
+  // DeadlineExceeded if nothing arrives for `silence`, ResourceExhausted for a line above `max_body_bytes`.
+  // Lines are passed without their end. A response other than 200 is an error: StatusOf; it is stored in
+  // `refused`, if given.
   absl::Status ReadLines(const Request& request, const std::function<bool(std::string_view line)>& on_line,
                          std::chrono::milliseconds silence = std::chrono::seconds(60),
                          HttpResponse* refused = nullptr);
-  // Ends the request under way, and every later one, with an error. From any thread.
+  // Makes the current request and every later one fail. A connection attempt still runs until its timeout.
+  // Thread-safe.
   void Interrupt();
 
   const std::string& base_url() const;
 
  private:
   struct Impl;
-  // Calls on_bytes with each piece of the body of a 200 until it returns an error, which ends the reading.
+  // Calls on_bytes with each piece of the body of a 200, until it returns an error.
   absl::Status ReadStream(const Request& request, std::chrono::milliseconds silence,
                           const std::function<absl::Status(std::string_view piece)>& on_bytes,
                           HttpResponse* refused = nullptr);
@@ -94,7 +95,7 @@ class HttpClient {
   std::unique_ptr<Impl> impl_;
 };
 
-// OK for 2xx; else the code nearest in meaning, with the status and the first line of the answer.
+// Returns OK for 2xx, else the nearest code with the status and the first line of the body.
 absl::Status StatusOf(const HttpResponse& response);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Sends one JSON text at a time to a fixed URL: the interface, and its implementation over HttpClient.
+// Posts JSON texts, one at a time, to a fixed URL: the interface, and its implementation over HttpClient.
 #pragma once
 
 #include <chrono>
@@ -12,27 +12,27 @@
 
 namespace taut {
 
-// One object, one thread.
+// Not thread-safe.
 class HttpPoster {
  public:
   virtual ~HttpPoster() = default;
-  // Blocks until the response or the deadline. Any status is a response, redirects included, which are not
-  // followed. An error: no connection, no complete response in time, or one that is too large.
+  // Blocks until the response or the timeout. Any status is a response; redirects are returned and not
+  // followed. Errors: no connection, no complete response in time, a response that is too large.
   virtual absl::StatusOr<HttpResponse> Post(std::string_view json, std::vector<HttpHeader> headers) = 0;
 };
 
 struct HttpPosterOptions {
   std::string url = {};      // http or https, with path and query, without user and password
-  std::string ca_file = {};  // for https, whose certificates are always verified; "": the system's CAs
-  std::chrono::milliseconds timeout = std::chrono::seconds(10);  // of a whole request
+  std::string ca_file = {};  // for https, where certificates are always verified; "": the system's CAs
+  std::chrono::milliseconds timeout = std::chrono::seconds(10);  // for a whole request
   size_t max_response_bytes = size_t{64} << 10;
 };
 
-// InvalidArgument: what is wrong with the URL, of which it shows no user and password, or with the CA file.
-// Connects at the first request.
+// Returns InvalidArgument if the URL or the CA file is invalid; the error shows no user and password. The
+// first Post connects.
 absl::StatusOr<std::unique_ptr<HttpPoster>> MakeHttpPoster(const HttpPosterOptions& options);
 
-// What is sent there can be read and changed on the network: http, and the host is not loopback.
+// Returns true if others can read and change the traffic: the URL is http and its host is not loopback.
 bool IsUnprotectedUrl(std::string_view url);
 
 }  // namespace taut

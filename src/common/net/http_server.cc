@@ -16,10 +16,10 @@
 namespace taut {
 namespace {
 
-// How many connections over the limit still hear why.
+// Connections above the limit that still get a 503; further ones are closed without a response.
 constexpr size_t kRefusedAloud = 64;
 
-// The rest is for the store, agents and what the program opens beside.
+// The other half is for the store, agents and other files of the program.
 size_t HalfOfDescriptors() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
@@ -38,13 +38,13 @@ struct HttpServer::Impl {
 
   struct Entry {
     std::shared_ptr<Session> session;
-    bool displaced = false;  // ends soon, and counts no more
+    bool displaced = false;  // being closed; not counted any more
   };
 
   void Accept(std::unique_ptr<Connection> connection) {
     SessionsState::Add(state.counters.accepted);
     auto session = std::make_shared<Session>(std::move(connection), &state, Session::Mode::kServe);
-    std::shared_ptr<Session> leaves;  // outside of the lock
+    std::shared_ptr<Session> leaves;  // aborted after the lock is released
     {
       const std::lock_guard lock(mutex);
       if (state.stopping) return;
@@ -63,7 +63,7 @@ struct HttpServer::Impl {
     if (leaves != nullptr) leaves->Abort();
     session->Start();
   }
-  // Out of descriptors: one of those that wait for nothing makes room.
+  // No descriptor is free: close one idle unauthenticated connection.
   void OnAcceptFailed() {
     SessionsState::Add(state.counters.accept_failures);
     std::shared_ptr<Session> leaves;
@@ -74,7 +74,7 @@ struct HttpServer::Impl {
     if (leaves != nullptr) leaves->Abort();
   }
 
-  // These three with `mutex`.
+  // REQUIRE the mutex.
   size_t CountOf(const std::string& address) const {
     const auto it = by_address.find(address);
     return it == by_address.end() ? 0 : it->second;
@@ -86,8 +86,8 @@ struct HttpServer::Impl {
     n += static_cast<size_t>(by);
     if (n == 0) by_address.erase(session.address());
   }
-  // Takes one that waits without ever having shown who it is out of the count: of `address`, or of the
-  // address with the most connections; the one that waits longest. nullptr: there is none.
+  // Removes the longest-waiting unauthenticated session from the counts and returns it; nullptr if there is
+  // none. Considers those of `address`, or, if null, of the address with the most connections.
   std::shared_ptr<Session> Displace(const std::string* address) {
     Entry* best = nullptr;
     SilentConnection best_key;
@@ -109,7 +109,7 @@ struct HttpServer::Impl {
   }
 
   void Remove(Session* session) {
-    std::shared_ptr<Session> last;  // ends outside of the lock
+    std::shared_ptr<Session> last;  // destroyed after the lock is released: its destructor may call back
     const std::lock_guard lock(mutex);
     const auto it = sessions.find(session);
     if (it == sessions.end()) return;
@@ -136,7 +136,7 @@ struct HttpServer::Impl {
     }
     listener->Shut();
     state.slots.Clear();
-    // No thread runs any more: what is left can be ended from here.
+    // All threads have ended: the remaining sessions can be ended from here.
     std::vector<std::shared_ptr<Session>> left;
     {
       const std::lock_guard lock(mutex);
@@ -152,7 +152,7 @@ struct HttpServer::Impl {
   mutable std::mutex mutex;
   std::condition_variable all_ended;
   std::unordered_map<Session*, Entry> sessions;
-  // Of sessions in mode kServe that are not displaced.
+  // Counts of sessions in mode kServe that are not displaced.
   size_t served = 0;
   std::unordered_map<std::string, size_t> by_address;
 };
@@ -178,7 +178,7 @@ uint16_t HttpServer::port() const { return impl_->listener->port(); }
 void HttpServer::Stop() { impl_->Stop(); }
 
 absl::Status HttpServer::Reload(const ServerOptions& options) {
-  ServerOptions merged = impl_->state.options;  // addresses and limits stay
+  ServerOptions merged = impl_->state.options;  // addresses and limits stay as they are
   merged.writer_tokens = options.writer_tokens;
   merged.group_tokens = options.group_tokens;
   merged.reader_tokens = options.reader_tokens;

@@ -1,4 +1,4 @@
-// The HTTP/1.1 server of the project.
+// The HTTP/1.1 server of all programs: threads, authentication, limits, event streams.
 #pragma once
 
 #include <array>
@@ -14,22 +14,23 @@
 
 namespace taut {
 
+// Counters since the start of the server.
 struct ServerCounts {
-  uint64_t accepted = 0;   // connections
-  uint64_t refused = 0;    // connections over max_connections: 503
-  uint64_t displaced = 0;  // idle connections without a token, closed for others when there were too many
-  uint64_t accept_failures = 0;       // out of file descriptors or memory
-  uint64_t tls_failures = 0;          // TLS handshakes that failed or took too long
-  uint64_t timed_out = 0;             // clients too slow with a request or with taking an answer
-  uint64_t malformed = 0;             // 400 of the server itself, not of the handler
+  uint64_t accepted = 0;              // connections
+  uint64_t refused = 0;               // connections above max_connections, answered with 503 or closed
+  uint64_t displaced = 0;             // idle unauthenticated connections, closed to make room for others
+  uint64_t accept_failures = 0;       // accept failed: out of file descriptors or memory
+  uint64_t tls_failures = 0;          // TLS handshakes that failed or timed out
+  uint64_t timed_out = 0;             // clients too slow to send a request or to read a response
+  uint64_t malformed = 0;             // 400 or 501 from the server itself, not from the handler
   uint64_t too_large = 0;             // 413 and 431
   uint64_t unauthorized = 0;          // 401
   uint64_t other_site = 0;            // 403 and 421: see ServerOptions::names
-  uint64_t overloaded = 0;            // 503: too many bytes of bodies or streams; 429: of a caller's streams
+  uint64_t overloaded = 0;            // 503: memory of bodies, or streams; 429: streams of a caller
   uint64_t handler_exceptions = 0;    // 500
-  uint64_t streams_cut = 0;           // clients that did not keep up with events
-  std::array<uint64_t, 6> answers{};  // by status class: answers[2] of 2xx
-  uint64_t bytes_in = 0;              // of HTTP, before TLS
+  uint64_t streams_cut = 0;           // clients too slow to read events
+  std::array<uint64_t, 6> answers{};  // responses by status class: answers[2] counts 2xx
+  uint64_t bytes_in = 0;              // HTTP bytes, without TLS
   uint64_t bytes_out = 0;
   uint64_t open_connections = 0;  // now
   uint64_t open_streams = 0;      // now
@@ -37,26 +38,26 @@ struct ServerCounts {
 
 class HttpServer {
  public:
-  // Called on one of options.threads threads, side by side: must be thread-safe. An exception becomes a 500.
-  // A handler that takes long holds one of the threads. Streams: put an EventStream into the response.
+  // Called concurrently on options.threads threads: must be thread-safe. An exception becomes a 500. A slow
+  // handler occupies a thread. To stream, put an EventStream into the response.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  // Listens when it returns. Errors of ServerOptions::Check, of the TLS files, and of an address that is
-  // taken.
+  // Returns a server that listens. Errors: those of ServerOptions::Check, an unusable TLS file, an address in
+  // use.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const ServerOptions& options, Handler handler);
-  // Stop().
+  // Calls Stop().
   ~HttpServer();
 
-  // Of the first listen address.
+  // Port of the first listen address.
   uint16_t port() const;
-  // Lets requests in flight finish for options.grace, closes streams after what they hold, then cuts what is
-  // left. Waits for handlers that run, however long. From any thread but a handler's; may be called again.
+  // Lets current requests finish for options.grace, closes streams after their queued events, then closes the
+  // rest. Waits for running handlers without limit. Thread-safe and idempotent, but not to be called from a
+  // handler.
   void Stop();
-  // Takes over the tokens and certificates of `options`; everything else stays as it was at the start.
-  // Requests from now on are checked against them, event streams end (clients come back). Not OK: nothing has
-  // changed.
+  // Applies the tokens and certificates of `options`; addresses and limits stay. Later requests are checked
+  // against the new ones; event streams end, and clients reconnect. On error nothing changes. Thread-safe.
   absl::Status Reload(const ServerOptions& options);
-  // Each number is exact; they are not all of one instant.
+  // Returns the counters. Each is exact, but they are not a snapshot of one instant.
   ServerCounts counts() const;
 
  private:

@@ -39,7 +39,7 @@ std::string PeerName(const Socket& socket) {
   return peer.address().is_v6() ? StrCat("[", address, "]:", peer.port()) : StrCat(address, ":", peer.port());
 }
 
-// Of the certificate's subject; "" if it has none, or one that is not printable.
+// Returns the common name of the subject; "" if it is absent or not printable.
 std::string CommonName(X509* certificate) {
   X509_NAME* subject = X509_get_subject_name(certificate);
   const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
@@ -52,7 +52,7 @@ std::string CommonName(X509* certificate) {
   return IsPrintableUtf8(name) ? name : "";
 }
 
-// What TCP and TLS have in common; Stream is Socket or a TLS stream over it.
+// The common part of TCP and TLS; Stream is Socket or a TLS stream over it.
 template <typename Stream>
 class StreamConnection : public Connection {
  public:
@@ -137,7 +137,7 @@ class TlsConnection final : public StreamConnection<asio::ssl::stream<Socket>> {
     });
   }
   void Finish(User self) override {
-    // Waits for the client's goodbye too.
+    // Also waits for the client's close_notify.
     stream_.async_shutdown([self](ErrorCode /*ec*/) { self->OnFailed(); });
   }
   std::optional<std::string> client_certificate() const override {
@@ -225,7 +225,8 @@ struct Listener::Impl {
     const std::lock_guard lock(tls_mutex);
     return tls;
   }
-  // Too many open files, most likely: the client waits in the kernel's queue until some are closed.
+  // Most likely the process is out of descriptors. The client stays in the kernel's queue; a retry without a
+  // pause would spin.
   void RetryAccept(tcp::acceptor& acceptor) {
     calls.on_accept_failed();
     auto timer = std::make_shared<asio::steady_timer>(acceptor.get_executor(), std::chrono::milliseconds(50));
@@ -247,7 +248,7 @@ struct Listener::Impl {
   asio::steady_timer tick;
   std::vector<tcp::acceptor> acceptors;
   std::mutex tls_mutex;
-  std::shared_ptr<asio::ssl::context> tls;  // null: no TLS
+  std::shared_ptr<asio::ssl::context> tls;  // null without TLS
   Calls calls;
   std::atomic<bool> stopping{false};
   std::vector<std::thread> threads;
@@ -274,7 +275,7 @@ void Listener::Run(Calls calls) {
     asio::post(acceptor.get_executor(), [this, &acceptor] { impl_->Accept(acceptor); });
   }
   asio::post(impl_->io, [this] { impl_->Tick(); });
-  // Signals are for the program's own threads.
+  // Block signals in these threads: the program's main thread handles them.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -312,7 +313,8 @@ void Listener::Shut() {
   impl_->io.stop();
   for (std::thread& thread : impl_->threads) thread.join();
   impl_->threads.clear();
-  // What was posted may not have run: an acceptor left open would accept clients without ever answering them.
+  // The posted close may not have run. An acceptor that stays open would accept clients and never answer
+  // them.
   for (tcp::acceptor& acceptor : impl_->acceptors) {
     ErrorCode ignored;
     (void)acceptor.close(ignored);

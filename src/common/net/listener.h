@@ -1,4 +1,4 @@
-// Threads that accept connections and turn their wheel.
+// Accepts connections and runs their I/O on a pool of threads.
 #pragma once
 
 #include <functional>
@@ -13,29 +13,31 @@ namespace taut {
 class Listener {
  public:
   struct Calls {
-    // A client was accepted. From any of the threads, but one call at a time for each listen address.
+    // A client was accepted. Called from any of the threads, sequentially for each listen address.
     std::function<void(std::unique_ptr<Connection>)> on_accept;
-    // A client could not be accepted: out of file descriptors or memory. It waits and is accepted later.
+    // accept() failed: out of descriptors or memory. The client stays in the kernel's queue and is accepted
+    // later.
     std::function<void()> on_accept_failed = [] {};
-    // Every `tick_interval`, on one of the threads.
+    // Called every `tick_interval` on one of the threads.
     std::function<void()> on_tick;
     std::chrono::milliseconds tick_interval{100};
   };
-  // Binds and reads the TLS files; serves from Run() on. options must be checked. Errors name the address or
-  // file.
+  // Reads the TLS files and binds; accepts nothing before Run(). REQUIRES: options.Check() is OK. Errors
+  // contain the address or file: AlreadyExists if the address is in use, Unavailable, InvalidArgument.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(const ServerOptions& options);
-  // Shut() first.
+  // Calls Shut().
   ~Listener();
 
   void Run(Calls calls);
-  // Reads the certificate, the key and the client CA anew, for connections to come. Not OK: all stays as it
-  // was. TLS is neither begun nor ended by it. From any thread.
+  // Reloads certificate, key and client CA for new connections. On error nothing changes. Cannot turn TLS on
+  // or off. Thread-safe.
   absl::Status ReloadTls(const ServerOptions& options);
-  // Of the first address.
+  // Port of the first address.
   uint16_t port() const;
-  // No more clients; those there are go on. From any thread.
+  // Stops accepting; open connections continue. Thread-safe.
   void StopAccepting();
-  // Ends the threads when what they do now is done. Not from one of them. What is still open is dropped.
+  // Stops and joins the threads after their current calls; drops open connections. Not to be called from
+  // these threads.
   void Shut();
 
  private:

@@ -13,7 +13,7 @@ using ErrorCode = boost::beast::error_code;
 
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
-// What request and response have in common: fields and a body.
+// The common part of requests and responses: fields and a body.
 template <bool is_request>
 class Parser : public http::basic_parser<is_request> {
  public:
@@ -91,7 +91,7 @@ class Parser : public http::basic_parser<is_request> {
       ec = http::error::body_limit;
       return;
     }
-    // What was said is not believed above this.
+    // Do not trust a larger Content-Length: it would allocate before any byte arrives.
     constexpr uint64_t kMaxReserved = 1 << 20;
     body->reserve(std::min(*length, kMaxReserved));
   }

@@ -1,4 +1,4 @@
-// Bytes to HTTP/1.1 messages, over Beast's parser.
+// Parses HTTP/1.1 messages incrementally, over Beast's parser.
 #pragma once
 
 #include <cstdint>
@@ -13,53 +13,56 @@
 namespace taut {
 
 enum class ParseState : uint8_t {
-  kHeader,      // more bytes please
-  kHeaderDone,  // said once, before any of the body is read
-  kBody,        // more bytes please
+  kHeader,      // needs more bytes
+  kHeaderDone,  // reported once, before any of the body is read
+  kBody,        // needs more bytes
   kDone,
   kMalformed,
   kHeaderTooLarge,
   kBodyTooLarge,
 };
 
-// One request after the other of a connection. Not thread-safe.
+// Parses the requests of one connection, one after the other. Not thread-safe.
 class RequestParser {
  public:
   explicit RequestParser(size_t max_header_bytes);
   ~RequestParser();
 
-  // Begins the next request. Clears `into`, which must live until the request is done. The parser fills
-  // method, path, segments, query, headers and body.
+  // Begins the next request. Clears and then fills method, path, segments, query, headers and body of `into`,
+  // which must outlive the request.
   void Begin(HttpRequest* into);
-  // Reads a part of `bytes` and says how many; the rest must be shown again, with more behind it.
+  // Parses a part of `bytes`, at most up to the next state, and sets `used` to its size. The caller passes
+  // the rest again, followed by newer bytes.
   ParseState Put(std::string_view bytes, size_t* used);
 
-  // From kHeaderDone on:
+  // Valid from kHeaderDone on:
   void set_max_body_bytes(size_t bytes);
   std::optional<uint64_t> content_length() const;
   bool keep_alive() const;
   bool expects_continue() const;
   bool is_head() const;
   bool is_http11() const;
-  const std::string& authority() const;  // of the target, else ""
-  std::string_view error() const;        // of kMalformed
+  const std::string& authority() const;  // authority of the target; "" if it has none
+  std::string_view error() const;        // reason of kMalformed
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// One answer. Not thread-safe.
+// Parses one response. Not thread-safe.
 class ResponseParser {
  public:
-  // `no_body`: of a HEAD.
+  // kNone is for the response to a HEAD, which announces a body and has none.
   enum class Body : uint8_t { kAsSaid, kNone };
   ResponseParser(size_t max_body_bytes, Body body);
   ~ResponseParser();
 
-  // As RequestParser::Put. Pieces of the body are appended to response().body, which the caller may empty.
+  // Works as RequestParser::Put. Pieces of the body are appended to response().body, which the caller may
+  // empty.
   ParseState Put(std::string_view bytes, size_t* used);
-  // The sender closed the connection: kDone if that is how this answer ends, else kMalformed.
+  // To be called when the sender closes the connection. Returns kDone if that ends this response, else
+  // kMalformed.
   ParseState PutEnd();
 
   HttpResponse& response();

@@ -1,4 +1,4 @@
-// For tests: a client that says exactly the bytes it is given.
+// For tests: a client that sends exactly the bytes that it is given.
 #pragma once
 
 #include <arpa/inet.h>
@@ -17,10 +17,10 @@ namespace taut {
 
 class RawClient {
  public:
-  // A small receive buffer makes a client that cannot be sent much before it reads.
+  // kSmall sets a small receive buffer, so that a server cannot send much before the client reads.
   enum class Buffer : uint8_t { kUsual, kSmall };
   enum class Connect : uint8_t { kNow, kLater };
-  // `from`: the address to come from, such as 127.0.0.9; "" for any.
+  // `from` is the local address, such as 127.0.0.9; "" for any.
   explicit RawClient(uint16_t port, Buffer buffer = Buffer::kUsual, const char* from = "",
                      Connect when = Connect::kNow)
       : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -48,7 +48,7 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
-  // False: the server does not take it all.
+  // Returns false if the server does not accept all bytes.
   bool Send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -59,7 +59,7 @@ class RawClient {
   }
   void HalfClose() { shutdown(fd_, SHUT_WR); }
 
-  // Up to and with `end`, or to the end of what the server says.
+  // Returns the received text up to and with `end`, or all until the server closes.
   std::string ReadUntil(std::string_view end) {
     while (true) {
       const size_t at = read_.find(end);
@@ -71,7 +71,7 @@ class RawClient {
     }
   }
   std::string ReadToEnd() { return ReadUntil("\x01 never sent \x02"); }
-  // One answer with a Content-Length; the head and the body.
+  // Returns head and body of one response with a Content-Length.
   std::string ReadAnswer() {
     std::string out = ReadUntil("\r\n\r\n");
     const size_t at = out.find("Content-Length: ");

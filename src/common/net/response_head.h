@@ -1,4 +1,4 @@
-// The head of an answer, as it goes over the wire.
+// Writes the head of a response as it is sent.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace taut {
 enum class KeepAlive : uint8_t {
   kNo,
   kYes,
-  kYesAloud,  // HTTP/1.0 needs the header
+  kYesAloud,  // for HTTP/1.0, which needs the header
 };
 
-// 1xx, 204 and 304 have no body, and no length of one; a stream of events has no length either.
+// Returns false for 1xx, 204, 304 and event streams: these are sent without a Content-Length.
 bool HasBody(const HttpResponse& response);
-// Appends status line, headers of the response, those of `defaults` that it does not set itself, and the
-// empty line. No header can end early: line ends in it become blanks.
+// Appends the status line, the response's headers, those of `defaults` that it does not set, and the empty
+// line. Line ends and NUL in a header become blanks, so that no header can end early.
 void AppendResponseHead(const HttpResponse& response, const std::vector<HttpHeader>& defaults,
                         KeepAlive keep_alive, std::string* out);
 

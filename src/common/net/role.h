@@ -1,5 +1,5 @@
-// What the sender of a request is to the daemon: one of the platform's people or machines, or one of the people of
-// groups. What each may do is a table of its own (server/auth/permissions.h).
+// Roles of the senders of requests: of the platform's people and machines, or of the people of groups. The
+// table of what each role may do is in server/auth/permissions.h.
 #pragma once
 
 #include <array>
@@ -11,8 +11,9 @@
 
 namespace taut {
 
-// A writer may only send samples. kGroup: what its bindings say, and nothing of other groups. A reader may look at
-// everything; platform also acts on the quota of every group; an operator may do all. Ascending by what they may.
+// Ascending by permissions. A writer may only send samples. kGroup may do what its bindings allow, in their
+// groups only. A reader may read everything; platform may also act on the quota of every group; an operator
+// may do everything.
 enum class Role : uint8_t { kNone, kWriter, kGroup, kReader, kPlatform, kOperator };
 constexpr std::string_view Name(Role role) {
   constexpr std::array<std::string_view, 6> kNames = {"none",   "writer",   "group",
@@ -30,7 +31,7 @@ inline std::optional<GroupRole> GroupRoleNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// Of a group and of all groups below it.
+// Applies to a group and all groups below it.
 struct GroupBinding {
   std::string group;
   GroupRole as = GroupRole::kMember;

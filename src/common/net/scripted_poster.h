@@ -1,4 +1,5 @@
-// An HttpPoster in memory: responses by a script. For tests.
+// For tests: an HttpPoster in memory that replays a script of responses and records the requests.
+// Thread-safe.
 #pragma once
 
 #include <deque>
@@ -23,7 +24,7 @@ class ScriptedPoster final : public HttpPoster {
     }
   };
 
-  // Responses in turn; after the last one: 200 without a body.
+  // Appends a response. Post returns them in turn, then 200 without a body.
   void Add(absl::StatusOr<HttpResponse> response) {
     const std::lock_guard lock(mutex_);
     responses_.push_back(std::move(response));

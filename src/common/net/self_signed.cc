@@ -30,7 +30,8 @@ using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Deleter<X509_EXTENSION_free>>;
 using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
 
-// No character that means something in an extension's text.
+// Returns true for a lower-case DNS name. It excludes all characters with a meaning in the text of an
+// extension, such as a comma, which would inject further names.
 bool IsDnsName(std::string_view name) {
   return !name.empty() && name.size() <= 253 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -70,7 +71,7 @@ std::string Pem(Write write) {
 
 absl::StatusOr<SelfSigned> MakeSelfSigned(std::span<const std::string> names, int64_t now_s,
                                           int64_t valid_s) {
-  constexpr int64_t kBeforeS = 300;  // a client's clock may be behind
+  constexpr int64_t kBeforeS = 300;  // the clock of a client may be slow
   std::string alternatives;
   for (const std::string& name : names) {
     const bool is_ip = IsIpAddress(name);

@@ -1,4 +1,4 @@
-// Certificates that tautd makes for itself, for clients that receive the one to trust from it.
+// Creates self-signed certificates for tautd, for clients that receive the certificate to trust from tautd.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ struct SelfSigned {
   std::string certificate_pem, key_pem;  // X.509 v3, its own CA; ECDSA P-256
 };
 
-// For a server with these DNS names or IP addresses, valid in [now_s - 300, now_s + valid_s). InvalidArgument: no
-// name, or one that is neither. About 1 ms.
+// Returns a certificate for a server with these lower-case DNS names or IP addresses, valid in [now_s - 300,
+// now_s + valid_s). InvalidArgument without a name or for one that is neither, Internal if OpenSSL fails.
+// About 1 ms.
 absl::StatusOr<SelfSigned> MakeSelfSigned(std::span<const std::string> names, int64_t now_s, int64_t valid_s);
 
-// When the first certificate of a PEM text ends, Unix time. InvalidArgument: there is none, or it is not for this
-// name.
+// Returns the Unix time when the first certificate of a PEM text expires. InvalidArgument if there is none,
+// or if it is not for this name.
 absl::StatusOr<int64_t> ExpiryOf(std::string_view pem, const std::string& name);
 
 }  // namespace taut

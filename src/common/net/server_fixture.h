@@ -1,4 +1,4 @@
-// For tests: a server on a free port of loopback, and what it is asked with.
+// For tests: a server on a free loopback port, and clients for it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace taut {
 
 class ServerFixture : public testing::Test {
  protected:
-  // Says what it was asked.
+  // A handler that returns the parts of the request as text.
   static HttpResponse Echo(const HttpRequest& r) {
     std::string out = StrCat(r.method, " ", r.path, "\n");
     for (const std::string& s : r.segments) StrAppend(&out, "segment ", s, "\n");

@@ -18,10 +18,10 @@ namespace {
 constexpr auto kNever = std::numeric_limits<Session::Clock::rep>::max();
 constexpr size_t kBodyBufferBytes = 64 << 10;
 constexpr size_t kFirstBufferBytes = 4 << 10;
-// A request's body keeps up to this for the next request.
+// Capacity of a body that is kept for the next request.
 constexpr size_t kKeptBodyBytes = 256 << 10;
 constexpr std::chrono::milliseconds kFinishTimeout{2000};
-constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // when the server stops
+constexpr std::chrono::milliseconds kLastFinishTimeout{250};  // while the server stops
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 
@@ -90,12 +90,12 @@ void Session::OnRead(size_t bytes) {
   SessionsState::Add(state_->counters.bytes_in, bytes);
   if (phase_ == Phase::kEnded) return;
   if (bytes == 0 && phase_ != Phase::kWriting) {
-    // Also of a stream: who listens to events keeps his side open.
+    // This also ends a stream: a client that follows events keeps its side open.
     End();
     return;
   }
-  // A read may still be under way when its request is already answered: it came too slowly, or is a stream
-  // that ended.
+  // A read may be outstanding although its request is already answered: it arrived too slowly, or a stream
+  // ended.
   if (phase_ == Phase::kWriting || phase_ == Phase::kFinishing) {
     client_finished_ = bytes == 0;
     return;
@@ -180,7 +180,7 @@ bool Session::TakeHeader() {
     SessionsState::Add(refusal->status == 401   ? counters.unauthorized
                        : refusal->status == 400 ? counters.malformed
                                                 : counters.other_site);
-    request_done_ = request_done_ && refusal->status != 400;  // who knows where the next one begins
+    request_done_ = request_done_ && refusal->status != 400;  // the next request cannot be found
     Answer(std::move(*refusal));
     return false;
   }
@@ -248,6 +248,8 @@ void Session::RunHandler() {
       fail("not a std::exception");
     }
   }
+  // Release the slot even if the session has ended meanwhile, and post: this thread must not run the next
+  // handler, whose session has a turn of its own.
   if (auto next = state_->slots.Leave()) {
     Connection& connection = *next->connection_;
     connection.Post([next = std::move(next)] { next->RunHandler(); });
@@ -268,7 +270,7 @@ void Session::Refuse(int status, std::string_view text) {
   Answer(std::move(response));
 }
 
-// False: the answer is another one.
+// Returns false if another response was sent instead.
 bool Session::CountStream() {
   const auto drop = [this] {
     response_.stream->Detach();
@@ -301,7 +303,7 @@ void Session::Answer(HttpResponse response) {
   if (response_.stream && !CountStream()) return;
   if (response_.status < 200 || response_.status > 599) response_.status = 500;
   SessionsState::Add(state_->counters.answers[static_cast<size_t>(response_.status / 100)]);
-  // Unread bytes of a body would look like the next request.
+  // Close if the request was not read to its end: the unread bytes would be parsed as the next request.
   keep_alive_ = keep_alive_ && request_done_ && !state_->stopping && !response_.stream;
   head_.clear();
   AppendResponseHead(response_, state_->options.default_headers,
@@ -340,7 +342,7 @@ void Session::OnWritten(size_t bytes) {
     return;
   }
   switch (phase_) {
-    case Phase::kBody:  // said that it may come
+    case Phase::kBody:  // "100 Continue" is sent
       ReadMore();
       return;
     case Phase::kStreaming:
@@ -368,7 +370,8 @@ void Session::Finish() {
     return;
   }
   phase_ = Phase::kFinishing;
-  // Its answer is sent: one that does not close its side keeps no other client out.
+  // Count it as a waiting stranger: a client that never closes its side must not block other clients at the
+  // limit.
   if (!authenticated_)
     stranger_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));
@@ -379,7 +382,7 @@ void Session::Finish() {
 
 void Session::BeginStream() {
   phase_ = Phase::kStreaming;
-  // To see the client leave.
+  // Keep a read outstanding, to detect that the client disconnects.
   in_.resize(kFirstBufferBytes);
   connection_->Read(shared_from_this(), in_.data(), in_.size());
   response_.stream->Attach(
@@ -396,6 +399,7 @@ void Session::PumpStream() {
     return;
   }
   if (writing_) return;
+  // Read closed() before Take(): events that were published before Close() must still be sent.
   const bool last = stream.closed();
   const auto frames = stream.Take();
   head_.clear();
@@ -431,7 +435,7 @@ void Session::Tick(Clock::time_point now) {
 
 void Session::OnAlarm() {
   if (phase_ == Phase::kEnded) return;
-  if (Clock::now() < deadline_) {  // moved on since
+  if (Clock::now() < deadline_) {  // the deadline was extended after Tick posted this
     SetDeadline(deadline_);
     return;
   }

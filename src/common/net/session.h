@@ -1,4 +1,5 @@
-// One client's connection: request after request, each handled before the next is read.
+// One client's connection: a state machine that reads one request, handles it and answers it before it reads
+// the next.
 #pragma once
 
 #include <atomic>
@@ -18,29 +19,31 @@
 
 namespace taut {
 
+// All states change in the connection's turn; methods that other threads call only post to it or read
+// atomics. Owned by shared pointers: outstanding operations keep it alive.
 class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
  public:
   using Clock = std::chrono::steady_clock;
-  // kRefuse: answers the first request with 503.
+  // kRefuse answers the first request with 503.
   enum class Mode : uint8_t { kServe, kRefuse };
   Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode);
-  // Mode kRefuse. Before Start().
+  // Switches to kRefuse. To be called before Start().
   void RefuseAll() { mode_ = Mode::kRefuse; }
 
-  // These four from any thread.
+  // The next five are thread-safe.
   void Start();
-  void Tick(Clock::time_point now);  // sees to timeouts and heartbeats
-  void StopSoon();                   // after the request in flight
+  void Tick(Clock::time_point now);  // handles timeouts and heartbeats
+  void StopSoon();                   // ends after the current request
   void Abort();
-  void EndStream();  // if it is one: the client asks again
-  // Since when it waits for a request though it has never shown a token or a certificate; kNotWaiting: it
-  // does not. From any thread.
+  void EndStream();  // ends an event stream, if it is one; the client reconnects
+  // Time since which the connection waits for a request without ever having authenticated, as ticks of Clock;
+  // kNotWaiting if it does not. Thread-safe.
   static constexpr Clock::rep kNotWaiting = std::numeric_limits<Clock::rep>::max();
   Clock::rep stranger_since() const { return stranger_since_.load(std::memory_order_relaxed); }
   Mode mode() const { return mode_; }
-  // "192.0.2.7", or the first 64 bits of an IPv6 address.
+  // The peer's network: "192.0.2.7", or the first 64 bits of an IPv6 address.
   const std::string& address() const { return address_; }
-  // Like Abort, at once, when the connection's threads are gone.
+  // Aborts at once. Only in the connection's turn, or after the listener's threads have ended.
   void End();
 
   void OnOpen() override;
@@ -65,11 +68,11 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void BeginRequest();
   void ReadMore();
   void Parse();
-  bool TakeHeader();  // false: answered
+  bool TakeHeader();  // false if it was answered
   bool TakeBodyBytes();
   void DropBody();
   // Answering.
-  void Handle();  // now, or when a slot is free
+  void Handle();  // runs the handler now, or when a slot is free
   void RunHandler();
   void Refuse(int status, std::string_view text);
   void Answer(HttpResponse response);
@@ -94,21 +97,21 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   std::string in_;  // bytes in_[in_begin_, in_end_) are read and not parsed
   size_t in_begin_ = 0;
   size_t in_end_ = 0;
-  size_t counted_body_bytes_ = 0;  // of ours in state_->buffered_bytes
-  Clock::time_point began_;        // of what phase_ is about
+  size_t counted_body_bytes_ = 0;  // this session's part of state_->buffered_bytes
+  Clock::time_point began_;        // start of the current phase
   bool keep_alive_ = false;
-  bool request_done_ = false;  // its last byte is parsed
+  bool request_done_ = false;  // the request's last byte is parsed
   bool writing_ = false;
-  bool client_finished_ = false;  // said so after its last request was read
-  std::string head_;              // being written, then response_.text()
-  HttpResponse response_;         // its bodies are empty if none is sent
+  bool client_finished_ = false;  // client closed its side after its last request
+  std::string head_;              // being written, followed by response_.text()
+  HttpResponse response_;         // its bodies are cleared if none is sent
   size_t written_ = 0;
   bool counts_as_stream_ = false;
-  std::string stream_caller_;  // while it counts as one
+  std::string stream_caller_;  // key of its stream count
   Clock::time_point deadline_;
-  std::atomic<Clock::rep> alarm_;  // of deadline_, for Tick
+  std::atomic<Clock::rep> alarm_;  // deadline_ as ticks, for Tick on other threads
   const std::string address_;
-  bool authenticated_ = false;  // a request of this connection was
+  bool authenticated_ = false;  // a request of this connection was authenticated
   std::atomic<Clock::rep> stranger_since_;
 };
 

@@ -1,4 +1,4 @@
-// What all sessions of a server share. It outlives them.
+// State shared by all sessions of a server, which outlives them. The fields are thread-safe.
 #pragma once
 
 #include <array>
@@ -35,15 +35,15 @@ struct SessionsState {
   const ServerOptions options;
   const std::function<HttpResponse(const HttpRequest&)> handler;
   HandlerSlots<Session> slots;
-  std::function<void(Session*)> on_end;  // once per session, on its turn
+  std::function<void(Session*)> on_end;  // called once per session, in its turn
   Counters counters;
   std::atomic<size_t> buffered_bytes{0};
   std::atomic<size_t> streams{0};
   std::atomic<bool> stopping{false};
 
-  // kNone: the server has max_streams already, or stops; kNoneForCaller: the caller has max_streams_per_caller.
+  // kNone: the server has max_streams, or stops. kNoneForCaller: the caller has max_streams_per_caller.
   enum class StreamRoom : uint8_t { kEntered, kNone, kNoneForCaller };
-  // kEntered is to be followed by LeaveStream.
+  // Counts a stream. kEntered must be followed by LeaveStream.
   StreamRoom EnterStream(const std::string& caller);
   void LeaveStream(const std::string& caller);
 
@@ -60,7 +60,7 @@ struct SessionsState {
   mutable std::mutex access_mutex_;
   std::shared_ptr<const Access> access_;
   std::mutex streams_mutex_;
-  std::map<std::string, size_t> streams_of_;  // by caller; none is 0
+  std::map<std::string, size_t> streams_of_;  // streams by caller; never 0
 };
 
 }  // namespace taut

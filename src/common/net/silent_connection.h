@@ -1,4 +1,4 @@
-// Which connection makes room when a port is full: the rule of every port.
+// The rule for the connection that is closed when a port is full, for all ports.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace taut {
 
-// One that has shown neither a token, nor a certificate, nor made a call that is answered.
+// A connection without a valid token, certificate or answered call.
 struct SilentConnection {
-  size_t of_address = 0;  // connections from its address
-  int64_t since = 0;      // when it was accepted, or began to wait
+  size_t of_address = 0;  // number of connections from its address
+  int64_t since = 0;      // time when it was accepted or began to wait; any unit
 };
 
-// Whether `a` is closed before `b`: the one of the address with the most connections, then the oldest.
+// Returns true if `a` is closed before `b`: first the address with the most connections, then the oldest.
 inline bool GoesBefore(const SilentConnection& a, const SilentConnection& b) {
   return a.of_address != b.of_address ? a.of_address > b.of_address : a.since < b.since;
 }

@@ -28,7 +28,7 @@ struct Webhook::Impl {
   };
 
   WebhookOptions options;
-  std::unique_ptr<HttpPoster> poster;  // of the thread
+  std::unique_ptr<HttpPoster> poster;  // used by the thread only
 
   mutable std::mutex mutex;
   std::condition_variable wake;
@@ -60,7 +60,7 @@ struct Webhook::Impl {
     while (true) {
       wake.wait(lock, [this] { return stopping || !queue.empty(); });
       if (stopping) return;
-      const Item item = queue.front();  // stays in its place: a full queue may push it out meanwhile
+      const Item item = queue.front();  // copied and left in the queue, from which Send may drop it meanwhile
       auto pause = options.first_retry;
       for (int attempt = 1;; ++attempt) {
         lock.unlock();

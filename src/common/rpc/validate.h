@@ -13,8 +13,7 @@ namespace taut {
 // Greatest size of a message in either direction. An agent drops a larger one, which no daemon would accept.
 inline constexpr size_t kMaxMessageBytes = size_t{16} << 20;
 
-inline constexpr uint32_t kCpuGridBuckets =
-    321;  // equals Grid::Cpu().size(); this room may not include the grid
+inline constexpr uint32_t kCpuGridBuckets = 321;  // Grid::Cpu().size(), which this room cannot include
 
 // Returns InvalidArgument with the field if
 //  - the message has no body that this version supports;
