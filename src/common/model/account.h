@@ -1,4 +1,5 @@
-// What jobs used and had over time, in whole units that add up: what the cost of a job is made of.
+// Accounts of jobs: usage and allocation over time in integer units, so that sums are exact. The basis of
+// costs.
 #pragma once
 
 #include <array>
@@ -10,16 +11,16 @@
 
 namespace taut {
 
-// Of one resource: millicore-seconds or mebibyte-seconds, over all tasks.
+// Amounts of one resource over all tasks, in millicore-seconds or mebibyte-seconds.
 struct AccountAmounts {
   uint64_t usage = 0;
   uint64_t allocation =
       0;  // the limits that the tasks ran at, where they are known, or the requests beside them
-  // Of each window the larger of usage and allocation: what the OpenCost specification charges.
+  // Sum over windows of the larger of usage and allocation, which the OpenCost specification charges.
   uint64_t billed = 0;
-  uint64_t owner = 0;     // what the owner asks for; where that is not known, the allocation
-  uint64_t would_be = 0;  // the recommended limits; where there are none, or no owner's, `owner`
-  uint32_t windows = 0;   // in which it was measured
+  uint64_t owner = 0;     // the owner's request; the allocation where that is unknown
+  uint64_t would_be = 0;  // recommended limits; `owner` without a recommendation or owner's limit
+  uint32_t windows = 0;   // windows with a measurement
   uint32_t windows_without_allocation = 0;
 
   void Add(const AccountAmounts& more) {
@@ -34,7 +35,7 @@ struct AccountAmounts {
   bool operator==(const AccountAmounts&) const = default;
 };
 
-// A job in the windows of some time.
+// A job's amounts over a range of windows.
 struct AccountEntry {
   JobId job;
   PerResource<AccountAmounts> of = {};  // by Resource
@@ -46,9 +47,9 @@ struct AccountEntry {
   bool operator==(const AccountEntry&) const = default;
 };
 
-// What is known of a day of a job only later: of windows that no entry had.
+// An addition to a past day of a job, from windows that no entry contained yet.
 struct LateAccount {
-  WindowId first;  // of the day
+  WindowId first;  // first window of the day
   AccountEntry entry;
 };
 

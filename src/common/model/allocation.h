@@ -1,4 +1,4 @@
-// What a recommended amount of a resource becomes where a container has a request and a limit (Kubernetes).
+// Settings that map a recommended amount to the request and limit of a container (Kubernetes).
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,20 @@
 
 namespace taut {
 
-// What the recommendation is.
+// The amount that a recommendation replaces.
 enum class AppliesTo : uint8_t {
-  kLimit,       // the limit; the request is a share of it. A container without a limit: its request
-  kRequest,     // the request; the limit keeps its ratio to it (the VPA's RequestsAndLimits)
-  kRequestOnly  // the request; the limit stays (the VPA's RequestsOnly)
+  kLimit,       // the limit; the request is a share of it. Without a limit: the request
+  kRequest,     // the request; the limit keeps its ratio to it (VPA: RequestsAndLimits)
+  kRequestOnly  // the request; the limit stays (VPA: RequestsOnly)
 };
 inline constexpr std::string_view kAppliesToNames[] = {"limit", "request", "request_only"};
 
 struct Allocation {
   AppliesTo applies_to = AppliesTo::kLimit;
-  // Request ÷ limit, in (0, 1]; absent: as the owner has it. Not of kRequestOnly.
+  // Request ÷ limit, in (0, 1]; absent: the owner's ratio. Unused for kRequestOnly.
   std::optional<double> request_share;
 
-  // Whether the owner's amount that it replaces is the request.
+  // True if the recommendation replaces the owner's request.
   bool of_request() const { return applies_to != AppliesTo::kLimit; }
   bool operator==(const Allocation&) const = default;
 };

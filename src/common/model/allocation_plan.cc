@@ -8,14 +8,14 @@
 namespace taut {
 namespace {
 
-// Decimal fractions of a core have no exact double: 0.1 * 3 is no more than 300m.
+// Most decimal fractions of a core have no exact double: 0.1 * 3 must not round up to 301m.
 constexpr double kRounding = 1e-6;
 
 bool AreEqual(Resource resource, const std::optional<double>& a, const std::optional<double>& b) {
   return a.has_value() && b.has_value() && IsSameAmount(resource, *a, *b);
 }
 
-// For a container with a limit.
+// Plans a container that has a limit.
 ContainerResources PlanBoth(Resource resource, double amount, const Allocation& allocation,
                             const AllocationPlace& place) {
   const double step = SmallestAmount(resource);
@@ -25,7 +25,7 @@ ContainerResources PlanBoth(Resource resource, double amount, const Allocation& 
     case AppliesTo::kLimit: {
       out.limit = amount;
       if (!place.now.request.has_value()) return out;
-      // To the nearest step: rounding up at every change would let the request creep towards the limit.
+      // Round to the nearest step: rounding up at every change would let the request creep towards the limit.
       const double wanted = std::round(amount * share / step) * step;
       const double most = share == 1 ? amount : std::max(amount - step, 0.0);
       out.request = std::clamp(wanted, std::min({step, *place.now.request, most}), most);

@@ -1,4 +1,4 @@
-// What a recommended amount becomes in a Kubernetes container: its request and its limit.
+// Computes the request and limit of a Kubernetes container from a recommended amount.
 #pragma once
 
 #include <array>
@@ -12,63 +12,63 @@
 
 namespace taut {
 
-// What a container has of a resource, or is to have; absent: not set, or stays.
+// Present or planned amounts of one resource, in cores or bytes; absent: not set, or unchanged by the plan.
 struct ContainerResources {
   std::optional<double> request, limit;
   bool operator==(const ContainerResources&) const = default;
 };
 
-// A container as its workload's template has it, as far as its pods tell.
+// A container of a workload's template, as far as its pods show it.
 struct TemplateContainer {
   bool is_init = false;                     // a sidecar: an init container that is always restarted
-  bool guaranteed = false;                  // the QoS class of its pods
-  bool rest_is_equal = false;               // the requests and limits of all other containers are equal
+  bool guaranteed = false;                  // its pods have the QoS class Guaranteed
+  bool rest_is_equal = false;               // requests equal limits in all other containers
   PerResource<ContainerResources> amounts;  // by Resource
 
-  // The autoscaler that counts on the request, which therefore stays; "": none. By Resource.
+  // Name of the autoscaler that uses the request, which therefore must not change; "": none. By Resource.
   PerResource<std::string> scaled_by;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
-// Where an amount is to be set.
+// The container that an amount is planned for.
 struct AllocationPlace {
   ContainerResources now;
-  ContainerResources owner;  // as the container's owner has set them, as far as that is known
-  bool guaranteed = false;   // the pod's QoS class: all of its requests and limits are equal
-  // All others of the pod are equal: these two alone keep it from being Guaranteed.
+  ContainerResources owner;  // the owner's amounts, as far as they are known
+  bool guaranteed = false;   // the pod's QoS class: all requests equal their limits
+  // Requests equal limits in the rest of the pod: these two amounts alone decide whether it is Guaranteed.
   bool rest_is_equal = false;
-  // The request is not to change: another counts on it.
+  // The request must not change, because an autoscaler uses it.
   bool request_stays = false;
 };
 
-// The smallest amount that the API keeps: a millicore, a byte.
+// Returns the smallest amount that the API represents: a millicore or a byte.
 double SmallestAmount(Resource resource);
-// To whole ones, up: no less than recommended.
+// Rounds up to whole millicores or bytes, so that a plan never falls below the recommendation.
 double RoundedAmount(Resource resource, double amount);
-// Of request and limit, as the API keeps them.
+// Returns true if the API stores both amounts as the same value.
 bool IsSameAmount(Resource resource, double a, double b);
 
-// Request ÷ limit that a plan keeps, in [0, 1]: that of the allocation, else the owner's, else the one that is
-// there now; 1 in a Guaranteed pod, and where there is no request.
+// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: that of `allocation`, else the owner's,
+// else the current one; 1 in a Guaranteed pod and without a request.
 double RequestShareOf(Resource resource, const Allocation& allocation, const AllocationPlace& place);
 
-// Why the limit alone cannot follow a recommendation while the request stays, on which the autoscaler `scaled_by`
-// counts; "": it can.
+// Returns why the limit cannot be set alone while the autoscaler `scaled_by` uses the request; "" if it can.
 std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
                                  const AllocationPlace& place, std::string_view scaled_by);
 
-// Request and limit for a recommendation of `amount` cores or bytes, as `allocation` says: the amount is the
-// limit or the request, and the other one follows by RequestShareOf. A container without a limit gets the amount
-// as its request and still no limit. With kRequestOnly the request is at most the limit. A request that stays is
-// absent, and the amount is the limit, but no less than the request. The pod keeps its QoS
-// class: request and limit of a Guaranteed one stay equal, and the last ones that would make another one
-// Guaranteed differ by the smallest amount.
+// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` says which of them
+// the amount is; the other follows by RequestShareOf. Special cases:
+//  - Without a limit the amount is the request, and there is still no limit.
+//  - With kRequestOnly the request is at most the limit.
+//  - A request that must stay is absent, and the amount is the limit, but at least the request.
+//  - The pod keeps its QoS class: a Guaranteed pod's request and limit stay equal; amounts that would make another
+//    pod Guaranteed differ by the smallest amount.
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,
                                   const AllocationPlace& place);
 
-// What a cluster bills of a task whose recommended amount, or the one in force, is `amount`: the request that
-// PlanAllocation makes of it where the owner has one beside the limit, else the amount.
+// Returns the amount that a cluster bills for a task with a recommended or current amount: the request that
+// PlanAllocation computes if the owner has both request and limit, else the amount itself.
 double BilledAmount(Resource resource, double amount, const Allocation& allocation,
                     const ContainerResources& owner);
 

@@ -7,7 +7,7 @@ namespace taut {
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job) {
   float& limit = job.window.limit(resource);
   const float request = job.requests.of(resource);
-  // A container that has only a limit is given a request of the same amount.
+  // Kubernetes gives a container with only a limit an equal request, which must not make the limit a request.
   if (!(request > 0 && (limit < 0 || allocation.of_request()))) return;
   limit = request;
   job.of_request[IndexOf(resource)] = true;

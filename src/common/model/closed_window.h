@@ -1,4 +1,4 @@
-// All jobs of a cell in one window that is over: what ingest yields, the engine steps and a store keeps.
+// One closed window of all jobs of a cell: ingest produces it, the engine processes it and a store keeps it.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ namespace taut {
 
 inline constexpr float kNoLimit = std::numeric_limits<float>::infinity();
 
-// What an agent reported of a task beside its usage.
+// An agent's report on a task, besides its usage.
 struct TaskReport {
   uint32_t task = 0;
   bool managed = false;  // its agent applies limits
-  // The limit in the kernel was the same during the whole window.
+  // True if the kernel's limit was constant during the whole window.
   bool cpu_steady = false, memory_steady = false;
-  // In the kernel at the window's end; kNoLimit: none; kAbsent: not known.
+  // The kernel's limit at the window's end; kNoLimit: none; kAbsent: unknown.
   float cpu_limit_cores = kAbsent;
   float memory_limit_bytes = kAbsent;
   uint32_t cpu_periods = 0, cpu_throttled_periods = 0;
@@ -41,24 +41,24 @@ inline constexpr PerResource<float TaskReport::*> TaskReport::kLimits = {
 inline constexpr PerResource<bool TaskReport::*> TaskReport::kSteady = {
     &TaskReport::cpu_steady, &TaskReport::memory_steady, TAUT_THIRD(&TaskReport::disk_steady)};
 
-// The CFS periods of a task's CPU limit in a window, and those in which it was throttled, where no agent
-// reports: of which limit is not known.
+// The CFS periods of a task's CPU limit in a window, and those in which it was throttled. For tasks without
+// an agent; the limit in question is unknown.
 struct TaskThrottling {
   uint32_t task = 0;
   uint32_t periods = 0, throttled = 0;
 };
 
-// CPU that a task used in its start-up window, where the job's setting cpu.startup_window keeps it apart: neither
-// TaskWindow nor the window's buckets have it.
+// CPU that a task used in its start-up window, if the job's setting cpu.startup_window separates it.
+// TaskWindow and the window's CPU buckets do not contain it.
 struct TaskStart {
   uint32_t task = 0;
   float peak_cores = kAbsent;  // as TaskWindow::cpu_peak_cores
-  // With TaskWindow::cpu_mean_cores, or alone where that is absent, the task's mean of the whole window; >= 0.
+  // Added to TaskWindow::cpu_mean_cores (0 if absent), it yields the task's mean over the whole window; >= 0.
   float more_cores = 0;
   bool is_all = true;  // no other CPU usage of the task was measured
 };
 
-// What the owner asked for each task: where tasks differ the largest; kAbsent: nothing.
+// The owner's requests per task; the largest if tasks differ; kAbsent: none.
 struct OwnerRequests {
   float cpu_cores = kAbsent, memory_bytes = kAbsent;
 #ifdef TAUT_THIRD_RESOURCE
@@ -72,14 +72,14 @@ struct OwnerRequests {
 inline constexpr PerResource<float OwnerRequests::*> OwnerRequests::kFields = {
     &OwnerRequests::cpu_cores, &OwnerRequests::memory_bytes, TAUT_THIRD(&OwnerRequests::disk_bytes)};
 
-// How many tasks run, and how many of them serve, by the word of a series; below 0: not said.
+// Numbers of running and of ready tasks as a series reports them; negative: not reported.
 struct SaidReplicas {
   int count = -1, ready = -1;
 
   bool known() const { return count >= 0; }
 };
 
-// Offsets in `window` point into the ClosedWindow's vectors.
+// One job in a closed window. Offsets in `window` refer to the ClosedWindow's vectors.
 struct JobWindowData {
   JobId job;
   JobWindow window;
@@ -94,20 +94,20 @@ struct JobWindowData {
 struct ClosedWindow {
   WindowId window;
   std::vector<JobWindowData> jobs;  // ascending JobId, each with a task, a load or a signal measured
-  std::vector<TaskWindow> tasks;    // of a job ascending
+  std::vector<TaskWindow> tasks;    // grouped by job, ascending
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
-  std::vector<TaskReport> reports;         // of tasks that agents measure; not stored
-  std::vector<TaskThrottling> throttling;  // of others whose periods are counted; not stored
+  std::vector<TaskReport> reports;         // for tasks measured by agents; not stored
+  std::vector<TaskThrottling> throttling;  // for other tasks whose periods are counted; not stored
   std::vector<TaskStart> starts;           // not stored: a job's sums are among its signals (start_usage.h)
 };
 
-// Before a window is processed and stored: the owner's limit becomes the amount that the job's recommendation
-// replaces, which is the owner's request where the allocation says so, or where there is no limit.
+// Replaces the owner's limit by the amount that the job's recommendation replaces: the owner's request if the
+// allocation says so, or if there is no limit. To be called before a window is processed and stored.
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job);
 
-// Job `index` of a closed window as a day of one window, as the engine's DaySignals takes it. Reuses out's
-// memory.
+// Copies job `index` of a closed window to `out` as a day of one window, the input of the engine's
+// DaySignals. Reuses the memory of `out`.
 void ToJobDay(const ClosedWindow& closed, size_t index, JobDay& out);
 
 }  // namespace taut

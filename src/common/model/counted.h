@@ -1,4 +1,4 @@
-// A number of things for people: "1 job", "1,234 jobs".
+// Formats a number of things: "1 job", "1,234 jobs".
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace taut {
 
-// `one`: what one of them is called, of which the plural ends in s.
+// Returns the number with thousands separators and the noun. `one` is the singular; its plural must end in s.
 std::string Counted(uint64_t n, std::string_view one);
 
 }  // namespace taut

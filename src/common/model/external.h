@@ -1,5 +1,5 @@
-// What an external recommender, a service of the owner's, is given of a job's window and what it answers. Plain
-// values; proto/recommender.proto is their form on the wire.
+// Input and answer of an external recommender, a service of the owner's, for a job's window. Plain values;
+// proto/recommender.proto is their form on the wire.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@
 
 namespace taut {
 
-// Of one resource in the window. Amounts are per task, in cores or bytes; absent: not known.
+// One resource in the window. Amounts are per task, in cores or bytes; absent: unknown.
 struct ExternalSignal {
   std::optional<double> owner_limit, limit_in_force;
-  std::optional<double> recommended;  // by the job's own recommender: what holds without an answer
-  uint32_t oom_kills_of_week = 0;     // memory
-  std::optional<double> throttled;    // CPU: share of the CFS periods
+  std::optional<double> recommended;  // by the job's own recommender; used without an answer
+  uint32_t oom_kills_of_week = 0;     // OOM kills of the last week; memory only
+  std::optional<double> throttled;    // share of the CFS periods that were throttled; CPU only
 };
 
 struct ExternalReplicas {
@@ -46,7 +46,7 @@ struct ExternalJob {
   std::vector<BucketWeight> cpu_seconds;                    // seconds at each usage, over all tasks
   PerResource<ExternalSignal> signals;                      // by Resource
   std::vector<ExternalNamed> named;                         // ascending by name
-  std::optional<ExternalReplicas> replicas;                 // of a job whose policy sets their number
+  std::optional<ExternalReplicas> replicas;                 // present if a policy sets the number of tasks
 
   const ExternalSignal& of(Resource r) const { return signals[static_cast<size_t>(r)]; }
 };
@@ -56,7 +56,7 @@ struct ExternalBatch {
   std::vector<ExternalJob> jobs;
 };
 
-// An answer: a limit of each task, or the number of tasks. Holds for windows up to and including `until`.
+// An answer: a limit per task, or the number of tasks. Valid for windows up to and including `until`.
 struct ExternalAnswer {
   JobId job;
   Target target = Resource::kCpu;

@@ -1,12 +1,12 @@
-// Which texts may be names of jobs and tasks, or parts of them.
+// Checks names of jobs and tasks.
 #pragma once
 
 #include <string_view>
 
 namespace taut {
 
-// Whether a part between slashes is "." or "..": a client that normalises the path of a URL would ask for another
-// job.
+// Returns true if a part between slashes is "." or "..". A client that normalises URL paths would request
+// another job.
 inline bool HasDotPart(std::string_view name) {
   while (true) {
     const size_t slash = name.find('/');

@@ -1,4 +1,5 @@
-// One value per job, by the job's number, where most numbers ever given out belong to jobs that are gone.
+// A table with one value per job, indexed by the job's number. Most numbers ever assigned may belong to jobs
+// that are gone.
 #pragma once
 
 #include <array>
@@ -13,9 +14,9 @@
 
 namespace taut {
 
-// A value keeps its address until it is erased, or as long as a shared pointer to it is held. Numbers without
-// a value cost at most 16 bytes, and nothing where 512 neighbours have none. Iteration is by ascending
-// number.
+// A value keeps its address until it is erased, or while a shared pointer to it is held. A number without a
+// value costs at most 16 bytes, and nothing if its page of 512 numbers is empty. Lookup is O(1). Iterates in
+// ascending order. Not thread-safe.
 template <typename T>
 class JobTable {
  public:
@@ -23,9 +24,9 @@ class JobTable {
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  // One more than the highest number that ever had a value or was reserved.
+  // One above the highest number that ever had a value or was reserved.
   uint32_t end_id() const { return end_id_; }
-  // Numbers below `end` are never given out as new ones.
+  // Reserves the numbers below `end`: they are never assigned to new jobs.
   void Reserve(uint32_t end) { end_id_ = end > end_id_ ? end : end_id_; }
 
   T* Find(JobId id) { return const_cast<T*>(std::as_const(*this).Find(id)); }
@@ -34,15 +35,15 @@ class JobTable {
     if (page >= pages_.size() || pages_[page] == nullptr) return nullptr;
     return pages_[page]->values[id.value % kPageJobs].get();
   }
-  // REQUIRES: it is there.
+  // REQUIRES: the job has a value.
   T& operator[](JobId id) { return *Find(id); }
   const T& operator[](JobId id) const { return *Find(id); }
-  // nullptr if there is none.
+  // Returns a pointer that keeps the value alive; nullptr if there is none.
   std::shared_ptr<const T> Share(JobId id) const {
     return Find(id) == nullptr ? nullptr : pages_[id.value / kPageJobs]->values[id.value % kPageJobs];
   }
 
-  // REQUIRES: the number has no value.
+  // Adds a default-constructed value. REQUIRES: the job has none.
   T& Emplace(JobId id) {
     const size_t page = id.value / kPageJobs;
     if (page >= pages_.size()) pages_.resize(page + 1);
@@ -61,7 +62,7 @@ class JobTable {
     --size_;
     if (--page->used == 0) page.reset();
   }
-  // Values with numbers in [page * 512, page * 512 + 512).
+  // Number of values with job numbers in [page * 512, page * 512 + 512).
   uint32_t used_in_page(uint32_t page) const {
     return page < pages_.size() && pages_[page] != nullptr ? pages_[page]->used : 0;
   }

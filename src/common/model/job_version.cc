@@ -69,7 +69,7 @@ JobVersion NextVersion(const JobVersion& before, std::span<const std::string> pr
     out.name = name;
     if (!before.name.empty()) out.since_s = now_s;
   };
-  // Of several that are new, the last by name: which it is decides nothing else.
+  // If several are new, take the last by name: the choice has no other effect.
   const auto is_new = [&](const std::string& name) {
     return name != before.name && !Holds(before.beside, name);
   };

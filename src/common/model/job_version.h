@@ -1,4 +1,4 @@
-// Which version of its program a job runs, and since when: what begins with a deployment.
+// The version of its program that a job runs, and since when. A deployment begins a new one.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,27 @@
 namespace taut {
 
 struct JobVersion {
-  std::string name;                // such as the image of its container, "web:1.3"; "": not known
-  std::optional<int64_t> since_s;  // Unix time; absent: it ran when the job was first seen
-  // Others that tasks still ran when it began, or have run beside it since.
+  std::string name;                // such as the container's image, "web:1.3"; "": unknown
+  std::optional<int64_t> since_s;  // Unix time; absent: it already ran when the job was first seen
+  // Other versions that tasks still ran when this one began, or have run besides it since.
   std::vector<std::string> beside;
 
   bool operator==(const JobVersion&) const = default;
 };
 
-// "web:1.3 since 2026-11-25T12:00:00Z beside web:1.2,web:1.1"; what is not there is left out. "" is no version.
-// InvalidArgument says what is wrong.
+// Parses "web:1.3 since 2026-11-25T12:00:00Z beside web:1.2,web:1.1"; absent parts are left out, "" is no
+// version. InvalidArgument for other text.
 absl::StatusOr<JobVersion> ParseJobVersion(std::string_view text);
-// What ParseJobVersion reads back to the same version; of a name with blanks or commas, these become '_'.
+// Returns text that ParseJobVersion parses to the same version. Blanks and commas in names become '_'.
 std::string JobVersionText(const JobVersion& version);
 
-// The version after `now` (a Unix time), when tasks run those of `present`, sorted and each once:
-// - none of them is known: the first sight of a job begins no version, a later one does;
-// - one that is neither the current one nor beside it begins, also one that has run before and was gone since;
-// - the current one is gone: another that is left goes on, as after a rollback in the middle, and begins;
-// - else nothing changes, as in a rollout that never ends. What is gone is no longer beside.
-// Nothing is present: nothing is known, and nothing changes.
+// Returns the version after `before` when, at Unix time `now_s`, tasks run those of `present` (sorted,
+// distinct):
+//  - If the version was unknown, the first one is recorded without a begin; afterwards a change has one.
+//  - A version that is neither the current one nor beside it begins, even if it has run before and was gone since.
+//  - If the current version is gone, a remaining one begins, as after a rollback in the middle of a rollout.
+//  - Else the version stays, as in a rollout that never completes. Versions that are gone leave `beside`.
+// If `present` is empty, nothing is known and nothing changes.
 JobVersion NextVersion(const JobVersion& before, std::span<const std::string> present, int64_t now_s);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Labels of a job.
+// Labels of a job: search, merge and replacement of settings.
 #pragma once
 
 #include <span>
@@ -11,15 +11,16 @@ namespace taut {
 
 using Label = std::pair<std::string, std::string>;  // key and value
 
-// Begins labels that are settings of their job: "tautline.dev/mode" with the value "auto".
+// Prefix of labels that are settings of their job: "tautline.dev/mode" with the value "auto".
 inline constexpr std::string_view kSettingLabel = "tautline.dev/";
 
-// Returns the value of the first label of this key; nullptr: there is none.
+// Returns the value of the first label with this key; nullptr if there is none.
 const std::string* FindLabel(std::span<const Label> labels, std::string_view key);
-// Sets `more` in `labels`, which are and stay ascending by key; its other labels stay. False: nothing has
-// changed.
+// Sets the labels of `more` in `labels`, which must be and stay ascending by key; keeps the other labels.
+// Returns false if nothing changed.
 bool MergeLabels(std::span<const Label> more, std::vector<Label>& labels);
-// Makes `given`, ascending, the only labels that begin with kSettingLabel. False: nothing has changed.
+// Replaces all labels that begin with kSettingLabel by `given`, which must be ascending. Returns false if
+// nothing changed.
 bool SetSettingLabels(std::span<const Label> given, std::vector<Label>& labels);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// The risk of one limit: what is forecast of it, and what the job's own days were. Every face shows these values.
+// The risk of one limit: the forecast, and the job's own recent days. All front ends show these values.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@ namespace taut {
 struct LimitRisk {
   static constexpr float kNone = -1;
 
-  double limit = kNone;   // of which this is; kNone: of none
-  double chance = kNone;  // forecast: that usage of a day goes above the limit; kNone: no forecast
-  // What the forecaster was asked, in its own scale, and the day of the decision that answers: while both stay, so
-  // does the answer.
+  double limit = kNone;   // cores or bytes; kNone: no limit
+  double chance = kNone;  // forecast chance that a day's usage exceeds the limit; kNone: no forecast
+  // The limit that the forecaster evaluated, in its own scale, and the day of the decision that it used.
+  // While both are unchanged, so is the forecast.
   double asked = kNone;
   int32_t decided_day = INT32_MIN;
-  float most_chance = kNone;  // the highest chance that the limit may have; kNone: no bound
-  // Of the job's work of the last weeks, what was above its limits, beside the share that is ordered; kNone: the
-  // recommender takes no order of work.
+  float most_chance = kNone;  // highest chance that is allowed; kNone: no bound
+  // Share of the job's work of the last weeks above its limits, and the ordered share; kNone: the recommender
+  // has no such order.
   float work_over = kNone, work_ordered = kNone;
-  uint8_t days = 0;       // the job's own, of the last 28
-  uint8_t days_over = 0;  // those of them above the limit
+  uint8_t days = 0;       // days observed, of the last 28
+  uint8_t days_over = 0;  // days above the limit
 
   bool says_something() const { return chance >= 0 || work_over >= 0; }
   std::optional<double> forecast() const {
     return chance >= 0 ? std::optional<double>(chance) : std::nullopt;
   }
-  // A forecast is a float: one of exactly the highest chance is allowed.
+  // A forecast is computed as a float: the tolerance accepts exactly the highest chance.
   bool is_too_high() const { return most_chance >= 0 && chance > most_chance + 1e-6; }
   bool operator==(const LimitRisk&) const = default;
 };

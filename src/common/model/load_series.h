@@ -1,4 +1,4 @@
-// The load of one job over time at a fixed step: what horizontal scaling reads.
+// The load of one job over time at a fixed step: the input of horizontal scaling.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace taut {
 
-// A named signal (common/model/signal_name.h) of the same times.
+// A named signal (common/model/signal_name.h) at the same times.
 struct SignalSeries {
   std::string name;
   std::vector<float> values;  // LoadSeries::kAbsentLoad: not measured
 };
 
-// load[i] is known at start_s + i * step_s and stands until the next. In units of the source (cores, requests
-// a second).
+// load[i] is known at start_s + i * step_s and holds until the next value. In units of the source (cores,
+// requests per second).
 struct LoadSeries {
   std::string job;
   int64_t start_s = 0;

@@ -1,4 +1,4 @@
-// The machine that footprints and savings are counted in.
+// The reference machine in which footprints and savings are counted.
 #pragma once
 
 #include "common/base/byte_units.h"
@@ -7,7 +7,7 @@
 namespace taut {
 
 struct MachineSize {
-  PerResource<double> of = {16, 64 * kGiB};  // cores or bytes; 0: not known
+  PerResource<double> of = {16, 64 * kGiB};  // cores or bytes; 0: unknown
 };
 
 }  // namespace taut

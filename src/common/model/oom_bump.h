@@ -1,12 +1,12 @@
-// What an OOM kill says of the memory that was needed.
+// Estimates the memory that an OOM-killed task needed.
 #pragma once
 
 #include <algorithm>
 
 namespace taut {
 
-// Usage is cut at the limit, so what a task that was killed at `limit` needed is taken to be more than that by a
-// ratio (1.2) and by at least some bytes (docs/references.md, C6).
+// Returns the assumed need, which a limit has cut off: `limit` times a ratio (1.2), or `limit` plus some
+// bytes, whichever is larger (docs/references.md, C6).
 inline double OomBump(double limit, double ratio, double plus_bytes) {
   return std::max(ratio * limit, limit + plus_bytes);
 }

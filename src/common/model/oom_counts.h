@@ -1,4 +1,4 @@
-// What OOM kills count for.
+// Rules for counting OOM kills.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace taut {
 
-// More kills in one report than any task has between two looks: a report that says more is wrong.
+// Greatest plausible number of kills of a task between two reads; a report with more is wrong.
 inline constexpr uint64_t kMostKillsAtOnce = 1000;
 
-// OomRecord::task in place of a task: an init or ephemeral container of one was killed, which has a limit of its
-// own. Such a kill is counted, and charged to no limit of the job.
+// Value of OomRecord::task if an init or ephemeral container was killed, which has a limit of its own. The
+// kill is counted, but not charged to a limit of the job.
 inline constexpr uint32_t kAsideTask = UINT32_MAX;
 inline bool IsAside(const OomRecord& oom) { return oom.task == kAsideTask; }
 

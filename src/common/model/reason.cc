@@ -3,7 +3,7 @@
 namespace taut {
 namespace {
 
-constexpr uint8_t kVersion = 3;  // 1 ended after the steps, 2 after the chance
+constexpr uint8_t kVersion = 3;  // version 1 ended after the steps, version 2 after the chance
 
 void SaveFact(const Fact& fact, ByteWriter& out) {
   out.PutString(fact.name);
@@ -28,7 +28,7 @@ Fact LoadFact(ByteReader& in) {
   return fact;
 }
 
-// Each element takes at least a byte, so a count beyond what is left is damage.
+// Each element has at least one byte: a larger count is damage, and must not allocate.
 bool PlausibleCount(uint64_t count, const ByteReader& in) { return count <= in.remaining(); }
 
 }  // namespace

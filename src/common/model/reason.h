@@ -1,4 +1,4 @@
-// Why a limit is what it is, as data. Faces turn it into a paragraph, a table or JSON.
+// The reason of a limit, as data. Front ends format it as a paragraph, a table or JSON.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace taut {
 
-// One alternative that was weighed; a lower cost is better.
+// One alternative that was compared; a lower cost is better.
 struct Candidate {
   std::string name;  // "half-life 12 h, margin 10 %"
   double limit = 0;
   double cost = 0;
-  std::string detail;  // what the cost is made of
+  std::string detail;  // parts of the cost
   bool chosen = false;
 };
 
@@ -28,9 +28,8 @@ struct ReasonStep {
   std::string what;  // "margin 12.3 %", "owner's upper bound"
   double before = 0;
   double after = 0;
-  // What kind of step, for programs: "margin", "hold", "most_chance", "median", "kept",
-  // "raise", "oom_floor", "start", "least", "rounding", "lower_bound", "upper_bound"; "" where the figure
-  // begins.
+  // The kind of step, for programs: "margin", "hold", "most_chance", "median", "kept", "raise", "oom_floor",
+  // "start", "least", "rounding", "lower_bound", "upper_bound"; "" for the first figure.
   std::string kind = {};
 };
 
@@ -45,25 +44,24 @@ struct Reason {
   std::string sentence;  // one or two sentences a person understands; no trailing newline
   std::vector<Fact> facts;
   std::vector<Candidate> candidates;
-  std::string cost_unit;  // of the candidates: "bytes", "cores" (times days), or "" for a plain number
+  std::string cost_unit;  // unit of costs: "bytes", "cores" (times days), or "" for a plain number
   std::vector<ReasonStep> steps;
-  // In a few words, for a list beside the figures: "usage came within 20 % of the limit". "": none.
+  // A few words, for a list beside the figures: "usage came within 20 % of the limit". "": none.
   std::string why;
-  // The limit that all of this is about, after its last step. The outermost wrapper sets it before it asks
-  // the one within.
+  // The limit that the reason explains, after the last step. The outermost wrapper sets it before it calls
+  // the inner one.
   std::optional<double> limit;
-  // The risk of that limit (common/model/limit_risk.h): P(a day's peak > limit), for a recommender that
-  // forecasts, and
-  // the job's own days with those above it. One that is there before Explain stays.
+  // The risk of that limit (common/model/limit_risk.h): the forecast P(a day's peak > limit), the job's
+  // observed days and the days above it. A value that is set before Explain is kept.
   std::optional<double> chance;
   uint32_t days = 0, days_over = 0;
 
   void SetRisk(const LimitRisk& risk);
 };
 
-// Bytes for a store, versioned.
+// Encodes a reason for a store, with a version.
 std::string SaveReason(const Reason& reason);
-// DataLoss or Unimplemented for bytes that SaveReason of this version cannot have written.
+// Decodes a reason of this or an older version. Unimplemented for a newer one, DataLoss for damaged bytes.
 absl::StatusOr<Reason> LoadReason(std::string_view bytes);
 
 }  // namespace taut

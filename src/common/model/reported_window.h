@@ -1,4 +1,4 @@
-// A window of one task as an agent measured it, before it joins the job's closed window.
+// A window of one task as its agent measured it, before it is merged into the job's closed window.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@ namespace taut {
 
 struct ReportedWindow {
   WindowId window;
-  TaskWindow figures;                     // .task does not count
+  TaskWindow figures;                     // .task is unused
   std::vector<BucketWeight> cpu_buckets;  // seconds at each bucket, ascending
-  float cpu_limit_cores = kAbsent;        // the owner's
+  float cpu_limit_cores = kAbsent;        // the owner's limits
   float memory_limit_bytes = kAbsent;
-  float memory_kernel_peak_bytes = kAbsent;  // the most that was charged since the task's start
-  TaskReport report;                         // .task does not count
+  float memory_kernel_peak_bytes = kAbsent;  // highest charged memory since the task's start
+  TaskReport report;                         // .task is unused
 };
 
 }  // namespace taut

@@ -1,5 +1,5 @@
-// The owner's requests beside the limits of a window of history, as a stored day keeps them: as signals with names
-// that no rule can give. A cluster bills requests.
+// Stores the owner's requests of a window of history in its day, as signals whose names no rule can produce.
+// Requests are kept besides limits because a cluster bills them.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace taut {
 
-// To the signals of the day's last window, in order of name. Absent requests are left out.
+// Adds the requests to the signals of the day's last window, ordered by name. Skips absent ones.
 void PutRequests(const OwnerRequests& requests, JobDay& day);
-// Of a window's signals; absent where nothing was put.
+// Returns the requests among a window's signals; absent where none was stored.
 OwnerRequests RequestsOf(std::span<const NamedSignal> signals);
 
 }  // namespace taut

@@ -1,5 +1,5 @@
-// The resources that a limit is set for, as rows of a table. What differs between them by nature is a column
-// here; code that treats them alike asks the row, and only code of one resource (CFS periods, OOM kills) names it.
+// The resources that have limits, as rows of a table. Differences between them are columns. Code that treats
+// resources alike reads the row; only code for one resource (CFS periods, OOM kills) names it.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace taut {
 
-// In the order of the table. Values are stored: new ones go to the end. TAUT_THIRD_RESOURCE (the build for
-// ThreadSanitizer) adds one that no source measures, which tests what a new row needs.
+// In the order of the table. The values are stored: append new ones. TAUT_THIRD_RESOURCE (set in the
+// ThreadSanitizer build) adds a resource that no source measures, as a test of what a new row needs.
 enum class Resource : uint8_t {
   kCpu = 0,
   kMemory = 1,
@@ -24,25 +24,25 @@ enum class Resource : uint8_t {
 #endif
 };
 
-// The entry of the last row in a table by Resource that names its entries; nothing where that row is not there.
+// The entry for the last row in tables that list entries by Resource; empty if that row does not exist.
 #ifdef TAUT_THIRD_RESOURCE
 #define TAUT_THIRD(entry) entry
 #else
 #define TAUT_THIRD(entry)
 #endif
 
-// What happens to a task that needs more than its limit.
+// The effect of a limit on a task that needs more.
 enum class AtLimit : uint8_t {
-  kThrottled,  // it gets no more: usage above the limit is judged by the window's mean
-  kKilled      // it ends: judged by the window's peak
+  kThrottled,  // throttled: the window's mean is compared with the limit
+  kKilled      // killed: the window's peak is compared with the limit
 };
 
 enum class AmountUnit : uint8_t { kCores, kBytes };
 
 struct ResourceRow {
   Resource resource;
-  std::string_view name;         // in settings, files and APIs: "memory"
-  std::string_view title, word;  // for people, at the beginning of a text and within: "Memory", "memory"
+  std::string_view name;         // for settings, files and APIs: "memory"
+  std::string_view title, word;  // for people, at the start of a text and within it: "Memory", "memory"
   AtLimit at_limit;
   AmountUnit unit;
 };
@@ -55,7 +55,7 @@ inline constexpr std::array kResourceRows = {
 #endif
 };
 inline constexpr size_t kNumResources = kResourceRows.size();
-// Those of the first version of what is stored; in a stored state the others follow behind them.
+// Number of resources in the first version of stored state; later ones are stored after them.
 inline constexpr size_t kFirstResources = 2;
 
 constexpr size_t IndexOf(Resource r) { return static_cast<size_t>(r); }
@@ -68,10 +68,11 @@ inline constexpr auto kResources = [] {
   return all;
 }();
 
-// One value of each, by IndexOf.
+// One value per resource, indexed by IndexOf.
 template <typename T>
 using PerResource = std::array<T, kNumResources>;
 template <typename T>
+// Returns an array with `value` for each resource.
 constexpr PerResource<T> AllOf(const T& value) {
   return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
     return PerResource<T>{(static_cast<void>(kIndex), value)...};
@@ -79,20 +80,20 @@ constexpr PerResource<T> AllOf(const T& value) {
   (std::make_index_sequence<kNumResources>());
 }
 
-// What differs by unit.
+// Properties of a unit of amounts.
 struct AmountUnitRow {
   AmountUnit unit;
   std::string_view name, one;  // "cores", "core"
-  // What people are shown large amounts in, and how many of the unit it is; in the names of prices and of work
-  // ("core-hours", "GiB-hours") without the plural.
+  // The unit in which large amounts are shown, and its size in this unit. In names of prices and work
+  // ("core-hours", "GiB-hours") the singular is used.
   std::string_view large_name, large_one;
   double large;
-  // What accounts and bills count, in whole numbers, per unit: millicores, mebibytes.
+  // Accounted units per unit: accounts and bills count whole millicores and mebibytes.
   double accounted;
-  double smallest;      // that Kubernetes and kernels can be given
-  double granularity;   // the least by which two limits differ
-  double least_limit;   // less saves nothing worth a restart
-  double small_amount;  // in the lowest part of what tasks use: where scales of levels begin
+  double smallest;      // smallest amount that Kubernetes and kernels accept
+  double granularity;   // least difference between two limits
+  double least_limit;   // least useful limit: a smaller one saves too little for a restart
+  double small_amount;  // low end of common usage, where scales of levels begin
 };
 inline constexpr std::array kAmountUnits = {
     AmountUnitRow{AmountUnit::kCores, "cores", "core", "cores", "core", 1, 1000, 0.001, 0.001, 0.01, 0.01},
@@ -102,7 +103,7 @@ inline constexpr std::array kAmountUnits = {
 constexpr const AmountUnitRow& UnitOf(Resource r) { return kAmountUnits[static_cast<size_t>(RowOf(r).unit)]; }
 
 constexpr std::string_view Name(Resource r) { return RowOf(r).name; }
-// By the name of the row.
+// Returns the resource with this name; nullopt if there is none.
 constexpr std::optional<Resource> ResourceNamed(std::string_view name) {
   for (const ResourceRow& row : kResourceRows) {
     if (row.name == name) return row.resource;

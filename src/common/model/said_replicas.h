@@ -1,4 +1,4 @@
-// How many tasks a series says there are, as a window keeps it: as signals with names that no rule can give.
+// Stores the numbers of tasks that a series reports in a window, as signals whose names no rule can produce.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@ namespace taut {
 
 inline constexpr std::string_view kSaidCount = "_n", kSaidReady = "_r";
 
-// Before the job's own signals in `out`, from `first` on. Returns how many were added.
+// Inserts the numbers into `out` at `first`, before the job's own signals. Returns how many signals it added.
 uint32_t PutSaid(const SaidReplicas& said, size_t first, std::vector<NamedSignal>& out);
-// Of a window's signals; not known where nothing was put.
+// Returns the numbers among a window's signals; not known() where none was stored.
 SaidReplicas SaidOf(std::span<const NamedSignal> signals);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Names of the signals of a job, as expressions over them (brain/replicas/target_expression.h) know them.
+// Names of a job's signals in expressions (brain/replicas/target_expression.h).
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 namespace taut {
 
-// What every job has: CPU and memory that its tasks use together, in cores and bytes, and the owner's limits of a
-// task.
+// Signals of every job: CPU and memory that its tasks use together, in cores and bytes, and the owner's
+// limits per task.
 inline constexpr std::array<std::string_view, 4> kOwnSignals = {"cpu", "memory", "cpu_limit", "memory_limit"};
 
 inline constexpr size_t kMostSignalName = 64;  // bytes
 
-// Of a series that is made a signal: InvalidArgument unless it is lower-case letters, digits and '_', does not
-// begin with a digit or '_', and means nothing in an expression yet.
+// Checks the name of a series that becomes a signal. InvalidArgument unless it has 1 to 64 lower-case
+// letters, digits and '_', begins with a letter, and has no meaning in expressions yet.
 absl::Status CheckSignalName(std::string_view name);
 
 }  // namespace taut

@@ -1,5 +1,5 @@
-// What is set for a job: the limit of one resource for each task, or the number of its tasks. The key of
-// decisions, orders and their outcomes.
+// The quantity that a decision sets for a job: the limit of one resource per task, or the number of tasks.
+// The key of decisions, orders and their outcomes.
 #pragma once
 
 #include <cassert>
@@ -15,7 +15,7 @@ namespace taut {
 
 class Target {
  public:
-  // The limit of this resource; a resource may be given wherever a target is expected.
+  // The limit of this resource. Converts implicitly, so that a resource can be passed as a target.
   constexpr Target(Resource limit_of) : code_(CodeOf(limit_of)) {}
   static constexpr Target Replicas() { return Target(kReplicasCode); }
 
@@ -27,7 +27,7 @@ class Target {
     return static_cast<Resource>(code_ < kReplicasCode ? code_ : code_ - 1);
   }
 
-  // As stored; never changes.
+  // The stored code, which never changes.
   constexpr uint8_t code() const { return code_; }
   static constexpr std::optional<Target> FromCode(int64_t code) {
     if (code < 0 || code > static_cast<int64_t>(kNumResources)) return std::nullopt;
@@ -41,7 +41,7 @@ class Target {
   }
 
  private:
-  // Between those of the first resources and of later ones.
+  // Lies between the codes of the first two resources and of later ones, which are shifted by one.
   static constexpr uint8_t kReplicasCode = 2;
   static constexpr uint8_t CodeOf(Resource r) {
     const auto index = static_cast<uint8_t>(r);
@@ -52,18 +52,18 @@ class Target {
   uint8_t code_;
 };
 
-// "cpu" and "memory" for their limits, "replicas".
+// Returns "cpu" or "memory" for a limit, or "replicas".
 constexpr std::string_view Name(Target target) {
   return target.is_replicas() ? "replicas" : Name(target.resource());
 }
 std::optional<Target> TargetNamed(std::string_view name);
-// "cpu, memory or replicas": what TargetNamed takes.
+// Returns the names that TargetNamed accepts: "cpu, memory or replicas".
 std::string TargetNames();
-// "cores", "bytes", "tasks".
+// Returns "cores", "bytes" or "tasks".
 constexpr std::string_view UnitName(Target target) {
   return target.is_replicas() ? "tasks" : UnitName(target.resource());
 }
-// "memory limit", "replicas".
+// Returns "memory limit" or "replicas".
 std::string Describe(Target target);
 
 }  // namespace taut

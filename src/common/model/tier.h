@@ -1,4 +1,4 @@
-// How important a task is to its cell: what may be preempted, throttled or killed for what.
+// Importance of a task: it decides which task is preempted, throttled or killed for which.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace taut {
 
-// Low to high. The upper two are production.
+// Ascending; the upper two are production.
 enum class Tier : uint8_t { kFree, kBatch, kMid, kProduction, kMonitoring };
 inline constexpr size_t kTiers = 5;
 constexpr bool IsProduction(Tier tier) { return tier >= Tier::kProduction; }
-// "free", "batch", "mid", "production", "monitoring".
+// Returns "free", "batch", "mid", "production" or "monitoring".
 std::string_view Name(Tier tier);
 
 }  // namespace taut

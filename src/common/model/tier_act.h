@@ -1,4 +1,4 @@
-// What the guard of a machine's memory did to a task, as it is reported, stored and shown
+// Acts of the guard of a machine's memory on tasks, as they are reported, stored and shown
 // (docs/agent/reference.md, "Tiers").
 #pragma once
 
@@ -14,36 +14,36 @@ namespace taut {
 
 enum class TierActKind : uint8_t {
   kThrottle,    // memory.high was set
-  kRelease,     // memory.high is again what it was before the throttle
-  kKill,        // all processes of the task got SIGKILL
-  kKillFailed,  // they should have, and the kernel or the agent refused
-  kKernelKill  // the kernel killed processes of it at a limit above the task, or for want of the machine's memory
+  kRelease,     // memory.high was restored to its value before the throttle
+  kKill,        // all processes of the task received SIGKILL
+  kKillFailed,  // the kill failed: the kernel or the agent refused
+  kKernelKill   // the kernel killed some: a limit above the task, or the machine, was full
 };
 inline constexpr size_t kTierActKinds = 5;
-// "throttle", "release", "kill", "kill_failed", "kernel_kill".
+// Returns "throttle", "release", "kill", "kill_failed" or "kernel_kill".
 std::string_view Name(TierActKind kind);
 
-// Names are as reported: the job need not be known. One act is that of its machine, job, task, kind and at_us;
-// reported twice it is the same.
+// Names are as reported; the job may be unknown. Machine, job, task, kind and at_us identify an act: a report
+// that repeats them is a duplicate.
 struct TierAct {
   int64_t time_s = 0;  // never far in the future
   int64_t at_us = 0;   // by the agent's clock
   std::string machine, job, task;
   Tier tier = Tier::kFree;
   TierActKind kind = TierActKind::kThrottle;
-  bool observed = false;  // nothing was done: the agent observes
-  // Bytes of the task, as it was before; `high` of a throttle. Absent: not known.
+  bool observed = false;  // true if the agent only observes, and did nothing
+  // Bytes of the task before the act; `high` is that of a throttle. Absent: unknown.
   std::optional<double> usage, request, high;
-  // Of the machine, or the group that stands for it: bytes, and pressure (PSI) as a share of time.
+  // Figures of the machine, or of the group that stands for it: bytes, and pressure (PSI) as a share of time.
   std::optional<double> free, total, some, full;
-  std::string text;  // why
+  std::string text;  // the reason, for people
 
   bool operator==(const TierAct&) const = default;
 };
 
-// The tier of this name; nullopt: there is none.
+// Returns the tier with this name; nullopt if there is none.
 std::optional<Tier> ParseTier(std::string_view name);
-// "throttle of shop/batch, task host1/a (batch)".
+// Returns "throttle of shop/batch, task host1/a (batch)".
 std::string Describe(const TierAct& act);
 
 }  // namespace taut

@@ -17,11 +17,11 @@ struct Suffix {
   double factor;
 };
 
-// The number before a suffix of the table; the suffix "" must be in it for a plain number to pass.
+// Parses a number and a suffix of the table; a plain number requires the suffix "" in it.
 template <size_t N>
 bool ParseWithSuffix(std::string_view text, const Suffix (&table)[N], double* value) {
   size_t digits = text.find_first_not_of("0123456789.+-eE");
-  // An 'e' or 'E' that belongs to a suffix ("EiB") must not be eaten.
+  // Leave a trailing 'e' or 'E' to the suffix ("EiB"): it is no exponent.
   if (digits == std::string_view::npos) digits = text.size();
   while (digits > 0 && (text[digits - 1] == 'e' || text[digits - 1] == 'E')) --digits;
   const std::string_view unit = StripSpace(text.substr(digits));
@@ -117,7 +117,7 @@ std::string DurationText(int64_t seconds) {
 std::string BytesText(double bytes) {
   static constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   size_t unit = 0;
-  // Dividing by 1024 is exact, and so is multiplying what came of it.
+  // Dividing by 1024 is exact, and so is multiplying the result: no bit is lost.
   while (unit + 1 < std::size(kUnits) && bytes >= 1024 && std::fmod(bytes, 1024) == 0) {
     bytes /= 1024;
     ++unit;

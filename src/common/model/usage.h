@@ -1,4 +1,4 @@
-// What a source measured, before (UsageRow) and after (JobDay) it is folded into 5-minute windows.
+// Measured usage before (UsageRow) and after (JobDay) it is folded into 5-minute windows.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace taut {
 
-// Dense number of a job within one run, in order of first appearance in the input.
+// The number of a job within one run, dense, in order of first appearance in the input.
 struct JobId {
   uint32_t value = 0;
   auto operator<=>(const JobId&) const = default;
@@ -21,7 +21,8 @@ struct JobId {
 
 enum class Sensitivity : uint8_t { kUnknown, kBestEffort, kBatch, kSensitive, kMostSensitive };
 
-// What is known of a job besides its usage. An empty string or kUnknown is "the source does not say".
+// Properties of a job besides its usage. An empty string or kUnknown means that the source does not provide
+// it.
 struct JobInfo {
   std::string name;          // unique in the run
   std::string logical_name;  // groups re-runs of one program
@@ -29,7 +30,7 @@ struct JobInfo {
   std::optional<int> priority;
 };
 
-// One measurement of one task over [start, end). What the source does not say is absent, never 0.
+// One measurement of one task over [start, end). A value that the source does not provide is absent, never 0.
 struct UsageRow {
   JobId job;
   uint32_t task = 0;  // index within the job
@@ -37,30 +38,29 @@ struct UsageRow {
   Timestamp end;  // > start
   std::optional<float> cpu_mean_cores;
   std::optional<float> cpu_max_cores;  // largest raw sample
-  // Percentiles of the raw CPU samples in [start, end), cores, ascending (or empty), at the fractions
-  // cpu_fractions.
+  // Percentiles of the raw CPU samples in [start, end), cores, ascending, at the fractions cpu_fractions. May
+  // be empty.
   std::span<const float> cpu_percentiles_cores;
   std::span<const float> cpu_fractions;
   std::optional<float> memory_mean_bytes;
-  std::optional<float> memory_peak_bytes;  // absent: the mean is the best there is
-  // The owner's limit in force for the task, if this row carries it.
+  std::optional<float> memory_peak_bytes;  // absent: only the mean is known
+  // The owner's limit for the task, if this row contains it.
   std::optional<float> cpu_limit_cores;
   std::optional<float> memory_limit_bytes;
-  std::optional<uint32_t> oom_kills;  // of the task in [start, end); absent: the source does not say
+  std::optional<uint32_t> oom_kills;  // kills of the task in [start, end); absent: unknown
 };
 
-// One task in one window. A resource with no measurement has a negative value (kAbsent) in both its fields.
+// One task in one window. A resource without a measurement has kAbsent (negative) in both its fields.
 inline constexpr float kAbsent = -1.0F;
 inline constexpr PerResource<float> kAllAbsent = AllOf(kAbsent);
 struct TaskWindow {
   uint32_t task = 0;
   float cpu_mean_cores = kAbsent;
-  float cpu_peak_cores = kAbsent;  // largest raw sample known; the mean where the source has no more
+  float cpu_peak_cores = kAbsent;  // largest known raw sample; the mean if there are none
   float memory_mean_bytes = kAbsent;
   float memory_peak_bytes = kAbsent;
-  // The most memory that the task needed in the window, as its agent probed it (node/agent/memory_probe.h);
-  // absent: not
-  // probed, or not known for the whole window.
+  // The memory that the task needed at most in the window, as its agent probed it
+  // (node/agent/memory_probe.h); absent: not probed, or unknown for a part of the window.
   float memory_needed_bytes = kAbsent;
 #ifdef TAUT_THIRD_RESOURCE
   float disk_mean_bytes = kAbsent;
@@ -69,7 +69,7 @@ struct TaskWindow {
 
   float mean(Resource r) const { return this->*kMeans[IndexOf(r)]; }
   float peak(Resource r) const { return this->*kPeaks[IndexOf(r)]; }
-  // What is compared with a limit.
+  // The figure that is compared with a limit.
   float judged(Resource r) const { return ThrottlesAtLimit(r) ? mean(r) : peak(r); }
 
   static const PerResource<float TaskWindow::*> kMeans, kPeaks;
@@ -79,18 +79,17 @@ inline constexpr PerResource<float TaskWindow::*> TaskWindow::kMeans = {
 inline constexpr PerResource<float TaskWindow::*> TaskWindow::kPeaks = {
     &TaskWindow::cpu_peak_cores, &TaskWindow::memory_peak_bytes, TAUT_THIRD(&TaskWindow::disk_peak_bytes)};
 
-// One job in one window: views into the JobDay that holds it.
+// One job in one window: offsets into the JobDay that contains it.
 struct JobWindow {
   WindowId window;
   uint32_t first_task = 0, num_tasks = 0;      // into JobDay::tasks, ordered by task
   uint32_t first_bucket = 0, num_buckets = 0;  // into JobDay::cpu_buckets, ordered by bucket
-  float cpu_limit_cores = kAbsent;             // the owner's limit for each task; if they differ the largest
+  float cpu_limit_cores = kAbsent;             // the owner's limit per task; the largest if they differ
   float memory_limit_bytes = kAbsent;
-  float cpu_throttled = kAbsent;  // share of the tasks' CFS periods that were throttled; absent: not known
-  // What the job had to process, mean over the window, in the unit of its load series; absent: no such series.
+  float cpu_throttled = kAbsent;  // share of the tasks' CFS periods with throttling; absent: unknown
+  // The job's load, mean over the window, in the unit of its load series; absent: no such series.
   float load = kAbsent;
-  // Sum of the tasks' own limits over those that are measured, where they differ from each other; absent:
-  // each has the limit above.
+  // Sum of the limits of the measured tasks, if these differ; absent: each task has the limit above.
   float cpu_limit_sum_cores = kAbsent;
   float memory_limit_sum_bytes = kAbsent;
   uint32_t first_signal = 0, num_signals = 0;  // into JobDay::signals, ordered by name
@@ -110,32 +109,32 @@ inline constexpr PerResource<float JobWindow::*> JobWindow::kLimitSums = {
     &JobWindow::cpu_limit_sum_cores, &JobWindow::memory_limit_sum_bytes,
     TAUT_THIRD(&JobWindow::disk_limit_sum_bytes)};
 
-// A series that a mapping rule made a signal of the job: mean over the window, in the unit of the series; >= 0.
+// A series that a mapping rule made a signal of the job: mean over the window, in the series' unit; >= 0.
 struct NamedSignal {
-  std::string name;  // as CheckSignalName wants it
+  std::string name;  // valid by CheckSignalName, or reserved ("_...")
   float value = 0;
 };
 
-// OOM kills of one task in one window that the source has recorded.
+// OOM kills of one task in one window, as the source recorded them.
 struct TaskKills {
   WindowId window;
   uint32_t task = 0;
   uint32_t kills = 0;               // at least 1
-  float killed_at_bytes = kAbsent;  // its limit; where that is not known the peak of its usage
+  float killed_at_bytes = kAbsent;  // its limit; the peak of its usage if that is unknown
 };
 
-// All windows of one job in one day, in time order.
+// All windows of one job in one day, ordered by time.
 struct JobDay {
   JobId job;
   int32_t day = 0;
   std::vector<JobWindow> windows;
   std::vector<TaskWindow> tasks;
-  // CPU signal: seconds at each bucket (1 s samples, or coarser ones weighing their seconds), summed over
-  // tasks.
+  // CPU signal: seconds at each bucket, summed over tasks. From 1 s samples, or coarser ones weighted by
+  // their seconds.
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
   std::vector<TaskKills> kills;  // by window, then task
-  uint32_t kills_told = 0;       // task-windows whose number of kills the source says; else it is not known
+  uint32_t kills_told = 0;       // task-windows for which the source reports a number of kills
 };
 
 }  // namespace taut

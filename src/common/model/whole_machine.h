@@ -1,4 +1,4 @@
-// Jobs that are all that some machines use, of which their containers and processes are jobs of their own.
+// Jobs that stand for all usage of some machines, whose containers and processes are jobs of their own.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// The label of such a job, which its mapping rule sets. A sum that has the job, too, would count twice.
+// The label of such a job, set by its mapping rule. Sums must exclude these jobs, or they count usage twice.
 inline constexpr std::string_view kWorkloadLabel = "workload", kWholeMachine = "machine";
 
 inline bool IsWholeMachine(const JobRecord& record) {

@@ -1,4 +1,4 @@
-// What the tasks of a job used in a window, all together.
+// Sums of the usage and limits of a job's tasks in a window.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace taut {
 
-// In cores or bytes, over the tasks that were measured.
+// Sums in cores or bytes over the measured tasks.
 struct UsageSums {
-  double usage = 0;  // of the tasks' means
-  double peak = 0;   // of the tasks' peaks, none below its mean
+  double usage = 0;  // sum of the tasks' means
+  double peak = 0;   // sum of the tasks' peaks, each at least its mean
   uint32_t tasks = 0;
 };
 UsageSums SumUsage(const JobDay& day, const JobWindow& window, Resource resource);
 
-// The owner's limits of `tasks` tasks; nothing where there is no limit.
+// Returns the sum of the owner's limits of `tasks` tasks; nullopt without a limit.
 std::optional<double> OwnerLimitSum(const JobWindow& window, Resource resource, uint32_t tasks);
 
 }  // namespace taut

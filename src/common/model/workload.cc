@@ -52,7 +52,7 @@ Workload WorkloadParts::In(std::string_view job_name) const {
   const Sizes part = sizes();
   std::string_view rest = job_name;
   bool fits = true;
-  // Takes a part of this size and the slash beside it.
+  // Removes a part of this size and the slash behind it.
   const auto front = [&](size_t size, std::string& to) {
     if (size == 0) return;
     fits = fits && rest.size() > size && rest[size] == '/';
@@ -82,7 +82,7 @@ std::optional<Workload> WorkloadOfStoredName(std::string_view job_name, std::str
     parts.erase(parts.begin());
   }
   if (parts.size() != 3 && parts.size() != 4) return std::nullopt;
-  // Agents and exporters begin names with these words.
+  // Names from agents and exporters begin with these words.
   if (parts[0] == "docker" || parts[0] == "process" || parts[0] == "machine") return std::nullopt;
   return Workload{.source = Source::kKubernetes,
                   .cell = std::string(cell),

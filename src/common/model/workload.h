@@ -1,5 +1,5 @@
-// The identity of a job, from the source that saw it to the actuator that acts. A source gives the parts, of which
-// the job's name is made; no code takes a name apart again.
+// The identity of a job, from the source that discovered it to the actuator that acts on it. A source
+// provides the parts and the job's name is built from them; no code splits a name again.
 #pragma once
 
 #include <cstdint>
@@ -9,33 +9,33 @@
 
 namespace taut {
 
-// What says which workload a job is, and knows who runs it. The store has names.
+// The origin of a workload's identity, which also determines the actuator. The store contains the names.
 enum class Source : uint8_t { kUnknown, kSeries, kAgents, kDocker, kKubernetes };
-// "series", "kubernetes"; "" of kUnknown.
+// Returns "series", "agents", "docker" or "kubernetes"; "" for kUnknown.
 std::string_view Name(Source source);
 std::optional<Source> ParseSource(std::string_view name);
 
 struct Workload {
   Source source = Source::kUnknown;
-  // "": it has none.
+  // "" if the workload has none.
   std::string cell = {}, namespace_name = {};
   std::string kind = {};  // in lower case: "deployment"
   std::string name = {}, container = {};
 
   bool known() const { return source != Source::kUnknown; }
-  // Returns the parts from the cell on that are not empty, with '/' between them: "shop/deployment/web/app".
+  // Returns the non-empty parts from the cell on, joined with '/': "shop/deployment/web/app".
   std::string JobName() const;
   bool operator==(const Workload&) const = default;
 };
 
-// A workload within the name of its job, in 4 bytes for tables with millions of jobs.
+// A workload as positions within its job's name: 4 bytes, for tables with millions of jobs.
 class WorkloadParts {
  public:
   WorkloadParts() = default;
-  // The name is one part, and that of the workload.
+  // The whole job name is the workload's name.
   explicit WorkloadParts(Source source) : source_(static_cast<uint32_t>(source)) {}
-  // Bytes of the parts, of which the name has the rest. A part that is too long (cell, namespace and container
-  // 127, kind 63) leaves only the source: no actuator takes the job for its own.
+  // Sizes of the parts in bytes; the workload's name has the rest. If a part is too long (cell, namespace and
+  // container 127, kind 63), only the source is stored: no actuator then manages the job.
   struct Sizes {
     size_t cell = 0, namespace_name = 0, kind = 0, container = 0;
     bool operator==(const Sizes&) const = default;
@@ -45,11 +45,11 @@ class WorkloadParts {
 
   bool known() const { return source_ != 0; }
   Source source() const { return static_cast<Source>(source_); }
-  // Whether it says more than the source.
+  // True if it stores more than the source.
   bool has_parts() const { return (cell_ | namespace_ | kind_ | container_) != 0; }
   Sizes sizes() const { return {cell_, namespace_, kind_, container_}; }
-  // Returns the workload of the job of this name, whose `name` is the whole text without parts. Not known: the
-  // parts are not those of this name.
+  // Returns the workload of the job with this name; without parts, its `name` is the whole text. Returns an
+  // unknown workload if the parts do not fit the name.
   Workload In(std::string_view job_name) const;
   bool operator==(const WorkloadParts&) const = default;
 
@@ -61,8 +61,8 @@ class WorkloadParts {
   uint32_t container_ : 7 = 0;
 };
 
-// Returns the workload in Kubernetes that a job is of which an older version stored with its name alone; nullopt:
-// its name is not [CELL/]NAMESPACE/KIND/NAME[/CONTAINER]. For stored data only.
+// Returns the Kubernetes workload of a job that an older version stored by its name alone. nullopt if the
+// name is not [CELL/]NAMESPACE/KIND/NAME[/CONTAINER]. For stored data only.
 std::optional<Workload> WorkloadOfStoredName(std::string_view job_name, std::string_view cell);
 
 }  // namespace taut
