@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// A forecast is a float: one of exactly the highest chance is allowed.
+// Tolerance for the highest chance: a forecast is computed from floats.
 constexpr double kRounding = 1e-6;
 
 }  // namespace
@@ -45,6 +45,7 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
   const double most_chance = settings.MostChance(resource) + kRounding;
+  // The whole objective divided by the tasks: each task has the limit, but the OOM-day is the job's.
   price /= job.tasks;
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
-// From a forecast and a price to a limit: the arithmetic of one analog decision, and of the price that an
-// ordered share of OOM-days asks for.
+// Arithmetic of one analog decision: from a forecast and a price to a limit, and from an ordered share of
+// OOM-days to a price.
 #pragma once
 
 #include <span>
@@ -14,48 +14,48 @@
 
 namespace taut::brain {
 
-// S = (O + w F) / (|O| + w): the fleet's forecast with the job's own days mixed in.
+// Returns S = (O + w F) / (|O| + w): the fleet's forecast F mixed with the job's own days O.
 AnalogCdf MixForecast(std::span<const float, AnalogGrid::kBins> fleet_shares, const OwnHistory& own,
                       double fleet_weight);
 
-// P(the job's next peak > limit).
+// Returns P(the job's next daily peak > limit).
 double ChanceAbove(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double limit);
 
 struct AnalogChoice {
   double limit = 0;
   double overrun_chance = 0;  // P(tomorrow's peak > limit)
-  double cost = 0;            // limit + price / tasks * chance: of the job, divided among its tasks
-  bool kept = false;          // yesterday's limit
+  double cost = 0;            // limit + price / tasks * chance: the job's cost per task
+  bool kept = false;          // true if the limit of yesterday was kept
 };
 
-// The allowed limit that minimises tasks * limit + price * P(peak > limit), or yesterday's where that costs at
-// most settings.keep more: every task has the limit, and the day over it is the job's. Allowed: at least
-// job.floor, with a chance of at most settings.MostChance(resource).
-// Price in bytes (cores) x days per OOM-day.
+// Returns the allowed limit that minimises tasks * limit + price * P(peak > limit), or yesterday's if that
+// costs at most settings.keep more. The cost counts the limit per task and the OOM-day per job. Allowed
+// limits are at least job.floor and have a chance of at most settings.MostChance(resource). `price` is in
+// bytes (cores) x days per OOM-day.
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);
 
-// As ChooseLimit for a job with an order of its own: the least allowed limit whose chance is at most `share`, but
-// not above the owner's limit, if there is one, and kOwnRoom times the highest peak of the week, whichever is
-// more: beyond them a forecast cannot tell small chances apart.
+// Returns the limit for a job with an order of its own: the least allowed limit with a chance of at most
+// `share`. If the owner's limit is known, the result is at most that or kOwnRoom times the week's peak,
+// whichever is higher: above them a forecast cannot distinguish small chances.
 inline constexpr double kOwnRoom = 1.5;
 AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
                             const AnalogSettings& settings);
 
-// What kept a choice from the least cost. In words and for programs (ReasonStep::kind).
+// The reason why a choice does not have the least cost, in words and for programs (ReasonStep::kind).
 struct AnalogBound {
-  std::string_view kind;  // "" if nothing did
+  std::string_view kind;  // "" if it has the least cost
   std::string what;
-  double free_limit = 0;  // the least-cost limit, had it been allowed
+  double free_limit = 0;  // limit of least cost without floor and highest chance
   double free_cost = 0;
 };
-// `choice` is what ChooseLimit returned for the same arguments.
+// Returns the bound of `choice`, which ChooseLimit returned for the same arguments.
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
                     Resource resource, double price, const AnalogSettings& settings);
 
-// The price at which the mean chance over the jobs, with holds and floors and each at its factor of the price,
-// comes to `share` (bisection on its logarithm). If no price does, the nearest end. REQUIRES: as many cdfs as
-// jobs, at least one.
+// Returns the price at which the mean chance over the jobs, with kept limits, floors and price factors,
+// equals `share`; bisection on its logarithm, O(jobs * grid). If no price does, returns the nearest end of
+// the range. REQUIRES: as many cdfs as jobs, at least one.
 double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,
                   double share, const AnalogSettings& settings);
 

@@ -7,7 +7,7 @@ namespace taut::brain {
 namespace {
 
 constexpr double kJudgePrior = 10;  // OOM-days
-constexpr double kPriceStep = 0.1;  // of the way, in the logarithm; more in the first days
+constexpr double kPriceStep = 0.1;  // share of the logarithmic distance per day; more in the first days
 
 }  // namespace
 
@@ -29,7 +29,7 @@ void AnalogFleet::Learn(const FleetRows& rows) {
     if (history_.size() < capacity) {
       history_.push_back(sample);
     } else if (const uint64_t at = rng_.Below(rows_seen_); at < capacity) {
-      history_[at] = sample;  // reservoir: every row of the past is equally likely to be here
+      history_[at] = sample;  // reservoir sampling: every past row is kept with equal probability
     }
   }
   if (!rows.empty()) mean_limit_ = limits / static_cast<double>(rows.size());
@@ -82,7 +82,7 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   copy.warnings_ = warnings_;
   copy.warnings_true_ = warnings_true_;
   if (share == ordered_share() || priced_jobs_.empty() || !ready()) return copy;
-  // The price in force is corrected for promises not kept; so is this one.
+  // The current price includes a correction for past promises: apply the same factor to the new price.
   const double solved = PriceFor(ordered_share());
   copy.priced_jobs_ = priced_jobs_;
   if (solved > 0) copy.price_ = copy.PriceFor(share) * price_ / solved;
@@ -90,8 +90,8 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   return copy;
 }
 
-// Tomorrow's price: the one at which the mean chance of an OOM, over the jobs as they stand tonight, is the
-// ordered share, corrected for how promises have been kept so far.
+// Sets tomorrow's price: the one at which the mean chance of an OOM-day, over the jobs as they are tonight,
+// is the ordered share, corrected by how past promises were kept.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double fixed = settings_.price(resource_);
   if (fixed > 0) {
@@ -109,8 +109,8 @@ void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double correction = (promised_ + kJudgePrior) / (realised_ + kJudgePrior);
   const double target = correction * std::clamp(share + debt_ / kDebtDays, share / 2, 2 * share);
   const double solved = PriceFor(target);
-  // The first prices come of few days and may be far off: until a step of 1/n is the smaller one, the price
-  // is the mean (of logarithms) of all solved so far.
+  // The first prices are based on few days and may be far off. While 1/n exceeds the usual step, the price is
+  // the geometric mean of all solutions so far.
   ++times_priced_;
   const double way = std::max(kPriceStep, 1.0 / times_priced_);
   price_ = times_priced_ == 1 ? solved : price_ * std::pow(solved / price_, way);

@@ -1,5 +1,5 @@
-// What analogs (brain/recommend/analogs.h) learn from all jobs of a fleet together: the forest that forecasts a
-// job's next peak, and the price of an OOM-day at which the ordered share of them is met.
+// The part of analogs (brain/recommend/analogs.h) that is learnt from all jobs of a fleet: the forest that
+// forecasts a job's next peak, and the price of an OOM-day at which the ordered share is met.
 #pragma once
 
 #include <cstdint>
@@ -16,44 +16,48 @@
 
 namespace taut::brain {
 
-// Calibration of an ordered share, of a fleet and of a job (docs/algorithms/vertical.md): how long kept
-// promises count, and how strongly a debt against the order is worked off.
+// Calibration of an ordered share, for a fleet and for a job (docs/algorithms/vertical.md): decay per day of
+// past promises, and the rate at which a debt against the order is compensated.
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
 
-// What all jobs of a fleet share for one resource: a sample of history, the forest trained on it, and the
-// price. Read-only but for CloseDay, which one thread calls between days.
+// The model shared by all jobs of a fleet for one resource: a sample of history, the forest trained on it,
+// and the price. Read-only except for CloseDay, which one thread calls between days.
 class AnalogFleet {
  public:
   AnalogFleet(Resource resource, const AnalogSettings& settings);
 
-  // Takes in the rows of the day that ended, in a fixed order of jobs; retrains and moves the price when due.
+  // Adds the rows of the day that ended, in a fixed order of jobs; retrains the forest and moves the price
+  // when due.
   void CloseDay(int32_t day, const FleetRows& rows);
 
-  // False while the fleet is too young to forecast.
+  // False while the fleet has too little history to forecast.
   bool ready() const { return !forest_.empty(); }
   const DistributionForest& forest() const { return forest_; }
-  // Byte-days or core-days per OOM-day. Meaningful when ready().
+  // Byte-days or core-days per OOM-day. Valid when ready().
   double price() const { return price_; }
-  // Mean over the jobs of the last day of the owner's limit (the week's peak where there is none): the unit
-  // that a limit change is priced in.
+  // Mean owner's limit over the jobs of the last day (the week's peak of jobs without one): the unit in which
+  // a limit change is priced.
   double mean_limit() const { return mean_limit_; }
-  // How often a usage that came close under its limit passed it soon after: what a reactive raise can avert.
+  // Share of warnings (usage close to the limit) that were followed by an overrun: the chance that a reactive
+  // raise averts one.
   double warning_hazard() const { return (warnings_true_ + 1) / (warnings_ + 10); }
   Resource resource() const { return resource_; }
   const AnalogSettings& settings() const { return settings_; }
   uint64_t rows_seen() const { return rows_seen_; }
+  // Returns the forecast for a job. REQUIRES: ready().
   AnalogCdf Forecast(const AnalogCase& job) const;
 
-  // A fleet that forecasts as this one does, at the price that `share` of OOM-days would have had last
-  // midnight. It keeps no history and cannot learn. Costs a copy of the forest and, for another share than
-  // the ordered one, SolvePrice.
+  // Returns a fleet with the same forecasts, at the price that an order of `share` would have had last
+  // midnight. It has no history and cannot learn. Costs a copy of the forest and, for another share than the
+  // ordered one, SolvePrice.
   AnalogFleet ForecasterFor(double share) const;
 
-  // About 60 bytes a row of history and 5 a row and tree, before compression: some 30 MB for 100,000 rows.
+  // About 120 bytes per row of history and 4 per row and tree, before compression: some 30 MB for 100,000
+  // rows.
   void Save(ByteWriter& out) const;
-  // Takes what Save of a fleet of the same resource and settings wrote; DataLoss or InvalidArgument
-  // otherwise, and nothing has changed.
+  // Restores what Save of a fleet with the same resource and settings wrote. On DataLoss or InvalidArgument
+  // nothing changes.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -66,7 +70,7 @@ class AnalogFleet {
   Resource resource_;
   AnalogSettings settings_;
   Rng rng_;
-  std::vector<DistributionForest::Row> history_;  // a uniform sample of all rows seen (reservoir)
+  std::vector<DistributionForest::Row> history_;  // uniform sample of all rows (reservoir)
   uint64_t rows_seen_ = 0;
   uint64_t rows_at_training_ = 0;
   int32_t first_day_ = INT32_MAX;
@@ -75,10 +79,10 @@ class AnalogFleet {
   double price_ = 0;
   double mean_limit_ = 0;
   int times_priced_ = 0;
-  std::vector<AnalogCase> priced_jobs_;  // a sample of the jobs, as the price was last solved on
-  // Calibration: decayed sums of promised and realised OOM-days, and the debt against the order.
+  std::vector<AnalogCase> priced_jobs_;  // the jobs on which the price was last solved
+  // Decayed sums of promised and realised OOM-days, and the debt against the order.
   double promised_ = 0, realised_ = 0, debt_ = 0;
-  double warnings_ = 0, warnings_true_ = 0;  // decayed like these
+  double warnings_ = 0, warnings_true_ = 0;  // decayed in the same way
 };
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// The fleet model as bytes and back.
+// Saves and loads the fleet model.
 #include <cmath>
 
 #include "brain/recommend/analog_fleet.h"
@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// 1: jobs without their number of tasks; 2: without their factors of the price.
+// Version 1 has no number of tasks per job, version 2 no price factor.
 constexpr uint8_t kVersion = 3;
 
 void SaveCase(const AnalogCase& job, ByteWriter& out) {
@@ -101,7 +101,7 @@ absl::Status AnalogFleet::Load(ByteReader& in) {
   }
   if (absl::Status s = read.forest_.Load(in); !s.ok()) return s;
   if (rows > read.rows_seen_) return damaged;
-  // A smaller reservoir was asked for: what does not fit goes, newest last in.
+  // The configured sample may have become smaller: drop the rows behind its end.
   if (read.history_.size() > static_cast<size_t>(settings_.max_rows)) {
     read.history_.resize(static_cast<size_t>(settings_.max_rows));
   }

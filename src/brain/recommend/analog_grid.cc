@@ -22,14 +22,13 @@ const AnalogGrid& AnalogGrid::Get() {
 }
 
 int AnalogGrid::BinOf(double log_ratio) const {
-  // A peak that repeats to the last digit must fall at or below the edge 0, whatever the logarithms'
-  // rounding.
+  // An exactly repeated peak must be at or below the edge 0, whatever the rounding of the logarithms.
   return static_cast<int>(std::lower_bound(edges_.begin(), edges_.end(), log_ratio - 1e-9) - edges_.begin());
 }
 
 double AnalogCdf::Exceedance(double log_ratio) const {
   const AnalogGrid& grid = AnalogGrid::Get();
-  const int k = grid.BinOf(log_ratio + 2e-9) - 1;  // the last edge at or below
+  const int k = grid.BinOf(log_ratio + 2e-9) - 1;  // index of the last edge at or below it
   if (k < 0) return 1;
   if (k >= AnalogGrid::kEdges - 1) return std::max(0.0, 1 - double{at.back()});
   const double share = std::clamp((log_ratio - grid.Edge(k)) / (grid.Edge(k + 1) - grid.Edge(k)), 0.0, 1.0);

@@ -1,5 +1,5 @@
-// The grid on which analogs forecast: the logarithm of (next day's peak / highest peak of the last 7 days),
-// in steps of 0.5 % near no change and of 5 % of the distance beyond.
+// The grid of analog forecasts: ln(next day's peak / highest peak of the last 7 days), in steps of 0.005 near
+// 0 and of 5 % of the distance further away.
 #pragma once
 
 #include <array>
@@ -11,12 +11,13 @@ namespace taut::brain {
 class AnalogGrid {
  public:
   static constexpr int kEdges = 191;
-  static constexpr int kBins = kEdges + 1;  // bin k = (Edge(k-1), Edge(k)]; the last is open above
+  static constexpr int kBins = kEdges + 1;  // bin k is (Edge(k-1), Edge(k)]; the last is open above
 
   static const AnalogGrid& Get();
   double Edge(int k) const { return edges_[static_cast<size_t>(k)]; }
-  // exp(Edge(k)).
+  // Returns exp(Edge(k)).
   double Factor(int k) const { return factors_[static_cast<size_t>(k)]; }
+  // Returns the bin of a ratio; ratios within 1e-9 above an edge count as equal to it. O(log edges).
   int BinOf(double log_ratio) const;
 
  private:
@@ -29,7 +30,7 @@ class AnalogGrid {
 struct AnalogCdf {
   std::array<float, AnalogGrid::kEdges> at;
 
-  // P(log ratio > x): linear between edges, 1 below the grid, what is left above it.
+  // Returns P(log ratio > x): linear between edges, 1 below the grid, the remaining share above it.
   double Exceedance(double log_ratio) const;
 };
 

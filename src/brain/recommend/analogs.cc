@@ -9,11 +9,11 @@ namespace taut::brain {
 namespace {
 
 constexpr double kJobPrior = 1;  // OOM-days, for a job with an order of its own
-// A job's own warnings, against the fleet's.
+// Decay per day of the job's own warnings, and the weight of the fleet's hazard beside them.
 constexpr float kWarningDecay = 0.95F;
 constexpr double kWarningPrior = 2;
 
-// Peaks are floats.
+// Relative tolerance of comparisons: peaks are floats.
 constexpr double kSamePeak = 1e-6;
 
 }  // namespace
@@ -28,7 +28,7 @@ int32_t AnalogsRecommender::DayOf(WindowId window) const {
   return WindowId{window.index - job_.day_start}.day();
 }
 
-// The job as it stands at the start of `day`.
+// Returns the job's state at the start of `day`.
 AnalogCase AnalogsRecommender::CaseFor(int32_t day) const {
   const Resource resource = fleet_->resource();
   AnalogCase c;
@@ -56,11 +56,12 @@ AnalogCase AnalogsRecommender::DecidedCase() const {
   return c;
 }
 
-// `day` of the job begins, if it has not: the day before is over and the decision for `day` is due.
+// Begins `day` of the job, unless it has begun: finishes the day before and makes the decision for `day`.
 void AnalogsRecommender::Advance(int32_t day) {
   spare_ = nullptr;
   if (job_day_ != INT32_MIN && day <= job_day_) return;
   if (job_day_ == INT32_MIN) job_day_ = day - 1;
+  // Before job_day_ changes: the windows so far belong to the day before.
   EndJobDay();
   job_day_ = day;
   overrun_today_ = false;
@@ -73,10 +74,12 @@ void AnalogsRecommender::Advance(int32_t day) {
 void AnalogsRecommender::DecideFor(int32_t day) {
   fallback_ = nullptr;
   AnalogCase job = CaseFor(day);
-  // A raise that is still in force is the limit that a change would be a change of.
+  // If a raise is in force, a change of the limit is a change from the raised one.
   if (raise_in_force_ && raised_ > choice_.limit) job.kept_limit = raised_;
   kept_limit_ = job.kept_limit;
   raise_in_force_ = false;
+  // The chance of the limit in force is only known once the first window shows the limit after floors and
+  // bounds.
   promised_today_ = -1;
   price_ = job_.price_factor * fleet_->price();
   const AnalogCdf cdf = fleet_->Forecast(job);
@@ -87,7 +90,8 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   decided_day_ = day;
 }
 
-// The chance to aim at so that this job's order is kept: as the fleet's is, from how its promises were kept.
+// Returns the chance to aim at so that this job's order is met, corrected by its past promises as the fleet's
+// price is.
 double AnalogsRecommender::OwnShare() const {
   const double share = *job_.order;
   const double correction = (promised_ + kJobPrior) / (realised_ + kJobPrior);
@@ -96,12 +100,13 @@ double AnalogsRecommender::OwnShare() const {
 
 void AnalogsRecommender::EndJobDay() {
   if (today_.empty()) return;
-  // A checkpoint of a version whose days were the calendar's may be a day ahead.
+  // A checkpoint of an older version, whose days were calendar days, may be one day ahead; days in the ring
+  // must ascend.
   const int32_t day = ring_.empty() ? job_day_ : std::max(job_day_, ring_.Last(0).day + 1);
   ended_ = EndedDay();
   ended_.day = day;
   ended_.overrun = overrun_today_;
-  // A job's first day under its owner's limit counts as well: a share of all job-days is what people order.
+  // A job's first day under its owner's limit counts, too: people order a share of all job-days.
   if (decided_day_ == job_day_ || (!decided_ && fallback_ == nullptr)) {
     if (decided_) {
       ended_.promised = promised_today_ >= 0 ? promised_today_ : static_cast<float>(choice_.overrun_chance);
@@ -177,15 +182,15 @@ void AnalogsRecommender::Observe(const Signal& signal) {
 void AnalogsRecommender::ObserveOom(const OomEvent& event) {
   if (fallback_ != nullptr) fallback_->ObserveOom(event);
   overrun_today_ = true;
-  // The usage was cut at the limit: the day's peak is taken to be what was needed.
+  // The limit cut the usage off: record the assumed need as the day's peak.
   Signal need{.window = event.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
   need.peak = OomBump(event.limit, oom_);
   Advance(DayOf(event.window));
   today_.Add(need);
 }
 
-// Close under the limit; but not close under the owner's, where a raise is seldom needed: it would cost a third of
-// a point of the footprint on Bitbrains.
+// Returns true if usage is close to the limit, but not close to the owner's limit: there a raise is seldom
+// needed, and would increase the footprint on the Bitbrains trace by a third of a percentage point.
 bool AnalogsRecommender::ComesClose(double usage) const {
   const AnalogSettings& s = fleet_->settings();
   if (s.raise_at <= 0 || usage <= s.raise_at * base_limit()) return false;
@@ -193,14 +198,16 @@ bool AnalogsRecommender::ComesClose(double usage) const {
   return owner < 0 || usage < s.raise_pin * owner;
 }
 
-// After an overrun more of the same is likely: the limit goes above what was seen until the next decision.
+// Raises the limit above the observed usage until the next decision, because an overrun is often followed by
+// more.
 void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   if (!last_over_) return;
   last_over_ = false;
   const auto bump = [&](double usage) {
     return KillsAtLimit(fleet_->resource()) ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
   };
-  // Over the limit that the overrun before had raised: usage is still on its way up.
+  // The overrun exceeded a limit that an overrun had already raised: usage is still rising, so raise twice as
+  // far.
   const bool again = raised_after_overrun_ && next.index <= raised_until_;
   raised_ = again ? bump(bump(last_usage_)) : bump(last_usage_);
   raised_from_ = next.index;
@@ -208,8 +215,7 @@ void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   raised_after_overrun_ = true;
 }
 
-// Whether a raise is made of it or not, every warning is followed to its end: the fleet learns what warnings
-// are worth.
+// Follows every warning to its end, also one without a raise: the fleet learns how many warnings come true.
 void AnalogsRecommender::WatchWarning(const Signal& signal) {
   const bool over = signal.peak > base_limit();
   if (warned_window_ == INT32_MIN) {
@@ -220,18 +226,18 @@ void AnalogsRecommender::WatchWarning(const Signal& signal) {
   if (over && signal.window.index <= warned_window_ + hold) warning_came_true_ = true;
 }
 
-// What a warning of this job is worth: the fleet's share of warnings that came true, and the job's own as
-// they come in. A job that always runs close under its limit soon has none.
+// Returns the chance that a warning of this job comes true: the fleet's share, gradually replaced by the
+// job's own. It falls to almost 0 for a job that always runs close to its limit.
 double AnalogsRecommender::WarningHazard() const {
   return (warnings_true_ + kWarningPrior * fleet_->warning_hazard()) / (warnings_ + kWarningPrior);
 }
 
-// Usage close under the limit warns of an OOM within hours; a raise is worth its bytes if these cost less
-// than the share of an OOM-day that such warnings have announced.
+// Raises the limit if usage close to it announces an OOM within hours: the bytes of the raise must cost less
+// than the OOM-days that such warnings have announced.
 void AnalogsRecommender::Raise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
   if (overrun_today_ || next.index < raised_until_ || !ComesClose(last_usage_)) return;
-  if (raised_from_ >= decided_day_ * kWindowsPerDay + job_.day_start) return;  // one a day
+  if (raised_from_ >= decided_day_ * kWindowsPerDay + job_.day_start) return;  // at most one raise per day
   const double raised = s.raise_factor * last_usage_;
   if (raised <= base_limit()) return;
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
@@ -245,7 +251,7 @@ void AnalogsRecommender::Raise(WindowId next) {
   peak_since_raise_ = 0;
 }
 
-// A raise holds until the next decision, unless usage went away again.
+// Ends a raise before the next decision if usage has fallen again.
 void AnalogsRecommender::DropNeedlessRaise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
   const auto hold = static_cast<int32_t>(s.raise_hours * kWindowsPerHour);
@@ -254,9 +260,11 @@ void AnalogsRecommender::DropNeedlessRaise(WindowId next) {
 }
 
 std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
-  // Where the job's day is the calendar's, the fleet learns between its end and its next decision.
+  // A job whose day is the calendar's is decided in StartDay, after the fleet has learnt from the day that
+  // ended.
   if (job_.day_start > 0) Advance(DayOf(next));
   if (!decided_) return fallback_ != nullptr ? fallback_->Recommend(next) : std::nullopt;
+  // In this order: a new warning may replace a raise that was dropped, and an overrun overrides both.
   DropNeedlessRaise(next);
   Raise(next);
   RaiseAfterOverrun(next);
@@ -266,15 +274,15 @@ std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
 
 std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   if (!decided_) return std::nullopt;
-  // Rounding and the like move the limit by less than the forecast's own steps: no second forecast for these.
+  // Rounding moves the limit by less than a step of the forecast: save a second forecast.
   if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return std::max(0.0, choice_.overrun_chance);
   const AnalogCase job = DecidedCase();
-  // Sums of shares may come to a little more than 1.
+  // Rounding can make a sum of shares slightly greater than 1, and the chance negative.
   return std::max(0.0, ChanceAbove(fleet_->Forecast(job), job, fleet_->resource(), limit));
 }
 
-// By the decision in force: what the fleet has learnt since belongs to the next one. A limit above the decided one
-// has no higher chance than that, one below it no lower.
+// Uses the forecast of the decision in force, so that the risk does not change during the day. A limit above
+// the decided one has no higher chance, one below it no lower.
 void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   if (!decided_) return Recommender::UpdateRisk(limit, risk);
   risk.limit = limit;
@@ -286,7 +294,8 @@ void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   risk.most_chance = job_.order.has_value()
                          ? LimitRisk::kNone
                          : static_cast<float>(fleet_->settings().MostChance(fleet_->resource()));
-  // None of n similar days is no proof of less than about one in 2 n: half a day above is always counted.
+  // 0 of n similar days does not prove a chance below about 1 in 2 n: always count half a day above the
+  // limit.
   const FleetFeatures features = FeaturesOf(ring_, decided_day_, fleet_->resource());
   double least = 0.5 / static_cast<double>(fleet_->forest().CountSimilar(features) + 1);
   if (risk.most_chance >= 0) least = std::min(least, double{risk.most_chance});
@@ -297,8 +306,8 @@ void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
     risk.days_over += ring_.Last(i).peak > limit * (1 + kSamePeak) ? 1 : 0;
 }
 
-// A job's day may be under way where the calendar's begins. The last usage was the old run's: nothing is
-// raised on it.
+// The current day is copied, too: a job's day may be in progress when a calendar day begins. last_usage_ and
+// last_over_ are not copied, so that the new run does not raise a limit because of the old run's usage.
 std::unique_ptr<Recommender> AnalogsRecommender::Clone() const {
   auto copy = std::make_unique<AnalogsRecommender>(*fleet_, nullptr, oom_, job_);
   if (fallback_ != nullptr) copy->fallback_ = fallback_->Clone();

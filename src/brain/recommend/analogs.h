@@ -1,11 +1,11 @@
-// Analogs: the fleet's own history as the model. For a job tonight, the job-days of the whole fleet that
-// looked most like it say how far tomorrow's peak may rise above the week's; its own days count more. The
-// limit is the one that minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes, so
-// that a small job's generous limit is cheap and that of a big one, or of many tasks, is not. People order a
-// share of OOM-days; the price follows.
+// Analogs: a recommender that uses the fleet's history as its model. The job-days of the whole fleet that
+// most resemble a job tonight predict how far tomorrow's peak may exceed the week's; the job's own days weigh
+// more. The limit minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes: a
+// generous limit is cheap for a small job and expensive for a big one or for many tasks. People order a share
+// of OOM-days, and the price follows from it.
 //
-// One decision a day, each job at a time of its own, and a reactive raise in between. Until the
-// fleet has enough history a fallback recommends. docs/algorithms/vertical.md has every formula and default.
+// Each job has one decision per day, at a time of its own, and reactive raises in between. Until the fleet
+// has enough history, a fallback recommends. docs/algorithms/vertical.md has all formulas and defaults.
 #pragma once
 
 #include <memory>
@@ -21,19 +21,19 @@
 
 namespace taut::brain {
 
-// What sets one job apart.
+// Parameters of one job.
 struct AnalogJob {
-  // Its day begins, and its decision is due, this many windows after midnight: 0 to 287.
+  // Windows after midnight, 0 to 287, at which its day begins and its decision is due.
   int32_t day_start = 0;
-  // The share of OOM-days ordered for this job by itself.
+  // Share of OOM-days ordered for this job alone; absent: the fleet's order applies.
   std::optional<double> order;
-  double price_factor = 1;  // what an overrun of it costs, of the fleet's price
+  double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
 };
 
 class AnalogsRecommender final : public Recommender {
  public:
-  // `fleet` must outlive it. `fallback` recommends until the fleet is ready, and is then released; null: the
-  // owner's limit.
+  // `fleet` must outlive the object. `fallback` recommends until the fleet is ready and is then destroyed;
+  // null means that the owner's limit stays.
   AnalogsRecommender(const AnalogFleet& fleet, std::unique_ptr<Recommender> fallback, OomSettings oom,
                      AnalogJob job = AnalogJob());
 
@@ -51,16 +51,16 @@ class AnalogsRecommender final : public Recommender {
   absl::Status Load(ByteReader& in) override;
 
  private:
-  // A day of the job that is over, until the fleet asks for it.
+  // A finished day of the job, kept until EndDay reports it to the fleet.
   struct EndedDay {
     int32_t day = INT32_MIN;  // INT32_MIN: none
-    float promised = -1;      // P(overrun) of the limit in force; < 0: there was none
+    float promised = -1;      // P(overrun) of the limit in force; < 0: there was no limit
     bool overrun = false, warned = false, came_true = false;
   };
 
   int32_t DayOf(WindowId window) const;
   AnalogCase CaseFor(int32_t day) const;
-  // What the decision in force was made from: it follows from the days before. REQUIRES: decided_.
+  // Rebuilds the input of the decision in force from the days before it. REQUIRES: decided_.
   AnalogCase DecidedCase() const;
   void Advance(int32_t day);
   void EndJobDay();
@@ -82,40 +82,38 @@ class AnalogsRecommender final : public Recommender {
 
   const AnalogFleet* fleet_;
   std::unique_ptr<Recommender> fallback_;
-  // Of a new job in a fleet that is ready: not in use, but a checkpoint to be loaded may need it. Released as
-  // the first day begins.
+  // The fallback of a new job in a fleet that is ready: unused, but Load may need it for a checkpoint.
+  // Destroyed when the first day begins.
   std::unique_ptr<Recommender> spare_;
   OomSettings oom_;
   AnalogJob job_;
   JobDaysRing ring_;
   DayAccumulator today_;
-  uint32_t today_windows_ = 0, today_tasks_ = 0;  // windows with usage, and the tasks in all of them
-  float tasks_ = 1;                               // mean of the job-day that ended last
-  int32_t job_day_ = INT32_MIN;                   // the job's day that is open
+  uint32_t today_windows_ = 0, today_tasks_ = 0;  // windows with usage, and the sum of their tasks
+  float tasks_ = 1;                               // mean number of tasks of the last finished job-day
+  int32_t job_day_ = INT32_MIN;                   // the current day of the job
   EndedDay ended_;
   // The decision in force for decided_day_.
   AnalogChoice choice_;
-  double kept_limit_ = -1;  // the limit in force when it was made; < 0: none
-  double price_ = 0;        // and the price then
-  bool decided_ = false;    // has choice_ ever been made
+  double kept_limit_ = -1;  // limit before the decision; < 0: none
+  double price_ = 0;        // price at the decision
+  bool decided_ = false;    // true once choice_ was made
   int32_t decided_day_ = INT32_MIN;
   // The reactive raise.
   double raised_ = 0;
-  int32_t raised_until_ = INT32_MIN;  // windows before this one
+  int32_t raised_until_ = INT32_MIN;  // the raise holds for windows before this one
   int32_t raised_from_ = INT32_MIN;
   float peak_since_raise_ = 0;
-  bool raise_in_force_ = false;  // in the limit recommended last
+  bool raise_in_force_ = false;  // the last recommendation was the raise
   bool raised_after_overrun_ = false;
   bool last_over_ = false;  // the last usage was above the limit in force
   float last_usage_ = -1;
   bool overrun_today_ = false;
-  // P(overrun) of the limit in force as the day began, floors and bounds included; < 0: not known yet.
+  // P(overrun) of the limit in force at the start of the day, after floors and bounds; < 0: not known yet.
   float promised_today_ = -1;
-  int32_t warned_window_ =
-      INT32_MIN;  // the first window of the day in which usage came close under the limit
+  int32_t warned_window_ = INT32_MIN;  // first window of the day with usage close to the limit
   bool warning_came_true_ = false;
-  // Decayed counts of this job's own: warnings, and promised and realised OOM-days with the debt against its
-  // order.
+  // Decayed counts of this job: warnings, promised and realised OOM-days, and the debt against its own order.
   float warnings_ = 0, warnings_true_ = 0;
   float promised_ = 0, realised_ = 0, debt_ = 0;
 };

@@ -1,4 +1,4 @@
-// The reason of a recommendation of analogs.
+// Explains recommendations of analogs.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Why the fleet cannot be forecast from.
+// Returns why the fleet has no forecast yet.
 std::string NotReady(const AnalogFleet& fleet) {
   const AnalogSettings& settings = fleet.settings();
   if (fleet.ready()) return "This job is too young to forecast";
@@ -39,7 +39,7 @@ void AnalogsRecommender::Explain(Reason& reason) const {
   const double level = AnalogLevel(resource);
   const AnalogCase job = DecidedCase();
   const AnalogCdf cdf = fleet_->Forecast(job);
-  // All of this is about the limit after its last step.
+  // All figures refer to the limit after its last step.
   const double own = raise_in_force_ ? raised_ : choice_.limit;
   const double limit = reason.limit.value_or(own);
   const double cut = std::log((limit + level) / (job.week_peak + level));
@@ -90,7 +90,7 @@ std::string AnalogsRecommender::RiskText(double chance) const {
                      100 * s.order(resource), 100 * s.MostChance(resource));
 }
 
-// The limits weighed, and the way from the least cost to the daily decision.
+// Adds the compared limits, and the steps from the least cost to the daily decision.
 void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& cdf, Reason& reason) const {
   const Resource resource = fleet_->resource();
   const double level = AnalogLevel(resource);
@@ -109,7 +109,7 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
       c.overrun_chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
       if (c.overrun_chance <= chance) break;
     }
-    // Where the forecast has a step, several chances share one limit: the last of them is said.
+    // If the forecast has a step, several chances have the same limit: list only the last of them.
     if (!reason.candidates.empty() && reason.candidates.back().limit == c.limit) reason.candidates.pop_back();
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
                                  c.limit + price * c.overrun_chance, detail, false});

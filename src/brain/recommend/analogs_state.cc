@@ -1,4 +1,4 @@
-// The state of a job of analogs as bytes and back.
+// Saves and loads the state of one job.
 #include <cmath>
 
 #include "brain/recommend/analogs.h"
@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// In the first byte of a checkpoint.
+// Flags of a checkpoint: the parts that older versions did not have.
 constexpr uint8_t kHasDay = 2;
 constexpr uint8_t kHasPromise = 4;
 constexpr uint8_t kHasTasks = 8;
@@ -31,7 +31,7 @@ void AnalogsRecommender::Save(ByteWriter& out) const {
   if (fallback_ != nullptr) fallback_->Save(out);
 }
 
-// What checkpoints have since jobs' days are their own; kHasDay says that they have it.
+// Writes the fields of jobs with days of their own; kHasDay marks checkpoints that have them.
 void AnalogsRecommender::SaveDay(ByteWriter& out) const {
   for (const int32_t v : {job_day_, ended_.day, raised_from_}) out.Put(v);
   for (const bool v : {ended_.overrun, ended_.warned, ended_.came_true, raise_in_force_}) out.Put<uint8_t>(v);
@@ -109,7 +109,8 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   possible = possible && std::isfinite(choice_.overrun_chance) && std::isfinite(choice_.cost);
   for (double v : {choice_.limit, price_, raised_}) possible = possible && IsStoredAmount(v);
   if (!possible) return absl::DataLossError("analogs: an impossible decision");
-  // One saved between the night the fleet became ready and the job's own decision still has its fallback.
+  // A checkpoint from between the day on which the fleet became ready and the job's own decision contains a
+  // fallback.
   if (fallback_ == nullptr) fallback_ = std::move(spare_);
   spare_ = nullptr;
   if (!has_fallback) {

@@ -107,7 +107,7 @@ class PeakRecommender final : public Recommender {
   OomSettings oom_;
   bool seen_ = false;
   int32_t first_window_ = 0;
-  std::deque<Entry> falling_;  // peaks in falling order: the front is the highest still in the window
+  std::deque<Entry> falling_;  // strictly descending peaks; the front is the highest of the window
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The plain comparators of a replay: the owner's own limit, and the peak of the last days plus a margin.
+// Simple comparators for a replay: the owner's own limit, and the peak of the last days plus a margin.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace taut::brain {
 
-// The owner's limit, whatever the usage: a recommendation is never made, so the owner's limit stays in force.
+// Never recommends, so that the owner's limit stays in force.
 std::unique_ptr<Recommender> NewStaticRecommender();
 
-// The exact highest usage of the last `days` times (1 + margin). Needs no class, no histogram.
+// Recommends the exact highest usage of the last `days` times (1 + margin), without classes and histograms.
 std::unique_ptr<Recommender> NewPeakRecommender(Resource resource, PeakSettings settings, OomSettings oom);
 
 }  // namespace taut::brain

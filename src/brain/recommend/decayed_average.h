@@ -1,5 +1,5 @@
-// The decayed mean of window means: equation (2) of Autopilot with the same windows above and below
-// (docs/references.md, A1).
+// The decayed mean of window means: equation (2) of Autopilot with the same windows in numerator and
+// denominator (docs/references.md, A1).
 #pragma once
 
 #include <cmath>
@@ -10,14 +10,13 @@
 
 namespace taut::brain {
 
-// Every window weighs the same, half as much after each half-life; windows without a mean are simply not
-// added.
+// Every window has the same weight, which halves per half-life. Windows without a mean are not added.
 class DecayedAverage {
  public:
   explicit DecayedAverage(double half_life_s)
       : half_life_s_(half_life_s), keep_one_(std::exp2(-static_cast<double>(kWindowSeconds) / half_life_s)) {}
 
-  // Windows ascend; a repeated one counts again.
+  // Adds a window's mean. Windows must ascend; a repeated window counts again.
   void Add(double mean, WindowId window) {
     if (weight_ > 0 && window.index > last_window_) {
       const int32_t elapsed = window.index - last_window_;
@@ -30,7 +29,7 @@ class DecayedAverage {
     sum_ += mean;
     weight_ += 1;
   }
-  // 0 if nothing was added.
+  // Returns the mean; 0 if nothing was added.
   double Get() const { return weight_ > 0 ? sum_ / weight_ : 0; }
 
   void Save(ByteWriter& out) const {
@@ -43,7 +42,7 @@ class DecayedAverage {
     weight_ = in.Get<double>();
     last_window_ = in.Get<int32_t>();
   }
-  // Whether what was loaded can have been saved.
+  // Returns false if the loaded values cannot have been saved.
   bool IsPossible() const {
     return IsStoredAmount(sum_) && IsStoredAmount(weight_) && IsStoredWindow(last_window_);
   }

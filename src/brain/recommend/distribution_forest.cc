@@ -15,7 +15,7 @@ constexpr int kLanes = 16;  // classes, padded for the vector unit
 static_assert(kClasses <= kLanes);
 constexpr double kMinGain = 1e-9;
 
-// Linear between order statistics. REQUIRES: !sorted.empty().
+// Interpolates linearly between order statistics. REQUIRES: !sorted.empty().
 double Quantile(const std::vector<float>& sorted, double p) {
   const double position = p * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<size_t>(position);
@@ -34,7 +34,7 @@ std::vector<float> DistinctQuantiles(std::vector<float> values, std::span<const 
 
 }  // namespace
 
-// Grows one tree after another over the same binned rows.
+// Grows trees one by one over the same binned rows.
 class DistributionForest::Builder {
  public:
   Builder(std::span<const Row> rows, const DistributionForest& forest, const ForestSettings& settings)
@@ -109,7 +109,7 @@ class DistributionForest::Builder {
     return best;
   }
 
-  // The gain of each threshold of one feature from a histogram of class counts by bin.
+  // Computes the gain of each threshold of a feature from a histogram of class counts per bin.
   void TryFeature(int feature, uint32_t first, uint32_t last, Split& best) {
     const uint8_t* bins = features_.data() + static_cast<size_t>(feature) * classes_.size();
     std::fill(std::begin(counts_), std::end(counts_), 0.0F);
@@ -117,7 +117,7 @@ class DistributionForest::Builder {
       const uint32_t row = rows_[i];
       counts_[bins[row] * kLanes + classes_[row]] += 1;
     }
-    // Class counts to cumulative counts: at[b][c] = rows of bin b with class <= c.
+    // Make the class counts cumulative: counts_[b][c] = rows of bin b with class <= c.
     alignas(32) float all[kLanes] = {};
     for (int b = 0; b < kFeatureBins; ++b) {
       float* row = counts_ + b * kLanes;
@@ -144,7 +144,7 @@ class DistributionForest::Builder {
     }
   }
 
-  // n times the CRPS on the cuts: sum over cuts of C (n - C) / n.
+  // Returns n times the CRPS on the cuts: the sum over cuts of C (n - C) / n.
   static double Impurity(const float* cumulative, float n) {
     float sum = 0;
     for (int c = 0; c < kLanes; ++c) sum += cumulative[c] * (n - cumulative[c]);
@@ -159,9 +159,9 @@ class DistributionForest::Builder {
   }
 
   ForestSettings settings_;
-  std::vector<uint8_t> features_;  // feature-major
+  std::vector<uint8_t> features_;  // by feature, then row
   std::vector<uint8_t> classes_, outcome_bins_;
-  std::vector<uint32_t> rows_;  // of the tree being grown, leaf by leaf
+  std::vector<uint32_t> rows_;  // rows of the current tree, leaf by leaf
   alignas(32) float counts_[kFeatureBins * kLanes];
 };
 

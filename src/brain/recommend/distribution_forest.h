@@ -1,10 +1,10 @@
-// A forest that forecasts a whole distribution: each leaf keeps the outcomes of the job-days that fell into
-// it, and the forecast is their average over the trees. Co-membership in leaves is what "similar" means, so a
-// forecast explains itself: "of 412 similar job-days, 9 peaked above this limit".
+// A random forest that forecasts a whole distribution. Each leaf stores the outcomes of the job-days that
+// reached it; the forecast is their average over the trees. Job-days are "similar" if they share leaves, so
+// that a forecast explains itself: "of 412 similar job-days, 9 peaked above this limit".
 //
-// Quantile regression forest (Meinshausen, JMLR 7, 2006) with a CRPS split: a split is taken where it
-// sharpens the distribution most, summed over 15 quantiles of the outcome, more of them in the upper tail
-// where limits lie.
+// Quantile regression forest (Meinshausen, JMLR 7, 2006) with a CRPS split: it selects the split that
+// sharpens the distribution most, summed over 15 quantiles of the outcome, with more of them in the upper
+// tail, where limits are.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ForestSettings {
   int features_per_split = 8;
   int min_leaf = 10;
   int max_depth = 12;
-  double bag = 0.632;  // share of rows a tree sees, drawn without replacement
+  double bag = 0.632;  // share of rows that each tree uses, drawn without replacement
 };
 
 class DistributionForest {
@@ -35,35 +35,35 @@ class DistributionForest {
     float outcome = 0;
   };
 
-  // Empty until trained.
+  // True until Train or Load.
   bool empty() const { return trees_.empty(); }
-  // Replaces the forest. O(trees * rows * depth * features_per_split). The same rows and seed give the same
-  // forest.
+  // Replaces the forest. The same rows and seed yield the same forest. O(trees * rows * depth *
+  // features_per_split).
   void Train(std::span<const Row> rows, const ForestSettings& settings, uint64_t seed);
-  // Adds each grid bin's forecast share; the shares sum to 1. REQUIRES: !empty(). 64 descents and small
-  // leaves: ~5 us.
+  // Writes the forecast share of each grid bin; the shares sum to 1. About 5 us. REQUIRES: !empty().
   void Predict(const FleetFeatures& features, std::span<float, AnalogGrid::kBins> shares) const;
 
-  // The distinct training rows that share a leaf with `features`, as outcomes; for explanations, not for
-  // speed.
+  // Returns the outcomes of the distinct training rows that share a leaf with `features`. For explanations;
+  // not fast.
   std::vector<float> SimilarOutcomes(const FleetFeatures& features) const;
-  // How many these are.
+  // Returns the number of these rows.
   size_t CountSimilar(const FleetFeatures& features) const { return SimilarRows(features).size(); }
 
   size_t rows() const { return outcomes_.size(); }
   size_t state_bytes() const;
 
   void Save(ByteWriter& out) const;
-  // DataLoss for bytes that Save cannot have written; then the forest is empty. What it took is safe to ask.
+  // Returns DataLoss, and leaves the forest empty, for bytes that Save cannot have written. A loaded forest
+  // is safe to use.
   absl::Status Load(ByteReader& in);
 
  private:
-  // Ascending, each once.
+  // Returns distinct row numbers in ascending order.
   std::vector<uint32_t> SimilarRows(const FleetFeatures& features) const;
 
   struct Node {
-    // Inner: rows with bin <= threshold go to `child`, others to child + 1. Leaf (feature < 0): `child` is
-    // its first member and `count` the number of them.
+    // An inner node sends rows with bin <= threshold to `child`, others to child + 1. A leaf (feature < 0)
+    // has `count` members from `child` on.
     int8_t feature = -1;
     uint8_t threshold = 0;
     uint16_t unused = 0;

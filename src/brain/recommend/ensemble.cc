@@ -46,8 +46,8 @@ void EnsembleRecommender::Observe(const Signal& signal) {
 }
 
 void EnsembleRecommender::ObserveOom(const OomEvent& event) {
-  // The true need is unknown but above the limit: a window of one sample stands for it
-  // (docs/references.md, C6), and every model whose limit is below it pays for an overrun.
+  // The true need is unknown but above the limit: one sample stands for it (docs/references.md, C6), and
+  // every model whose limit is below it pays for an overrun.
   const double need = OomBump(event.limit, oom_);
   const BucketWeight sample{GridOf(resource_).BucketOf(need), 1};
   if (windows_seen_ == 0) {
@@ -64,12 +64,13 @@ void EnsembleRecommender::Learn(WindowId window, std::span<const BucketWeight> b
   last_window_ = window.index;
   usage_.Add(mean, window);
   rate_limit_ = ArgMin();
-  // The first window has no limit that was in force before it; as published it is judged like any other.
+  // Before the first window no limit was in force to be judged; the published rule judges the limit chosen
+  // with the window.
   if (!prequential || before[0] != kNone) Judge(buckets, prequential ? before : rate_limit_, before);
   PickModel();
 }
 
-// (6) for all rates at once: one ascending pass over the buckets with the rates in the lanes of a vector.
+// Computes (6) for all rates at once: one ascending pass over the buckets with the rates in vector lanes.
 EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
   const EnsembleSettings& s = config_->settings();
   const int lanes = bank_.stride();
@@ -80,12 +81,12 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
   const Grid& grid = GridOf(resource_);
   alignas(32) float inverse[kMax];
   bank_.InverseMasses({inverse, static_cast<size_t>(lanes)});
-  // Running sums over the buckets so far: share of mass, and share * bound / mean usage.
+  // Running sums over the buckets: share of mass, and share * bound / mean usage.
   alignas(32) float mass[kMax] = {};
   alignas(32) float area[kMax] = {};
   alignas(32) float best_cost[kMax];
   alignas(32) int32_t best[kMax] = {};
-  // The same sums at the limit chosen last time, which may have lost its bucket since.
+  // The same sums at the previous limit, whose own bucket may have been dropped since.
   alignas(32) int32_t kept[kMax];
   alignas(32) float kept_mass[kMax] = {};
   alignas(32) float kept_under[kMax] = {};
@@ -119,14 +120,13 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
     const auto kept_bound = static_cast<float>(grid.UpperBound(static_cast<Bucket>(kept[d]))) * per_unit;
     const float under = slack ? kept_bound * kept_mass[d] - kept_under[d] : kept_under[d];
     const float cost = w_over * (1 - kept_mass[d]) + w_under * under;
-    // [L != L'[t-1]] costs w_dL: the kept limit wins ties.
+    // A change costs w_dL, so that the previous limit wins ties.
     if (cost <= best_cost[d] + static_cast<float>(w_limit_change_)) result[i] = static_cast<Bucket>(kept[d]);
   }
   return result;
 }
 
-// (8) for all models, on the last window's samples alone. `judged` are the arg-mins whose limits are held
-// against them.
+// Computes (8) for all models, on the last window's samples alone. `judged` are the arg-mins to be scored.
 void EnsembleRecommender::Judge(std::span<const BucketWeight> buckets, const RateLimits& judged,
                                 const RateLimits& before) {
   const EnsembleSettings& s = config_->settings();
@@ -170,8 +170,8 @@ double EnsembleRecommender::ModelLimit(int model) const {
          (1 + config_->settings().margins[static_cast<size_t>(model % margins)]);
 }
 
-// (9). Ties go to the model in charge, then to the smaller change of the limit, then to the lower number
-// (docs/references.md, A13).
+// Computes (9). Ties are won by the current model, then by the smaller change of the limit, then by the lower
+// number (docs/references.md, A13).
 void EnsembleRecommender::PickModel() {
   const EnsembleSettings& s = config_->settings();
   const double unbias = score_weight_ > 0 ? 1 / score_weight_ : 0;

@@ -1,5 +1,5 @@
-// The ensemble recommender (Autopilot's "ML" recommender, EuroSys'20 §3.2.3, equations (4)-(9)): many arg-min
-// models, each a decay rate and a margin; the one that has cost least lately sets the limit.
+// The ensemble recommender (Autopilot's "ML" recommender, EuroSys'20 §3.2.3, equations (4)-(9)). It has many
+// arg-min models, each with a decay rate and a margin; the model that has cost least recently sets the limit.
 //
 //   (4,5) o_d(L), u_d(L): decayed share of samples above / below L:
 //         suffix and prefix sums of ONE histogram per rate
@@ -11,7 +11,7 @@
 //         L[t] = L_m[t] of the model m[t]
 //
 // Readings (docs/references.md): signals normalised to fractions (A7), bias-corrected start (A8), relative
-// margins (A10), a model judged on the limit it had in force BEFORE the window (A11, `prequential`; `paper`
+// margins (A10), a model judged on the limit that it had BEFORE the window (A11, `prequential`; `paper`
 // scores in-sample as printed), ties keep the model (A13). Costs: `paper` counts windows' samples below L;
 // `slack` prices their distance to L over the mean usage (C3).
 #pragma once
@@ -27,16 +27,16 @@
 
 namespace taut::brain {
 
-// What all ensembles of one configuration share. Immutable; must outlive them.
+// Parameters shared by all ensembles of one configuration. Immutable; must outlive them.
 class EnsembleConfig {
  public:
-  explicit EnsembleConfig(const EnsembleSettings& settings);  // settings.half_lives_s: 1..16 of them
+  explicit EnsembleConfig(const EnsembleSettings& settings);  // REQUIRES: 1 to 16 half-lives
 
   const EnsembleSettings& settings() const { return settings_; }
   const DecayRates& rates() const { return rates_; }
   int num_rates() const { return rates_.size(); }
   int num_margins() const { return static_cast<int>(settings_.margins.size()); }
-  // Model m is rate m / num_margins() with margin m % num_margins().
+  // Model m has rate m / num_margins() and margin m % num_margins().
   int num_models() const { return num_rates() * num_margins(); }
   double score_rate() const { return score_rate_; }  // d of (8)
 
@@ -48,7 +48,7 @@ class EnsembleConfig {
 
 class EnsembleRecommender final : public Recommender {
  public:
-  // `price_factor`: on w_o, by how much an overrun matters to the job.
+  // `price_factor` multiplies w_o: how much an overrun matters to the job. `config` must outlive the object.
   EnsembleRecommender(Resource resource, const EnsembleConfig& config, OomSettings oom,
                       double price_factor = 1);
 
@@ -62,7 +62,7 @@ class EnsembleRecommender final : public Recommender {
   absl::Status Load(ByteReader& in) override;
 
  private:
-  // The D arg-mins of (6) before and after a window, as buckets; kNone before the first.
+  // The D arg-mins of (6), as buckets; kNone before the first window.
   using RateLimits = std::array<Bucket, DecayRates::kMax>;
   static constexpr Bucket kNone = 0xffff;
 
@@ -76,14 +76,14 @@ class EnsembleRecommender final : public Recommender {
   Resource resource_;
   uint16_t model_ = 0;
   bool has_limit_ = false;
-  double w_over_, w_limit_change_;  // of the resource
+  double w_over_, w_limit_change_;  // weights for the resource
   const EnsembleConfig* config_;
   OomSettings oom_;
   DecayBank bank_;
-  DecayedAverage usage_;  // the reference that slack is a share of
+  DecayedAverage usage_;  // mean usage, relative to which slack is priced
   RateLimits rate_limit_;
   double limit_ = 0;         // L[t]
-  double score_weight_ = 0;  // 1 - (1-d)^t: what an unbiased score is divided by
+  double score_weight_ = 0;  // 1 - (1-d)^t: divisor that removes the scores' bias
   std::unique_ptr<float[]> scores_;
   int32_t first_window_ = 0;
   int32_t last_window_ = 0;

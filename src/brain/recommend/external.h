@@ -1,4 +1,4 @@
-// A limit from outside in place of a recommender's own, as long as it holds.
+// A wrapper that replaces a recommender's limit by an external one while that is valid.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace taut::brain {
 
-// Recommends what TakeExternal was given last up to its last window, and what `inner` recommends before the
-// first answer and after the last. `inner` sees every window, so that it can take over at any time. The answer
-// is part of the state.
+// Recommends the last limit of TakeExternal up to its last window; before the first answer and after the last
+// it recommends the limit of `inner`, which observes every window and can take over at any time. The answer
+// is saved.
 std::unique_ptr<Recommender> WithExternal(std::unique_ptr<Recommender> inner, Resource resource);
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
-// A fleet whose law is known, for tests of analogs: every day is as high as the week before, so that a job's
-// limit is its week's peak and what follows of it can be worked out by hand.
+// For tests of analogs: a fleet with a known law. Every day is as high as the week before, so that a job's
+// limit is its week's peak and results can be computed by hand.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace taut::brain {
 
 inline constexpr double kUsual = 1000 * kMiB;
-inline constexpr int32_t kFirst = 8;   // the job's first day; the fleet is ready
-inline constexpr double kDear = 1e11;  // more would make dear what floats leave of a chance of 0
+inline constexpr int32_t kFirst = 8;   // the job's first day, on which the fleet is ready
+inline constexpr double kDear = 1e11;  // the highest price at which rounding of a chance of 0 costs nothing
 
 inline AnalogSettings AnalogsAtPrice(double price) {
   AnalogSettings s;
@@ -23,7 +23,7 @@ inline AnalogSettings AnalogsAtPrice(double price) {
   return s;
 }
 
-// A fleet of jobs whose every day is as high as the week before.
+// Returns a fleet of jobs whose every day is as high as the week before.
 inline AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double owner_limit = kUsual) {
   AnalogFleet fleet(r, settings);
   for (int32_t day = 0; day < kFirst; ++day) {
@@ -38,10 +38,10 @@ inline AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double 
   return fleet;
 }
 
-// Outcomes: 0 to 59 % above the week's peak, in the logarithm.
+// Returns the logarithm of outcome i: 0 to 0.59 above the week's peak.
 inline float Spread(int i) { return static_cast<float>(0.01 * (i % 60)); }
 
-// A fleet of jobs of memory whose days are spread so, each as often.
+// Returns a fleet for memory whose outcomes are all values of Spread, equally often.
 inline AnalogFleet SpreadFleet(const AnalogSettings& settings, double price_factor = 1) {
   AnalogFleet fleet(Resource::kMemory, settings);
   for (int32_t day = 0; day < kFirst; ++day) {
@@ -66,7 +66,7 @@ inline void Use(AnalogsRecommender& r, int32_t window, double usage, uint32_t ta
   r.Observe(MadeSignal(resource, window, all, owner));
 }
 
-// The first day, under the owner's limit; then the next begins, and the first window of it is returned.
+// Simulates the first day under the owner's limit and begins the next; returns the first window of that day.
 inline int32_t LiveFirstDay(AnalogsRecommender& r, double usual = kUsual, uint32_t tasks = 1,
                             std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
   FleetRows rows;

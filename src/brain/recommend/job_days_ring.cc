@@ -12,12 +12,13 @@ namespace taut::brain {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-// Room grows by so much: a million jobs feel every spare value.
-constexpr size_t kDayStep = 4;      // of JobDaysRing::kDays
-constexpr size_t kWindowStep = 24;  // of a day's windows
-constexpr double kNear = -0.05;     // a peak within 5 % of the week's counts as near it
+// Growth of allocations: with a million jobs every spare value costs megabytes.
+constexpr size_t kDayStep = 4;      // days in a JobDaysRing
+constexpr size_t kWindowStep = 24;  // windows of a day
+constexpr double kNear = -0.05;     // logarithm: a peak within 5 % of the week's counts as near it
 
-// The upper half of a positive float: exponent and 7 or 8 bits of mantissa, in the order of the values.
+// Returns the exponent and the upper 8 bits of the mantissa of a positive float, which order as the values
+// do.
 uint16_t CodeOf(float v) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(std::max(v, 0.0F)) >> 15); }
 float ValueOf(uint16_t code) { return std::bit_cast<float>((uint32_t{code} << 15) | 0x4000U); }
 
@@ -199,7 +200,7 @@ constexpr const char* kNames[kFleetFeatures] = {"peak of the last day",
                                                 "day of the week",
                                                 "days without usage"};
 
-// Logarithms relative to the week's peak.
+// Logarithms of figures relative to the week's peak.
 class Logs {
  public:
   Logs(const JobDaysRing& ring, double level)
@@ -209,7 +210,7 @@ class Logs {
   double Of(double v) const { return std::log(v + level_) - week_; }
   double week() const { return week_; }
   double Peak(int i) const { return peaks_[static_cast<size_t>(i)]; }
-  // Over the last `days` job-days.
+  // Extremes over the last `days` job-days.
   double MaxPeak(int days) const { return *std::max_element(peaks_.begin(), End(days)); }
   double MinPeak(int days) const { return *std::min_element(peaks_.begin(), End(days)); }
   double MeanPeak(int first, int last) const {
@@ -247,7 +248,7 @@ double SpreadOfWeek(const Logs& logs, int days) {
   return std::sqrt(sum / days);
 }
 
-// The peak of exactly that calendar day; NaN if the job had no usage then.
+// Returns the peak of exactly that calendar day; NaN if the job had no usage then.
 double PeakOfDay(const JobDaysRing& ring, const Logs& logs, int32_t day) {
   for (int i = 0; i < ring.size(); ++i) {
     if (ring.Last(i).day == day) return logs.Peak(i);

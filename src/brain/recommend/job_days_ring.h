@@ -1,4 +1,4 @@
-// A job's recent days in figures: what analogs compare jobs by.
+// Figures of a job's recent days, by which analogs compare jobs.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace taut::brain {
 
-// One day of window peaks of one job and resource, in its unit.
+// Figures of the window peaks of one day of one job and resource, in the resource's unit.
 struct DaySummary {
   int32_t day = 0;
   float peak = 0, mean = 0, p50 = 0, p95 = 0, min = 0;
-  float last_hour = 0;     // highest of the last 12 windows
-  float second_hour = 0;   // second highest hourly peak; the peak if there was one hour
-  float owner_limit = -1;  // at the last window; < 0: none
+  float last_hour = 0;     // highest peak of the last 12 windows
+  float second_hour = 0;   // second highest hourly peak; the peak if there was only one hour
+  float owner_limit = -1;  // in the last window; < 0: none
 };
 
-// Folds a day's windows. Order statistics come from 16-bit codes of the values (precise to 0.4 %), the rest
-// is exact.
+// Accumulates a day's windows. Order statistics come from 16-bit codes of the values (precise to 0.4 %); all
+// other figures are exact.
 class DayAccumulator {
  public:
   void Add(const Signal& signal);
   bool empty() const { return codes_.empty(); }
   float peak() const { return peak_; }
-  // The day's figures; clears. REQUIRES: !empty().
+  // Returns the day's figures and starts a new day. REQUIRES: !empty().
   DaySummary Finish(int32_t day);
   size_t heap_bytes() const { return codes_.capacity() * sizeof(uint16_t); }
   void Save(ByteWriter& out) const;
@@ -38,7 +38,7 @@ class DayAccumulator {
  private:
   void CloseHour();
 
-  std::vector<uint16_t> codes_;  // in time order
+  std::vector<uint16_t> codes_;  // in the order of time
   float peak_ = 0, min_ = 0;
   double sum_ = 0;
   static constexpr int32_t kNoHour = INT32_MIN;
@@ -47,7 +47,7 @@ class DayAccumulator {
   float owner_limit_ = -1;
 };
 
-// The last kDays job-days (days with usage), newest last.
+// The last kDays job-days (days with usage), the newest last.
 class JobDaysRing {
  public:
   static constexpr int kDays = 28;
@@ -55,12 +55,13 @@ class JobDaysRing {
   void Add(const DaySummary& day);
   bool empty() const { return size_ == 0; }
   int size() const { return size_; }
+  // Number of all job-days ever added.
   uint32_t age_job_days() const { return age_; }
-  // i = 0: the last job-day. REQUIRES: 0 <= i < size().
+  // Returns the i-th newest job-day; i = 0 is the last. REQUIRES: 0 <= i < size().
   const DaySummary& Last(int i) const { return days_[static_cast<size_t>((next_ + kDays - 1 - i) % kDays)]; }
-  // As it was before the last Add, but for the day that this one drove out. REQUIRES: !empty().
+  // Returns the ring before the last Add, without the day that this one overwrote. REQUIRES: !empty().
   JobDaysRing WithoutLast() const;
-  // Highest peak of the last 7 job-days. REQUIRES: !empty().
+  // Returns the highest peak of the last 7 job-days. REQUIRES: !empty().
   double WeekPeak() const;
   size_t heap_bytes() const { return days_.capacity() * sizeof(DaySummary); }
 
@@ -68,20 +69,20 @@ class JobDaysRing {
   absl::Status Load(ByteReader& in);
 
  private:
-  std::vector<DaySummary> days_;  // grows to kDays; then the oldest is overwritten
+  std::vector<DaySummary> days_;  // grows to kDays, then the oldest day is overwritten
   int next_ = 0;
   int size_ = 0;
   uint32_t age_ = 0;
 };
 
-// A small level added before every logarithm or ratio, so that idle jobs make no infinite ratios: 16 MiB,
-// 0.01 cores.
+// Returns a small amount that is added before every logarithm or ratio, so that idle jobs yield no infinite
+// ratios: 16 MiB or 0.01 cores.
 double AnalogLevel(Resource r);
 
-// The features of a job at the start of `day` (docs/algorithms/vertical.md lists them). Missing is NaN.
-// REQUIRES: !ring.empty().
+// Returns the features of a job at the start of `day` (listed in docs/algorithms/vertical.md). A missing one
+// is NaN. REQUIRES: !ring.empty().
 FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource);
-// What each feature is called, in order.
+// Returns the names of the features, in order.
 std::span<const char* const> FleetFeatureNames();
 
 }  // namespace taut::brain

@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kStep = 8;  // room grows by this many values
+constexpr size_t kStep = 8;  // growth of the allocation, in values
 
 bool SameBits(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 

@@ -1,5 +1,5 @@
-// One float per level of a limit, where all values below some level are the same, and all above another: the
-// work function, which is one change dearer than its least nearly everywhere.
+// One float per level of a limit, compressed: equal values at the low end and at the high end are stored
+// once. This suits the work function, which is one change above its least nearly everywhere.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace taut::brain {
 
-// 40 bytes, and 4 for each value between the two equal ends. Bit for bit what was set.
+// 40 bytes, and 4 per value between the two ends. Restores every bit.
 class LevelValues {
  public:
   static constexpr int kLevels = 232;
@@ -25,12 +25,13 @@ class LevelValues {
   size_t heap_bytes() const { return middle_.capacity() * sizeof(float); }
 
   void Save(ByteWriter& out) const;
-  // DataLoss, and nothing has changed, if the bytes end early or hold a value that is not finite and >= 0.
+  // Returns DataLoss, and changes nothing, if the bytes end early or contain a value that is negative or not
+  // finite.
   absl::Status Load(ByteReader& in);
 
  private:
-  uint8_t below_ = kLevels;   // how many levels have low_
-  float low_ = 0, high_ = 0;  // high_ is of the levels above the middle
+  uint8_t below_ = kLevels;   // number of levels with low_
+  float low_ = 0, high_ = 0;  // high_ is the value of the levels above the middle
   std::vector<float> middle_;
 };
 

@@ -1,4 +1,4 @@
-// A signal that owns what it views, for tests and benchmarks.
+// For tests and benchmarks: a signal that owns the data it refers to.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,11 @@
 
 namespace taut::brain {
 
-// Not to be copied or moved once its view has been taken.
+// Not to be copied or moved after get().
 class MadeSignal {
  public:
-  // As the engine would build it: memory counts each task at its peak, CPU `seconds` at each task's mean.
+  // Builds the signal as the engine does: memory counts each task at its peak, CPU counts `seconds` at each
+  // task's mean.
   MadeSignal(Resource resource, int32_t window, std::vector<TaskUsage> tasks,
              std::optional<double> owner = {}, double seconds = 300)
       : tasks_(std::move(tasks)) {
@@ -25,10 +26,10 @@ class MadeSignal {
     }
     Fill(resource, window, weights, owner);
   }
-  // One task whose usage was `value` all the time.
+  // One task with constant usage.
   MadeSignal(Resource resource, int32_t window, double value, std::optional<double> owner = {})
       : MadeSignal(resource, window, {{0, static_cast<float>(value), static_cast<float>(value)}}, owner) {}
-  // Weights at buckets; one task that peaks at the highest bound.
+  // Given weights at buckets, and one task that peaks at the highest bound.
   struct AtBuckets {
     std::map<Bucket, double> weights;
   };

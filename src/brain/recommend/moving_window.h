@@ -1,5 +1,5 @@
-// The moving-window recommender's statistics (Autopilot, EuroSys'20 §3.2.2): peak, decayed average,
-// load-adjusted percentile. Margin and hold are wrappers round it (brain/recommend/wrappers.h).
+// The statistics of the moving-window recommender (Autopilot, EuroSys'20 §3.2.2): peak, decayed average,
+// load-adjusted percentile. Wrappers add margin and hold (brain/recommend/wrappers.h).
 //
 //   CPU:    batch S_avg; serving S_p95, or S_p90 if less latency sensitive.
 //   memory: OOM tolerance low S_p98; minimal S_max; intermediate max(S_p60, S_max / 2).
@@ -9,7 +9,7 @@
 //   (2)   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau]
 //   (3)   h[t][k] = b[k] * sum_tau w[tau] s[t-tau][k];   S_pj[t] = percentile j of h[t]
 //
-// (2) sums the same windows above and below and leaves out empty ones (docs/references.md, A1).
+// (2) has the same windows in numerator and denominator, and skips empty ones (docs/references.md, A1).
 #pragma once
 
 #include <memory>

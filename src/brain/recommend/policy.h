@@ -1,5 +1,5 @@
-// The recommenders there are: a row each, with what people read of it and what they can turn.
-// brain/fleet/policies.cc puts each together.
+// The table of recommenders, with their descriptions and tunable parameters. brain/fleet/policies.cc builds
+// each of them.
 #pragma once
 
 #include <compare>
@@ -29,14 +29,14 @@ enum class Policy : uint8_t {
 
 struct VerticalSettings;
 
-// A parameter that a what-if changes, as a number. Pages show a slider for it.
+// A numeric parameter that a what-if can change. Pages show a slider for it.
 struct WhatIfKnob {
   enum class Unit : uint8_t { kShare, kFactor, kNumber, kDays };
-  std::string_view key;  // the same key is the same parameter in every row
+  std::string_view key;  // rows that share a key share the parameter
   std::string_view name, help;
   Unit unit = Unit::kNumber;
-  double least = 0, most = 0;             // what is accepted; both included
-  double low = 0, high = 0, initial = 0;  // of the slider
+  double least = 0, most = 0;             // inclusive bounds of accepted values
+  double low = 0, high = 0, initial = 0;  // ends and start of the slider
   bool logarithmic = true;
   void (*set)(double value, VerticalSettings& settings) = nullptr;
 };
@@ -47,22 +47,21 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view what;  // one line for people
   std::span<const WhatIfKnob> knobs;
-  // What `taut tune` sweeps by default: the few settings that move along the frontier, as
-  // key=value,value.
+  // Settings that `taut tune` sweeps by default, as key=value,value: those that move along the frontier.
   std::span<const std::string_view> sweep;
-  bool replay_only = false;  // a comparator that a replay runs if it is named; no job may have it
+  bool replay_only = false;  // true for a comparator of replays, which no job may have
 };
-// All of them, in the order they are shown.
+// Returns all recommenders in the order in which they are shown.
 std::span<const PolicyInfo> Policies();
 const PolicyInfo& InfoOf(Policy p);
 std::string_view Name(Policy p);
-// The knob of any recommender with this key; nullptr: there is none.
+// Returns the knob with this key of any recommender; nullptr if there is none.
 const WhatIfKnob* FindKnob(std::string_view key);
-// The recommender that makes the limits of this resource: of kCombined one of its two, else `p` itself.
+// Returns the recommender for this resource: for kCombined one of its two, else `p` itself.
 Policy PolicyFor(Policy p, Resource r);
 
-// The recommenders of a job's limits: one of CPU and others that throttle, one of memory and others that kill;
-// never kCombined.
+// The two recommenders of a job: `cpu` for resources that throttle, `memory` for resources that kill. Never
+// kCombined.
 struct PolicyPair {
   Policy cpu = Policy::kStatic, memory = Policy::kStatic;
 
@@ -72,18 +71,18 @@ struct PolicyPair {
       : cpu(PolicyFor(of_cpu, Resource::kCpu)), memory(PolicyFor(of_memory, Resource::kMemory)) {}
 
   Policy of(Resource r) const { return ThrottlesAtLimit(r) ? cpu : memory; }
-  // The row of the table that makes the same limits; absent: none does.
+  // Returns the row of the table that yields the same limits; nullopt if none does.
   std::optional<Policy> one() const;
   auto operator<=>(const PolicyPair&) const = default;
 };
-// That of one(), else CPU's and memory's: "moving_window+analogs".
+// Returns the name of one(), else the two names: "moving_window+analogs".
 std::string Name(PolicyPair pair);
-// Takes what Name gives. InvalidArgument naming the choices.
+// Parses a text of Name(PolicyPair). InvalidArgument lists the choices.
 absl::StatusOr<PolicyPair> ParsePolicyPair(std::string_view name);
 
-// InvalidArgument naming the choices.
+// Parses the name of a recommender. InvalidArgument lists the choices.
 absl::StatusOr<Policy> ParsePolicy(std::string_view name);
-// The same of those that a job may have.
+// Parses the name of a recommender that a job may have. InvalidArgument lists the choices.
 absl::StatusOr<Policy> ParseJobPolicy(std::string_view name);
 
 }  // namespace taut::brain

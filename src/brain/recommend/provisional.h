@@ -1,4 +1,4 @@
-// A limit before there is the history that its recommender asks for. It is shown and never set.
+// A provisional limit for a job with less history than its recommender requires. It is shown and never set.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 namespace taut::brain {
 
 struct ProvisionalLimit {
-  double limit = 0;     // the peak times the factor, but not above an owner's limit that holds the peak
+  double limit = 0;     // peak * factor, but at most the owner's limit if that covers the peak
   double peak = 0;      // highest usage of a task so far
   double factor = 1;    // ProvisionalFactor(windows)
-  int32_t windows = 0;  // measured so far
-  // The first window for which the recommender gives a limit, if the job is measured until then.
+  int32_t windows = 0;  // windows measured so far
+  // First window for which the recommender yields a limit, if the job is measured until then.
   WindowId first_limit = {};
 };
 
-// The peak of `windows` windows times this factor holds for a day: the root of a day's windows over these. On real
-// machines the day stayed within it in 71 to 87 % of the starts, whether few or many windows were seen
-// (docs/algorithms/vertical.md, "The first day").
+// Returns the factor by which the peak of `windows` windows is multiplied to cover a day: the square root of
+// a day's windows over these. On real machines it covered the day in 71 to 87 % of the starts, for few
+// windows as for many (docs/algorithms/vertical.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {
   return windows >= kWindowsPerDay ? 1 : std::sqrt(double{kWindowsPerDay} / std::max(windows, 1));
 }

@@ -1,4 +1,4 @@
-// For tests of wrappers: a recommender that recommends what the test sets.
+// For tests of wrappers: a recommender that recommends the value set by the test.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The seam of vertical scaling: usage of one job and resource in, a limit with its reason out.
+// The interface of vertical scaling: it receives the usage of one job and resource, and returns a limit with
+// its reason.
 #pragma once
 
 #include <memory>
@@ -15,60 +16,60 @@
 
 namespace taut::brain {
 
-// A limit that an external recommender has answered; holds for windows up to and including `until`.
+// A limit from an external recommender, valid for windows up to and including `until`.
 struct ExternalLimit {
   WindowId until;
   double limit = 0;  // >= 0
   std::string why;   // for people; may be ""
 };
 
-// How large the tasks of a job are whose number follows its load.
+// The size of a job's tasks, if their number follows the job's load.
 struct TaskSize {
-  std::optional<double> limit;  // CPU cores of a task; absent: the owner's
-  double load = 0;              // that a busy task carries, in the unit of the job's load; 0: not known
+  std::optional<double> limit;  // CPU cores per task; absent: the owner's limit
+  double load = 0;              // load of a busy task, in the unit of the job's load; 0: unknown
 };
 
-// One object a job and resource. Not thread-safe; distinct objects are independent (those that share a fleet
-// model only read it between two of its updates).
+// One object per job and resource. Not thread-safe. Distinct objects are independent: a fleet model that they
+// share changes only between days.
 class Recommender {
  public:
   virtual ~Recommender() = default;
 
-  // Takes in a closed window. Windows come in ascending order; gaps are allowed and mean "not measured".
+  // Adds a closed window. Windows ascend; a gap means "not measured".
   virtual void Observe(const Signal& signal) = 0;
-  // Takes in an OOM of the window observed last or of the one now open.
+  // Adds an OOM kill in the window observed last or in the current one.
   virtual void ObserveOom(const OomEvent& event) = 0;
-  // Takes in an answer of an external recommender. By default nothing.
+  // Stores a limit of an external recommender. The default ignores it.
   virtual void TakeExternal(const ExternalLimit& limit);
-  // Takes in the size of the job's tasks, for the next Recommend and later ones. By default nothing.
+  // Sets the size of the job's tasks for later calls of Recommend. The default ignores it.
   virtual void TakeTaskSize(const TaskSize& size);
-  // The limit to be in force from the start of window `next` on. Absent while there is too little signal: the
-  // owner's limit stays. Called once a window, after Observe, and again for the same `next` after
-  // ObserveOom, TakeExternal or Load.
+  // Returns the limit that is to be in force from the start of window `next`; absent while there is too
+  // little history, so that the owner's limit stays. Called once per window after Observe, and again for the
+  // same `next` after ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
-  // Returns a provisional limit for window `next` while there is too little history for Recommend. Absent if the
-  // recommender needs no history, or nothing was measured; the default is absent.
+  // Returns a provisional limit for window `next` while there is too little history for Recommend. Absent if
+  // the recommender needs no history or nothing was measured; by default absent.
   virtual std::optional<ProvisionalLimit> Provisional(WindowId next) const;
-  // A day begins (windows of `day` follow), and the fleet models are as the day before left them. By default
-  // nothing.
+  // Begins a day, of which the windows follow; fleet models include the day before. By default does nothing.
   virtual void StartDay(int32_t day);
-  // The day's last window has been observed; appends what it teaches the fleet. By default nothing.
+  // Ends a day after its last window; appends the job's rows for the fleet model. By default does nothing.
   virtual void EndDay(int32_t day, FleetRows& rows);
-  // The chance that a day's usage goes above `limit`, by the recommender's own forecast of the day; absent
-  // where it makes none. By default absent. What recommenders learn from; what is shown is the risk.
+  // Returns the chance that a day's usage exceeds `limit`, by the recommender's own forecast; absent without
+  // one, which is the default. Recommenders learn from this chance; people see UpdateRisk's.
   virtual std::optional<double> OverrunChance(double limit) const;
-  // Brings `risk` to that of `limit` as of now: what every face shows of the limit. An answer of before that
-  // still holds stays as it is. By default no forecast and no days.
+  // Updates `risk` to the current risk of `limit`, which front ends show. Keeps an earlier result that is
+  // still valid. By default sets no forecast and no days.
   virtual void UpdateRisk(double limit, LimitRisk& risk) const;
   LimitRisk RiskOf(double limit) const;
-  // Describes how the last Recommend came about; appends to what is in `reason` already.
+  // Appends the explanation of the last Recommend to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;
 
-  // A copy with the same state, to start a new run of the same program from.
+  // Returns a copy with the same state, for a new run of the same program.
   virtual std::unique_ptr<Recommender> Clone() const = 0;
-  // Object and heap.
+  // Bytes of the object and its heap memory.
   virtual size_t state_bytes() const = 0;
-  // Load takes what Save of an equally configured recommender wrote; DataLoss or InvalidArgument otherwise.
+  // Save appends the state. Load restores the state of an equally configured recommender; on DataLoss or
+  // InvalidArgument the object is not to be used.
   virtual void Save(ByteWriter& out) const = 0;
   virtual absl::Status Load(ByteReader& in) = 0;
 };

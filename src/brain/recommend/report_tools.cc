@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxSlices = 400;
 
-// The time between two runs of the tool is a slice; slices are numbered by the day in which they begin.
+// Runs a tool once per slice, the time between two runs. Slices are numbered by the day in which they begin.
 class DailyRun {
  public:
   explicit DailyRun(int32_t window_of_day) : window_of_day_(window_of_day) {}
@@ -29,7 +29,7 @@ class DailyRun {
     if (!begun_) last_ = SliceOf(window);
     begun_ = true;
   }
-  // Whether the tool runs before window `next`; true once a slice.
+  // Returns true, once per slice, if the tool runs before window `next`.
   bool IsDue(int32_t next) {
     if (!begun_ || SliceOf(next) <= last_) return false;
     last_ = SliceOf(next);
@@ -109,7 +109,7 @@ class KrrRecommender final : public Recommender {
   absl::Status Load(ByteReader& in) override;
 
  private:
-  // One point each 75 s is KRR's default step.
+  // KRR's default step: one point every 75 s.
   static constexpr double kPointsPerWindow = kWindowSeconds / 75.0;
 
   struct Slice {
@@ -118,10 +118,10 @@ class KrrRecommender final : public Recommender {
     float peak = 0;
     float oom = 0;  // the highest limit at which a task was killed; 0: none was
   };
-  // The CPU samples of one task, in time order.
+  // The CPU samples of one task, in the order of time.
   struct Pod {
     std::vector<float> samples;
-    std::vector<std::pair<int32_t, uint32_t>> counts;  // samples a slice
+    std::vector<std::pair<int32_t, uint32_t>> counts;  // slices and their numbers of samples
 
     void Add(int32_t slice, float sample) {
       if (counts.empty() || counts.back().first != slice) counts.emplace_back(slice, 0);
@@ -254,7 +254,7 @@ class CraneRecommender final : public Recommender {
     if (slices_.empty() || slices_.back().number < number) slices_.push_back({number, {}});
     for (const TaskUsage& t : signal.tasks) {
       const double value = ThrottlesAtLimit(resource_) ? t.mean : t.peak;
-      // A sample weighs its own value: the percentile is one of the load, not of the time.
+      // A sample is weighted by its value: the percentile is one of load, not of time.
       slices_.back().weights[BucketOf(value)] += std::max(kMinWeight, value);
     }
   }
@@ -338,7 +338,7 @@ class CraneRecommender final : public Recommender {
   }
 
  private:
-  // Linear: 0.1 cores up to 100, 100 MiB up to 1000 times that; the last bucket is open.
+  // Linear buckets: of 0.1 cores up to 100 cores, or of 100 MiB up to 1000 times that; the last is open.
   static constexpr int kBuckets = 1001;
   static constexpr double kMinWeight = 1e-5;
 

@@ -1,5 +1,5 @@
-// Every parameter of the vertical recommenders, with its default, unit and source. Plain data: a face reads
-// it from a file, `tune` searches over it. docs/algorithms/vertical.md says what each yields.
+// All parameters of the vertical recommenders, with default, unit and source. Plain data: programs read it
+// from files, `tune` searches over it. docs/algorithms/vertical.md describes the effects.
 #pragma once
 
 #include <array>
@@ -19,21 +19,22 @@ inline constexpr double kHour = 3600.0;
 inline constexpr double kDay = 24 * kHour;
 
 enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
-// Memory: peak, p98, max(p60, peak/2); by size: minimal for jobs of few tasks, low for those of many.
+// Memory statistic: peak, p98, max(p60, peak/2). By size: minimal for jobs with few tasks, low for those with
+// many.
 enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate, kBySize };
-// As people write them, by value.
+// Names in files, by value.
 inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "serving", "serving_tolerant"};
 inline constexpr std::array<std::string_view, 4> kOomToleranceNames = {"minimal", "low", "intermediate",
                                                                        "by_size"};
 
-// What the memory recommenders learn of: what tasks use, or in windows in which agents have probed it, what they
-// need (brain/fleet/signal_builder.h).
+// Input of the memory recommenders: the tasks' usage, or their need in windows in which agents have probed it
+// (brain/fleet/signal_builder.h).
 enum class MemorySignal : uint8_t { kUsage, kProbe };
 inline constexpr std::array<std::string_view, 2> kMemorySignalNames = {"usage", "probe"};
 
 // A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
-// log(limit) between. "10-15 %, less for large limits" (Autopilot §3.2.2); the schedule is not published,
-// this one is ours.
+// log(limit) in between. "10-15 %, less for large limits" (Autopilot §3.2.2); the published text has no
+// schedule, this one is ours.
 struct MarginSchedule {
   double small = 0.15;
   double large = 0.10;
@@ -48,21 +49,21 @@ struct MovingWindowSettings {
   double cpu_half_life_s = 12 * kHour;     // Autopilot §3.2.2
   double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
   JobClass job_class = JobClass::kServing;
-  OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults are (§3.2.2)
-  static constexpr double kManyTasks = 10;             // by size: low from this number on; not published
+  OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults (§3.2.2)
+  static constexpr double kManyTasks = 10;             // kBySize: tasks from which on it is low
   double peak_days = 7;                                // N of S_max; not published
-  int hold_windows = 12;                               // the highest recommendation of the last hour
+  int hold_windows = 12;                               // windows for which the highest recommendation holds
   double margin_scale = 1.0;                           // 0: no margin
   double min_history_s = kDay;
 };
 
 enum class EnsembleCost : uint8_t {
-  kPaper,  // counts above and counts below, as published
-  kSlack   // overruns as events, underrun as bytes over the mean usage (docs/references.md, C3)
+  kPaper,  // counts of samples above and below, as published
+  kSlack   // counts of overruns, and the distance below over the mean usage (C3)
 };
 enum class EnsembleJudging : uint8_t {
-  kPaper,       // (8) to the letter: a model is scored on the window that its limit was chosen with
-  kPrequential  // on the limit it had in force before the window (docs/references.md, A11)
+  kPaper,       // (8) as printed: a model is scored on the window that its limit was chosen with
+  kPrequential  // scored on the limit that it had before the window (docs/references.md, A11)
 };
 
 struct EnsembleSettings {
@@ -75,12 +76,12 @@ struct EnsembleSettings {
   double w_under = 1;            // w_u
   double w_limit_change = 2.0;   // w_dL
   double w_model_change = 0.01;  // w_dm
-  // w_o and w_dL of CPU; absent: as above. An overrun throttles, it ends nothing.
+  // w_o and w_dL for CPU; absent: as above. A CPU overrun throttles and does not kill.
   std::optional<double> cpu_w_over = 2000;
   std::optional<double> cpu_w_limit_change = 0.5;
   double score_half_life_s = 7 * kDay;  // d of (8)
   double min_history_s = kDay;
-  double young_margin = 0.4;  // on memory limits of young jobs (FloorSettings); the VPA's shrinks alike
+  double young_margin = 0.4;  // on memory limits of young jobs (FloorSettings); shrinks with age as the VPA's
 
   double w_over_of(Resource r) const { return ThrottlesAtLimit(r) ? cpu_w_over.value_or(w_over) : w_over; }
   double w_limit_change_of(Resource r) const {
@@ -104,16 +105,16 @@ struct VpaSettings {
   double memory_window_s = 24 * kHour;
   double min_cpu_cores = 0.025;
   double min_memory_bytes = 250 * kMiB;
-  bool oom_floor = false;  // hold a limit up after an OOM as for the others; the VPA does not
+  bool oom_floor = false;  // raise limits after an OOM kill as for other recommenders; the VPA does not
 };
 
-// KRR's simple strategy (docs/references.md, "KRR"): of the tasks' CPU percentiles the highest, and the
+// KRR's simple strategy (docs/references.md, "KRR"): the highest of the tasks' CPU percentiles, and the
 // memory peak.
 struct KrrSettings {
   double days = 14;
   double cpu_percentile = 0.95;
   double memory_margin = 0.15;
-  double oom_margin = 0.25;  // on the limit at which a task was killed, as with --use-oomkill-data
+  double oom_margin = 0.25;  // on the limit of an OOM kill, as with --use-oomkill-data
   double min_points = 100;
   double min_cpu_cores = 0.01;
   double min_memory_bytes = 1e8;
@@ -124,36 +125,36 @@ struct CraneSettings {
   double days = 7;
   double percentile = 0.99;
   double margin = 0.15;
-  double oom_days = 7;  // for which the need after an OOM kill is a floor
+  double oom_days = 7;  // days for which the need after an OOM kill is a floor
 };
 
 // The analog forecast over the fleet's history (docs/algorithms/vertical.md, "Analogs").
 struct AnalogSettings {
-  // The share of OOM-days that is ordered; the price of an OOM-day follows from it. 0 < share < 1.
+  // The ordered share of OOM-days, in (0, 1); the price of an OOM-day follows from it.
   double memory_oom_days = 0.03;
   double cpu_oom_days = 0.03;
-  // A fixed price instead, in byte-days and core-days per OOM-day; 0: the ordered share sets it.
+  // A fixed price, in byte-days and core-days per OOM-day; 0: the ordered share determines it.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
   double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best
-  // No limit that is expected to fail on more than this share of a job's days; 0: kChanceOfOrder times the
-  // ordered share, at least kLeastMostChance and at most a half; a half where the price is fixed.
+  // The highest chance of an OOM-day that a limit may have. 0: kChanceOfOrder times the ordered share, at
+  // least kLeastMostChance and at most a half; a half if the price is fixed.
   double max_overrun_chance = 0;
   static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
-  // The share of OOM-days (throttled days) ordered for each job by itself, whatever the price; absent: the
-  // fleet's order is shared over the jobs where it costs least.
+  // The share of OOM-days (throttled days) ordered for each job alone, whatever the price; absent: the
+  // fleet's order is distributed over the jobs where it costs least.
   std::optional<double> job_order;
-  // The same for memory alone, where job_order is absent: what a declared OOM tolerance asks for.
+  // The same for memory alone, if job_order is absent: the order that a declared OOM tolerance implies.
   std::optional<double> memory_job_order;
-  double own_half_life_days = 10;  // how fast a job's own days fade against the fleet's
-  double fleet_weight = 20;        // the fleet counts as much as so many own days
-  int min_rows = 200;              // job-days of history the fleet needs before it forecasts ...
+  double own_half_life_days = 10;  // half-life of a job's own days
+  double fleet_weight = 20;        // weight of the fleet's forecast, in own days
+  int min_rows = 200;              // job-days of history that a forecast needs ...
   int min_days = 7;                // ... and days; until then the fallback recommends
-  int max_rows = 100'000;          // a uniform sample of history is kept and trained on
+  int max_rows = 100'000;          // size of the uniform sample of history for training
   int retrain_days = 2;
-  int solver_jobs = 2000;  // jobs on which the price is solved
+  int solver_jobs = 2000;  // jobs that the price is solved on
   uint64_t seed = 1;
-  // The reactive raise: one comparison a window. 0: off.
+  // The reactive raise, one comparison per window; 0: off.
   double raise_at = 0.8;             // usage above this share of the limit ...
   double raise_factor = 1.6;         // ... raises it to this times the usage ...
   double raise_hours = 6;            // ... until the next daily decision, or for this long if usage then
@@ -168,20 +169,20 @@ struct AnalogSettings {
   std::optional<double> OwnOrder(Resource r) const {
     return job_order.has_value() || ThrottlesAtLimit(r) ? job_order : memory_job_order;
   }
-  // The highest chance of an OOM-day that any job's limit may have.
+  // Returns the highest chance of an OOM-day that any job's limit may have.
   double MostChance(Resource r) const;
 };
 
 // A schedule of limits at a price (docs/algorithms/vertical.md, "Work function").
 struct WorkFunctionSettings {
-  // The share of all work (CPU: throttled; memory: byte-seconds) that is ordered to be above the limits.
+  // The ordered share of work (CPU: throttled; memory: byte-seconds) above the limits.
   double cpu_throttled = 0.001;
   double memory_above = 0.0001;
-  double price = 0;    // fixed: windows of a core that a core-window above the limit is worth; 0: as ordered
-  double job_cap = 5;  // a job above this multiple of the order pays a price of its own; 0: none does
-  double change_scale = 1;  // of the charge for a change
+  double price = 0;         // fixed price: windows of a core per core-window above the limit; 0: by order
+  double job_cap = 5;       // a job above this multiple of the order has a price of its own; 0: off
+  double change_scale = 1;  // factor of the charge for a change
   double min_history_s = kDay;
-  // The share of a job's own CPU work that is ordered to be throttled; absent: the fleet's is shared.
+  // The ordered share of throttled work for each job's CPU; absent: the fleet's order is distributed.
   std::optional<double> job_order;
 
   double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_throttled : memory_above; }
@@ -189,16 +190,16 @@ struct WorkFunctionSettings {
   bool operator==(const WorkFunctionSettings&) const = default;
 };
 
-// What the owner allows and what the platform can set.
+// The bounds that the owner allows and the platform can set.
 struct BoundSettings {
   std::optional<double> lower, upper;  // cores or bytes; both inclusive
-  double granularity = 0;              // limits are rounded up to a multiple; 0: not rounded
-  // Where a bound is not the owner's: whose it is.
+  double granularity = 0;              // limits are rounded up to a multiple; 0: no rounding
+  // The origin of a bound that is not the owner's, for people.
   std::string lower_by = {}, upper_by = {};
 
-  // The bounds that hold where `allowed` holds, too; it wins over the owner's.
+  // Returns these bounds narrowed to `allowed`, which wins over the owner's.
   BoundSettings Within(const AllowedRange& allowed) const;
-  // By default at least 10 millicores and 32 MiB.
+  // Returns the defaults: at least 10 millicores and 32 MiB.
   static BoundSettings For(Resource r);
   static PerResource<BoundSettings> ForEach();
 };
@@ -206,7 +207,7 @@ struct BoundSettings {
 struct OomSettings {
   double bump_ratio = 1.2;  // docs/references.md, C6
   double bump_bytes = 100 * kMiB;
-  double hold_s = 7 * kDay;  // the bumped limit is a floor for this long
+  double hold_s = 7 * kDay;  // duration for which the raised limit is a floor
 };
 
 struct VerticalSettings {
@@ -220,10 +221,10 @@ struct VerticalSettings {
   WorkFunctionSettings work_function;
   OomSettings oom;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
-  // What the number of the job's tasks follows.
+  // The load that the job's number of tasks follows.
   enum class ScaledBy : uint8_t { kNothing, kCpu, kSeries };
   ScaledBy scaled_by = ScaledBy::kNothing;
-  bool external = false;  // answers of an external recommender go before the recommender's own limits
+  bool external = false;  // limits of an external recommender override the recommender's own
   MemorySignal memory_signal = MemorySignal::kUsage;
 
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }

@@ -1,4 +1,4 @@
-// What a checkpoint's figures may be: bytes that pass a checksum may still come from another program.
+// Checks of figures in checkpoints: bytes with a valid checksum may still come from another program.
 #pragma once
 
 #include <cmath>
@@ -6,14 +6,14 @@
 
 namespace taut::brain {
 
-// Windows within 10,000 years of the epoch, so that no difference of two overflows.
+// Windows within about 10,000 years of the epoch, so that differences do not overflow.
 inline constexpr int32_t kMaxStoredWindow = 1 << 30;
 inline bool IsStoredWindow(int32_t index) { return index >= -kMaxStoredWindow && index <= kMaxStoredWindow; }
 inline bool IsStoredDay(int32_t day) {
   return day >= -kMaxStoredWindow / 288 && day <= kMaxStoredWindow / 288;
 }
 
-// Usage, limits, weights, costs: finite and not negative.
+// Returns true for a possible usage, limit, weight or cost: finite and not negative.
 inline bool IsStoredAmount(double v) { return v >= 0 && std::isfinite(v); }
 
 }  // namespace taut::brain

@@ -25,7 +25,7 @@ class TaskSizeWrapper final : public RecommenderWrapper {
     inner().Recommend(next);
     return limit_;
   }
-  // It is the limit of a size, not of a day's usage.
+  // The limit is the size of a task and not a forecast of a day's usage.
   std::optional<double> OverrunChance(double) const override { return std::nullopt; }
   void UpdateRisk(double limit, LimitRisk& risk) const override { Recommender::UpdateRisk(limit, risk); }
   void Explain(Reason& reason) const override {
@@ -100,7 +100,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
   }
   void Explain(Reason& reason) const override {
     if (before_.has_value() && !reason.limit.has_value()) reason.limit = *before_ * OutScale();
-    // What is within knows the job at the load of before.
+    // `inner` works at the load base_: convert the limit for it, and back.
     const std::optional<double> limit = reason.limit;
     if (limit.has_value()) reason.limit = *limit / OutScale();
     inner().Explain(reason);
@@ -153,7 +153,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
  private:
   static constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
   static constexpr double kKeepBusy = 0.99919782;  // 2^(-1 / 864): half in three days
-  // Extrapolation further than this is not believed.
+  // Bounds the extrapolation, which is unreliable further away.
   static constexpr double kMostScale = 8;
 
   double Ratio(double to, double from) const {
@@ -161,10 +161,10 @@ class TaskLoadWrapper final : public RecommenderWrapper {
     return divisor > 0 ? std::clamp(line_.At(to) / divisor, 1 / kMostScale, kMostScale) : 1;
   }
   double BusyLoad() const { return size_load_ > 0 ? size_load_ : busy_; }
-  // From what `inner` knows, at base_, to a busy task.
+  // Returns the factor from the load base_, at which `inner` works, to a busy task's.
   double OutScale() const { return base_.has_value() ? Ratio(BusyLoad(), *base_) : 1; }
 
-  // A view into the scratch of this object.
+  // Returns a view of this object's scratch buffers, valid until the next call.
   Signal Scaled(const Signal& signal) {
     Signal scaled = signal;
     tasks_.assign(signal.tasks.begin(), signal.tasks.end());
@@ -172,7 +172,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
       t.mean = static_cast<float>(t.mean * scale_);
       t.peak = static_cast<float>(t.peak * scale_);
     }
-    // All buckets have the same ratio: they move by a whole number of them.
+    // Buckets are geometric: scaling moves all of them by the same whole number.
     const Grid& grid = GridOf(resource_);
     const auto shift = static_cast<int>(std::lround(Grid::kPerOctave * std::log2(scale_)));
     buckets_.clear();
@@ -198,10 +198,10 @@ class TaskLoadWrapper final : public RecommenderWrapper {
   Resource resource_;
   bool of_series_;
   DecayedLine line_{kHalfLifeWindows};
-  std::optional<double> base_;  // the load at which `inner` sees its tasks; fixed once it is known
+  std::optional<double> base_;  // load at which `inner` works; constant once it is known
   double busy_ = 0;             // decayed highest load of a task
-  double size_load_ = 0;        // that TakeTaskSize said; 0: none
-  double scale_ = 1;            // of the last window
+  double size_load_ = 0;        // load of TakeTaskSize; 0: none
+  double scale_ = 1;            // factor of the last window
   std::optional<double> before_;
   std::vector<TaskUsage> tasks_;
   std::vector<BucketWeight> buckets_;

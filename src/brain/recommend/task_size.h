@@ -1,5 +1,5 @@
-// Recommenders of a job whose number of tasks follows its load: what one task uses says how many tasks there are
-// as much as what a task needs.
+// Wrappers for jobs whose number of tasks follows their load: the usage of one task depends on the number of
+// tasks as much as on its need.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,16 @@
 
 namespace taut::brain {
 
-// Recommends the size that TakeTaskSize was given last, and nothing before (the owner's limit stays). For the CPU
-// of a job whose load is its CPU: a limit that followed the usage would change the number of tasks, which
-// changes the usage of each. `inner` sees every window and explains nothing.
+// Recommends the last size of TakeTaskSize, and nothing before the first (the owner's limit stays). For the
+// CPU limit of a job whose load is its CPU: a limit that followed usage would change the number of tasks, and
+// with it the usage of each. `inner` observes every window but its limits are not used.
 std::unique_ptr<Recommender> WithTaskSize(std::unique_ptr<Recommender> inner);
 
-// `inner` sees each window as if its tasks had carried the load of a busy one, so that it does not take a
-// scale-out for a falling need, nor a scale-in for a rising one. What a task uses is fixed plus so much for
-// each unit of its load, as a line through the windows of about two weeks says; while that line is not known
-// (DecayedLine::is_known) the usage is left as it is. A busy task carries the load that TakeTaskSize said, or
-// else the highest of the last days, which halves in three days.
-// Load: Signal::load if `of_series`, else Signal::cpu_cores.
+// Shows `inner` each window as if its tasks had always carried the same load. A scale-out then does not look
+// like a falling need, nor a scale-in like a rising one. The result is scaled to the load of a busy task:
+// that of TakeTaskSize, or the highest of the last days, which halves in three days. Usage is modelled as a
+// fixed part plus a part per unit of load (DecayedLine over about two weeks); until DecayedLine::is_known
+// nothing is scaled. The load is Signal::load if `of_series`, else the CPU that the tasks use together.
 std::unique_ptr<Recommender> WithTaskLoad(std::unique_ptr<Recommender> inner, Resource resource,
                                           bool of_series);
 

@@ -1,4 +1,4 @@
-// The settings of recommenders by name: rows of VerticalSettings.
+// The settings of recommenders as rows over VerticalSettings.
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@ namespace taut::brain {
 
 using VerticalSetting = SettingRow<VerticalSettings>;
 
-// Grouped by the part of the key before the dot, in a fixed order.
+// Returns all rows, grouped by the part of the key before the dot, in a fixed order.
 std::span<const VerticalSetting> VerticalSettingRows();
 
-// Sets one value from text ("0.5", "[1h, 6h]", "paper"). InvalidArgument names the key, the choices or the nearest
-// key. An old key is read with a notice.
+// Sets one value from text ("0.5", "[1h, 6h]", "paper"). InvalidArgument contains the key with the allowed
+// values, or the nearest key. A former key is accepted with a notice.
 absl::Status SetVerticalSetting(std::string_view key, std::string_view value, VerticalSettings& settings,
                                 SettingNotices* notices = nullptr);
 

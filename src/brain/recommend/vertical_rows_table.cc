@@ -1,4 +1,4 @@
-// The rows of the settings of recommenders, and how one is set by its name.
+// The rows of the recommenders' settings.
 #include <limits>
 
 #include "brain/recommend/vertical_rows.h"

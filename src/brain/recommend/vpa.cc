@@ -15,13 +15,13 @@ namespace {
 
 constexpr double kGrowth = 1.05;
 constexpr double kEpsilon = 0.001 * 0.1;  // a bucket with less weight counts as empty
-constexpr double kMaxExponent = 100;      // rescale when a new sample would weigh more than 2^100
+constexpr double kMaxExponent = 100;      // rescale before a new sample would weigh more than 2^100
 constexpr double kCpuWeight = 0.1;
 constexpr double kSamplesPerDay = 1440;
 // The updater's defaults.
 constexpr int32_t kUpdaterWindows = 12 * kWindowsPerHour;
 constexpr double kUpdaterDifference = 0.1;
-// In the count of samples of a checkpoint that has what the updater set.
+// A flag in the stored count of samples: the checkpoint contains the updater's state.
 constexpr uint32_t kHasApplied = 1U << 31U;
 
 }  // namespace
@@ -60,7 +60,7 @@ int VpaHistogram::BucketOf(double value) const {
 }
 
 void VpaHistogram::Rescale(int64_t time_s) {
-  // The reference moves to a whole number of half-lives, so that the factor is an exact power of two.
+  // Move the reference by whole half-lives: the factor is then an exact power of two.
   const auto half_life = static_cast<int64_t>(half_life_s_);
   const int64_t reference = FloorDiv(time_s, half_life) * half_life;
   const double factor = std::exp2(static_cast<double>(reference_s_ - reference) / half_life_s_);
@@ -81,7 +81,7 @@ void VpaHistogram::Add(double value, double weight, int64_t time_s) {
   }
   const double scaled = weight * std::exp2(exponent);
   double& bucket = weights_[static_cast<size_t>(BucketOf(value))];
-  // Taking a sample back may leave rounding noise, never a negative weight.
+  // Removing a sample may leave rounding noise, which must not become a negative weight.
   const double before = bucket;
   bucket = std::max(0.0, bucket + scaled);
   total_ += bucket - before;
@@ -110,7 +110,7 @@ double VpaHistogram::Percentile(double p) const {
 void VpaHistogram::Save(ByteWriter& out) const {
   out.Put(reference_s_);
   out.Put<uint8_t>(started_ ? 1 : 0);
-  out.Put(total_);  // to the last bit: percentiles may tie
+  out.Put(total_);  // exactly: percentiles may tie
   uint64_t used = 0;
   for (double w : weights_) used += w > 0 ? 1 : 0;
   out.PutVarint(used);
@@ -195,13 +195,13 @@ class VpaRecommender final : public Recommender {
     }
   }
   void ObserveOom(const OomEvent& event) override {
-    // Kill upon kill multiplies the peak, which must stay a number of the histogram.
+    // Repeated kills multiply the peak, which must stay within the histogram.
     const double need = std::min(OomBump(std::max(event.limit, PeakOf(event.task)), oom_), kMostBytes);
     AddPeak(event.task, need, event.window.start_s());
-    applied_ = -1;  // every OOM is taken to be a "quick" one, after which the updater does not wait
+    applied_ = -1;  // treat every OOM as a "quick" one, after which the updater does not wait
   }
-  // The target reaches a running container by the updater's rules (docs/references.md, "Kubernetes VPA"): its
-  // request is outside [lower, upper], or it has run for 12 h and the target is 10 % away.
+  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"):
+  // its request is outside [lower, upper], or it has run for 12 h and the target differs by 10 %.
   std::optional<double> Recommend(WindowId next) override {
     if (samples_ == 0) return std::nullopt;
     const VpaEstimate e = Estimate();
@@ -304,7 +304,7 @@ class VpaRecommender final : public Recommender {
     DayPeak& p = FindPeak(task, time_s);
     if (time_s < p.window_end_s) {
       if (value <= p.peak) return;
-      // A higher peak of the same day replaces the lower one, one of 0 bytes too.
+      // A higher peak of the same day replaces the lower one, even one of 0 bytes.
       histogram_.Add(p.peak, -1, p.window_end_s);
     } else {
       const auto window = static_cast<int64_t>(settings_.memory_window_s);
@@ -315,7 +315,7 @@ class VpaRecommender final : public Recommender {
   }
   double ConfidenceDays() const {
     const double days = static_cast<double>(last_window_ - first_window_) / kWindowsPerDay;
-    // A 5-minute window stands for five of the VPA's one-minute samples.
+    // A 5-minute window counts as five of the VPA's one-minute samples.
     return std::min(days, samples_ * (kWindowSeconds / 60.0) / kSamplesPerDay);
   }
   VpaEstimate Estimate() const { return EstimateOf(histogram_, resource_, settings_, ConfidenceDays()); }
@@ -325,7 +325,7 @@ class VpaRecommender final : public Recommender {
   OomSettings oom_;
   VpaHistogram histogram_;
   std::vector<DayPeak> peaks_;  // ascending task
-  double applied_ = -1;         // what the updater has set; < 0: nothing
+  double applied_ = -1;         // request that the updater has set; < 0: none
   int32_t applied_window_ = 0;
   int32_t first_window_ = 0;
   int32_t last_window_ = 0;

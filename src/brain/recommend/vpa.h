@@ -15,28 +15,28 @@
 namespace taut::brain {
 
 // The VPA's exponential histogram: bucket n starts at first * (1.05^n - 1) / 0.05; weights decay with a
-// half-life.
+// half-life. Not thread-safe.
 class VpaHistogram {
  public:
   static constexpr int kBuckets = 176;
   static constexpr double kFirstCpu = 0.01, kFirstMemory = 1e7;  // cores, bytes
-  // `first` is the width of the first bucket: 0.01 cores or 1e7 bytes.
+  // `first` is the width of the first bucket, 0.01 cores or 1e7 bytes. REQUIRES: half_life_s >= 1.
   VpaHistogram(double first, double half_life_s);
 
-  // A bucket's weight as a VerticalPodAutoscalerCheckpoint has it: the largest is 10,000.
+  // The weight of a bucket in a VerticalPodAutoscalerCheckpoint, where the largest is 10,000.
   struct Weight {
     int bucket = 0;
     uint32_t weight = 0;
   };
-  // That of a checkpoint: weights that add up to `total` at `reference_s`. InvalidArgument: a bucket that there is
-  // not, or a total that is no amount, or weights without a total.
+  // Returns the histogram of a checkpoint: weights that sum to `total` at `reference_s`. InvalidArgument for
+  // an unknown bucket, an invalid total, or weights without a total.
   static absl::StatusOr<VpaHistogram> OfCheckpoint(double first, double half_life_s,
                                                    std::span<const Weight> weights, double total,
                                                    int64_t reference_s);
 
-  void Add(double value, double weight, int64_t time_s);  // weight may be negative: takes a sample back
-  // The end of the first bucket at which the weights reach p of the total (the last bucket: its start); 0 if
-  // empty.
+  void Add(double value, double weight, int64_t time_s);  // a negative weight removes a sample
+  // Returns the end of the first bucket at which the weights reach p of the total (for the last bucket its
+  // start); 0 if empty.
   double Percentile(double p) const;
   bool empty() const;
   static double BucketStart(double first, int n);
@@ -60,17 +60,17 @@ class VpaHistogram {
 struct VpaEstimate {
   double lower = 0, target = 0, upper = 0;
 };
-// Percentiles in, bounds out. confidence_days = min(days between first and last sample, CPU samples / 1440);
-// 0 makes the lower bound 0 (then the minimum) and the upper bound infinite.
+// Computes the bounds from percentiles. confidence_days = min(days between first and last sample, CPU samples
+// / 1440). With 0 the lower bound is 0 (then the minimum) and the upper bound infinite.
 VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum,
                       double margin);
 
-// The same of a histogram and the settings' percentiles, margin and minimum.
+// Computes the bounds from a histogram and the percentiles, margin and minimum of the settings.
 VpaEstimate EstimateOf(const VpaHistogram& histogram, Resource resource, const VpaSettings& settings,
                        double confidence_days);
 
-// The limit is the VPA's target (what it would set as the request; its limit keeps the ratio that the owner
-// chose).
+// Recommends the VPA's target as the limit. (The VPA sets the target as the request, and keeps the limit's
+// ratio to it.)
 std::unique_ptr<Recommender> NewVpaRecommender(Resource resource, VpaSettings settings, OomSettings oom);
 
 }  // namespace taut::brain

@@ -11,36 +11,37 @@
 namespace taut::brain {
 namespace {
 
-// The dial (docs/algorithms/vertical.md): where the price starts for an order, how fast it moves, how long
-// the past counts.
-constexpr double kStartPrice = 1430;  // at an order of kStartShare
+// Control of the price (docs/algorithms/vertical.md): its start for an order, its speed, and the memory of
+// the past.
+constexpr double kStartPrice = 1430;  // price at an order of kStartShare
 constexpr double kStartShare = 0.001;
 constexpr double kStartSlope = -1.77;
 constexpr double kDialStep = 0.03;
-constexpr double kDialMost = 1.5;  // of the logarithm of what was missed
+constexpr double kDialMost = 1.5;  // bound on the logarithm of the missed share
 constexpr double kLeastPrice = 10, kMostPrice = 20'000;
-const double kFleetDecay = std::exp2(-1.0 / 7);  // a day
+const double kFleetDecay = std::exp2(-1.0 / 7);  // per day
 constexpr double kFleetPriorDays = 7;
 constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not move the price
 // The charge for a change, in windows of a mean job's limit.
 constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
-constexpr double kPriceOfHour = 300;  // one hour of look-ahead for this much of the price
+constexpr double kPriceOfHour = 300;  // price per hour of look-ahead
 constexpr int kMostHours = 8;
-// A job's own usage: half-life of 14 days in windows, and the price on it that a raise goes by.
+// A job's own usage: half-life of 14 days in windows, and the price of usage above it that determines the
+// height of a raise.
 constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
 constexpr double kRaisePrice = 20;
-constexpr double kTriflingCost = 0.1;  // of a change: an overrun at a limit that has cost less is let be
-constexpr double kMostJobPrice = 64;   // times the fleet's
-// A job with an order of its own: how strongly its price follows what it had above its limits, at most this
-// far (logarithms), and for how many windows of its past the order itself stands in.
+constexpr double kTriflingCost = 0.1;  // share of a change; ignore overruns while the limit has cost less
+constexpr double kMostJobPrice = 64;   // as a multiple of the fleet's
+// A job with an order of its own: how strongly its price follows its work above the limits, the greatest
+// correction (logarithm), and the windows of history for which the order itself stands in.
 constexpr double kOwnSlope = 3, kOwnMost = 2;
 constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
-constexpr double kLeastOwnPrice = 1.1;  // at 1 no reservation is worth its cost
+constexpr double kLeastOwnPrice = 1.1;  // at 1, no reservation is worth its cost
 constexpr float kRescaleAt = 1e15F;
-// Usage that is cut at a limit and comes this near to it is taken to have needed kNeedAtLimit times the
-// limit: with less the limit would settle where work is throttled.
+// Usage within this share of a limit is assumed to have needed kNeedAtLimit times the limit: with less, the
+// limit would settle at a level that throttles work.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
-// From this share of throttled periods on a window was above its limit, though its mean was not.
+// From this share of throttled periods on, a window counts as above its limit, although its mean was not.
 constexpr double kThrottledShare = 0.01;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
@@ -54,8 +55,8 @@ double ThrottledShare(const Signal& signal) {
   return signal.cut_at.has_value() ? std::clamp(signal.throttled.value_or(0), 0.0, 1.0) : 0;
 }
 
-// Calls fn(usage, share) for what the tasks needed, with the share of the tasks' time in which they did: what
-// a task at its limit or in a throttled period would have used cannot be seen.
+// Calls fn(usage, share) for the tasks' assumed needs, with the share of the tasks' time for each. Usage of a
+// task at its limit or in a throttled period cannot show its need.
 template <typename Fn>
 void ForEachNeed(const Signal& signal, Fn fn) {
   const float share = 1 / static_cast<float>(signal.tasks.size());
@@ -75,7 +76,7 @@ void ForEachNeed(const Signal& signal, Fn fn) {
   }
 }
 
-// For a change, in windows of a job's limit.
+// Returns the charge for a change, in windows of a job's limit.
 double ChargeOf(double price, const WorkFunctionSettings& settings) {
   return settings.change_scale * std::max(kLeastCharge, kChargeOfPrice * std::sqrt(price));
 }
@@ -101,7 +102,7 @@ WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettin
   SetPrice(kStartPrice, kStartShare);
 }
 
-// `price` was that of an order of `share`.
+// Sets the price for the current order, given that `price` belongs to an order of `share`.
 void WorkFunctionFleet::SetPrice(double price, double share) {
   const double scaled = price * std::pow(settings_.order(resource_) / share, kStartSlope);
   price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
@@ -196,7 +197,7 @@ double WorkFunctionRecommender::Level(Resource resource, int k) {
 int WorkFunctionRecommender::LevelOf(Resource resource, double usage) {
   const double first = FirstLevel(resource);
   if (usage <= first) return 0;
-  // A level's own value, rounded to a float, is at that level.
+  // The tolerance keeps a level's own value, rounded to a float, at that level.
   const double octaves = std::log2(usage / first);
   return static_cast<int>(std::clamp(std::ceil(octaves * kLevelsPerOctave - 1e-4), 0.0, kLevels - 1.0));
 }
@@ -211,15 +212,15 @@ double WorkFunctionRecommender::OwnPrice() const {
   return std::clamp(price, kLeastOwnPrice, kMostJobPrice * kMostPrice);
 }
 
-// A job that has been above its limits for much more than the order pays a price of its own, as does one with
-// an order of its own.
+// A job with far more work above its limits than ordered has a higher price, and one with an order of its own
+// its own price.
 WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   const WorkFunctionSettings& s = fleet_->settings();
   Prices p{price_factor_ * fleet_->price(),
            fleet_->change_charge(owner_limit_ >= 0 ? owner_limit_ : day_peak_)};
   if (order_.has_value()) {
     p.over = OwnPrice();
-    // Of its own size, and by its own price: what a limit may cost before it falls is for how long a burst is
+    // Charge by the job's own size and price: the cost at which a limit falls determines how long a burst is
     // remembered.
     const double size = level_ >= 0 ? Level(fleet_->resource(), level_) : day_peak_;
     p.change = size * ChargeOf(p.over, s);
@@ -233,8 +234,8 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   return p;
 }
 
-// Every level pays for the window: its reservation, and what usage had above it. A raise for the hour lifts the
-// levels below it, too.
+// Adds the window's cost to every level: its reservation, and the usage above it. A raise for the hour also
+// lifts the levels below it.
 void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   const Levels& levels = LevelsOf(fleet_->resource());
   const auto price = static_cast<float>(prices.over);
@@ -250,7 +251,7 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
       costs[k] += held + price * (above > 0 ? above : 0);
     }
   } else {
-    // By level: which share of the tasks' time is above it, and by how much.
+    // For each level: the share of the tasks' time above it, and the sum of the needs there.
     std::array<float, kLevels> count{};
     std::array<float, kLevels> sum{};
     ForEachNeed(signal, [&](float need, float share) {
@@ -271,6 +272,8 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   float least = costs[0];
   for (const float c : costs) least = std::min(least, c);
   const auto change = static_cast<float>(prices.change);
+  // The best schedule can move from the cheapest level to any other for one change, so no level costs more
+  // than that. Subtracting the least keeps the floats small: only differences matter.
   for (float& c : costs) c = std::min(c - least, change);
   cost_.Set(costs);
 }
@@ -285,6 +288,7 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
   const float growth =
       elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
+  // Forward decay: raise the weight of new windows instead of lowering that of all levels.
   weight_ *= growth;
   for (float* sum : {&over_, &used_, &spared_, &start_over_}) *sum /= growth;
   if (weight_ > kRescaleAt) {
@@ -298,8 +302,8 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   last_window_ = std::max(last_window_, window);
 }
 
-// What tasks at their limit needed is a guess until the first window in which none is at it. If they use more
-// then than the limits were, they are taken to have needed that; if less, nothing is known, and the guess stands.
+// The need of tasks at their limit is a guess until the first window in which none is at it. Usage above
+// those limits then replaces the guess; lower usage proves nothing, and the guess stays.
 void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
   bool cut = false;
@@ -350,6 +354,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
       level_ >= 0 ? std::optional(Level(fleet_->resource(), LevelAt(signal.window.index)))
                   : signal.owner_limit;
   const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
+  // Before this window is counted: an overrun must not raise the price at which it is itself judged.
   const Prices prices = PricesNow();
   Pay(signal, prices);
   Remember(signal);
@@ -360,7 +365,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
   Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottledShare, prices);
 }
 
-// The usage was cut at the limit: what was needed is taken to have been there.
+// The limit cut the usage off: observe the assumed need instead.
 void WorkFunctionRecommender::ObserveOom(const OomEvent& event) {
   const double need = OomBump(event.limit, oom_);
   const TaskUsage task{event.task, static_cast<float>(need), static_cast<float>(need)};
@@ -377,8 +382,8 @@ int WorkFunctionRecommender::Cheapest() const {
   return static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
-// Where a raise from level `above` goes: the level above it that reserving, and kRaisePrice on what is above
-// it, make the cheapest for the usage that the job has had above it.
+// Returns the target of a raise from level `above`: the level that is cheapest for the job's past usage above
+// it, by reserving cost plus kRaisePrice times the usage above the level.
 int WorkFunctionRecommender::NextUsedLevel(int above) const {
   const Levels& levels = LevelsOf(fleet_->resource());
   Levels weights{};
@@ -412,6 +417,8 @@ void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, c
     MoveTo(std::min(std::max({seen, NextUsedLevel(now), now + 1}), kLevels - 1), Move::kRaise, usage);
     return;
   }
+  // The work function is capped at one change, as floats: a level that has reached the cap loses to another
+  // one.
   if (cost < 0.9999 * prices.change) return;
   const int level = std::max(Cheapest(), std::min(YesterdaysLevel(window), level_));
   MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage);

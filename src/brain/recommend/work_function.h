@@ -1,13 +1,13 @@
-// A limit as a schedule with a price: reserving costs, usage above the limit costs, and so does a change. The
-// work function of the schedules (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task
-// system") says at every window what the best schedule in hindsight that ends at each level would have cost.
-// The limit stays until it has cost one change more than another; usage above it raises it at once, as high
-// as the job's own usage above it has gone before. One price for the whole fleet; people order a share of
-// work above the limits (CPU: throttled work), and the price follows. Where a job has far more of it than ordered,
-// bursts of the same hour of each day or week raise the limit for that hour alone (hour_levels.h).
+// The work function: limits as a schedule at a price. Reserving costs, usage above the limit costs, and a
+// change costs. The work function of a schedule (Borodin, Linial, Saks 1992, "An optimal on-line algorithm
+// for metrical task system") gives, for every level, the cost of the best schedule in hindsight that ends at
+// this level. The limit stays until it has cost one change more than another level. Usage above it raises it
+// at once, to the height that the job's usage above it has reached before. The fleet has one price: people
+// order a share of work above the limits (CPU: throttled work), and the price follows. If a job has far more
+// of it than ordered, bursts in the same hour of each day or week raise the limit for that hour alone
+// (hour_levels.h).
 //
-// A step costs O(levels + tasks), about 0.4 us, and a job takes some 800 bytes; nothing happens at midnight but
-// for the price.
+// A step costs O(levels + tasks), about 0.4 us, and a job some 800 bytes. At midnight only the price changes.
 #pragma once
 
 #include <algorithm>
@@ -27,37 +27,38 @@
 
 namespace taut::brain {
 
-// What all jobs of a fleet share for one resource: the price of work above a limit, the charge for a change.
-// Read-only but for CloseDay, which one thread calls between days.
+// The part shared by all jobs of a fleet for one resource: the price of work above a limit, and the charge
+// for a change. Read-only except for CloseDay, which one thread calls between days.
 class WorkFunctionFleet {
  public:
   WorkFunctionFleet(Resource resource, const WorkFunctionSettings& settings);
 
-  // Moves the price by what the day's jobs had above their limits. Rows without `work` are ignored.
+  // Moves the price according to the day's work above limits. Ignores rows without `work`.
   void CloseDay(const FleetRows& rows);
 
-  // Windows of reserving one core (byte) that a window of one core (byte) above the limit is worth.
+  // Price of one window of one core (byte) above the limit, in windows of one reserved core (byte).
   double price() const { return price_; }
-  // The price that an order of `share` would begin with, by the fleet's own.
+  // Returns the initial price for an order of `share`, derived from the fleet's price.
   double PriceFor(double share) const;
-  // The share of the jobs' work that was above their limits, newer days weighing more (half-life 7 days); of
-  // jobs that are 14 days old and have no order of their own. nullopt before there are any.
+  // Share of the jobs' work that was above their limits, with a half-life of 7 days. Covers jobs with at
+  // least 14 days of history and no order of their own; nullopt before there are any.
   std::optional<double> share_over() const { return used_ > 0 ? std::optional(over_ / used_) : std::nullopt; }
-  // The charge for a change: windows of a mean job's limit; and in core-windows or byte-windows, where
-  // `job_size` stands in for the mean job's limit until a day is over.
+  // The charge for a change: in windows of a mean job's limit, and in core-windows or byte-windows.
+  // `job_size` replaces the mean job's limit until the first day is over.
   double change_windows() const;
   double change_charge(double job_size) const {
     return (mean_size_ > 0 ? mean_size_ : job_size) * change_windows();
   }
-  // The number of coming hours in which a limit does not fall below what the job used in them yesterday.
+  // Number of coming hours for which a limit does not fall below the job's usage in the same hours of
+  // yesterday.
   int look_ahead_hours() const;
   Resource resource() const { return resource_; }
   const WorkFunctionSettings& settings() const { return settings_; }
-  // What this fleet has learnt, for another order or price.
+  // Returns a fleet with the same history, for another order or price.
   WorkFunctionFleet With(const WorkFunctionSettings& settings) const;
 
   void Save(ByteWriter& out) const;
-  // All or nothing.
+  // Restores the state. On DataLoss nothing changes.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -66,7 +67,7 @@ class WorkFunctionFleet {
   Resource resource_;
   WorkFunctionSettings settings_;
   double price_;
-  double mean_size_ = 0;  // mean over jobs of the owner's limit (the day's peak without one); 0: unknown
+  double mean_size_ = 0;        // mean owner's limit (day's peak without one); 0: unknown
   double over_ = 0, used_ = 0;  // decayed sums of work above limits and of all work
 };
 
@@ -74,19 +75,20 @@ class WorkFunctionRecommender final : public Recommender {
  public:
   static constexpr int kLevels = LevelValues::kLevels;
   static constexpr int kLevelsPerOctave = 16;
-  static constexpr int kHoursOfVersion2 = 48;  // in checkpoints of before hour_levels.h
+  static constexpr int kHoursOfVersion2 = 48;  // hours in checkpoints older than hour_levels.h
 
-  // `fleet` must outlive it. `price_factor`: what work above the limit costs this job, as a factor of the
-  // fleet's price. `order`: the share of this job's work that shall be above its limits, which is kept by a
-  // price of its own, whatever the factor; absent: the fleet's order holds for all jobs together.
+  // `fleet` must outlive the object. `price_factor` multiplies the fleet's price for this job. `order` is the
+  // share of this job's work that is ordered to be above its limits; a price of its own then meets it,
+  // whatever the factor. Absent: the fleet's order applies to all jobs together.
   WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom, double price_factor = 1,
                           std::optional<double> order = std::nullopt);
-  // Of a job's latency sensitivity: batch a quarter, tolerant serving a half, serving 1.
+  // Returns the factor of a job's latency sensitivity: 1/4 for batch, 1/2 for tolerant serving, 1 for
+  // serving.
   static double PriceFactor(JobClass job_class);
 
-  // The k-th limit there is: 10 millicores or 1 MiB times 2^(k/16).
+  // Returns the k-th level: 10 millicores or 1 MiB times 2^(k/16).
   static double Level(Resource resource, int k);
-  // The lowest level not below `usage`; the highest where none is.
+  // Returns the lowest level that is not below `usage`; the highest level if there is none.
   static int LevelOf(Resource resource, double usage);
 
   void Observe(const Signal& signal) override;
@@ -104,14 +106,14 @@ class WorkFunctionRecommender final : public Recommender {
 
  private:
   struct Prices {
-    double over;    // the price, for this job
+    double over;    // price of work above the limit, for this job
     double change;  // the charge for a change
   };
   enum class Move : uint8_t { kNone, kStart, kRaise, kFall };
-  // What raises the limit for one hour.
+  // A raise for one hour.
   struct Ahead {
     int32_t hour = INT32_MIN;
-    int32_t level = -1;  // -1: nothing
+    int32_t level = -1;  // -1: no raise
   };
 
   Prices PricesNow() const;
@@ -123,46 +125,47 @@ class WorkFunctionRecommender final : public Recommender {
   int Cheapest() const;
   int NextUsedLevel(int above) const;
   int YesterdaysLevel(WindowId window) const;
-  // The share of this job's work that it is ordered to have above its limits, before the price of its own.
+  // Share of this job's work that may be above its limits before its price rises.
   double MostShare() const;
   bool IsFarOver() const;
   std::optional<HourLevels::Burst> WorthRaising(int32_t hour, const Prices& prices) const;
   void LookAhead(int32_t hour);
   static int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kWindowsPerHour)); }
-  // The level of the hour's raise that holds in a window; -1: none.
+  // Level of the hour's raise in a window; -1: none.
   int AheadAt(int32_t window) const { return HourOf(window) == ahead_.hour ? ahead_.level : -1; }
   int LevelAt(int32_t window) const { return std::max(level_, AheadAt(window)); }
   void CountWork(const Signal& signal, double limit);
   std::string ExplainAhead(const Prices& prices) const;
   std::string ExplainStarts() const;
   void MoveTo(int level, Move move, double usage);
-  // `first`: what the checkpoint begins with.
+  // `first` is the first value of the checkpoint, which marks its version.
   absl::Status LoadLevels(float first, ByteReader& in);
   absl::Status LoadHours(ByteReader& in);
-  // Older checkpoints: by hour mod kHoursOfVersion2.
+  // Restores the hours of older checkpoints, stored by hour mod kHoursOfVersion2.
   void TakeHours(std::span<const float> peaks);
 
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
   double price_factor_;
   std::optional<double> order_;
-  LevelValues cost_;      // the work function: 0 at its least, at most one change
-  BucketFloats weights_;  // the job's usage by level; newer windows weigh more
+  LevelValues cost_;      // the work function: 0 at its least, at most the charge for a change
+  BucketFloats weights_;  // the job's usage by level; newer windows have a higher weight
   HourLevels hours_;
   Ahead ahead_;
-  float weight_ = 1;    // of a window now
-  int32_t level_ = -1;  // of the limit; -1: none yet
+  float weight_ = 1;    // weight of a window added now
+  int32_t level_ = -1;  // level of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;
-  float over_ = 0, used_ = 0;  // decayed sums of this job
-  float spared_ = 0;           // the same of work that only an hour's raise kept below the limit
-  float start_over_ = 0;       // of over_, in the first two windows of a task
-  // The highest task before the last measured window, and before the one before it: higher ones are young.
+  float over_ = 0, used_ = 0;  // decayed sums of this job: work above limits, and all work
+  float spared_ = 0;           // decayed work that only an hour's raise kept below the limit
+  float start_over_ = 0;       // part of over_ in the first two windows of a task
+  // The highest task number before the last measured window, and before the one before it. Tasks with higher
+  // ones are young.
   std::array<int64_t, 2> known_tasks_{-1, -1};
-  // The windows of tasks at their limit since one without.
+  // Task-windows at the limit since the last window in which no task was at it.
   struct Cuts {
     float windows = 0;
-    float limits = 0;  // sum over them
-    float over = 0;    // what was counted as above them
+    float limits = 0;  // sum of their limits
+    float over = 0;    // work that was counted as above them
   } cuts_;
   float day_over_ = 0, day_used_ = 0, day_peak_ = 0, owner_limit_ = -1;
   // The last move, for the explanation.

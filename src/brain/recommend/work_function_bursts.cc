@@ -1,11 +1,11 @@
-// Bursts that come in the same hour of each day or week.
+// Bursts that recur in the same hour of each day or week.
 #include <algorithm>
 #include <optional>
 
 #include "brain/recommend/work_function.h"
 
 namespace taut::brain {
-// The level of what was used yesterday in the coming hours; 0 if nothing is known of them.
+// Returns the level of yesterday's usage in the coming hours; 0 if it is unknown.
 int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
   const int32_t yesterday = HourOf(window.index) - 24;
   int level = 0;
@@ -19,14 +19,15 @@ double WorkFunctionRecommender::MostShare() const {
   return s.job_cap * (order_.has_value() ? *order_ : s.order(fleet_->resource()) / price_factor_);
 }
 
-// Work that an hour's raise has spared would be above the limit without it. Not for memory: a limit that falls
-// each day kills.
+// Also counts the work that an hour's raise has spared: without it the raise would end as soon as it works.
+// Not for memory, where a limit that falls each day kills.
 bool WorkFunctionRecommender::IsFarOver() const {
   return ThrottlesAtLimit(fleet_->resource()) && fleet_->settings().job_cap > 0 &&
          over_ + spared_ > MostShare() * used_;
 }
 
-// A burst whose single window above the limit costs more than to reserve an hour of it, and a change.
+// Returns the burst of the hour if a single window of it above the limit costs more than to reserve it for
+// the hour, plus a change.
 std::optional<HourLevels::Burst> WorkFunctionRecommender::WorthRaising(int32_t hour,
                                                                        const Prices& prices) const {
   const std::optional<HourLevels::Burst> burst = hours_.Foresee(hour, level_);

@@ -1,4 +1,4 @@
-// A limit of the work function in words and figures.
+// Explains the limits of the work function.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace taut::brain {
 namespace {
 
 constexpr int32_t kHoursPerWeek = 7 * 24;
-// 1970 began on a Thursday.
+// 1970-01-01 was a Thursday.
 constexpr std::string_view kWeekdays[] = {"Thursday", "Friday",  "Saturday", "Sunday",
                                           "Monday",   "Tuesday", "Wednesday"};
 
@@ -103,7 +103,7 @@ std::string WorkFunctionRecommender::ExplainAhead(const Prices& prices) const {
   return "";
 }
 
-// Memory has no limit of its own for starts.
+// CPU only: memory has no separate limit for starts.
 std::string WorkFunctionRecommender::ExplainStarts() const {
   const Resource r = fleet_->resource();
   if (!ThrottlesAtLimit(r) || over_ <= order_.value_or(fleet_->settings().order(r)) * used_) return "";

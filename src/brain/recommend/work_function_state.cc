@@ -1,4 +1,4 @@
-// The state of a work function as bytes and back.
+// Saves and loads the state of a work function.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -9,9 +9,10 @@
 namespace taut::brain {
 namespace {
 
-// What begins a checkpoint whose levels are packed; with windows at the limit that are not judged yet, at its end.
+// First value of a checkpoint with packed levels; kPackedWithCuts has the unjudged windows at the limit at
+// its end.
 constexpr float kPacked = -1, kPackedWithCuts = -2;
-// The same with two weeks of hours and what they foretell; the two before have 48 hours.
+// The same with two weeks of hours and the raise; the two formats above have 48 hours.
 constexpr float kHours = -3, kHoursWithCuts = -4;
 
 bool HasHours(float first) { return first == kHours || first == kHoursWithCuts; }
@@ -36,7 +37,7 @@ void WorkFunctionRecommender::Save(ByteWriter& out) const {
   for (const float v : {cuts_.windows, cuts_.limits, cuts_.over}) out.Put(v);
 }
 
-// The costs and weights of the levels. Older checkpoints have all of them as floats, of which none is
+// Loads the costs and weights of the levels. Older checkpoints have them as floats, of which none is
 // negative.
 absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
   if (first < 0 && first >= kHoursWithCuts) {

@@ -18,7 +18,7 @@ void AddStep(Reason& reason, std::string_view kind, std::string what, std::optio
   reason.steps.push_back({std::move(what), before.value_or(0), *after, std::string(kind)});
 }
 
-// The outermost wrapper says which limit is explained.
+// Sets the explained limit, unless an outer wrapper already has: the outermost one counts.
 void SetLimit(Reason& reason, std::optional<double> limit) {
   if (!reason.limit.has_value()) reason.limit = limit;
 }
@@ -46,7 +46,7 @@ class MarginWrapper final : public RecommenderWrapper {
 
  private:
   double Factor() const {
-    // The logarithm in the schedule is paid for once a change of the limit, not once a window.
+    // Compute the schedule's logarithm once per change of the limit, not once per window.
     if (*before_ != factor_for_) {
       factor_for_ = *before_;
       factor_ = 1 + scale_ * schedule_.At(*before_);
@@ -69,10 +69,10 @@ class HoldWrapper final : public RecommenderWrapper {
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
     if (!before_.has_value()) return std::nullopt;
-    // A falling sequence of (limit, window): the front is the highest of the last windows_.
-    if (size_ > 0 && ring_[size_ - 1].window > next.index) size_ = 0;  // restored from a later time than now
+    // A strictly falling sequence of (limit, window): the front is the highest of the last windows_.
+    if (size_ > 0 && ring_[size_ - 1].window > next.index) size_ = 0;  // restored from a later time
     while (size_ > 0 && ring_[size_ - 1].limit <= *before_) --size_;
-    if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;  // a second call for this window
+    if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;  // second call for this window
     ring_[size_++] = {*before_, next.index};
     int expired = 0;
     while (ring_[expired].window <= next.index - windows_) ++expired;
@@ -90,7 +90,7 @@ class HoldWrapper final : public RecommenderWrapper {
             before_, ring_[0].limit);
   }
   std::unique_ptr<Recommender> Clone() const override {
-    return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run holds nothing yet
+    return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run holds nothing
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
   void Save(ByteWriter& out) const override {
@@ -120,8 +120,7 @@ class HoldWrapper final : public RecommenderWrapper {
   }
 
  private:
-  // No float: a limit that is a multiple of the granularity must stay one, or rounding up would add a whole
-  // step.
+  // Doubles: a multiple of the granularity must stay one, or rounding up would add a whole step.
   struct Entry {
     double limit = 0;
     int32_t window = 0;
@@ -141,7 +140,8 @@ class OomFloorWrapper final : public RecommenderWrapper {
     inner().ObserveOom(event);
     const auto hold = static_cast<int32_t>(settings_.hold_s / kWindowSeconds);
     double bumped = OomBump(event.limit, settings_);
-    // Killed again at the limit that the kill before had raised, within an hour: usage is far above it.
+    // Killed again within an hour, at the limit that the last kill had raised: the need is far above it, so
+    // raise twice as far.
     const bool again = until_ != INT32_MIN && event.window.index - (until_ - hold) <= kWindowsPerHour &&
                        event.limit >= 0.99 * floor_;
     if (again) bumped = OomBump(bumped, settings_);
@@ -234,7 +234,7 @@ class BoundsWrapper final : public RecommenderWrapper {
  private:
   double Rounded(double limit) const {
     if (granularity_ <= 0) return limit;
-    // Limits that are a multiple already, up to rounding noise, stay.
+    // Keep limits that are a multiple already, up to rounding noise.
     return std::ceil(limit / granularity_ - 1e-9) * granularity_;
   }
   double Bounded(double limit) const {
@@ -245,7 +245,7 @@ class BoundsWrapper final : public RecommenderWrapper {
   std::string lower_by() const { return bound_by_.has_value() ? bound_by_->lower : ""; }
   std::string upper_by() const { return bound_by_.has_value() ? bound_by_->upper : ""; }
 
-  // As BoundSettings; most bounds are the owner's, and there are two of these a job.
+  // As in BoundSettings, but on the heap: most bounds are the owner's, and each job has two of these objects.
   struct BoundBy {
     std::string lower, upper;
   };

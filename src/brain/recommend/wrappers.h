@@ -1,5 +1,5 @@
-// Recommenders round a recommender: margin, hold, OOM floor, rounding and bounds. Each does one thing, adds
-// its step to the reason and passes the rest through.
+// Wrappers around a recommender: margin, hold, OOM floor, floor, rounding and bounds. Each does one thing,
+// adds its step to the reason and forwards all other calls.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace taut::brain {
 
-// Passes everything through; the base of the wrappers below.
+// Forwards all calls; the base of the wrappers below.
 class RecommenderWrapper : public Recommender {
  public:
   explicit RecommenderWrapper(std::unique_ptr<Recommender> inner) : inner_(std::move(inner)) {}
@@ -37,40 +37,41 @@ class RecommenderWrapper : public Recommender {
   std::unique_ptr<Recommender> inner_;
 };
 
-// limit * (1 + margin(limit) * scale).
+// Recommends limit * (1 + margin(limit) * scale).
 std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, MarginSchedule schedule,
                                         double scale);
 
 inline constexpr int kMaxHoldWindows = 16;
-// The highest recommendation made in the last `windows` (<= kMaxHoldWindows) windows, this one included.
+// Recommends the highest recommendation of the last `windows` (<= kMaxHoldWindows) windows, the current one
+// included.
 std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int windows);
 
-// After an OOM at limit L the recommendation is at least max(ratio * L, L + bytes) for hold_s
-// (docs/references.md, C6), and the owner's limit no longer stands in for a missing one. Memory only: wrap no
-// CPU recommender in it.
+// After an OOM kill at limit L, recommends at least max(ratio * L, L + bytes) for hold_s (docs/references.md,
+// C6), even where `inner` recommends nothing. For memory only.
 std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, OomSettings settings);
 
 struct FloorSettings {
-  double least = 0;         // cores or bytes
-  bool keep_start = false;  // not below what the program used in the first windows after a start
-  // Of a job without kYoungDays of history, where the recommender itself forecasts no risk: the limit is
-  // wider by twice this share on the second day, by this until its fourth, then by half of it.
+  double least = 0;         // lower bound, cores or bytes
+  bool keep_start = false;  // at least the usage in the first windows after a start
+  // For a job with less than kYoungDays of history and no risk forecast of the recommender: share by which
+  // the limit is raised, doubled on the second day, full until the fourth, then half.
   double young_margin = 0;
-  // History without which the recommender gives no limit: until then there is a provisional one. 0: none.
+  // History that the recommender requires before it yields a limit, in seconds; until then this wrapper
+  // yields a provisional one. 0: none.
   double min_history_s = 0;
   static constexpr int kStartWindows = 3;
   static constexpr int32_t kYoungDays = 8;
 };
-// Makes the provisional limit, too.
-// At least `least` and, with keep_start, the highest usage of the first kStartWindows windows after each of
-// the last two starts; but never above the owner's limit for these reasons. A start is the first window
-// measured, or the first after two that were not: of a job of many tasks, that all of them were absent.
+// Recommends at least `least` and, with keep_start, the highest usage of the first kStartWindows windows
+// after each of the last two starts. These floors never exceed the owner's limit. A start is the first
+// measured window, or the first after two that were not, so that all tasks were absent. Also yields the
+// provisional limit.
 std::unique_ptr<Recommender> WithFloor(std::unique_ptr<Recommender> inner, FloorSettings settings);
 
-// Rounds up to the granularity, then holds within the bounds (the bounds win).
+// Rounds up to the granularity, then applies the bounds, which win.
 std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, BoundSettings bounds);
 
-// What an OOM at `limit` injects as the usage there would have been: max(ratio * limit, limit + bytes).
+// Returns the assumed need of a task that was killed at `limit`: max(ratio * limit, limit + bytes).
 double OomBump(double limit, const OomSettings& settings);
 
 }  // namespace taut::brain
