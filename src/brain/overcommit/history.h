@@ -1,4 +1,4 @@
-// The recent windows of a machine or a task, and the states of the tasks on a machine.
+// The recent windows of a machine or a task, and per-task states of a machine.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,11 @@
 
 namespace taut::brain {
 
-// False for a number of a window that only damaged bytes have.
+// Returns false for a window number that occurs in damaged bytes only.
 constexpr bool IsWindow(int32_t index) { return index > INT32_MIN / 2 && index < INT32_MAX / 2; }
 
-// The values of the last `windows` windows, by window and not by count: a window without a value stays empty.
+// The values of the last `windows` windows, indexed by window: a window without a value stays empty. Windows
+// must ascend. REQUIRES: windows > 0.
 class WindowRing {
  public:
   explicit WindowRing(size_t windows) : values_(windows, kAbsent) {}
@@ -27,27 +28,27 @@ class WindowRing {
     values_[Slot(window)] = value;
     ++seen_;
   }
-  // Keeps the higher of the window's value and this one.
+  // Stores the value unless the window already has a higher one.
   void PutHighest(WindowId window, float value) {
     Advance(window);
     float& at = values_[Slot(window)];
     at = std::max(at, value);
     ++seen_;
   }
-  // Windows up to this one without a value are empty.
+  // Moves to this window; windows in between and this one are empty until they get a value.
   void Advance(WindowId window);
-  // In no order; absent values are negative.
+  // Returns the values in no particular order; absent ones are negative.
   std::span<const float> values() const { return values_; }
-  uint64_t seen() const { return seen_; }  // values ever put
-  // Negative if there is none.
+  uint64_t seen() const { return seen_; }  // number of values ever stored
+  // Returns the highest value; negative if there is none. O(windows).
   float Highest() const;
-  // Of the last `windows` up to the one last put or advanced to.
+  // Returns the highest value of the last `windows` windows up to the current one; negative if there is none.
   float HighestOfLast(size_t windows) const;
-  size_t PresentOfLast(size_t windows) const;  // those with a value
+  size_t PresentOfLast(size_t windows) const;  // number of these windows with a value
 
-  // A bit for each window, and the values that are there.
+  // Appends a bit per window, and the present values.
   void Save(ByteWriter& out) const;
-  // Into a ring of as many windows. DataLoss for bytes that Save cannot have written.
+  // Restores a ring with the same number of windows. DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -62,7 +63,7 @@ class WindowRing {
   uint64_t seen_ = 0;
 };
 
-// One state for each task on the machine. A task that is absent from a window's list loses its state at once.
+// One state per task on the machine. A task that is absent from a window's list loses its state at once.
 template <typename State>
 class TaskStates {
  public:
@@ -71,7 +72,8 @@ class TaskStates {
     State state;
   };
 
-  // Matches the entries with the tasks, which ascend by task; entry i is then of tasks[i].
+  // Updates the entries to the given tasks, which ascend by task; entry i then belongs to tasks[i]. `make`
+  // creates the state of a new task. O(tasks).
   template <typename Make>
   std::span<Entry> Match(std::span<const TaskLoad> tasks, const Make& make) {
     const bool same = entries_.size() == tasks.size() &&
@@ -94,7 +96,7 @@ class TaskStates {
     return entries_;
   }
   std::span<const Entry> entries() const { return entries_; }
-  uint64_t changes() const { return changes_; }  // times that a task came or went
+  uint64_t changes() const { return changes_; }  // number of updates in which a task came or left
 
   template <typename Put>
   void Save(ByteWriter& out, const Put& put) const {
@@ -105,7 +107,7 @@ class TaskStates {
       put(e.state);
     }
   }
-  // `make` as that of Match, `get` reads one state. DataLoss for bytes that Save cannot have written.
+  // `make` is the one of Match; `get` restores one state. DataLoss for bytes that Save cannot have written.
   template <typename Make, typename Get>
   absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
     changes_ = in.GetVarint();
@@ -129,7 +131,7 @@ struct Spread {
   double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two
   size_t n = 0;
 };
-// Of the values that are not negative.
+// Returns mean and deviation of the values that are not negative.
 Spread SpreadOf(std::span<const float> values);
 
 }  // namespace taut::brain

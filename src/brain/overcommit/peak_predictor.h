@@ -1,7 +1,7 @@
-// What all tasks of a machine will use at once, of one resource, within the coming horizon.
+// Predicts the joint usage of all tasks of a machine, of one resource: its peak within the coming horizon.
 //
-// A predictor serves all machines of a cell. Windows ascend; within a window each machine is observed at most
-// once. What a prediction knows are the windows observed before it.
+// A predictor serves all machines of a cell. Windows ascend, and each machine is observed at most once per
+// window. A prediction uses only the windows observed before it.
 #pragma once
 
 #include <cstdint>
@@ -20,53 +20,57 @@ namespace taut::brain {
 struct TaskLoad {
   uint64_t task = 0;
   float usage = -1;  // negative: not measured
-  float limit = 0;   // the owner's; usage above it counts as the limit
+  float limit = 0;   // the owner's limit; usage above it counts as the limit
 
   bool measured() const { return usage >= 0; }
   float capped() const { return usage < limit ? usage : limit; }
 };
 
-// A machine in one window: its tasks, ascending by task, and their sums.
+// A machine in one window: its tasks in ascending order, and their sums.
 struct MachineWindow {
   std::span<const TaskLoad> tasks;
-  double limit = 0;           // of all tasks
-  double measured_limit = 0;  // of those that were measured
-  double usage = 0;           // of those that were measured
+  double limit = 0;           // sum over all tasks
+  double measured_limit = 0;  // sum over measured tasks
+  double usage = 0;           // sum over measured tasks
 
-  // A window in which tasks with less than half of the limits were measured says nothing of the machine.
+  // False if less than half of the limits belong to measured tasks: such a window shows nothing about the
+  // machine.
   bool measured() const { return measured_limit > 0 && measured_limit >= limit / 2; }
 };
+// Sums up the tasks, which must outlive the result.
 MachineWindow Sum(std::span<const TaskLoad> tasks);
 
+// Not thread-safe.
 class PeakPredictor {
  public:
   virtual ~PeakPredictor() = default;
 
   virtual void Observe(WindowId window, uint32_t machine, const MachineWindow& load) = 0;
-  // Once every machine was observed in this window.
+  // Ends a window, after every machine was observed in it.
   virtual void EndWindow(WindowId /*window*/) {}
-  // The peak of the tasks of the machine's last window; at most the sum of their limits, and 0 for a machine
-  // never observed. The same until the next Observe.
+  // Returns the predicted peak of the tasks in the machine's last window. At most the sum of their limits; 0
+  // for a machine that was never observed. Unchanged until the next Observe or EndWindow.
   virtual double Predict(uint32_t machine) const = 0;
-  // Sets recommender, sentence and facts of the prediction.
+  // Sets recommender, sentence and facts of the prediction in `reason`.
   virtual void Explain(uint32_t machine, Reason& reason) const = 0;
 };
 
-// A predictor whose state outlives a restart of the program.
+// A predictor whose state survives a restart of the program.
 class DurablePredictor : public PeakPredictor {
  public:
-  // As Explain, with amounts as `text` writes them.
+  // Explains the prediction, with amounts formatted by `text`.
   virtual void ExplainIn(uint32_t machine, absl::FunctionRef<std::string(double)> text,
                          Reason& reason) const = 0;
-  // Whether the prediction rests on what was observed; else it is the limits, or a share of them.
+  // Returns true if the prediction uses observations; false if it is the limits or a share of them.
   virtual bool Learnt(uint32_t machine) const = 0;
-  // The number is given to another machine. REQUIRES: it was not observed within the horizon.
+  // Clears the state of a machine, whose number is given to another one. REQUIRES: it was not observed within
+  // the horizon.
   virtual void Forget(uint32_t machine) = 0;
 
-  // The same settings, or all but the ordered share, on the other side.
+  // Saves the state, for a predictor with the same settings except the ordered share.
   virtual void Save(ByteWriter& out) const = 0;
-  // Into a new predictor; not OK: it knows nothing still. DataLoss for bytes that Save cannot have written,
-  // FailedPrecondition for those of other settings.
+  // Restores the state of a new predictor. On error it stays new: DataLoss for bytes that Save cannot have
+  // written, FailedPrecondition for other settings, Unimplemented for another version.
   virtual absl::Status Load(ByteReader& in) = 0;
 };
 

@@ -13,7 +13,7 @@ namespace taut::brain {
 namespace {
 
 constexpr double kBin = 0.001;
-constexpr double kLeast = -2, kMost = 48;  // errors outside count as these
+constexpr double kLeast = -2, kMost = 48;  // errors outside count as these bounds
 constexpr double kWeekDays = 7;
 
 constexpr PoolBase kBases[kPoolBases] = {
@@ -28,7 +28,7 @@ constexpr PoolBase kBases[kPoolBases] = {
      [](const PoolFeatures& f) { return std::max(f.own_week - f.week, 1e-3 * f.limit); }},
 };
 
-constexpr uint32_t kPoolState = 1;  // version of what Save writes
+constexpr uint32_t kPoolState = 1;  // version of the saved state
 constexpr size_t kMaxMachines = 1'000'000;
 
 std::string PlainText(double amount) { return fmt::format("{:.6g}", amount); }
@@ -76,7 +76,8 @@ class PoolPredictor final : public PoolForecaster {
     }
   }
 
-  // At the end of a block: what came of the forecasts of a horizon ago, and the forecasts of now.
+  // At the end of a block, compares the forecasts of one horizon ago with the observed peaks, and makes new
+  // forecasts.
   void EndWindow(WindowId window) override {
     if (BlockOf(window) == BlockOf(window.next())) return;
     const WindowId block = BlockOf(window);
@@ -185,12 +186,12 @@ class PoolPredictor final : public PoolForecaster {
  private:
   struct Task {
     explicit Task(size_t blocks) : peaks(blocks) {}
-    WindowRing peaks;  // by block
+    WindowRing peaks;  // peaks by block
     uint32_t samples = 0;
   };
   struct Machine {
     explicit Machine(size_t blocks) : peaks(blocks) {}
-    WindowRing peaks;  // by block
+    WindowRing peaks;  // peaks by block
     TaskStates<Task> tasks;
     std::optional<WindowId> first;
     WindowId last;
@@ -202,7 +203,7 @@ class PoolPredictor final : public PoolForecaster {
       double base = 0, scale = 0;
     };
     uint32_t machine = 0;
-    uint64_t tasks = 0;  // changes of its tasks until then
+    uint64_t tasks = 0;  // TaskStates::changes() at the forecast
     double peak = 0;
     std::array<Of, kPoolBases> of;
   };
@@ -319,7 +320,7 @@ class PoolPredictor final : public PoolForecaster {
           fmt::format("state of the pool of version {}, this one reads {}", version, kPoolState));
     if (block != block_windows_ || horizon != horizon_blocks_)
       return absl::FailedPreconditionError("state of a pool of other settings");
-    // With another ordered share the errors stand, and the share in use begins again.
+    // With another ordered share the errors stay valid, but the share in use starts again.
     if (over == settings_.over && !order_.Restore(used))
       return absl::DataLossError("the pool has a share in use that is out of bounds");
     return absl::OkStatus();
@@ -347,7 +348,8 @@ class PoolPredictor final : public PoolForecaster {
     uint64_t n = 0, passed = 0;
     for (const Forecast& forecast : past.machines) {
       const Machine& m = machines_[forecast.machine];
-      // The peak of other tasks says nothing, nor does one of which less than half was measured.
+      // Skip a machine whose tasks changed, since the peak belongs to other tasks, or of which less than half
+      // was measured.
       if (m.tasks.changes() != forecast.tasks) continue;
       if (2 * m.peaks.PresentOfLast(static_cast<size_t>(horizon_blocks_)) <
           static_cast<size_t>(horizon_blocks_))
@@ -364,7 +366,8 @@ class PoolPredictor final : public PoolForecaster {
     ++compared_;
     order_.Take(static_cast<double>(passed) / static_cast<double>(n));
   }
-  // The machines of one day may all pass at once, so that few days show little, on however many machines.
+  // Returns the share to use. Peaks of one day are correlated over all machines, so that the share grows with
+  // the days compared, not with the machines.
   double Share() const {
     const double days = static_cast<double>(compared_) * block_windows_ / kWindowsPerDay;
     return order_.used() * days / (days + settings_.prior_days);
@@ -383,7 +386,7 @@ class PoolPredictor final : public PoolForecaster {
   std::array<double, kPoolBases> quantiles_ = {};
   PoolOrder order_;
   uint64_t compared_ = 0;  // blocks whose forecasts were compared
-  double share_ = 0;       // of errors above the quantiles
+  double share_ = 0;       // share of errors above the quantiles
 };
 
 }  // namespace

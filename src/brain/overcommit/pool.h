@@ -1,5 +1,6 @@
-// The pool: the distribution of a machine's peak from all machines of the cell, at an ordered share of
-// machine-days whose peak passes the prediction. docs/algorithms/overcommit.md, "The pool".
+// The pool: predicts a machine's peak from the distribution of forecast errors of all machines of the cell,
+// so that the ordered share of machine-days exceeds the prediction. docs/algorithms/overcommit.md, "The
+// pool".
 #pragma once
 
 #include <array>
@@ -15,34 +16,36 @@
 
 namespace taut::brain {
 
-// What a machine's recent usage shows, in the unit of the resource.
+// Features of a machine's recent usage, in the unit of the resource.
 struct PoolFeatures {
   double limit = 0;          // sum of the tasks' limits
-  double day = 0, week = 0;  // the machine's highest usage of so long
-  double fortnight = 0;      //
+  double day = 0, week = 0;  // the machine's highest usage of a day, a week ...
+  double fortnight = 0;      // ... and two weeks
   double own_week = 0;       // sum of the tasks' own highest usages of a week
 };
 
-// A forecast is base + q * scale, where q is a quantile of (peak - base) / scale over past forecasts; the
-// prediction is the mean of those of all bases.
+// A forecast is base + q * scale, where q is a quantile of (peak - base) / scale over past forecasts. The
+// prediction is the mean of the forecasts of all bases.
 struct PoolBase {
   std::string_view name, what;
   double (*base)(const PoolFeatures&);
-  double (*scale)(const PoolFeatures&);  // positive if the limit is
+  double (*scale)(const PoolFeatures&);  // > 0 if the limit is > 0
 };
 inline constexpr size_t kPoolBases = 3;
 std::span<const PoolBase, kPoolBases> PoolBases();
 
-// How far the peaks of past forecasts were above their bases, in scales: counts of bins of 0.001.
+// Errors of past forecasts, (peak - base) / scale, as counts in bins of 0.001 from -2 to 48. Errors outside
+// count at the ends.
 class PoolErrors {
  public:
   PoolErrors();
   void Add(double error);
   uint64_t n() const { return n_; }
-  // At most a share `over` of n + 1 errors is above it (the upper edge of a bin). REQUIRES: n() > 0.
+  // Returns a bin's upper edge that at most the share `over` of n + 1 errors exceeds. O(bins). REQUIRES: n()
+  // > 0.
   double Quantile(double over) const;
 
-  void Save(ByteWriter& out) const;  // the bins that are not empty
+  void Save(ByteWriter& out) const;  // appends the bins that are not empty
   absl::Status Load(ByteReader& in);
 
  private:
@@ -50,27 +53,28 @@ class PoolErrors {
   uint64_t n_ = 0;
 };
 
-// The share whose quantile is used, so that in the long run the ordered share is delivered: it moves against
-// what was delivered (adaptive conformal inference; references.md).
+// Controls the share whose quantile is used so that the ordered share is delivered in the long run: it moves
+// against the delivered share (adaptive conformal inference; docs/references.md).
 class PoolOrder {
  public:
   PoolOrder(double ordered, double gain) : ordered_(ordered), gain_(gain), used_(ordered) {}
-  // The share of machines whose peak passed the forecasts of one time.
+  // Updates the share in use. `passed` is the share of machines whose peak exceeded the forecasts of one
+  // time.
   void Take(double passed);
   double used() const { return used_; }
-  // As of before a restart. False: out of the bounds that Take keeps.
+  // Restores the share in use after a restart. Returns false if it is outside the bounds that Take keeps.
   bool Restore(double used);
 
  private:
   double ordered_, gain_, used_;
 };
 
-// What it has learnt of a cell can be used for machines that it never observed.
+// A pool whose quantiles can be used for machines that it never observed.
 class PoolForecaster : public DurablePredictor {
  public:
-  // The q of each base, once min_days of forecasts were compared.
+  // Returns the quantile q of each base; nullopt before min_days of forecasts were compared.
   virtual std::optional<std::array<double, kPoolBases>> Quantiles() const = 0;
-  virtual double MachineDays() const = 0;  // of forecasts that were compared
+  virtual double MachineDays() const = 0;  // machine-days of forecasts that were compared
 };
 std::unique_ptr<PoolForecaster> NewPoolPredictor(const PoolSettings& settings, double horizon_h);
 

@@ -1,4 +1,4 @@
-// The peak predictors there are, by name. One plain table; nothing registers itself.
+// The table of peak predictors by name.
 #pragma once
 
 #include <memory>
@@ -16,20 +16,22 @@ namespace taut::brain {
 struct PeakPredictorInfo {
   std::string_view name;
   std::string_view what;  // one line for people
-  // InvalidArgument if a setting names a predictor that does not exist.
+  // Creates the predictor. InvalidArgument if a setting contains an unknown predictor.
   absl::StatusOr<std::unique_ptr<PeakPredictor>> (*make)(const OvercommitSettings& settings);
-  // A machine's prediction is the sum of those for each of its tasks alone: each is a reservation of its task.
+  // True if a machine's prediction is the sum of its predictions for each task alone: each is the reservation
+  // of a task.
   bool sums_tasks = false;
-  // Of others: the same for machines that are put together. Null if it sums up tasks.
+  // Creates the predictor for machines that are put together; null if sums_tasks.
   absl::StatusOr<std::unique_ptr<SummedPeak>> (*summed)(const OvercommitSettings& settings) = nullptr;
 };
-// All of them, in the order they are shown.
+// Returns all predictors in the order in which they are shown.
 std::span<const PeakPredictorInfo> PeakPredictors();
-// InvalidArgument naming the choices.
+// Returns the row with this name. InvalidArgument lists the choices.
 absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name);
 
-// "name" or "name:key=value:key=value", where a key is a setting of that predictor without its name:
-// "n-sigma:n=10:window=7d". InvalidArgument names what is wrong. Old keys are read with a notice.
+// Creates a predictor from "name" or "name:key=value:key=value", where the keys are its settings without its
+// name: "n-sigma:n=10:window=7d". InvalidArgument for an unknown name, key or value. Former keys are accepted
+// with a notice.
 absl::StatusOr<std::unique_ptr<PeakPredictor>> NewPeakPredictor(std::string_view spec,
                                                                 OvercommitSettings settings,
                                                                 SettingNotices* notices = nullptr);

@@ -1,6 +1,6 @@
-// What a machine counts for one task of one resource: its limit at first, then a slow way down to what it uses
-// and a margin, and up again at once. Borg, EuroSys 2015, section 5.5; docs/algorithms/overcommit.md,
-// "Reservations".
+// The reservation of one task and resource: what its machine counts for it. It starts at the limit, decays
+// slowly to usage plus a margin, and rises at once. Borg, EuroSys 2015, section 5.5;
+// docs/algorithms/overcommit.md, "Reservations".
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,32 @@
 
 namespace taut::brain {
 
-// The paper gives `start_s` alone; margin and half-life are ours.
+// The paper specifies `start_s` only; margin and half-life are ours.
 struct ReservationSettings {
-  double margin = 0.15;    // of the usage
-  double half_life_h = 1;  // of what is above usage and margin
-  int64_t start_s = 300;   // after the task was first seen, its reservation is the limit
+  double margin = 0.15;    // share of the usage
+  double half_life_h = 1;  // of the part above usage and margin
+  int64_t start_s = 300;   // until this long after the task was first seen, the limit is reserved
 };
 
+// Not thread-safe.
 class Reservation {
  public:
   struct Figures {
-    std::optional<double> usage;  // of the window; absent: not measured, and the reservation stays
-    std::optional<double> asked;  // what the scheduler counts: it begins here; absent: at usage and margin
-    std::optional<double> cap;    // the task cannot use more
+    std::optional<double> usage;  // usage of the window; absent: not measured, keep the reservation
+    std::optional<double>
+        asked;                  // the scheduler's amount at the start; absent: usage and margin
+    std::optional<double> cap;  // upper bound of the task's usage
   };
-  // Windows ascend. Returns value().
+  // Updates the reservation for a window, which must ascend, and returns value().
   std::optional<double> Step(WindowId window, const Figures& figures, const ReservationSettings& settings);
 
-  // Absent: neither a limit nor usage was seen.
+  // Returns the reservation; absent before a limit or usage was seen.
   std::optional<double> value() const { return value_ < 0 ? std::nullopt : std::optional<double>(value_); }
-  // Of the first Step. REQUIRES: there was one.
+  // Window of the first Step. REQUIRES: there was one.
   WindowId first() const { return first_; }
 
   void Save(ByteWriter& out) const;
-  // DataLoss for bytes that Save cannot have written.
+  // Returns DataLoss for bytes that Save cannot have written.
   static absl::StatusOr<Reservation> Load(ByteReader& in);
 
  private:

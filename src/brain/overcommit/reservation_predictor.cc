@@ -1,4 +1,4 @@
-// The sum of the tasks' reservations as a prediction of the machine's peak.
+// Predicts a machine's peak as the sum of its tasks' reservations.
 #include <utility>
 #include <vector>
 

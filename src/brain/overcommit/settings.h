@@ -1,5 +1,5 @@
-// Every parameter of the peak predictors, with its default and source. docs/algorithms/overcommit.md has
-// the formulas.
+// All parameters of the peak predictors, with default and source. docs/algorithms/overcommit.md has the
+// formulas.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct BorgSettings {
   double share = 0.9;
 };
 
-// Bashir et al., EuroSys 2021 (references.md).
+// Bashir et al., EuroSys 2021 (docs/references.md).
 struct NSigmaSettings {
   double n = 5;
   double window_h = 10;
@@ -30,7 +30,7 @@ struct RcLikeSettings {
   double min_samples = 24;
 };
 
-// Of the machine's own usage, where rc-like adds up those of its tasks.
+// A percentile of the machine's own usage; rc-like sums percentiles of its tasks.
 struct MachinePercentileSettings {
   double percentile = 99;
   double window_h = 7 * 24;
@@ -40,7 +40,7 @@ struct MachinePercentileSettings {
 struct MachineMaxSettings {
   double days = 7;
   double factor = 1;
-  double share = 0;  // of what the tasks' own maxima add up to beyond the machine's
+  double share = 0;  // share of the tasks' own maxima beyond the machine's
   double min_samples = 24;
 };
 
@@ -51,10 +51,10 @@ struct MaxSettings {
 // docs/algorithms/overcommit.md, "The pool".
 struct PoolSettings {
   double over = 0.03;       // the ordered share of machine-days whose peak passes the prediction
-  double gain = 0.2;        // how fast the share in use moves with the share delivered
-  double prior_days = 4;    // after d days of comparisons the share in use is times d / (d + this)
-  double every_h = 2;       // between two forecasts that are compared with what came
-  double history_days = 7;  // of a machine before it is forecast
+  double gain = 0.2;        // speed at which the share in use follows the delivered one
+  double prior_days = 4;    // after d days of comparisons the share in use is multiplied by d / (d + this)
+  double every_h = 2;       // hours between two forecasts that are compared with the observed peaks
+  double history_days = 7;  // history of a machine before it is forecast
   double min_days = 20;     // machine-days of completed forecasts before they are used
   double min_samples = 24;  // windows; a task with fewer counts with its limit
 };
@@ -73,7 +73,8 @@ struct OvercommitSettings {
 
 using OvercommitSetting = SettingRow<OvercommitSettings>;
 std::span<const OvercommitSetting> OvercommitSettingsTable();
-// InvalidArgument names the key, what is allowed or the nearest key. An old key is read with a notice.
+// Sets one value from text. InvalidArgument contains the key with the allowed values, or the nearest key. A
+// former key is accepted with a notice.
 absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, OvercommitSettings& settings,
                                   SettingNotices* notices = nullptr);
 

@@ -5,7 +5,7 @@
 namespace taut::brain {
 namespace {
 
-// Should `a` go rather than `b`, when so much is `missing`?
+// Returns true if `a` is killed before `b` while `missing` bytes must be freed.
 bool GoesBefore(const SoftTask& a, const SoftTask& b, double missing) {
   if (a.tier != b.tier) return a.tier < b.tier;
   const double over_a = a.usage - a.request, over_b = b.usage - b.request;
@@ -28,7 +28,7 @@ std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capaci
       if (gone[i] || tasks[i].usage <= 0) continue;
       if (!next.has_value() || GoesBefore(tasks[i], tasks[*next], used - capacity)) next = i;
     }
-    if (!next.has_value()) break;  // what is left of the sum is its rounding
+    if (!next.has_value()) break;  // only rounding of the sum is left
     gone[*next] = true;
     used -= tasks[*next].usage;
     victims.push_back(*next);

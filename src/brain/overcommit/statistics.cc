@@ -14,16 +14,16 @@ size_t WindowsOf(double hours) {
   return static_cast<size_t>(std::max(1.0, std::round(hours * kWindowsPerHour)));
 }
 
-// Of machine `i`, which exists afterwards.
+// Returns the state of machine `i`, creating it if necessary.
 template <typename State, typename Make>
 State& At(std::vector<State>& machines, uint32_t i, const Make& make) {
   while (machines.size() <= i) machines.push_back(make());
   return machines[i];
 }
 
-constexpr uint32_t kShareState = 1;  // version of what SharePredictor saves
+constexpr uint32_t kShareState = 1;  // version of SharePredictor's state
 
-// A share of the sum of limits.
+// Predicts a share of the sum of limits.
 class SharePredictor final : public DurablePredictor {
  public:
   SharePredictor(std::string_view name, double share) : name_(name), share_(share) {}
@@ -77,7 +77,7 @@ class SharePredictor final : public DurablePredictor {
   std::vector<double> limits_;
 };
 
-// The limits of the tasks that are known well enough, and of those that are not.
+// Sums of the limits of tasks with enough history (warm) and without (cold).
 struct Limits {
   double warm = 0, cold = 0;
   uint32_t cold_tasks = 0;
@@ -93,7 +93,7 @@ std::string ColdText(const Limits& limits) {
                      limits.cold);
 }
 
-// Counts each task's samples, and adds up the limits.
+// Counts each task's samples and sums up the limits.
 template <typename State>
 Limits TakeSamples(std::span<const TaskLoad> tasks, std::span<typename TaskStates<State>::Entry> states,
                    double min_samples) {
@@ -115,7 +115,7 @@ struct Counted {
   uint32_t samples = 0;
 };
 
-// The usage over limits of each machine, by window, and what of its limits a statistic of them stands for.
+// Keeps each machine's usage over limits by window; a statistic of these ratios is applied to its limits.
 class RatioPredictor : public PeakPredictor {
  public:
   RatioPredictor(double window_h, double min_samples) : window_h_(window_h), min_samples_(min_samples) {}
@@ -140,7 +140,7 @@ class RatioPredictor : public PeakPredictor {
     TaskStates<Counted> tasks;
     Limits limits;
   };
-  // Null for a machine never observed.
+  // Returns null for a machine that was never observed.
   const Machine* Find(uint32_t machine) const {
     return machine < machines_.size() ? &machines_[machine] : nullptr;
   }
@@ -150,7 +150,7 @@ class RatioPredictor : public PeakPredictor {
   std::vector<Machine> machines_;
 };
 
-// Mean + N standard deviations of usage over limits, of the machine.
+// Predicts mean + N standard deviations of the machine's usage over limits.
 class NSigmaPredictor final : public RatioPredictor {
  public:
   explicit NSigmaPredictor(const NSigmaSettings& settings)
@@ -177,7 +177,7 @@ class NSigmaPredictor final : public RatioPredictor {
   double n_;
 };
 
-// A percentile of usage over limits, of the machine.
+// Predicts a percentile of the machine's usage over limits.
 class MachinePercentilePredictor final : public RatioPredictor {
  public:
   explicit MachinePercentilePredictor(const MachinePercentileSettings& settings)
@@ -214,7 +214,7 @@ class MachinePercentilePredictor final : public RatioPredictor {
   MachinePercentileSettings settings_;
 };
 
-// Per task: the percentile of its usage over its limit, times the limit of now.
+// Sums, over the tasks, a percentile of the task's usage over its limit, times its current limit.
 class RcLikePredictor final : public PeakPredictor {
  public:
   explicit RcLikePredictor(const RcLikeSettings& settings) : settings_(settings) {}
@@ -279,8 +279,8 @@ class RcLikePredictor final : public PeakPredictor {
   std::vector<Machine> machines_;
 };
 
-// The machine's highest usage of some days, times a factor, plus a share of what its tasks' own maxima exceed
-// it by.
+// Predicts the machine's highest usage of some days times a factor, plus a share of the amount by which its
+// tasks' own maxima exceed it.
 class MachineMaxPredictor final : public PeakPredictor {
  public:
   explicit MachineMaxPredictor(const MachineMaxSettings& settings) : settings_(settings) {}
@@ -298,7 +298,7 @@ class MachineMaxPredictor final : public PeakPredictor {
         states[i].state.usages.Advance(window);
       }
     }
-    // Cold tasks count with their limits: their usage is left out.
+    // Cold tasks count with their limits, so that their usage must not count again.
     double usage = 0;
     for (size_t i = 0; i < load.tasks.size(); ++i) {
       const bool warm = states[i].state.samples >= settings_.min_samples;
@@ -381,7 +381,7 @@ class MaxPredictor final : public PeakPredictor {
   }
 
  private:
-  // The first where several are equal.
+  // Returns the predictor with the highest prediction, the first among equals.
   const PeakPredictor* Highest(uint32_t machine) const {
     const PeakPredictor* best = of_.front().get();
     double peak = best->Predict(machine);

@@ -1,4 +1,4 @@
-// The peak predictors that are a statistic of one machine's own history. NewX of each;
+// Peak predictors that are statistics of each machine's own history, or combine predictors.
 // docs/algorithms/overcommit.md, "Overcommit", has the formulas.
 #pragma once
 
@@ -16,9 +16,9 @@ std::unique_ptr<PeakPredictor> NewNSigmaPredictor(const NSigmaSettings& settings
 std::unique_ptr<PeakPredictor> NewMachinePercentilePredictor(const MachinePercentileSettings& settings);
 std::unique_ptr<PeakPredictor> NewRcLikePredictor(const RcLikeSettings& settings);
 std::unique_ptr<PeakPredictor> NewMachineMaxPredictor(const MachineMaxSettings& settings);
-// The sum of the reservations of the tasks (reservation.h).
+// Predicts the sum of the tasks' reservations (reservation.h).
 std::unique_ptr<PeakPredictor> NewReservationPredictor(const ReservationSettings& settings);
-// The highest of these, which must not be empty.
+// Predicts the highest of the given predictions. REQUIRES: `of` is not empty.
 std::unique_ptr<PeakPredictor> NewMaxPredictor(std::vector<std::unique_ptr<PeakPredictor>> of);
 
 }  // namespace taut::brain

@@ -27,7 +27,8 @@ double HighestOf(std::span<const uint16_t> usage) {
   return highest;
 }
 
-// Usage over limits in each window in which tasks with at least half of the limits were measured.
+// Applies a statistic to usage over limits, over the windows in which at least half of the limits were
+// measured.
 class SummedRatio : public SummedPeak {
  public:
   SummedRatio(double window_h, double min_samples) : windows_(Windows(window_h)), min_samples_(min_samples) {}
@@ -44,11 +45,11 @@ class SummedRatio : public SummedPeak {
   }
 
  protected:
-  // Infinite if there are too few.
+  // Returns the statistic; infinite for too few ratios.
   virtual double Of(std::vector<float>& ratios) const = 0;
 
  private:
-  // One packing runs on one thread; several share this object.
+  // Scratch memory per thread: several threads share this object, each with one packing.
   static std::vector<float>& ratios() {
     thread_local std::vector<float> all;
     return all;
@@ -107,7 +108,7 @@ class SummedMachineMax final : public SummedPeak {
   const size_t windows_;
 };
 
-// With the quantiles of the errors that a pool made over machines of the same tasks.
+// Uses the error quantiles of a pool that observes machines made of the same tasks.
 class SummedPool final : public SummedPeak {
  public:
   SummedPool(const PoolSettings& settings, double horizon_h)
@@ -155,7 +156,8 @@ class SummedPool final : public SummedPeak {
  private:
   static constexpr double kWeekDays = 7, kFortnightDays = 14;
 
-  // Windows of the last blocks of that number of days, of which the last may have only begun.
+  // Returns the number of windows in the last `days`, rounded to blocks, of which the last may have just
+  // begun.
   size_t Back(WindowId last, double days) const {
     const auto blocks = std::max<int64_t>(1, std::lround(days * kWindowsPerDay / block_));
     const int64_t begin = (FloorDiv(last.index, block_) - (blocks - 1)) * block_;
