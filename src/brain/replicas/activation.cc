@@ -13,7 +13,8 @@
 namespace taut::brain {
 namespace {
 
-// Before our part of a state: no count of an external answer, which may follow `inner` instead.
+// Marks this wrapper's part of a state. It differs from every count of an external answer, which may stand
+// there instead.
 constexpr uint32_t kMark = 0xAC71FA7E;
 
 double Seconds(int64_t us) { return static_cast<double>(us) / kMicrosPerSecond; }
@@ -106,7 +107,7 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
       return bounds_.Clamp(current);
     }
     const bool active = sample.load.has_value() && *sample.load > settings_.activation;
-    // An absent load is not known to be below it.
+    // An absent load may be above the threshold, so that it counts as active.
     if (active || !sample.load.has_value() || !active_at_.has_value()) active_at_ = sample.at;
     const double idle_s = Seconds(sample.at.us - active_at_->us);
     const bool to_zero =
@@ -148,7 +149,7 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
   Activation how_;
   KedaSettings settings_;
   ReplicaBounds bounds_;
-  std::optional<Timestamp> active_at_;  // the last time that the load was above the threshold
+  std::optional<Timestamp> active_at_;  // last time that the load was above the threshold or unknown
   Step step_ = Step::kHeld;
   int decided_ = 0;
 };

@@ -1,4 +1,4 @@
-// A replica policy whose job may go to zero, and back.
+// A wrapper for replica policies whose job may be scaled to zero and back.
 #pragma once
 
 #include <memory>
@@ -8,15 +8,15 @@
 
 namespace taut::brain {
 
-// What `inner` decides runs only while the load is above KedaSettings::activation, and for its cool-down after
-// that; then no task does, if the minimum is 0. `inner` has the bounds that InnerBounds gives.
-//   kKeda  KEDA as published: at zero `inner` is not asked, and the job starts with one task; explained as keda
-//   kOurs  `inner` sees every load, at zero as if one task ran, and says how many tasks the job starts with
-// The state may also be that of `inner` alone for kOurs, and the one of another minimum.
+// Applies the decisions of `inner` while the load is above KedaSettings::activation, and for the cool-down
+// after that. Then the job runs no task if its minimum is 0. `inner` must have the bounds of InnerBounds.
+//   kKeda  KEDA as published: `inner` is not called at zero, and the job starts with one task; explained as keda
+//   kOurs  `inner` observes every load, at zero as if one task ran, and decides how many tasks the job starts with
+// A saved state may also be that of `inner` alone (kOurs), or that of another minimum.
 enum class Activation : uint8_t { kKeda, kOurs };
 std::unique_ptr<ReplicaPolicy> WithActivation(std::unique_ptr<ReplicaPolicy> inner, Activation how,
                                               const KedaSettings& settings, const ReplicaBounds& bounds);
-// At least one task.
+// Returns the bounds raised to at least one task.
 ReplicaBounds InnerBounds(ReplicaBounds bounds);
 
 }  // namespace taut::brain

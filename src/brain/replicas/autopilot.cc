@@ -40,7 +40,8 @@ void AutopilotReplicaPolicy::CloseWindow(int64_t window, int current) {
   const auto count_at = [&](double capacity) {
     return bounds_.Clamp(CeilOf(statistic_ / (settings_.target * capacity)));
   };
-  // A limit that the vertical loop has changed is taken over only where the load asks for another count.
+  // Use a capacity that vertical scaling has changed only if the load requires another count at the old one:
+  // else each change of a limit would change the number of tasks.
   int raw = count_at(frozen_capacity_);
   if (raw != current) raw = count_at(capacity_);
   smoother_.Push(window, window - closed, raw, current);
@@ -73,7 +74,7 @@ void AutopilotReplicaPolicy::Explain(Reason& reason) const {
   reason.facts.push_back({"task capacity used", frozen_capacity_, ""});
 }
 
-// Windows count in averaging windows, whose length goes first.
+// Window numbers depend on the length of the averaging window, which is therefore saved first and checked.
 void AutopilotReplicaPolicy::Save(ByteWriter& out) const {
   out.Put(settings_.average_s);
   PutOptional(window_, out);

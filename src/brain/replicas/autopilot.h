@@ -1,4 +1,4 @@
-// The horizontal half of Autopilot by CPU utilisation (AP §3.3; papers.md §1.5, A15, A16).
+// Autopilot's horizontal scaling by CPU utilisation (Autopilot §3.3; docs/algorithms/replicas.md).
 #pragma once
 
 #include <deque>
@@ -26,25 +26,25 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   size_t state_bytes() const override;
 
  private:
-  // The mean of one averaging window.
+  // The mean load of one averaging window.
   struct Windowed {
     int64_t window = 0;
     double value = 0;
   };
-  // Closes the window that `window` comes after.
+  // Closes the open window, which `window` follows, and pushes a recommendation.
   void CloseWindow(int64_t window, int current);
   double Statistic() const;
 
   AutopilotReplicaSettings settings_;
   ReplicaBounds bounds_;
-  std::optional<int64_t> window_;  // the open one
+  std::optional<int64_t> window_;  // the open window
   double sum_ = 0;
   int samples_ = 0;
-  std::deque<Windowed> averages_;  // of the horizon
-  double frozen_capacity_ = 0;     // of a task, at the last change of the count; 0: none yet
-  double capacity_ = 0;            // now
+  std::deque<Windowed> averages_;  // means of the horizon, ascending by window
+  double frozen_capacity_ = 0;     // capacity of a task at the last change of the count; 0: none yet
+  double capacity_ = 0;            // current capacity of a task
   double statistic_ = 0;
-  CountSmoother smoother_;  // empty: no window has closed
+  CountSmoother smoother_;  // empty until a window has closed
   int decided_ = 0;
   bool held_ = true;
 };

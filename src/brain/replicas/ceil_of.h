@@ -1,4 +1,4 @@
-// Whole numbers of tasks from real ones.
+// Rounds real numbers of tasks up to whole ones.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace taut::brain {
 
-// What is a whole number but for rounding is that number; what is not finite stays as it is.
+// Returns `x` rounded up, but treats a relative excess of 1e-9 as rounding noise. Infinities and NaN are
+// returned as they are.
 inline double CeilOf(double x) {
   return std::isfinite(x) ? std::ceil(x - 1e-9 * std::max(1.0, std::fabs(x))) : x;
 }

@@ -1,5 +1,5 @@
-// From recommended numbers of tasks to smooth ones (AP §3.3): deferred downscaling, slow decay, no small
-// changes, limited growth.
+// Smooths recommended numbers of tasks (AP §3.3): deferred downscaling, slow decay, no small changes, limited
+// growth.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ class CountSmoother {
  public:
   explicit CountSmoother(const AutopilotReplicaSettings& settings) : settings_(settings) {}
 
-  // A recommendation in the window of this number (settings.average_s each). The count may fall by as many
-  // steps as windows have passed since the last one: 0 in the same window, where only a rise counts.
+  // Adds the recommendation `raw` in the window with this number (settings.average_s each). The count may
+  // decay by `windows_passed` steps; with 0, in the same window, it can only rise.
   void Push(int64_t window, int64_t windows_passed, int raw, int current);
-  // The smoothed count; `sample` tells what runs. Only after a Push.
+  // Returns the smoothed count, given the tasks that run. REQUIRES: Push was called.
   int Count(const LoadSample& sample) const;
 
   bool empty() const { return smoothed_ == 0; }
-  // The highest recommendation of the deferral.
+  // Highest recommendation within the deferral.
   double deferred() const { return deferred_; }
 
-  // The two parts of the state, so that a policy can write its own between them.
+  // Save the two parts of the state, between which a policy writes its own.
   void SaveRecommendations(ByteWriter& out) const;
   void SaveFigures(ByteWriter& out) const;
-  // After a failure of `in` the object is not to be used.
+  // If `in` fails, the object is not to be used.
   void LoadRecommendations(StoredValues& in);
   void LoadFigures(StoredValues& in);
   size_t heap_bytes() const { return raw_.size() * sizeof(Raw); }
@@ -41,9 +41,9 @@ class CountSmoother {
   int LimitGrowth(int count, const LoadSample& sample) const;
 
   AutopilotReplicaSettings settings_;
-  std::deque<Raw> raw_;  // of the deferral, descending
+  std::deque<Raw> raw_;  // recommendations of the deferral, counts strictly descending
   double deferred_ = 0;
-  double trajectory_ = 0;  // real-valued, so that few tasks shrink as many do
+  double trajectory_ = 0;  // a real number, so that small counts decay as large ones do
   int smoothed_ = 0;       // 0: no recommendation yet
 };
 

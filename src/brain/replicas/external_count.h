@@ -1,4 +1,4 @@
-// A number of tasks from outside in place of a policy's own, as long as it holds.
+// A wrapper that replaces a policy's number of tasks by an external one while that is valid.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace taut::brain {
 
-// Decides what TakeExternal was given last, within `bounds`, and what `inner` decides before the first answer
-// and after the last one's time. `inner` sees every sample. The answer is part of the state, which may also be
-// that of `inner` alone.
+// Decides the last answer of TakeExternal within `bounds`; before the first answer and after the last one's
+// time, the decision of `inner`, which observes every sample. The answer is saved; a state of `inner` alone
+// can also be loaded.
 std::unique_ptr<ReplicaPolicy> WithExternalCount(std::unique_ptr<ReplicaPolicy> inner,
                                                  const ReplicaBounds& bounds);
 

@@ -14,19 +14,19 @@ namespace taut::brain {
 namespace {
 
 constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen as the model's constants
-// The price's logarithm rises by this at an overloaded step, or by less where little is ordered.
+// Rise of the price's logarithm at an overloaded step; less for small ordered shares.
 constexpr double kMostRise = 0.1;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
-constexpr size_t kMostCautious = 100'000;  // one a decision in five minutes
-constexpr double kFall = 0.001;            // ... and falls at another by at most this
-constexpr double kLeastGain = 0.05;        // of the price of a change, for tasks to be started
-constexpr double kLeastLoad = 0.02;        // of the mean; the logarithm of less would only be noise
+constexpr size_t kMostCautious = 100'000;  // one per decision in five minutes
+constexpr double kFall = 0.001;            // largest fall of the price's logarithm at another step
+constexpr double kLeastGain = 0.05;        // least gain per started task, as a share of the price of a change
+constexpr double kLeastLoad = 0.02;        // share of the mean; logarithms of smaller loads are noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
-constexpr int kStateVersion = -2;  // of those before there was none: states began with the slots of a day
+constexpr int kStateVersion = -2;  // negative: older states begin with the slots of a day
 constexpr double kHighestHalfLifeDays = 14, kMostOverHighest = 1.25;
 
-// People order shares below those that FormatChance tells apart.
+// Ordered shares can be smaller than the chances that FormatChance distinguishes.
 std::string ChanceText(double chance) {
   return chance < 1e-4    ? "under 0.01 %"
          : chance < 0.001 ? fmt::format("of {:.2g} %", 100 * chance)
@@ -79,11 +79,13 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
     basis_ = by_analogs ? Basis::kAnalogs : Basis::kShortHistory;
     return Cautious(sample);
   }
-  // A count that others have set says nothing of the price, and no price raises one at its bound.
+  // Adapt the price to this policy's own decisions only; and not to overload at the highest useful count,
+  // which no price could prevent.
   const bool overloaded = tasks > settings_.max_utilization * sample.ready * (1 + 1e-12);
   if (!set_by_others_ && !(overloaded && sample.count() >= Most())) Calibrate(overloaded);
   basis_ = Basis::kForecast;
-  // Tasks that run now are kept for the next step too; more of them could not be ready for it.
+  // The next step can use at most the running tasks, since a new one would not be ready; the far step may
+  // need more.
   wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
   return settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
 }
@@ -111,11 +113,12 @@ int ForecastPolicy::Best(bool far) const {
   const double price = Price(), tasks_per_count = settings_.max_utilization;
   const double median = load.Median() / tasks_per_count;
   const int most = Most();
-  // Where the most tasks are likely too few, the chance says nothing of fewer. Also keeps `first` an int.
+  // If even the most tasks are probably too few, costs do not order smaller counts. This also keeps `first`
+  // within an int.
   if (median * 0.8 - 3 >= most || load.ChanceAbove(tasks_per_count * most) >= 0.5) return most;
   double best_cost = std::numeric_limits<double>::max();
   const int first = std::max(1, static_cast<int>(median * 0.8) - 3);
-  // So that a job of thousands of tasks needs no more steps than one of ten.
+  // A stride keeps the number of steps independent of the number of tasks.
   const int stride = std::max(1, static_cast<int>(median / 64));
   int best = first;
   for (int n = first; n < best_cost && n <= most; n += stride) {
@@ -141,6 +144,7 @@ int ForecastPolicy::Move(int current, int wanted) {
     return current;
   }
   const auto cost = [this](int n) { return std::max(Cost(false, n), Cost(true, n)); };
+  // Stopping tasks is delayed until keeping them has cost as much as starting them again would (ski rental).
   regret_ += std::max(0.0, cost(current) - cost(wanted));
   if (regret_ < settings_.forecast.change_price * (current - wanted)) return current;
   regret_ = 0;
@@ -172,7 +176,7 @@ int ForecastPolicy::BestByAnalogs(const LoadAnalogs& analogs) {
   const auto chance = [&](double count) { return analogs.ChanceAbove(count / least); };
   int best = settings_.bounds.Clamp(std::ceil(least));
   double best_cost = best + Price() * chance(best);
-  // Above 16 times the load all moves are alike.
+  // The recorded moves do not distinguish ratios above 16.
   const double most = std::min<double>(settings_.bounds.max, 16 * least + 1);
   const double stride = std::max(1.0, std::floor(least / 64));
   for (double n = best + stride; n <= most && n < best_cost; n += stride) {

@@ -1,4 +1,4 @@
-// Ours: the count for the load that is to be expected when a task that is started now is ready
+// The forecast policy: the number of tasks for the load that is expected when a task started now is ready
 // (docs/algorithms/replicas.md).
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace taut::brain {
 
-// The count of a step is the one with the least tasks + price * P(overloaded). The price follows from the
-// ordered share: it rises by each overloaded step and falls by each other one.
+// At each step it selects the count with the least tasks + price * P(overloaded). The price adapts to the
+// ordered share: an overloaded step raises it, any other lowers it. Not thread-safe.
 class ForecastPolicy final : public ReplicaPolicy {
  public:
   explicit ForecastPolicy(const ReplicaSettings& settings);
@@ -32,42 +32,44 @@ class ForecastPolicy final : public ReplicaPolicy {
 
   int DecideFor(const LoadSample& sample);
   void Calibrate(bool overloaded);
-  // Enough for a load somewhat above the highest so far: more tasks have never been of use, whatever the price.
+  // Returns the greatest useful count: enough for a load somewhat above the highest so far, whatever the
+  // price.
   int Most() const;
   double Price() const;
   double Cost(bool far, int count) const;
-  // The count with the least cost of a step with this load.
+  // Returns the count with the least cost for the load one step ahead, or at the end of the start-up time if
+  // `far`.
   int Best(bool far) const;
-  // From `current` towards `wanted`, where that is worth a change.
+  // Returns `wanted` if it is worth a change, else `current`.
   int Move(int current, int wanted);
-  // Too little history: what the loads of other jobs ask for, else load over a cautious target; held for minutes
-  // as HPA does.
+  // Returns the count while history is too short: by other jobs' loads, else load over a cautious target. The
+  // highest count of the last 5 minutes holds, as in the HPA.
   int Cautious(const LoadSample& sample);
-  // The count with the least cost, if the load moves as those of other jobs did.
+  // Returns the count with the least cost if the load moves as those of other jobs did.
   int BestByAnalogs(const LoadAnalogs& analogs);
 
   ReplicaSettings settings_;
   LoadModel model_;
   QuarterRises rises_;
   int64_t last_step_ = INT64_MIN;
-  int64_t steps_ = 0;      // observed
-  double mean_tasks_ = 0;  // busy, of the last day
-  double highest_ = 0;     // busy, half after two weeks
-  double log_price_;       // of the price over mean tasks / ordered share
-  double regret_ = 0;      // what the tasks above the wanted count have cost since they were last needed
+  int64_t steps_ = 0;      // steps observed
+  double mean_tasks_ = 0;  // mean number of busy tasks of the last day
+  double highest_ = 0;     // highest number of busy tasks, halving in two weeks
+  double log_price_;       // logarithm of price / (mean tasks / ordered share)
+  double regret_ = 0;      // accumulated cost of tasks above the wanted count
   struct Wanted {
     Timestamp at;
     int count = 0;
   };
-  std::vector<Wanted> cautious_;  // of the hold, descending
+  std::vector<Wanted> cautious_;  // counts of the hold, strictly descending
   Basis basis_ = Basis::kHeld;
   Timestamp at_;
   double load_ = 0, capacity_ = 1;
-  std::optional<double> rise_chance_;  // of kAnalogs: of a load above the utilisation; not saved
+  std::optional<double> rise_chance_;  // kAnalogs: chance of a load above the utilisation; not saved
   int wanted_ = 0, decided_ = 0;
-  bool moved_ = false;  // the last Decide asked for another count than the one that ran
-  // The count that runs was set by others, who may not care for overload; until a move of this policy's is
-  // followed.
+  bool moved_ = false;  // the last Decide returned another count than the running one
+  // True if another program set the running count, until a move of this policy takes effect. Its overload
+  // must not move the price.
   bool set_by_others_ = false;
 };
 

@@ -14,9 +14,9 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kMostShown = 120;  // characters of an expression in a reason
+constexpr size_t kMostShown = 120;  // length of an expression in a reason
 
-// A step up to this number of tasks more is none that a mistake makes.
+// A step by at most this number of tasks is not limited: a mistake would be larger.
 constexpr double kFewTasks = 100;
 
 constexpr uint32_t kLoadMissing = 1, kCapacityMissing = 2;
@@ -30,7 +30,7 @@ std::optional<TargetExpression> Parsed(const ReplicaSettings& settings, std::str
   return std::nullopt;
 }
 
-// Of the load, then of each named signal.
+// Returns empty statistics for the load, then for each named signal.
 std::vector<SpanStatistics> SpansOf(const std::optional<TargetExpression>& expression, double step_s) {
   const int signals = expression.has_value() ? static_cast<int>(expression->signals().size()) : 0;
   std::vector<SpanStatistics> out;
@@ -78,7 +78,7 @@ FunctionPolicy::Basis FunctionPolicy::Choose(const LoadSample& sample, int& coun
   const int64_t at_s = FloorDiv(sample.at.us, kMicrosPerSecond);
   const auto window = static_cast<int64_t>(
       FloorDiv(sample.at.us, static_cast<int64_t>(smoothing_.average_s * kMicrosPerSecond)));
-  // Windows in which the count was held do not count as passed.
+  // Time while the count was held must not decay it.
   const int64_t passed = window_.has_value() ? std::max<int64_t>(window - *window_, 0) : 0;
   window_ = window;
   if (!expression_.has_value()) return Basis::kInvalid;
@@ -125,7 +125,7 @@ double FunctionPolicy::Evaluate(const LoadSample& sample) {
   const int64_t day = FloorDiv(at_s, int64_t{kDaySeconds});
   const int64_t weekday = ((day + 4) % 7 + 7) % 7;  // 1970-01-01 was a Thursday; Sunday is 0
   const int64_t hour = (at_s - day * kDaySeconds) / 3600;
-  // Of each signal in turn, as the expression has them.
+  // Values() of a signal are in the order of its spans in the expression: distribute them.
   for (size_t signal = 0; signal < spans_.size(); ++signal) {
     const double* next = spans_[signal].Values().data();
     const std::span<const LoadSpan> all = expression_->spans();
@@ -159,7 +159,7 @@ std::string FunctionPolicy::MissingText(std::string_view was, std::string_view w
     if ((missing_ >> (kSignalBit + i) & 1) != 0) names.push_back(signals()[i]);
   }
   std::string out = StrCat(Join(names, " and "), " ", names.size() > 1 ? were : was);
-  // A signal's name stays as it is written.
+  // Capitalise "the", but not a signal's name.
   if (out.starts_with("the ")) out[0] = 'T';
   return out;
 }
@@ -209,7 +209,7 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   settings.autopilot = smoothing_;
   settings.step_s = step_s_;
   settings.bounds = bounds_;
-  auto copy = std::make_unique<FunctionPolicy>(settings);  // a parsed expression refers to its own values
+  auto copy = std::make_unique<FunctionPolicy>(settings);  // an expression refers to its own values
   copy->spans_ = spans_;
   copy->signal_values_ = signal_values_;
   copy->missing_ = missing_;
@@ -226,7 +226,7 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   return copy;
 }
 
-// Windows count in averaging windows. What depends on the settings goes first.
+// Saves first what depends on settings, so that Load can reject a state of other settings.
 void FunctionPolicy::Save(ByteWriter& out) const {
   out.PutString(settings_.target);
   out.Put(smoothing_.average_s);
@@ -245,7 +245,7 @@ void FunctionPolicy::Save(ByteWriter& out) const {
   SaveSignals(out);
 }
 
-// Nothing for an expression of the load alone: such states are older than signals.
+// Writes nothing for an expression of the load alone, so that older states without signals can be loaded.
 void FunctionPolicy::SaveSignals(ByteWriter& out) const {
   if (signals().empty()) return;
   out.Put(missing_);
@@ -280,7 +280,7 @@ absl::Status FunctionPolicy::Load(ByteReader& in) {
   std::array<int, kHours> highest{};
   for (int& count : highest) count = values.Count();
   const auto basis = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kSilent)));
-  const auto value = in.Get<double>();  // only shown; may be infinite or not a number
+  const auto value = in.Get<double>();  // only displayed; may be infinite or NaN
   const double silent_s = values.Amount();
   const int decided = values.Count();
   uint32_t missing = basis == Basis::kAbsent || basis == Basis::kSilent ? kLoadMissing : 0;

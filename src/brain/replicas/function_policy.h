@@ -1,5 +1,5 @@
-// The target-size source of Autopilot's horizontal scaling (AP §3.3): n = f[t], the owner's own function of
-// the job's signals, smoothed as the recommendation by utilisation is.
+// Autopilot's horizontal scaling by target size (AP §3.3): n = f[t], the owner's function of the job's
+// signals, smoothed like the recommendation by utilisation.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace taut::brain {
 
 class FunctionPolicy final : public ReplicaPolicy {
  public:
-  // With settings that CheckReplicaSettings rejects, the count never changes.
+  // With settings that CheckReplicaSettings rejects, Decide never changes the count.
   explicit FunctionPolicy(const ReplicaSettings& settings);
 
   int Decide(const LoadSample& sample) override;
@@ -35,38 +35,38 @@ class FunctionPolicy final : public ReplicaPolicy {
   enum class Basis : uint8_t { kFunction, kInvalid, kAbsent, kNoCount, kSilent };
 
   Basis Choose(const LoadSample& sample, int& count);
-  // Notes what is measured; false: something that the expression reads is not.
+  // Stores the measured inputs; returns false if an input of the expression is not measured.
   bool TakeInputs(int64_t at_s, const LoadSample& sample);
   double Evaluate(const LoadSample& sample);
-  // "The load was", "queue_length and cpu were": what is missing.
+  // Returns the missing inputs with the verb: "The load was", "queue_length and cpu were".
   std::string MissingText(std::string_view was, std::string_view were) const;
   void SaveSignals(ByteWriter& out) const;
-  // The highest count of the last day.
+  // Records a count; SafeCount returns the highest one of the last day.
   void Remember(int64_t at_s, int count);
   int SafeCount() const;
 
-  static constexpr size_t kHours = 25;  // a day and the open hour
+  static constexpr size_t kHours = 25;  // a day and the current hour
 
   FunctionReplicaSettings settings_;
   std::vector<std::string> known_signals_;
   AutopilotReplicaSettings smoothing_;
   double step_s_;
   ReplicaBounds bounds_;
-  std::string invalid_;  // why there is no expression; before it, which sets this
+  std::string invalid_;  // the parse error, if any; declared before expression_, which sets it
   std::optional<TargetExpression> expression_;
-  // Of the load, then of each of signals().
+  // Statistics of the load, then of each of signals().
   std::vector<SpanStatistics> spans_;
-  std::vector<double> span_values_;    // of expression_->spans()
-  std::vector<double> signal_values_;  // of signals(), last measured
-  // Not measured in the last sample: bit 0 the load, 1 the capacity, 2 and on the signals.
+  std::vector<double> span_values_;    // values of expression_->spans()
+  std::vector<double> signal_values_;  // values of signals() when last measured
+  // Inputs that were not measured in the last sample: bit 0 the load, 1 the capacity, from 2 on the signals.
   uint32_t missing_ = 0;
   CountSmoother smoother_;
-  std::optional<int64_t> window_;      // of the last decision
-  std::optional<int64_t> heard_s_;     // when the load was last measured, or the first decision
-  std::optional<int64_t> hour_;        // of the last decision
-  std::array<int, kHours> highest_{};  // count by hour, the last one at hour_
+  std::optional<int64_t> window_;      // averaging window of the last decision
+  std::optional<int64_t> heard_s_;     // Unix time of the last complete inputs, or first decision
+  std::optional<int64_t> hour_;        // hour of the last decision
+  std::array<int, kHours> highest_{};  // highest count by hour, the last one for hour_
   Basis basis_ = Basis::kAbsent;
-  double value_ = 0;  // of the function, when it was last evaluated
+  double value_ = 0;  // value of the function when it was last evaluated
   bool is_limited_ =
       false;  // value_ was above what one step allows; not in the state: the next sample says it anew
   double silent_s_ = 0;

@@ -1,4 +1,4 @@
-// A comparator that is published elsewhere: Kubernetes' HPA. KEDA is this one behind brain/replicas/activation.h.
+// Kubernetes' HPA as a comparator. KEDA is this policy behind brain/replicas/activation.h.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace taut::brain {
 
-// Its first metric is the load over the capacity of the ready tasks, unless HpaMetrics::without_load. Starting
-// tasks are unready pods. With further metrics the largest count that one of them asks for is taken; where one is
-// not measured, the count does not fall (horizontal.go: computeReplicasForMetrics).
+// The first metric is load over capacity of the ready tasks, unless HpaMetrics::without_load; starting tasks
+// are unready pods. With several metrics the largest proposed count wins; if one is not measured, the count
+// does not fall (horizontal.go: computeReplicasForMetrics). docs/algorithms/replicas.md, "Policies".
 class HpaPolicy final : public ReplicaPolicy {
  public:
   HpaPolicy(const HpaSettings& settings, const ReplicaBounds& bounds);
@@ -31,11 +31,12 @@ class HpaPolicy final : public ReplicaPolicy {
   size_t state_bytes() const override;
 
  private:
+  // Removes events that are older than all windows and periods.
   void Forget(double now_s);
-  // The largest of the metrics' proposals into proposal_; false: the count stays.
+  // Stores the largest proposal of all metrics in proposal_. Returns false if the count must stay.
   bool Propose(const LoadSample& sample);
   void ProposeOfLoad(const LoadSample& sample);
-  // Of one further metric; absent: not measured.
+  // Returns the proposal of a further metric; nullopt if it is not measured.
   std::optional<int> ProposalOf(const HpaMetric& metric, const LoadSample& sample) const;
   std::optional<double> ValueOf(std::string_view signal, const LoadSample& sample) const;
   std::string HeldSentence() const;
@@ -43,14 +44,14 @@ class HpaPolicy final : public ReplicaPolicy {
 
   HpaSettings settings_;
   ReplicaBounds bounds_;
-  std::vector<std::string> signals_;  // that the metrics read
-  uint32_t missing_ = 0;              // metrics that were not measured: bit 0 the load, 1 and on the others
-  int decisive_ = 0;                  // the metric that proposal_ is of, as in missing_
+  std::vector<std::string> signals_;  // signals that the metrics read
+  uint32_t missing_ = 0;              // unmeasured metrics: bit 0 the load, from 1 on the others
+  int decisive_ = 0;                  // metric of proposal_, numbered as in missing_
   std::vector<HpaAdvice> advice_;
   std::vector<HpaChange> ups_, downs_;
   HpaProposal proposal_;
   int current_ = 0, stable_ = 0, decided_ = 0;
-  bool held_ = true;  // nothing was measured, or too little to go down
+  bool held_ = true;  // nothing was measured, or too little to scale down
 };
 
 }  // namespace taut::brain

@@ -8,14 +8,14 @@
 namespace taut::brain {
 namespace {
 
-// Sums that differ from a whole per cent by rounding alone are that per cent.
+// Rounds down to whole per cent, ignoring rounding noise below one.
 double WholePercent(double share) { return std::floor(share * 100 + 1e-9); }
 
-// Never beyond an int, however large the load.
+// Rounds up; limited so that a huge load does not overflow an int.
 int WholeTasks(double tasks) { return static_cast<int>(std::min(std::ceil(tasks), 1e9)); }
 
 struct Summed {
-  double usage = 0;  // of the pods with a metric
+  double usage = 0;  // sum over the pods with a metric
   int pods = 0;
 };
 

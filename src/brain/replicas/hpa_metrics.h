@@ -1,9 +1,9 @@
-// Metrics of a HorizontalPodAutoscaler beside the load as one line:
+// Text format for the metrics of a HorizontalPodAutoscaler besides the load, on one line:
 //
 //   queue_length 30 per task; lag 500; memory 80%
 //
-// a signal and its target: of each task, of all, or (cpu and memory) a share of the owner's limit. `only` before
-// them: the load is no metric.
+// Each entry is a signal and its target: per task, for all tasks, or (cpu and memory) a share of the owner's
+// limit. A leading `only` removes the load from the metrics.
 #pragma once
 
 #include <span>
@@ -15,14 +15,15 @@
 
 namespace taut::brain {
 
-// "": none. `signals`: those there are beside kOwnSignals. InvalidArgument names the metric and what is allowed.
+// Parses the text; "" means no metric. `signals` are the names known besides kOwnSignals. InvalidArgument
+// contains the metric and the allowed form.
 absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string> signals,
                              HpaMetrics& metrics);
-// What ParseHpaMetrics reads back to the same.
+// Returns text that ParseHpaMetrics parses to the same metrics.
 std::string HpaMetricsText(const HpaMetrics& metrics);
 
-// The proposal of a metric that is no utilisation of pods; `value` of all tasks. `current`: the workload's tasks,
-// of which `ready` are ready (replica_calculator.go).
+// Return the proposal of a metric that is no pod utilisation; `value` is the sum over all tasks. `current`
+// tasks run, of which `ready` are ready (replica_calculator.go).
 int ProposeHpaAverageValue(int current, double value, double target, double tolerance);
 int ProposeHpaValue(int current, int ready, double value, double target, double tolerance);
 

@@ -1,8 +1,8 @@
-// The rate limits of one direction of a HorizontalPodAutoscaler's `behavior` as one line:
+// Text format for the rate limits of one direction of a HorizontalPodAutoscaler's `behavior`, on one line:
 //
 //   max of 100% per 15s; 4 pods per 15s
 //
-// `max of` or `min of` is its selectPolicy, max where it is missing; `disabled`: no scaling in this direction.
+// `max of` (the default) or `min of` is its selectPolicy; `disabled` forbids scaling in this direction.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace taut::brain {
 
-// Sets select and rates. InvalidArgument names the rate and what is allowed.
+// Sets select and rates of `direction`. InvalidArgument contains the rate and the allowed form.
 absl::Status ParseHpaRates(std::string_view text, HpaDirection& direction);
-// What ParseHpaRates reads back to the same.
+// Returns text that ParseHpaRates parses to the same limits.
 std::string HpaRatesText(const HpaDirection& direction);
 
 }  // namespace taut::brain

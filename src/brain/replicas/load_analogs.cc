@@ -8,8 +8,8 @@ namespace taut::brain {
 namespace {
 
 constexpr int kMiddle = LoadMoves::kBins / 2;
-constexpr double kBinsPerDoubling = 8;  // 9 % each, up to 16 times
-constexpr float kKeepOfDay = 0.95170F;  // half in 14 days
+constexpr double kBinsPerDoubling = 8;  // 9 % per bin, up to 16 times
+constexpr float kKeepOfDay = 0.95170F;  // per day: half in 14 days
 
 double PlaceOf(double ratio) { return kMiddle + kBinsPerDoubling * std::log2(ratio); }
 
@@ -38,7 +38,7 @@ void LoadMoves::Scale(float factor) {
 double LoadMoves::total() const { return std::accumulate(counts_.begin(), counts_.end(), 0.0); }
 
 double LoadMoves::ChanceAbove(double ratio) const {
-  // Within a bin moves are spread evenly; those of the last bin may be to anything.
+  // Ratios are spread evenly within a bin, except in the last one, whose ratios may be arbitrarily large.
   const double place = PlaceOf(ratio) + 0.5;
   if (place <= 0) return 1;
   const auto bin = static_cast<size_t>(std::min(place, kBins - 1.0));

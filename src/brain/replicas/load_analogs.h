@@ -1,5 +1,5 @@
-// How the loads of a fleet move while a task starts: what a job is likely to do that is too young to have shown
-// it.
+// How the loads of a fleet change while a task starts: the forecast for a job with too little history of its
+// own.
 #pragma once
 
 #include <array>
@@ -9,35 +9,35 @@
 
 namespace taut::brain {
 
-// Ratios of a job's load to its load one start-up time before, counted by their logarithm.
+// A histogram, on a logarithmic scale, of ratios of a job's load to its load one start-up time earlier.
 class LoadMoves {
  public:
-  static constexpr int kBins = 65;  // the middle one is of the ratio 1; the outer ones are of all beyond
+  static constexpr int kBins = 65;  // the middle bin is ratio 1; the outer ones include all beyond
 
-  // REQUIRES: both finite and not negative. Loads that are both 0 count as the ratio 1.
+  // Adds a change. Two loads of 0 count as ratio 1. REQUIRES: both finite and not negative.
   void Add(double before, double after);
   void Merge(const LoadMoves& other);
   void Scale(float factor);
   void Clear() { counts_ = {}; }
-  // The share of moves to more than `ratio` times the load; ratio > 0. REQUIRES: total() > 0.
+  // Returns the share of changes to more than `ratio` times the load. REQUIRES: total() > 0, ratio > 0.
   double ChanceAbove(double ratio) const;
   double total() const;
 
   void Save(ByteWriter& out) const;
-  // DataLoss, and no change, for bytes that Save cannot have written.
+  // Returns DataLoss, and changes nothing, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
  private:
   std::array<float, kBins> counts_{};
 };
 
-// The moves of all jobs, each day counting half as much two weeks later. Read-only while jobs are stepped.
+// The changes of all jobs, with a half-life of two weeks. Read-only while jobs are stepped.
 class LoadAnalogs {
  public:
-  // Of one job since the last time, of any day.
+  // Adds the changes of one job since its last call.
   void Take(const LoadMoves& moves) { moves_.Merge(moves); }
   void CloseDay();
-  // A day of ten jobs is enough to say what one move in a thousand is.
+  // True with enough changes: a day of ten jobs shows a chance of one in a thousand.
   bool is_known() const { return moves_.total() >= kEnough; }
   // REQUIRES: is_known().
   double ChanceAbove(double ratio) const { return moves_.ChanceAbove(ratio); }

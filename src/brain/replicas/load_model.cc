@@ -7,30 +7,30 @@
 namespace taut::brain {
 namespace {
 
-// Loads far below one task need no precision.
+// Added before logarithms: loads far below one task need no precision.
 constexpr double kLogOffset = 0.5;
-// error / spread from kLowest in steps of kBinWidth.
+// Bins of error / spread: from kLowest in steps of kBinWidth.
 constexpr double kLowest = -4;
 constexpr double kBinWidth = 0.25;
-// Chosen by the loads that docs/algorithms/replicas.md names.
+// Constants selected on the loads listed in docs/algorithms/replicas.md.
 constexpr double kPriorVariance = 1;
-constexpr double kMemorySteps = 5000;  // of the regressions
-constexpr double kErrorMemory = 3000;  // of the errors, in steps of their regime
-constexpr double kMeanClip = 4;        // errors are clipped at so many spreads before the mean learns ...
-constexpr double kSizeClip = 6;        // ... and the spread
-constexpr double kCalm = 0.4;          // regimes: the spread over its long-term mean, below this ...
-constexpr double kWide = 1.0;          // ... or from this on
-constexpr double kMostStored = 1e6;    // logarithms of loads, their sizes and weights are far below
+constexpr double kMemorySteps = 5000;  // memory of the regressions
+constexpr double kErrorMemory = 3000;  // memory of the errors, in steps of their regime
+constexpr double kMeanClip = 4;        // spreads at which errors are clipped before the mean learns ...
+constexpr double kSizeClip = 6;        // ... and before the spread learns
+constexpr double kCalm = 0.4;          // regimes by spread over its long-term mean: calm below this ...
+constexpr double kWide = 1.0;          // ... and wide from this on
+constexpr double kMostStored = 1e6;    // bound of stored logarithms, sizes and weights, which are far below
 constexpr double kLeastSpread = 0.001;
-// A week of loads is kept to a thousandth, at half of a float's size. Its features are scaled down, because their
-// weights are learnt late (of 0.1, 0.3 and 1, on input2 and input12).
+// Loads of a week are stored in units of 1/1024 of the logarithm, half the size of a float. Their features
+// are scaled down, because their weights are learnt late (best of 0.1, 0.3 and 1 on input2 and input12).
 constexpr double kWeekUnit = 1.0 / 1024, kWeekScale = 0.1;
 constexpr int16_t kNoWeek = INT16_MIN;
 constexpr int kWeekDays = 7, kWeekReach = 3;
-constexpr double kMostOfWeek = 31;  // of the logarithm
+constexpr double kMostOfWeek = 31;  // bound of a stored logarithm
 constexpr float kNever = -99;       // no value at this time of the day yet
 
-// 0 <= the answer < size, also of steps before 1970.
+// Returns step mod size in 0..size-1, also for steps before 1970.
 size_t PlaceIn(int64_t step, int64_t size) { return static_cast<size_t>(((step % size) + size) % size); }
 
 int BinOf(double z) { return static_cast<int>(std::clamp((z - kLowest) / kBinWidth, 0.0, kErrorBins - 1.0)); }
@@ -53,7 +53,7 @@ double LoadForecast::ChanceAbove(double tasks) const {
   const double at = (z - kLowest) / kBinWidth;
   if (at <= 0) return 1;
   const auto bin = static_cast<size_t>(at);
-  if (bin + 1 >= kErrorBins) {  // beyond all that was seen: as far again, half as often
+  if (bin + 1 >= kErrorBins) {  // beyond all observed errors: the chance halves per spread
     return (*above)[kErrorBins - 1] * std::exp2(-(at - kErrorBins + 1) * kBinWidth);
   }
   const double share = at - static_cast<double>(bin);
@@ -62,7 +62,7 @@ double LoadForecast::ChanceAbove(double tasks) const {
 
 double LoadForecast::WithChanceAbove(double chance) const {
   const auto load_at = [this](double z) { return std::max(0.0, std::exp(centre + z * spread) - kLogOffset); };
-  // The chances fall over the bins.
+  // Bisection: ChanceAbove falls with the load.
   double low = kLowest, high = kLowest + kBinWidth * (kErrorBins - 1);
   for (int i = 0; i < 20; ++i) {
     const double middle = (low + high) / 2;
@@ -106,12 +106,12 @@ void OnlineRegression<N>::Learn(const std::array<double, N>& x, double error) {
     for (size_t j = 0; j < N; ++j) p_[i * N + j] -= px[i] * px[j] / xpx;
     trace += p_[i * N + i];
   }
-  // Rounding can make the matrix indefinite after very many steps.
+  // After very many steps rounding can make the matrix indefinite, and predictions useless.
   if (!(xpx > 0) || !(trace > 0) || !std::isfinite(trace)) {
     Reset();
     return;
   }
-  // What no sample excites must not grow without end.
+  // Forget only while the trace is bounded: directions that no sample excites would grow without limit.
   if (trace / forget_ < most_variance_ * N) {
     for (double& v : p_) v /= forget_;
   }
@@ -126,7 +126,7 @@ LoadModel::Head::Head(int ahead_steps, int slots)
       scale(kPriorVariance, kMemorySteps),
       pending(static_cast<size_t>(ahead_steps) + 1),
       size_profile(static_cast<size_t>(slots), -1.0F) {
-  // As of normal errors, until there are errors of its own.
+  // Start with about normal errors, until the model has its own.
   for (Errors& e : errors) {
     for (int b = 0; b < kErrorBins; ++b) {
       const double z = kLowest + b * kBinWidth;
@@ -243,7 +243,7 @@ LoadModel::Features LoadModel::FeaturesAt(int64_t step, int64_t then) const {
     f[9] = Smooth(profile_, then, 10) - x;
     f[10] = std::max(profile_[Slot(then - 1)], profile_[Slot(then + 1)]) - now5;
   }
-  // The same time a week ago: its load against the one of now, and the change until then.
+  // The same time a week ago: its load relative to the current one, and the change from then.
   if (const std::optional<double> week = WeekAt(then); week.has_value() && week_before_ != kNoWeek) {
     f[11] = kWeekScale * (*week - x);
     f[12] = kWeekScale * (*week - week_before_ * kWeekUnit);

@@ -1,5 +1,5 @@
-// What the load of one job will be some steps ahead, as a distribution: a regression on the recent level and
-// trend and on the same time of earlier days, with the spread that its errors had.
+// Forecasts the load of one job some steps ahead as a distribution: a regression on the recent level and
+// trend and on the same time of earlier days, with the spread of its past errors.
 #pragma once
 
 #include <array>
@@ -14,17 +14,18 @@ namespace taut::brain {
 
 inline constexpr int kErrorBins = 96;
 
-// The distribution of the load at one step to come, in tasks at 100 % utilisation. It
-// points into its model.
+// The distribution of the load at a future step, in tasks at 100 % utilisation. Refers to its model, and is
+// valid until the model's next Observe.
 struct LoadForecast {
-  double centre = 0;  // of the logarithm of the load + kLogOffset
+  double centre = 0;  // centre of log(load + kLogOffset)
   double spread = 1;
-  const std::array<float, kErrorBins>* above = nullptr;  // P(error / spread > bin's lower edge)
+  const std::array<float, kErrorBins>* above = nullptr;  // P(error / spread > lower edge of the bin)
 
   double Median() const;
-  // P(load > tasks).
+  // Returns P(load > tasks).
   double ChanceAbove(double tasks) const;
-  // The load that is exceeded with this chance, 0 < chance < 1. The inverse of ChanceAbove but for rounding.
+  // Returns the load that is exceeded with this chance, 0 < chance < 1; the inverse of ChanceAbove up to
+  // rounding.
   double WithChanceAbove(double chance) const;
 };
 
@@ -52,10 +53,10 @@ class LoadModel {
  public:
   LoadModel(int slots_per_day, int steps_ahead);
 
-  // Takes in the load of step `step` (of the clock, so that step mod slots is the time of the day), in tasks.
-  // Steps come in ascending order; those left out were not measured.
+  // Adds the load of step `step`, in tasks. Step mod slots is the time of day. Steps ascend; skipped ones
+  // were not measured.
   void Observe(int64_t step, double load);
-  // As of the step observed last; `ahead` is 1 or steps_ahead.
+  // Returns the forecast made at the last step, 1 step ahead, or steps_ahead if `far`.
   LoadForecast At(bool far) const {
     const Head& head = heads_[far ? 1 : 0];
     return {head.centre, head.spread, &head.errors[head.regime].above};
@@ -64,7 +65,7 @@ class LoadModel {
   int slots_per_day() const { return slots_; }
   int steps_ahead() const { return heads_[1].ahead; }
   void Save(ByteWriter& out) const;
-  // Of a model with as many slots and steps ahead. After a failure of `in` the object is not to be used.
+  // Restores a model with the same slots and steps ahead. If `in` fails, the object is not to be used.
   void Load(StoredValues& in);
   size_t state_bytes() const;
 
@@ -75,13 +76,13 @@ class LoadModel {
   using Features = std::array<double, kFeatures>;
   using ScaleFeatures = std::array<double, kScaleFeatures>;
   struct Pending {
-    int64_t step = -1;  // that it is about
+    int64_t step = -1;  // step that the forecast is for
     Features x{};
     ScaleFeatures s{};
     double base = 0, predicted = 0, spread = 0;
     size_t regime = 0;
   };
-  // The forecast for one distance.
+  // The forecast for one distance ahead.
   struct Head {
     explicit Head(int ahead_steps, int slots);
     Pending& PendingFor(int64_t step);
@@ -93,10 +94,10 @@ class LoadModel {
     OnlineRegression<kScaleFeatures> scale;
     std::vector<Pending> pending;
     struct Errors {
-      std::array<float, kErrorBins> counts{};  // of error / spread, decayed
+      std::array<float, kErrorBins> counts{};  // decayed counts of error / spread
       std::array<float, kErrorBins> above{};
     };
-    std::array<Errors, kRegimes> errors;  // by how wide the spread is against its long-term mean
+    std::array<Errors, kRegimes> errors;  // by spread relative to its long-term mean
     std::vector<float> size_profile;      // mean absolute error by time of day
     double short_size = 0.1, mid_size = 0.1, long_size = 0.1, last_size = 0.1;
     double centre = 0, spread = 1;
@@ -109,7 +110,8 @@ class LoadModel {
   double Smooth(const std::vector<float>& profile, int64_t slot, int reach) const;
   size_t Slot(int64_t step) const;
   size_t WeekSlot(int64_t step) const;
-  // x a week before `then`, which is to come, and the next steps; absent: not all are known.
+  // Returns the mean of x one week before the future step `then` and the next steps; nullopt if any is
+  // unknown.
   std::optional<double> WeekAt(int64_t then) const;
 
   int slots_;
@@ -118,9 +120,9 @@ class LoadModel {
   double mean5_ = 0, mean15_ = 0, mean60_ = 0;
   std::vector<float> profile_;    // mean of x by time of day
   std::vector<float> yesterday_;  // x by time of day
-  std::vector<int16_t> week_;     // x by time of the week, in kWeekUnit; kNoWeek: no value yet
-  int16_t week_before_ = 0;       // what week_ had at the step observed last, a week before
-  std::vector<uint8_t> days_;     // that the profile has, by time of day
+  std::vector<int16_t> week_;     // x by time of the week, in units of kWeekUnit; kNoWeek: no value
+  int16_t week_before_ = 0;       // value of week_ at the last step, before it was overwritten
+  std::vector<uint8_t> days_;     // number of days in the profile, by time of day
   std::array<Head, 2> heads_;
 };
 

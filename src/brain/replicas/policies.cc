@@ -21,7 +21,7 @@
 namespace taut::brain {
 namespace {
 
-// A fixed count, or the one that the highest load of the first days needs.
+// Decides a fixed count, or the one for the highest load of the first days.
 class StaticPolicy final : public ReplicaPolicy {
  public:
   explicit StaticPolicy(const ReplicaSettings& settings) : settings_(settings) {}
@@ -37,7 +37,7 @@ class StaticPolicy final : public ReplicaPolicy {
     }
     return count_ = settings_.bounds.Clamp(count_ > 0 ? count_ : sample.count());
   }
-  // A fixed count needs nothing.
+  // A fixed count reads nothing.
   std::vector<std::string> Missing(const LoadSample& sample) const override {
     return settings_.fixed.count > 0 ? std::vector<std::string>() : ReplicaPolicy::Missing(sample);
   }
@@ -73,7 +73,7 @@ class StaticPolicy final : public ReplicaPolicy {
 
 constexpr uint8_t kPolicyStateVersion = 1;
 
-// With keda: all read it where replicas.min is 0.
+// Includes "keda", which all policies read if replicas.min is 0.
 constexpr std::string_view kStaticGroups[] = {"static", "keda"};
 constexpr std::string_view kAutopilotGroups[] = {"autopilot", "keda"};
 constexpr std::string_view kHpaGroups[] = {"hpa", "keda"};
@@ -91,7 +91,7 @@ double OfHpa(const ReplicaSettings& s) { return std::min(s.hpa.target, s.max_uti
 
 using Made = std::unique_ptr<ReplicaPolicy>;
 
-// A policy of at least one task, which goes to zero where replicas.min is 0.
+// Wraps a policy of at least one task so that it goes to zero if replicas.min is 0.
 template <typename Make>
 Made MayGoToZero(const ReplicaSettings& settings, Activation how, Make make) {
   ReplicaSettings inner = settings;

@@ -1,4 +1,4 @@
-// The replica policies there are, by name. One plain table; nothing registers itself.
+// The table of replica policies by name.
 #pragma once
 
 #include <memory>
@@ -16,24 +16,25 @@ struct ReplicaPolicyInfo {
   std::string_view name;
   std::string_view what;                                                    // one line for people
   std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);  // without the schedule
-  // The first part of the keys of the settings that it reads, "hpa" of "hpa.target"; "replicas" apart.
+  // First parts of the keys of the settings that it reads ("hpa" for "hpa.target"), besides "replicas".
   std::span<const std::string_view> groups;
-  // The utilisation of its tasks' capacity that the policy fills at most; 0 < share <= 1.
+  // Returns the highest utilisation of tasks' capacity that the policy plans for, in (0, 1].
   double (*utilization)(const ReplicaSettings& settings);
-  // What `taut tune --replicas` sweeps by default, as key=value,value; empty: it is not swept.
+  // Settings that `taut tune --replicas` sweeps by default, as key=value,value; empty: the policy is not
+  // swept.
   std::span<const std::string_view> sweep;
 };
-// All of them, in the order they are shown.
+// Returns all policies in the order in which they are shown.
 std::span<const ReplicaPolicyInfo> ReplicaPolicies();
-// InvalidArgument naming the choices.
+// Returns the row with this name. InvalidArgument lists the choices.
 absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name);
 
-// One with these settings, its schedule included.
+// Creates a policy with these settings, including the schedule.
 std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
                                                 const ReplicaSettings& settings);
 
-// A policy of this name with its state as bytes, and back with settings that may have changed: NotFound for a
-// policy that does not exist any more, else as ReplicaPolicy::Load.
+// Save a policy with its name, and load it with settings that may have changed. NotFound for a policy that
+// does not exist any more; other errors as for ReplicaPolicy::Load.
 std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy);
 absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_view bytes,
                                                                  const ReplicaSettings& settings);

@@ -1,4 +1,4 @@
-// The base of replica policies around a policy.
+// The base of wrappers around a replica policy.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace taut::brain {
 
-// Passes everything through: a wrapper overrides what it changes. Clone and state_bytes are each wrapper's own.
+// Forwards all calls; a wrapper overrides what it changes, and always Clone and state_bytes.
 class ReplicaPolicyWrapper : public ReplicaPolicy {
  public:
   explicit ReplicaPolicyWrapper(std::unique_ptr<ReplicaPolicy> inner) : inner_(std::move(inner)) {}
@@ -36,8 +36,8 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   ReplicaPolicy& inner() { return *inner_; }
   const ReplicaPolicy& inner() const { return *inner_; }
 
-  // A wrapper with a state of its own loads all or nothing: the inner state into a copy, which replaces the
-  // policy once the rest has been read.
+  // Loads the inner state into a copy, so that a wrapper with a state of its own can load all or nothing: it
+  // calls ReplaceInner once the rest was read.
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadedInner(ByteReader& in) const {
     std::unique_ptr<ReplicaPolicy> copy = inner_->Clone();
     if (absl::Status s = copy->Load(in); !s.ok()) return s;

@@ -1,4 +1,4 @@
-// How much the load rose in each quarter of an hour of the last days: the reason given for a count.
+// How much the load rose in each quarter of an hour of the last days; part of the explanation of a count.
 #pragma once
 
 #include <array>
@@ -19,19 +19,19 @@ class QuarterRises {
 
   QuarterRises() : rises_(static_cast<size_t>(kQuartersPerDay * kDays), kUnknown) {}
 
-  // Samples in ascending order of time.
+  // Adds a sample; times ascend.
   void Observe(Timestamp at, double load);
 
   struct Answer {
-    int days = 0;      // of the last kDays with a measured rise in this quarter of an hour, today left out
-    int above = 0;     // in which it was more than `share`
-    double share = 0;  // a tenth that about half of the days exceed, at least 0.1
+    int days = 0;      // days of the last kDays with a measured rise in this quarter, without today
+    int above = 0;     // days on which the rise exceeded `share`
+    double share = 0;  // a multiple of 0.1 that about half of the days exceed, at least 0.1
   };
-  // The quarter of an hour that `at` is in. `at` is not before the sample observed last.
+  // Returns the rises in the quarter of an hour of `at`, which must not precede the last sample.
   Answer At(Timestamp at) const;
   size_t heap_bytes() const { return rises_.capacity() * sizeof(float); }
   void Save(ByteWriter& out) const;
-  // After a failure of `in` the object is not to be used.
+  // If `in` fails, the object is not to be used.
   void Load(StoredValues& in);
 
  private:
@@ -42,9 +42,9 @@ class QuarterRises {
   }
   float Rise(int64_t quarter) const { return const_cast<QuarterRises*>(this)->Rise(quarter); }
 
-  std::vector<float> rises_;     // by quarter of the last days: highest load over that before, less 1
-  int64_t quarter_ = INT64_MIN;  // the one open
-  double sum_ = 0, before_ = 0;  // of the open one; mean of the one before, 0: unknown
+  std::vector<float> rises_;     // by quarter: highest load over the mean of the quarter before, minus 1
+  int64_t quarter_ = INT64_MIN;  // current quarter
+  double sum_ = 0, before_ = 0;  // sum of the current one; mean of the one before, 0: unknown
   int samples_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a policy of replicas says of its last decision, for tests.
+// For tests: the reason of a policy's last decision.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ inline Reason ReasonOf(const ReplicaPolicy& policy) {
   return reason;
 }
 inline std::string SentenceOf(const ReplicaPolicy& policy) { return ReasonOf(policy).sentence; }
-// Absent if the reason has no fact of this name.
+// Returns the value of a fact; nullopt if the reason has none with this name.
 inline std::optional<double> FactOf(const ReplicaPolicy& policy, std::string_view name) {
   const Reason reason = ReasonOf(policy);
   for (const Fact& fact : reason.facts) {

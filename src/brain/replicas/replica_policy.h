@@ -1,4 +1,5 @@
-// The seam of horizontal scaling: the load of one job in, a number of tasks with its reason out.
+// The interface of horizontal scaling: it receives the load of one job, and returns a number of tasks with
+// its reason.
 #pragma once
 
 #include <cmath>
@@ -17,81 +18,80 @@
 
 namespace taut::brain {
 
-// A load that needs more tasks than this is none: its source is broken.
+// A load that would require more tasks than this is invalid: its source is broken.
 inline constexpr double kMostTasksOfLoad = 1e9;
-// The load as a policy may see it: absent where it is absent, no finite number of 0 or more, or of more than
-// kMostTasksOfLoad tasks of this capacity (0: not known).
+// Returns the load if a policy can use it; nullopt if it is absent, negative, not finite, or requires more
+// than kMostTasksOfLoad tasks with this capacity (0: unknown).
 inline std::optional<double> UsableLoad(std::optional<double> load, double capacity) {
   const bool is_number = load.has_value() && *load >= 0 && std::isfinite(*load);
   return is_number && *load <= kMostTasksOfLoad * (capacity > 0 ? capacity : *load) ? load : std::nullopt;
 }
 
-// What is known when a decision is due.
+// The input of a decision.
 struct LoadSample {
   Timestamp at;
-  std::optional<double> load;  // in units of the source, as of UsableLoad; absent: not measured
-  double capacity =
-      1;             // load that one task can process at 100 % utilisation; > 0, unless reads_load() is false
-  int ready = 0;     // tasks that process load
-  int starting = 0;  // tasks that run and are not ready
-  // What other jobs' loads do; null: not known. Valid during the call.
+  std::optional<double> load;  // in units of the source, after UsableLoad; absent: not measured
+  double capacity = 1;         // load of one task at 100 % utilisation; > 0, unless reads_load() is false
+  int ready = 0;               // tasks that process load
+  int starting = 0;            // tasks that run and are not ready
+  // Changes of other jobs' loads; null: unknown. Valid during the call.
   const LoadAnalogs* analogs = nullptr;
-  // The value of each of ReplicaPolicy::signals(); below 0 or not a number: not measured. Valid during the call.
+  // Values of ReplicaPolicy::signals(); negative or NaN: not measured. Valid during the call.
   std::span<const double> signals = {};
 
   int count() const { return ready + starting; }
 };
 
-// What an external recommender has answered; holds for samples up to and including the time `until`.
+// An answer of an external recommender, valid for samples up to and including the time `until`.
 struct ExternalTasks {
   int count = 0;  // >= 0
   Timestamp until;
   std::string why;  // for people; may be ""
 };
 
-// What a policy expects of the load: within the band with a chance of 80 %, and above it as likely as below.
+// The load that a policy expects: within the band with a chance of 80 %, above and below it with 10 % each.
 struct LoadBand {
   Timestamp at;
   double low = 0, high = 0;  // in units of the source
 };
 
-// One object a job. Not thread-safe; distinct objects are independent.
+// One object per job. Not thread-safe; distinct objects are independent.
 class ReplicaPolicy {
  public:
   virtual ~ReplicaPolicy() = default;
 
-  // The number of tasks to run from now on. Samples come in ascending order of time. While the load is absent
-  // the count stays as it is; a policy may raise it after a long silence. Never below the minimum or
-  // above the maximum of the settings.
+  // Returns the number of tasks to run from now on, within the minimum and maximum of the settings. Samples
+  // ascend by time. While the load is absent the count stays; a policy may raise it after a long silence.
   virtual int Decide(const LoadSample& sample) = 0;
-  // The named signals (common/model/signal_name.h) that the policy reads; none, as by default: the load alone.
+  // Returns the named signals (common/model/signal_name.h) that the policy reads; by default none.
   virtual std::span<const std::string> signals() const;
-  // False: it decides without a load; then the capacity may be 0, not known.
+  // Returns false if the policy decides without a load; then the capacity may be 0 (unknown).
   virtual bool reads_load() const;
-  // What the sample lacks of what the policy reads, for people: "the load", then signals by name. By default the
-  // load, if it reads one, and of signals() what is not measured; where no task runs, a job's own signals
-  // (kOwnSignals) are not lacking.
+  // Returns the inputs that the sample lacks, for people: "the load", then signals by name. By default the
+  // load, if it is read, and unmeasured signals(); a job's own signals (kOwnSignals) are not missing while no
+  // task runs.
   virtual std::vector<std::string> Missing(const LoadSample& sample) const;
-  // Takes in an answer of an external recommender, or forgets the one there is. Returns the number of tasks to
-  // run from now on; absent, as by default: that of the last Decide stands.
+  // Stores an answer of an external recommender, or removes it (nullopt). Returns the number of tasks to run
+  // from now on; by default nullopt, and the last Decide stays valid.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);
-  // The load when a task that is started at the last Decide is ready; absent, as by default: no forecast.
+  // Returns the load expected when a task started at the last Decide is ready; by default nullopt, no
+  // forecast.
   virtual std::optional<LoadBand> Forecast() const;
-  // Describes how the last Decide came about; appends to what is in `reason` already.
+  // Appends the explanation of the last Decide to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;
 
-  // Why the last Decide left the count as it was though nothing was missing, for people: what it computes is no
-  // number of tasks. "", as by default: it decided, or something was missing.
+  // Returns why the last Decide kept the count although all inputs were measured (the policy's result was no
+  // number of tasks), for people; "", the default, otherwise.
   virtual std::string NoNumber() const;
 
-  // A copy with the same state.
+  // Returns a copy with the same state.
   virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
-  // The state without the settings, appended. Load reads what Save of a policy with the same settings wrote;
-  // further decisions are those of the saved policy. On error (DataLoss: bytes that Save cannot have written;
-  // InvalidArgument: the state of other settings) the policy is unchanged.
+  // Save appends the state without the settings. Load restores the state of a policy with the same settings,
+  // so that further decisions equal the saved policy's. On error (DataLoss: bytes that Save cannot have
+  // written; InvalidArgument: a state of other settings) the policy is unchanged.
   virtual void Save(ByteWriter& out) const = 0;
   virtual absl::Status Load(ByteReader& in) = 0;
-  // Object and heap.
+  // Bytes of the object and its heap memory.
   virtual size_t state_bytes() const = 0;
 };
 

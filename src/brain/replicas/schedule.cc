@@ -10,9 +10,9 @@
 namespace taut::brain {
 namespace {
 
-constexpr int kDaysBack = 8 * 366;  // a 29 February may be eight years ago
+constexpr int kDaysBack = 8 * 366;  // a 29 February can be eight years ago
 constexpr int kMostScheduledTasks = 1'000'000;
-// Clocks change by less than this.
+// Upper bound of a clock change.
 constexpr int kMostChangeHours = 3;
 
 constexpr std::string_view kMonths[] = {"jan", "feb", "mar", "apr", "may", "jun",
@@ -30,7 +30,7 @@ constexpr Field kFields[] = {{"minute", 0, 59, {}},
                              {"month", 1, 12, kMonths},
                              {"day of the week", 0, 7, kWeekdays}};
 
-// Digits only.
+// Parses digits without a sign; nullopt outside least..most.
 std::optional<int> NumberOf(std::string_view text, int least, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -46,7 +46,7 @@ std::optional<int> ValueOf(const Field& field, std::string_view text) {
   return NumberOf(text, field.least, field.most);
 }
 
-// The pieces between separators that are not empty.
+// Returns the non-empty pieces between separators.
 std::vector<std::string_view> Pieces(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> pieces;
   while (!text.empty()) {
@@ -57,7 +57,7 @@ std::vector<std::string_view> Pieces(std::string_view text, std::string_view sep
   return pieces;
 }
 
-// "1-5/2" of "1-5/2,9". False: not a part of such a field.
+// Adds one part of a field, such as "1-5/2" of "1-5/2,9". Returns false if it is invalid.
 template <typename Set>
 bool AddPart(const Field& field, std::string_view part, Set set) {
   int step = 1;
@@ -75,7 +75,7 @@ bool AddPart(const Field& field, std::string_view part, Set set) {
     const auto to = dash == std::string_view::npos ? from : ValueOf(field, part.substr(dash + 1));
     if (!from.has_value() || !to.has_value() || *from > *to) return false;
     first = *from;
-    // "3/5" is from 3 on, as in cron.
+    // "3/5" counts from 3 to the end, as in cron.
     last = dash == std::string_view::npos && slash != std::string_view::npos ? field.most : *to;
   }
   for (int v = first; v <= last; v += step) set(v);
@@ -129,7 +129,7 @@ absl::StatusOr<CronTimes> CronTimes::Parse(std::string_view text) {
 
 bool CronTimes::HasDay() const {
   constexpr std::array<size_t, 13> kDaysOf = {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  if (!any_day_ && !any_weekday_) return true;  // the day of the week suffices
+  if (!any_day_ && !any_weekday_) return true;  // the day of the week is sufficient
   for (size_t month = 1; month < kDaysOf.size(); ++month) {
     if (!months_.test(month)) continue;
     for (size_t day = 1; day <= kDaysOf[month]; ++day) {
@@ -142,14 +142,14 @@ bool CronTimes::HasDay() const {
 bool CronTimes::FitsDay(absl::CivilDay day) const {
   if (!months_.test(static_cast<size_t>(day.month()))) return false;
   const bool by_day = days_.test(static_cast<size_t>(day.day()));
-  const auto weekday = (static_cast<size_t>(absl::GetWeekday(day)) + 1) % 7;  // absl begins with Monday
+  const auto weekday = (static_cast<size_t>(absl::GetWeekday(day)) + 1) % 7;  // Monday is 0 in absl
   const bool by_weekday = weekdays_.test(weekday);
   return any_day_ || any_weekday_ ? by_day && by_weekday : by_day || by_weekday;
 }
 
 std::optional<absl::Time> CronTimes::LastOfDay(absl::CivilDay day, absl::Time at,
                                                const absl::TimeZone& zone) const {
-  // Where the clock goes back, later times of the day may be earlier ones of the clock.
+  // When the clock is set back, a civil time that is later than the current one may be an earlier instant.
   const absl::CivilHour latest = absl::CivilHour(zone.At(at).cs) + kMostChangeHours;
   std::optional<absl::Time> last;
   for (int h = 23; h >= 0; --h) {

@@ -1,9 +1,9 @@
-// Times at which the owner asks for a least or a greatest number of tasks.
+// Schedules: times at which the owner requires a minimum or maximum number of tasks.
 //
 //   from 0 8 * * 1-5 to 0 18 * * 1-5 in Europe/Berlin min 10 max 40 except 2026-12-24,2026-12-25
 //
 // A rule is in force from each time of `from` (minute, hour, day of the month, month, day of the week, as in
-// crontab(5)) until the next time of `to`, by the clock of the zone. Several rules are separated by `;`.
+// crontab(5)) until the next time of `to`, by the clock of the zone (UTC by default). `;` separates rules.
 #pragma once
 
 #include <array>
@@ -21,21 +21,23 @@
 
 namespace taut::brain {
 
-// Five fields of numbers, ranges, lists, steps and `*`; months and days of the week also by their English
-// names of three letters; Sunday is 0 or 7. Where both days are restricted, either suffices, as in cron.
+// The times of a crontab line: five fields of numbers, ranges, lists, steps and `*`. Months and days of the
+// week may be English names of three letters; Sunday is 0 or 7. If both days are restricted, either suffices,
+// as in cron.
 class CronTimes {
  public:
-  // InvalidArgument names the field, its value and what is allowed, or a day that no month has (30 February).
+  // Returns InvalidArgument with the field, its value and the allowed ones, or for a day that no month has
+  // (30 February).
   static absl::StatusOr<CronTimes> Parse(std::string_view fields);
 
-  // The latest time at or before `at`, by the zone's clock, on a day that `counts`. A time that a change of
-  // the clock skips is at the change; of one that comes twice, the first. nullopt: none in eight years.
-  // O(days back).
+  // Returns the latest time at or before `at`, by the zone's clock, on a day for which `counts` returns true.
+  // A time skipped by a clock change moves to the change; of a repeated time the first counts. nullopt if
+  // there is none in eight years. O(days back).
   template <typename Counts>
   std::optional<absl::Time> LastBefore(absl::Time at, const absl::TimeZone& zone, Counts&& counts) const;
 
  private:
-  // Whether a month that is set has a day that is set.
+  // Returns true if some selected month has a selected day.
   bool HasDay() const;
   bool FitsDay(absl::CivilDay day) const;
   std::optional<absl::Time> LastOfDay(absl::CivilDay day, absl::Time at, const absl::TimeZone& zone) const;
@@ -45,22 +47,22 @@ class CronTimes {
   std::bitset<32> days_;                      // from 1
   std::bitset<13> months_;                    // from 1
   std::bitset<7> weekdays_;                   // Sunday first
-  bool any_day_ = true, any_weekday_ = true;  // `*`
+  bool any_day_ = true, any_weekday_ = true;  // the field begins with `*`
 };
 
-// Copies share the rules.
+// Immutable; copies share the rules.
 class ReplicaSchedule {
  public:
-  // "": no rule. InvalidArgument names the rule and what is wrong with it.
+  // Parses rules; "" has none. InvalidArgument contains the rule and the error.
   static absl::StatusOr<ReplicaSchedule> Parse(std::string_view text);
 
   bool empty() const { return rules_ == nullptr; }
   const std::string& text() const { return text_; }
 
-  // Of the rules in force: the highest minimum and the lowest maximum. A minimum above a maximum wins.
+  // The highest minimum and lowest maximum of the rules in force. A minimum above the maximum wins.
   struct Limits {
     std::optional<int> min, max;
-    std::string_view min_rule, max_rule;  // their texts; good as long as the schedule
+    std::string_view min_rule, max_rule;  // texts of these rules, valid as long as the schedule
   };
   Limits At(Timestamp at) const;
 
@@ -69,7 +71,7 @@ class ReplicaSchedule {
     CronTimes from, to;
     absl::TimeZone zone;
     std::optional<int> min, max;
-    std::vector<absl::CivilDay> except;  // days, by the zone's clock, on which it does not begin
+    std::vector<absl::CivilDay> except;  // days, by the zone's clock, on which the rule does not begin
     std::string text;
 
     bool Holds(absl::Time at) const;

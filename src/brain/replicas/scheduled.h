@@ -1,4 +1,4 @@
-// A replica policy within the limits of a schedule.
+// A wrapper that applies the limits of a schedule to a replica policy.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace taut::brain {
 
-// The count is at least and at most what the schedule says at the time of the sample, also while the load is
-// absent; the bounds hold in any case. The state is that of `inner`.
+// Limits the count of `inner` to the schedule's limits at the time of the sample, also while the load is
+// absent; `bounds` always apply. The saved state is that of `inner`.
 std::unique_ptr<ReplicaPolicy> WithSchedule(std::unique_ptr<ReplicaPolicy> inner, ReplicaSchedule schedule,
                                             const ReplicaBounds& bounds);
 

@@ -21,7 +21,7 @@ constexpr EnumName<LoadStatistic> kStatistics[] = {{LoadStatistic::kMax, "max"},
 
 using Signals = std::vector<std::string>;
 
-// A value that is a text with a grammar of its own: how it is parsed, and the text of what came of it.
+// A field whose value is a text with a grammar of its own, given by its parser and printer.
 template <typename T, auto parse, auto show>
 constexpr FieldType TextType() {
   return {
@@ -146,7 +146,7 @@ absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {
     return absl::InvalidArgumentError(StrCat("invalid replicas.min ", settings.bounds.min,
                                              ": expected at most replicas.max, ", settings.bounds.max));
   }
-  // Parsing takes longer than comparing, and most jobs have the default.
+  // Skip the parser for the default, which most jobs have.
   static const FunctionReplicaSettings defaults;
   if (settings.function.target == defaults.target) return absl::OkStatus();
   const absl::StatusOr<TargetExpression> parsed =

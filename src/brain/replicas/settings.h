@@ -1,5 +1,5 @@
-// Every parameter of the replica policies, with its default, unit and source. docs/algorithms/replicas.md
-// says what each yields.
+// All parameters of the replica policies, with default, unit and source. docs/algorithms/replicas.md
+// describes the effects.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@
 
 namespace taut::brain {
 
-// What the owner allows.
+// The bounds that the owner allows.
 struct ReplicaBounds {
   int min = 1;
   int max = 1'000'000;
 
-  int Clamp(double count) const;  // of what is not a number: the minimum
+  int Clamp(double count) const;  // NaN becomes the minimum
 };
 
 struct StaticReplicaSettings {
-  int count = 0;         // 0: enough for the highest load of the first days
-  double peak_days = 7;  // during which the count only rises
+  int count = 0;         // 0: the count for the highest load of the first days
+  double peak_days = 7;  // days during which the count only rises
 };
 
 enum class LoadStatistic : uint8_t { kMax, kP95 };
@@ -36,16 +36,16 @@ struct AutopilotReplicaSettings {
   double average_s = 300;
   double horizon_s = 72 * 3600;
   LoadStatistic statistic = LoadStatistic::kMax;
-  double target = 0.7;              // r*: the share of a task's capacity; must be set by the owner in AP
+  double target = 0.7;              // r*: share of a task's capacity; in AP the owner must set it
   double defer_downscaling_s = 0;   // T_d; about 40 % of Google's jobs use 2 days, 35 % use 3 days
   double decay_half_life_s = 3600;  // 98 % of Google's jobs
   double small_change = 0.1;        // not published; HPA's tolerance
-  double max_starting = 1;          // share of the tasks that may be starting; 1: not limited
+  double max_starting = 1;          // greatest share of starting tasks; 1: unlimited
 };
 
 enum class HpaSelect : uint8_t { kMax, kMin, kDisabled };
 
-// A limit on the change within a period.
+// A limit of the change within a period.
 struct HpaRate {
   enum class Unit : uint8_t { kPods, kPercent };
   Unit unit = Unit::kPods;
@@ -60,10 +60,10 @@ struct HpaDirection {
   std::vector<HpaRate> rates;
 };
 
-// A metric of a HorizontalPodAutoscaler beside the utilisation by the load: a named signal and its target.
+// A metric of a HorizontalPodAutoscaler besides the utilisation by load: a named signal and its target.
 struct HpaMetric {
-  // Of CPU or memory: a share of the owner's limit of a task (a Resource); of any: what each task takes (Pods, or
-  // AverageValue of Object and External), or all together (Value).
+  // kUtilization: a share of the owner's limit per task, for CPU or memory (Resource). kAverageValue: per
+  // task (Pods, or AverageValue of Object and External). kValue: for all tasks together (Value).
   enum class Target : uint8_t { kUtilization, kAverageValue, kValue };
   std::string signal;
   Target target = Target::kAverageValue;
@@ -76,64 +76,62 @@ struct HpaMetrics {
   std::vector<HpaMetric> list;
 };
 
-// Kubernetes' defaults (peers.md §2).
+// Kubernetes' defaults.
 struct HpaSettings {
-  double target = 0.8;  // of the request
+  double target = 0.8;  // utilisation of the request
   double tolerance = 0.1;
   HpaMetrics metrics;
   HpaDirection up = {0, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}, {HpaRate::Unit::kPods, 4, 15}}};
   HpaDirection down = {300, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}}};
 };
 
-// KEDA's defaults (peers.md §3), which hold for every policy of a job that may go to zero. The count of a running
-// job of policy keda is HPA's.
+// KEDA's defaults, for every policy of a job that may go to zero. For the policy keda, the HPA decides the
+// count of a running job.
 struct KedaSettings {
   double activation = 0;  // the job runs while the load is above this
   double cooldown_s = 300;
 };
 
-// docs/algorithms/replicas.md.
+// The forecast policy (docs/algorithms/replicas.md).
 struct ForecastSettings {
-  double overloaded = 0.005;  // the ordered share of overloaded minutes; 0 < share < 1
-  double change_price = 8;    // a started task costs so many minutes of a task beside its own
+  double overloaded = 0.005;  // the ordered share of overloaded minutes, in (0, 1)
+  double change_price = 8;    // cost of starting a task, in task-minutes besides its own
   double min_history_s = 24 * 3600;
   double fallback_target = 0.5;  // utilisation until then
 };
 
-// The owner's own target size (AP §3.3). Smoothed with AutopilotReplicaSettings, whose average_s is also the
-// time between two steps of the decay.
+// The owner's target size (AP §3.3). Smoothed with AutopilotReplicaSettings, whose average_s is also the
+// interval between two steps of the decay.
 struct FunctionReplicaSettings {
   std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see brain/replicas/target_expression.h
-  double max_step = 10;  // one decision asks for at most this many times the tasks that run, or for 100 more
-  double silent_s =
-      3600;  // without a load or a signal that it reads: the count is raised to the highest of the last day
+  double max_step = 10;    // one decision multiplies the running tasks by at most this, or adds up to 100
+  double silent_s = 3600;  // time without an input after which the count rises to the highest of the last day
 };
 
-// Who says how large the tasks of a live job are whose load is their CPU. kCheapest: what the load costs least
-// with (brain/replicas/task_sizing.h).
+// The source of the size of a live job's tasks if the load is their CPU. kCheapest: the size at which the
+// load costs least (brain/replicas/task_sizing.h).
 enum class SizeBy : uint8_t { kCheapest, kOwner };
 inline constexpr std::array<std::string_view, 2> kSizeByNames = {"cheapest", "owner"};
 
 struct SizingSettings {
   SizeBy by = SizeBy::kCheapest;
-  double gib_price = 0.13;  // a GiB of memory costs as much as so many cores
-  double min_cores = 0.1;   // no smaller task
-  double max_cores = 8;     // no larger task, unless the owner's is: what a node can hold
+  double gib_price = 0.13;  // cost of a GiB of memory, in cores
+  double min_cores = 0.1;   // smallest task
+  double max_cores = 8;     // largest task a node can hold, unless the owner's is larger
   double max_bytes = 32.0 * (1 << 30);
-  double min_saving = 0.1;  // share of the cost; a change of size that saves less is not made
-  double spare = 1;         // tasks that may be lost at the peak without overload of the others
+  double min_saving = 0.1;  // least saving, as a share of the cost, that is worth a change of size
+  double spare = 1;         // tasks that may be lost at the peak without overloading the others
 };
 
 struct ReplicaSettings {
   ReplicaBounds bounds;
   ReplicaSchedule schedule;
   double max_utilization = 0.8;  // a job is overloaded above this utilisation of its ready tasks
-  double startup_s = 120;        // from the start of a task until it is ready
-  double step_s = 60;            // between two decisions
-  // Of a live job: load that one task processes at 100 %, in the unit of its load series. 0: the load is the CPU
-  // of its tasks.
+  double startup_s = 120;        // time from the start of a task until it is ready
+  double step_s = 60;            // time between two decisions
+  // Load of one task at 100 %, in the unit of a live job's load series. 0: the load is the CPU of its tasks.
   double task_capacity = 0;
-  // Named signals that there are beside kOwnSignals; no setting, but what mapping rules (or columns) name.
+  // Names of signals besides kOwnSignals. Not a setting: mapping rules (or columns) define them.
   std::vector<std::string> signals;
   SizingSettings sizing;
   StaticReplicaSettings fixed;
@@ -146,11 +144,12 @@ struct ReplicaSettings {
 
 using ReplicaSetting = SettingRow<ReplicaSettings>;
 std::span<const ReplicaSetting> ReplicaSettingsTable();
-// InvalidArgument names the key, what is allowed or the nearest key. An old key is read with a notice.
+// Sets one value from text. InvalidArgument contains the key with the allowed values, or the nearest key. A
+// former key is accepted with a notice.
 absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings,
                                SettingNotices* notices = nullptr);
-// What no single setting shows: InvalidArgument if the minimum is above the maximum, or
-// function.target is not an expression.
+// Checks the settings as a whole. InvalidArgument if the minimum is above the maximum, or function.target is
+// not an expression.
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings);
 
 }  // namespace taut::brain

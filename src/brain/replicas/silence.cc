@@ -46,7 +46,8 @@ class SafePolicy final : public ReplicaPolicyWrapper {
     return copy;
   }
   void Save(ByteWriter& out) const override {
-    // An inner state may end with an answer that is there or not, to its last byte.
+    // Store the inner state with its length: it may end with an optional part, which can only be detected at
+    // the end of bytes.
     std::string bytes;
     ByteWriter its(&bytes);
     inner().Save(its);
@@ -66,8 +67,8 @@ class SafePolicy final : public ReplicaPolicyWrapper {
  private:
   double silent_s_;
   SafeCount safe_;
-  std::string missing_;        // in the last sample
-  std::optional<int> raised_;  // the safe count, since it has been silent for long
+  std::string missing_;        // missing inputs of the last sample
+  std::optional<int> raised_;  // the safe count, if the silence is long enough
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a job runs while something that its number of tasks is decided from is not measured: a load that is not
-// seen may be high, so that after a time the highest count of a day is safe.
+// The number of tasks of a job while an input of its policy is not measured. An unseen load may be high, so
+// that after some time the highest count of a day is the safe choice.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@
 
 namespace taut::brain {
 
-// The highest count of the day on which all was last measured and of the day before. Times are in seconds since
-// 1970, ascending; one at midnight belongs to the day that ends.
+// The highest count of the day on which all inputs were last measured, and of the day before. Times are Unix
+// seconds in ascending order; midnight belongs to the day that ends.
 class SafeCount {
  public:
-  // All was measured, and `count` was recommended.
+  // Records a recommendation that was based on complete inputs.
   void TakeHeard(int64_t at_s, int count);
   bool has_heard() const { return heard_s_ != INT64_MIN; }
-  // When all was last measured; only if has_heard().
+  // Time when all inputs were last measured. REQUIRES: has_heard().
   int64_t heard_s() const { return heard_s_; }
-  // 0: nothing has been heard.
+  // Returns the highest count; 0 before TakeHeard.
   int count() const;
-  // Absent: it has not been silent for `silent_s` seconds.
+  // Returns the safe count; nullopt if inputs were missing for less than `silent_s` seconds.
   std::optional<int> After(int64_t at_s, double silent_s) const;
 
   void Save(ByteWriter& out) const;
-  // DataLoss: bytes that Save cannot have written; then it is unchanged.
+  // Returns DataLoss, and changes nothing, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -38,13 +38,13 @@ class SafeCount {
   int64_t heard_s_ = INT64_MIN;
 };
 
-// "the load and queue_length": what `sample` lacks of what `policy` reads; "" if nothing.
+// Returns the inputs of `policy` that `sample` lacks: "the load and queue_length"; "" if none.
 std::string MissingText(const ReplicaPolicy& policy, const LoadSample& sample);
-// The sentence of a reason: why a count of `safe` tasks is not that of the policy, before the policy's own.
+// Returns the sentence that explains a count of `safe` tasks, to be put before the policy's own sentence.
 std::string SafeSentence(std::string_view missing, double silent_s, int safe);
 
-// `inner`, raised to the safe count after `silent_s` seconds in which a sample lacked something. For replays: a
-// live job has its silence noted outside of the policy, as nothing may be measured of it at all.
+// Wraps `inner`: raises its count to the safe count after `silent_s` seconds of incomplete samples. For
+// replays only; for live jobs the caller tracks the silence, since there may be no samples at all.
 std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inner, double silent_s);
 
 }  // namespace taut::brain

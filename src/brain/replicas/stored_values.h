@@ -1,4 +1,4 @@
-// What a stored state's figures may be: bytes that pass a checksum may still come from another program.
+// Checks of figures in stored states: bytes with a valid checksum may still come from another program.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@
 
 namespace taut::brain {
 
-inline constexpr size_t kMostStoredWindows = 10'000'000;  // far more than any horizon or deferral has
+inline constexpr size_t kMostStoredWindows = 10'000'000;  // far above any horizon or deferral
 inline constexpr int kMostStoredTasks = 1'000'000'000;
 
-// A value that may be absent, as 9 bytes.
+// Appends an optional value in 9 bytes.
 inline void PutOptional(std::optional<int64_t> value, ByteWriter& out) {
   out.Put(static_cast<uint8_t>(value.has_value()));
   out.Put(value.value_or(0));
 }
 
-// Reads values between bounds, both inclusive. The first value outside them makes it fail for good.
+// Reads values within inclusive bounds. After the first value outside them it fails permanently, so that a
+// caller can check status() once at the end.
 class StoredValues {
  public:
   explicit StoredValues(ByteReader& in) : in_(&in) {}
@@ -31,25 +32,25 @@ class StoredValues {
   template <typename T>
   T Within(T least, T most) {
     const T value = in_->Get<T>();
-    if (value >= least && value <= most) return value;  // not NaN
+    if (value >= least && value <= most) return value;  // false for NaN
     possible_ = false;
     return least;
   }
   double Finite() { return Within(-kLargest, kLargest); }
   double Amount() { return Within(0.0, kLargest); }
-  // Of tasks.
+  // A number of tasks.
   int Count() { return Within(0, kMostStoredTasks); }
   bool Bool() { return Within<uint8_t>(0, 1) == 1; }
   Timestamp Time() { return {Within(-kFarUs, kFarUs)}; }
   // A time divided by a second or more.
   int64_t Step() { return Within(-kFarStep, kFarStep); }
-  // What PutOptional wrote.
+  // A value written by PutOptional.
   std::optional<int64_t> OptionalStep() { return Optional(kFarStep); }
   std::optional<Timestamp> OptionalTime() {
     const std::optional<int64_t> us = Optional(kFarUs);
     return us.has_value() ? std::optional(Timestamp{*us}) : std::nullopt;
   }
-  // Of values that follow; 0 after a failure.
+  // The number of values that follow; 0 after a failure, so that loops end.
   size_t Size(size_t most) {
     const uint64_t size = in_->GetVarint();
     possible_ = possible_ && size <= most;
@@ -62,7 +63,7 @@ class StoredValues {
 
   void Require(bool possible) { possible_ = possible_ && possible; }
   bool ok() const { return possible_ && !in_->failed(); }
-  // DataLoss naming `what`.
+  // Returns DataLoss "WHAT: ..." after a failure, else OK.
   absl::Status status(std::string_view what) const {
     if (in_->failed()) return in_->status(what);
     return possible_ ? absl::OkStatus() : absl::DataLossError(StrCat(what, ": invalid value"));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kSpanFunctions[] = {"max_over", "avg_over", "p95_over"};
-// "max(load, 10m)": the same of any signal, by SpanStatistic.
+// Functions such as "max(load, 10m)", which take any signal; by SpanStatistic.
 constexpr std::string_view kSignalSpanFunctions[] = {"max", "avg", "p95"};
 constexpr std::string_view kFunctions[] = {"min", "max",  "ceil", "floor", "round",
                                            "abs", "sqrt", "ln",   "exp"};
@@ -33,7 +33,7 @@ size_t SkipSpace(std::string_view text, size_t at) {
   while (at < text.size() && IsSpace(text[at])) ++at;
   return at;
 }
-// The end of the number that begins at `at`; `at` if there is none.
+// Returns the end of the number that begins at `at`; `at` if there is none.
 size_t EndOfNumber(std::string_view text, size_t at, double& value) {
   if (at >= text.size() || (!IsDigit(text[at]) && text[at] != '.')) return at;
   const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
@@ -43,7 +43,7 @@ size_t EndOfName(std::string_view text, size_t at) {
   while (at < text.size() && (BeginsName(text[at]) || IsDigit(text[at]))) ++at;
   return at;
 }
-// The parenthesis that closes the one at `open`; npos: none.
+// Returns the parenthesis that closes the one at `open`; npos if there is none.
 size_t ClosingOf(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -53,7 +53,7 @@ size_t ClosingOf(std::string_view text, size_t open) {
   return std::string_view::npos;
 }
 
-// "10m" in seconds; nullopt: no time.
+// Returns "10m" in seconds; nullopt if the text is not a duration.
 std::optional<double> SecondsOf(std::string_view text) {
   constexpr std::pair<char, double> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
   double number = 0;
@@ -65,7 +65,7 @@ std::optional<double> SecondsOf(std::string_view text) {
   return std::nullopt;
 }
 
-// The functions above and no others: none that is random, has a state or reads a text.
+// A parser with the functions above only: none is random, has a state or reads text.
 class Parser final : public mu::ParserBase {
  public:
   Parser() {
@@ -103,7 +103,7 @@ class Parser final : public mu::ParserBase {
     *at += static_cast<int>(end);
     return end > 0 ? 1 : 0;
   }
-  // A value that is not a number makes the result one that is not.
+  // A NaN among the values makes the result NaN.
   static double Min(const double* values, int n) {
     return Best(values, n, [](double a, double b) { return a < b; });
   }
@@ -162,7 +162,7 @@ absl::Status ToStatus(const mu::ParserError& error, std::string_view text) {
                          : std::string(Describe(error.GetCode())));
 }
 
-// The value of text without names of signals; nullopt if it has none.
+// Returns the value of text without names of signals; nullopt if it has none.
 std::optional<double> Constant(std::string_view text) {
   if (StripSpace(text).empty()) return std::nullopt;
   try {
@@ -176,7 +176,7 @@ std::optional<double> Constant(std::string_view text) {
   }
 }
 
-// Characters, length and nesting: what must hold before any of it is parsed.
+// Checks characters, length and nesting before any parsing.
 absl::Status CheckForm(std::string_view text) {
   if (text.empty())
     return absl::InvalidArgumentError("expected an expression, such as load / (0.7 * capacity)");
@@ -213,7 +213,7 @@ absl::Status UnknownName(std::string_view name, size_t at, std::span<const std::
                           "\"? There are ", Join(names, ", ")));
 }
 
-// Where a constant that is zero divides; npos: not to be seen in the text.
+// Returns the position of a division by a constant 0; npos if the text shows none.
 size_t DivisionByZero(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '/') continue;
@@ -239,19 +239,19 @@ struct TargetExpression::Parsed {
   std::vector<LoadSpan> spans;
   bool reads_load = false;
   bool reads_capacity = false;
-  bool is_constant = true;  // no name but those of functions
-  // Of numbers, named signals and spans.
+  bool is_constant = true;  // contains no names except functions
+  // Values of numbers, named signals and spans; the parser refers to them.
   std::array<double, kTargetSignals.size() + kMostSignals + kMostSpans> values{};
   Parser parser;
 
-  // Replaces "max_over(60)" by the name of a variable, followed by blanks: places stay what they are.
+  // Replaces "max_over(60)" by a variable's name and blanks, so that positions in errors stay correct.
   absl::Status TakeNames(std::span<const std::string> known, std::string& rewritten);
   absl::Status TakeSpan(size_t statistic, size_t begin, size_t open, std::string& rewritten);
-  // "max(queue_length, 10m)". False: an ordinary call.
+  // Handles "max(queue_length, 10m)". Returns false for an ordinary call.
   absl::StatusOr<bool> TakeSignalSpan(size_t begin, size_t open, std::span<const std::string> known,
                                       std::string& rewritten);
   absl::Status AddSpan(const LoadSpan& span, size_t begin, size_t close, std::string& rewritten);
-  // The signal's place; below 0: the load. Names that are none are an error at `at`.
+  // Returns the signal's index; negative: the load. An unknown name is an error at `at`.
   absl::StatusOr<int> TakeSignal(std::string_view name, size_t at, std::span<const std::string> known);
   absl::Status CheckConstants() const;
 };
@@ -452,7 +452,7 @@ double TargetExpression::Evaluate(const TargetSignals& numbers, std::span<const 
 }
 
 size_t TargetExpression::bytes() const {
-  // The parser's tables of names, a node of some 150 bytes each, and its code.
+  // An estimate of the parser's tables of names, some 150 bytes per node, and its code.
   constexpr size_t kNames = std::size(kFunctions) + kTargetSignals.size() + 2;
   const Parsed& p = *parsed_;
   return sizeof(*this) + sizeof(p) + 2 * p.text.capacity() + p.spans.capacity() * sizeof(LoadSpan) +

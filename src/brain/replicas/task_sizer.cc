@@ -13,12 +13,12 @@ namespace taut::brain {
 namespace {
 
 constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
-constexpr double kKeep = 0.99965623;  // of the decayed means a window: half in a week
-constexpr double kSame = 0.01;        // of sizes
+constexpr double kKeep = 0.99965623;  // decay per window: half in a week
+constexpr double kSame = 0.01;        // relative difference of sizes that are equal
 constexpr double kDefaultMargin = 1.15, kMostMargin = 3;
-constexpr double kKeepHour = 0.99588268;  // half in a week of hours
+constexpr double kKeepHour = 0.99588268;  // decay per hour: half in a week
 constexpr double kLeastOfUtilization = 0.1;
-constexpr double kLeastHoursAsked = 20;  // decayed: about a day
+constexpr double kLeastHoursAsked = 20;  // a decayed count: about a day
 constexpr int64_t kHoursBetween = 24, kHoursOfWeek = 168;
 
 size_t PlaceOf(int64_t hour) {
@@ -35,7 +35,7 @@ TaskSizer::TaskSizer(const SizingSettings& settings, const ReplicaBounds& bounds
 void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
   if (cpu.tasks.empty()) return;
   const double owners = cpu.owner_limit.value_or(owners_ > 0 ? owners_ : size.value_or(0));
-  // Another size of the owner's is weighed as it is.
+  // If the owner changes the size, start again from the new one.
   const bool resized = owners_ > 0 && std::abs(owners - owners_) > kSame * owners_;
   if (resized) cores_ = 0;
   owners_ = owners;
@@ -61,7 +61,7 @@ void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
   }
   const bool begins = hour != hour_;
   hour_ = hour;
-  // With the hours that are over.
+  // Decide before this window is added: only complete hours count.
   if (resized || (begins && (decided_ == INT64_MIN || hour - decided_ >= kHoursBetween))) Decide(hour);
   float& load = loads_[PlaceOf(hour)];
   load = std::max(load, static_cast<float>(sum));

@@ -1,4 +1,4 @@
-// The size of one live job's tasks, from what it measures; decided once a day.
+// Decides the size of one live job's tasks from its measured usage, once a day.
 #pragma once
 
 #include <array>
@@ -15,34 +15,36 @@
 
 namespace taut::brain {
 
+// Not thread-safe.
 class TaskSizer {
  public:
-  // `utilization`: that the replica policy fills, see SizingInput.
+  // `utilization` is the one that the replica policy plans for; see SizingInput.
   TaskSizer(const SizingSettings& settings, const ReplicaBounds& bounds, double utilization);
 
-  // Windows in ascending order. `size`: CPU limit of each task, cores; absent: not known.
+  // Adds a window's CPU usage; windows ascend. `size` is the CPU limit per task in cores; absent: unknown.
   void ObserveCpu(const Signal& cpu, std::optional<double> size);
-  // Also of windows whose CPU is yet to be observed.
+  // Adds a window's memory usage; may precede the window's ObserveCpu.
   void ObserveMemory(const Signal& memory, std::optional<double> limit_bytes);
-  // After ObserveCpu of a window, of a policy that forecasts the load: the tasks that it asks for, at its
-  // ordered risk, of `size` cores each. So the sizes are counted with as much spare as the risk asks for.
+  // Adds the decision of a policy that forecasts the load: `tasks` at its ordered risk, of `size` cores each.
+  // Sizes are then compared with the spare capacity that the risk requires. To be called after ObserveCpu of
+  // the window.
   void ObserveOrder(int tasks, double size);
-  // Decides when the next hour begins, not a day after the last time.
+  // Decides at the start of the next hour instead of a day after the last decision.
   void WeighAnew() { decided_ = INT64_MIN; }
 
-  // Absent: too little was measured, or no limit of its tasks is known.
+  // The decided size in cores; absent if history or a limit of its tasks is missing.
   std::optional<double> cores() const { return cores_ > 0 ? std::optional(cores_) : std::nullopt; }
   double utilization() const { return utilization_; }
-  // Of the cores that it asked for, the share that the highest load of each hour took, over about a week;
-  // utilization() without a day of ObserveOrder.
+  // Share of the ordered cores that the highest load of each hour used, over about a week; utilization()
+  // without a day of ObserveOrder.
   double filled() const;
-  // What would be chosen now; absent as cores() is.
+  // Returns the choice by the current history; absent as cores() is.
   std::optional<SizingChoice> Weigh() const;
   void Explain(Reason& reason) const;
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
-  // What ObserveOrder has seen, which earlier versions did not save.
+  // Save and load the history of ObserveOrder, which earlier versions did not have.
   void SaveOrders(ByteWriter& out) const;
   absl::Status LoadOrders(ByteReader& in);
 
@@ -56,17 +58,17 @@ class TaskSizer {
   SizingSettings settings_;
   ReplicaBounds bounds_;
   double utilization_;
-  std::array<float, kHours> loads_;  // highest of each hour of the week; negative: not measured
-  int64_t hour_ = INT64_MIN;         // of the last window
-  int64_t decided_ = INT64_MIN;      // the hour
-  double owners_ = 0;                // the owner's, or where it is not known the one in force; 0: neither
-  double cores_ = 0;                 // as decided; 0: not yet
+  std::array<float, kHours> loads_;  // highest load of each hour of the week; negative: not measured
+  int64_t hour_ = INT64_MIN;         // hour of the last window
+  int64_t decided_ = INT64_MIN;      // hour of the last decision
+  double owners_ = 0;                // owner's size, else the current one; 0: neither is known
+  double cores_ = 0;                 // decided size; 0: none yet
   DecayedLine memory_;
   double memory_limit_ = 0;
-  // Decayed means.
+  // Decayed means of the spread of the tasks' loads and of a task's load, and their weight.
   double deviation_ = 0, mean_load_ = 0, weight_ = 0;
-  // Cores asked for in the windows of this hour, and how many windows; over the hours, decayed: the cores asked
-  // for, the highest loads, and the number of hours.
+  // Ordered cores and windows of the current hour; and decayed sums over the hours: ordered cores, highest
+  // loads, hours.
   double hour_asked_ = 0, hour_windows_ = 0;
   double asked_ = 0, highest_ = 0, hours_asked_ = 0;
 };

@@ -12,8 +12,8 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kStepCores = 0.05;  // sizes are multiples of it
-constexpr double kDeviations = 3;    // of the loads of tasks that a limit has to hold
+constexpr double kStepCores = 0.05;  // sizes are multiples of this
+constexpr double kDeviations = 3;    // standard deviations of tasks' loads that a limit must hold
 constexpr double kRounding = 1e-9;
 
 int TasksFor(double load, double task_load, const ReplicaBounds& bounds) {
@@ -50,14 +50,14 @@ class Weigher {
   }
 
  private:
-  // That carry the peak with 1, 2, ... tasks, and today's; descending.
+  // Returns the sizes that carry the peak with 1, 2, ... tasks, and the current one, in descending order.
   std::vector<double> Sizes() const {
     std::vector<double> sizes{in_.now_cores};
     const int least = std::max(1, bounds_.min);
     for (int n = least; n <= std::max(least, kMostTasks); n = std::max(n + 1, n * 5 / 4)) {
       const double exact = peak_ / (filled_ * n);
       const double cores = std::max(1.0, std::ceil(exact / kStepCores - kRounding)) * kStepCores;
-      // Not the same as today's but for rounding.
+      // Skip a size that equals the current one up to rounding.
       if (std::abs(cores - in_.now_cores) > kStepCores / 2) sizes.push_back(cores);
       if (cores <= s_.min_cores) break;
     }
@@ -86,7 +86,8 @@ class Weigher {
       return SizeFault::kTooLarge;
     if (!is_owners && option.cores < s_.min_cores) return SizeFault::kTooSmall;
     if (option.peak_tasks * task_load < peak_ * (1 - kRounding)) return SizeFault::kTooMany;
-    // Requests that come independently: what a task carries varies by the square root.
+    // For independent requests, the relative deviation of a task's load falls with the square root of its
+    // load.
     if (option.cores < in_.now_cores && in_.mean_load > 0) {
       const double deviation = in_.deviation * std::sqrt(in_.mean_load / task_load);
       if (filled_ * (1 + kDeviations * deviation) > 1) return SizeFault::kUneven;
@@ -148,8 +149,8 @@ void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Rea
   reason.sentence = fmt::format(
       "{} at the peak of {}; with their memory they cost as much as {} on average over the hours.",
       NameOf(chosen), FormatCores(choice.peak), FormatCores(chosen.cost));
-  // The best of what is not taken: cheaper but for its fault, else the next in cost. What replicas.max keeps from
-  // carrying the peak is left out: its cost is that of too few tasks.
+  // The best rejected option: cheaper but with a fault, or the next in cost. Skip kTooMany, whose cost is
+  // that of too few tasks.
   const SizeOption* other = nullptr;
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const SizeOption& o = choice.options[i];

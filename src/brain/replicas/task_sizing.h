@@ -1,7 +1,8 @@
-// How large a task should be, and so how many there are: for one load many small tasks or a few large ones.
+// Selects the size of tasks, and with it their number: many small tasks or a few large ones for the same
+// load.
 //
-// Small tasks follow the load closely and lose little with each task, but each pays anew for what it needs
-// without any load. docs/algorithms/replicas.md, "Size of a task".
+// Small tasks follow the load closely and lose little with each task, but each has the fixed need of a task
+// without load. docs/algorithms/replicas.md, "Size of a task".
 #pragma once
 
 #include <span>
@@ -17,51 +18,53 @@ namespace taut::brain {
 struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
   std::span<const float> loads;
-  double utilization = 0.7;  // of a task's CPU limit that the replica policy fills at most; 0 < u <= 1
-  // The same as it was over the last days, of the highest load of each hour: of a policy with an ordered risk
-  // it is as much lower (or higher) as the risk asks for. It counts the tasks; a busy task's memory goes by
-  // `utilization`. 0: as `utilization`; <= 1.
+  double utilization = 0.7;  // share of a task's CPU limit that the policy plans for, in (0, 1]
+  // The utilisation that the highest load of each hour actually had over the last days: a policy with an
+  // ordered risk plans lower or higher than `utilization`. It determines the number of tasks; a busy task's
+  // memory follows `utilization`. At most 1; 0: use `utilization`.
   double filled = 0;
   const DecayedLine* memory = nullptr;  // bytes of a task by its load in cores
   double memory_margin = 1;             // memory limit over usage, >= 1
-  // Of the loads of the tasks in one window, standard deviation over mean, where a task carries `mean_load`.
+  // Standard deviation over mean of the tasks' loads in one window, measured while a task carries
+  // `mean_load`.
   double deviation = 0, mean_load = 0;
-  double now_cores = 0;       // the size that tasks have, > 0
-  bool now_is_owners = true;  // the owner chose it: it may be outside the bounds of SizingSettings
+  double now_cores = 0;       // current size of a task, > 0
+  bool now_is_owners = true;  // chosen by the owner: may be outside SizingSettings' bounds
 };
 
-// Why a size is not taken, whatever it costs.
+// The reason why a size is rejected, whatever its cost.
 enum class SizeFault : uint8_t {
   kNone,
-  kTooLarge,  // for a node
+  kTooLarge,  // larger than a node can hold
   kTooSmall,  // below min_cores
-  kUneven,    // the load of some tasks would be above their limit, as loads differ
-  kTooMany,   // tasks at the peak, for replicas.max
-  kLoss,      // of `spare` tasks at the peak: the others cannot carry it
+  kUneven,    // some tasks would exceed their limit, since loads differ
+  kTooMany,   // more tasks at the peak than replicas.max
+  kLoss,      // without `spare` tasks the others could not carry the peak
 };
 
 struct SizeOption {
   double cores = 0;         // CPU limit of a task
   double memory_bytes = 0;  // memory limit of a task
-  int peak_tasks = 0;       // at the highest load
-  double mean_tasks = 0;    // over the hours
+  int peak_tasks = 0;       // number at the highest load
+  double mean_tasks = 0;    // mean number over the hours
   double cost = 0;          // cores: mean_tasks * (cores + gib_price * GiB)
   SizeFault fault = SizeFault::kNone;
 };
 
-// Options by peak_tasks ascending, the largest task first. Never empty.
+// The options, by ascending peak_tasks, so that the largest task is first. Never empty.
 struct SizingChoice {
   std::vector<SizeOption> options;
-  size_t now = 0;     // of SizingInput::now_cores
-  size_t chosen = 0;  // == now if it has no fault and nothing is cheaper by min_saving
-  double peak = 0;    // cores
+  size_t now = 0;     // option with SizingInput::now_cores
+  size_t chosen = 0;  // equals `now` if that has no fault and no option saves min_saving
+  double peak = 0;    // highest load, cores
 };
 
-// About 15 us for a week of hours.
+// Returns the cheapest size without a fault. About 15 us for a week of hours. REQUIRES: input.loads has a
+// value above 0.
 SizingChoice ChooseSize(const SizingInput& input, const SizingSettings& settings,
                         const ReplicaBounds& bounds);
 
-// Says why `choice`; candidates are what was weighed.
+// Explains `choice`; the candidates are the compared options.
 void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Reason& reason);
 
 }  // namespace taut::brain
