@@ -60,6 +60,8 @@ void EnsembleRecommender::ObserveOom(const OomEvent& event) {
 void EnsembleRecommender::Learn(WindowId window, std::span<const BucketWeight> buckets, double mean) {
   const bool prequential = config_->settings().judging == EnsembleJudging::kPrequential;
   const RateLimits before = rate_limit_;
+  // An OOM kill repeats the current window: it adds a sample and no time. Time before the first window does
+  // not count.
   bank_.Step(std::max(0, window.index - last_window_) * (bank_.empty() ? 0 : 1), buckets);
   last_window_ = window.index;
   usage_.Add(mean, window);
@@ -108,6 +110,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
       best[d] = cost < best_cost[d] ? b : best[d];
       best_cost[d] = cost < best_cost[d] ? cost : best_cost[d];
       kept_mass[d] = b <= kept[d] ? mass[d] : kept_mass[d];
+      // The kept limit's own bucket may be missing: accumulate up to it instead of looking it up.
       kept_under[d] = b <= kept[d] ? (slack ? area[d] : (b == kept[d] ? below : mass[d])) : kept_under[d];
     }
   });

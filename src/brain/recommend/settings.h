@@ -144,7 +144,8 @@ struct AnalogSettings {
   // The share of OOM-days (throttled days) ordered for each job alone, whatever the price; absent: the
   // fleet's order is distributed over the jobs where it costs least.
   std::optional<double> job_order;
-  // The same for memory alone, if job_order is absent: the order that a declared OOM tolerance implies.
+  // Share ordered for each job's memory alone, if job_order is absent: the order that a declared OOM
+  // tolerance implies.
   std::optional<double> memory_job_order;
   double own_half_life_days = 10;  // half-life of a job's own days
   double fleet_weight = 20;        // weight of the fleet's forecast, in own days

@@ -1,6 +1,7 @@
 // The Kubernetes VPA's recommender as a comparator, with its published constants (docs/references.md,
-// "Kubernetes VPA"): its own histograms (176 buckets growing by 5 %), p90 target, 15 % margin, 24 h half-life,
-// daily memory peaks, minima of 25 millicores and 250 MiB, and the confidence-scaled bounds.
+// "Kubernetes VPA"). It has its own histograms (176 buckets growing by 5 %), a p90 target, 15 % margin, 24 h
+// half-life and daily memory peaks. Its minima are 25 millicores and 250 MiB; its bounds scale with
+// confidence.
 #pragma once
 
 #include <cstdint>

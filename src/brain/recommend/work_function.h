@@ -1,11 +1,10 @@
 // The work function: limits as a schedule at a price. Reserving costs, usage above the limit costs, and a
-// change costs. The work function of a schedule (Borodin, Linial, Saks 1992, "An optimal on-line algorithm
-// for metrical task system") gives, for every level, the cost of the best schedule in hindsight that ends at
-// this level. The limit stays until it has cost one change more than another level. Usage above it raises it
-// at once, to the height that the job's usage above it has reached before. The fleet has one price: people
-// order a share of work above the limits (CPU: throttled work), and the price follows. If a job has far more
-// of it than ordered, bursts in the same hour of each day or week raise the limit for that hour alone
-// (hour_levels.h).
+// change costs. For every level, the work function is the cost of the best schedule in hindsight that ends at
+// this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
+// stays until it has cost one change more than another level. Usage above it raises it at once, to the height
+// that the job's usage above it has reached before. The fleet has one price: people order a share of work
+// above the limits (CPU: throttled work), and the price follows. If a job has far more such work than
+// ordered, bursts in the same hour of each day or week raise the limit for that hour alone (hour_levels.h).
 //
 // A step costs O(levels + tasks), about 0.4 us, and a job some 800 bytes. At midnight only the price changes.
 #pragma once

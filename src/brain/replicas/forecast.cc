@@ -92,6 +92,7 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
 
 void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
+  // The expected change is 0 exactly if the share of overloaded steps is the ordered one.
   log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
   log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
 }

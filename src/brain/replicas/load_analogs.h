@@ -1,5 +1,5 @@
-// How the loads of a fleet change while a task starts: the forecast for a job with too little history of its
-// own.
+// The distribution of load changes of a fleet while a task starts: the forecast for a job with too little
+// history.
 #pragma once
 
 #include <array>

@@ -184,6 +184,7 @@ void LoadModel::Observe(int64_t step, double load) {
     recent_.fill(x);
     mean5_ = mean15_ = mean60_ = x;
   }
+  // In this order: learn from the forecast made for this step, update the features, make the next forecast.
   for (Head& head : heads_) Learn(head, step, x);
   for (size_t i = recent_.size() - 1; i > 0; --i) recent_[i] = recent_[i - 1];
   recent_[0] = x;
@@ -208,6 +209,7 @@ void LoadModel::Learn(Head& head, int64_t step, double x) {
   const double error = x - p.base - p.predicted;
   const double size = std::fabs(error);
   const double clip = kMeanClip * p.spread;
+  // Clip outliers, or a single one would dominate the regression for hours.
   head.mean.Learn(p.x, std::clamp(error, -clip, clip));
   const double size_clip = kSizeClip * p.spread;
   head.scale.Learn(p.s, std::min(size, size_clip) - head.scale.Predict(p.s));
@@ -274,6 +276,8 @@ void LoadModel::Forecast(Head& head, int64_t step) {
   p.base = x;
   p.predicted = std::clamp(head.mean.Predict(p.x), -3.0, 3.0);
   p.s = SizesAt(head, then);
+  // The lower bound keeps the spread from collapsing after calm hours, which would make every error an
+  // outlier.
   p.spread = std::clamp(head.scale.Predict(p.s), 0.3 * std::min(head.mid_size, head.long_size) + 0.003, 3.0);
   const double wide = p.spread / head.long_size;
   p.regime = wide < kCalm ? 0 : wide < kWide ? 1 : 2;

@@ -1,4 +1,4 @@
-// How much the load rose in each quarter of an hour of the last days; part of the explanation of a count.
+// Rises of the load in each quarter of an hour of the last days; part of the explanation of a count.
 #pragma once
 
 #include <array>

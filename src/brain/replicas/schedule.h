@@ -2,8 +2,9 @@
 //
 //   from 0 8 * * 1-5 to 0 18 * * 1-5 in Europe/Berlin min 10 max 40 except 2026-12-24,2026-12-25
 //
-// A rule is in force from each time of `from` (minute, hour, day of the month, month, day of the week, as in
-// crontab(5)) until the next time of `to`, by the clock of the zone (UTC by default). `;` separates rules.
+// A rule is in force from each time of `from` until the next time of `to`, by the clock of the zone (UTC by
+// default). A time has the fields of crontab(5): minute, hour, day of the month, month, day of the week. `;`
+// separates rules.
 #pragma once
 
 #include <array>

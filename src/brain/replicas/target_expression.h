@@ -56,8 +56,8 @@ class TargetExpression {
   // True if it reads the load, directly or in a span; and the capacity.
   bool reads_load() const;
   bool reads_capacity() const;
-  // Computes the value. `named` has the values of signals(), `spans` those of spans(). The result may be
-  // infinite or NaN. Does not allocate.
+  // Computes the value from the values of signals() and of spans(). The result may be infinite or NaN. Does
+  // not allocate.
   double Evaluate(const TargetSignals& numbers, std::span<const double> named, std::span<const double> spans);
   // Approximate bytes of the object and its heap memory.
   size_t bytes() const;

@@ -78,7 +78,7 @@ void TaskSizer::ObserveMemory(const Signal& memory, std::optional<double> limit_
 
 void TaskSizer::ObserveOrder(int tasks, double size) {
   if (tasks <= 0 || size <= 0) return;
-  // A number is rounded up: by half a task on average, which is no spare that the risk asks for.
+  // Rounding up adds half a task on average, which is not part of the spare capacity that the risk requires.
   hour_asked_ += (tasks - 0.5) * size;
   hour_windows_ += 1;
 }

@@ -16,9 +16,9 @@ class DecayedLine {
   // REQUIRES: both finite and not negative.
   void Add(double x, double y);
 
-  // Returns true if the points separate the fixed part of y from the part that grows with x. It takes the
-  // weight of at least half_life / 2 points, a standard deviation of x of at least 5 % of its mean, and a
-  // line that explains at least a third of the variance of y.
+  // Returns true if the points separate the fixed part of y from the part that grows with x. Requirements:
+  // the weight of half_life / 2 points; a standard deviation of x of 5 % of its mean; a line that explains a
+  // third of the variance of y.
   bool is_known() const;
   // Value of y at x = 0, and its increase per unit of x; both >= 0. Until is_known(): the mean of y, and 0.
   double fixed() const;

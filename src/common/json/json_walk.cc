@@ -224,8 +224,8 @@ struct JsonReader::Impl {
         .get(document);
   }
 
-  // Closes an object whose last brace is missing, because the parser reads nothing of it otherwise. Returns
-  // the position of the added text, or kNotCut.
+  // Appends a brace if the last brace of an object is missing: simdjson reads no field of an open object.
+  // Returns the position of the added text, or kNotCut.
   static size_t CloseIfCut(std::string& text) {
     const std::string_view rest = StripSpace(text);
     if (!rest.starts_with('{') || rest.ends_with('}')) return kNotCut;

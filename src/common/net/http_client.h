@@ -19,7 +19,7 @@ struct ClientOptions {
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
-  // The same as PEM text, which wins if both are set.
+  // PEM text for the same purposes, which wins over a file.
   std::string ca_pem, certificate_pem, key_pem;
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for a whole request

@@ -188,6 +188,7 @@ struct Listener::Impl {
     tcp::acceptor acceptor(asio::make_strand(io));
     if (!ec) (void)acceptor.open(endpoint.protocol(), ec);
     if (!ec) (void)acceptor.set_option(tcp::acceptor::reuse_address(true), ec);
+    // Otherwise "[::]" also occupies the port of "0.0.0.0", and both cannot be configured together.
     if (!ec && endpoint.address().is_v6()) (void)acceptor.set_option(asio::ip::v6_only(true), ec);
     if (!ec) (void)acceptor.bind(endpoint, ec);
     if (!ec) (void)acceptor.listen(tcp::acceptor::max_listen_connections, ec);
@@ -203,6 +204,7 @@ struct Listener::Impl {
   }
 
   void Accept(tcp::acceptor& acceptor) {
+    // The strand serialises all events of the connection, which is therefore free of locks.
     acceptor.async_accept(asio::make_strand(io), [this, &acceptor](ErrorCode ec, Socket socket) {
       if (stopping) return;
       if (ec) {

@@ -78,6 +78,7 @@ void Session::ReadMore() {
   }
   const size_t most = phase_ == Phase::kBody ? kBodyBufferBytes : state_->options.max_header_bytes + 1;
   if (in_.size() < kFirstBufferBytes) in_.resize(kFirstBufferBytes);
+  // Grow with the bytes received, so that an idle connection costs little memory.
   if (in_end_ * 2 > in_.size()) in_.resize(std::max(in_.size(), std::min(in_.size() * 4, most)));
   if (in_end_ == in_.size()) {
     Refuse(phase_ == Phase::kBody ? 400 : 431, "a line of the request does not end");
@@ -153,6 +154,7 @@ bool Session::TakeHeader() {
   keep_alive_ = parser_.keep_alive();
   const auto length = parser_.content_length();
   const std::string* encoding = request_.header("Transfer-Encoding");
+  // Set before any refusal: Answer keeps the connection only if the request has no unread body.
   request_done_ = encoding == nullptr && length.value_or(0) == 0;
   if (mode_ == Mode::kRefuse) {
     Refuse(503, "too many connections; retry");
@@ -194,6 +196,7 @@ bool Session::TakeHeader() {
   if (request_done_) return true;
   phase_ = Phase::kBody;
   began_ = Clock::now();
+  // A client that has already begun to send its body needs no "100 Continue".
   if (parser_.expects_continue() && in_begin_ == in_end_) {
     head_ = kContinue;
     response_ = {};
@@ -206,6 +209,7 @@ bool Session::TakeHeader() {
 
 bool Session::TakeBodyBytes() {
   const size_t bytes = request_.body.size();
+  // Count only bytes that arrived, not the announced length: clients may announce much and send nothing.
   const size_t more = bytes - counted_body_bytes_;
   counted_body_bytes_ = bytes;
   const size_t all = state_->buffered_bytes.fetch_add(more, std::memory_order_relaxed) + more;
@@ -429,6 +433,8 @@ void Session::SetDeadline(Clock::time_point at) {
 
 void Session::Tick(Clock::time_point now) {
   if (now.time_since_epoch().count() < alarm_.load(std::memory_order_relaxed)) return;
+  // Until OnAlarm has run, further ticks must not post it again. It checks deadline_, which only the
+  // connection's turn may read.
   alarm_.store(kNever, std::memory_order_relaxed);
   connection_->Post([self = shared_from_this()] { self->OnAlarm(); });
 }
@@ -497,6 +503,7 @@ void Session::End() {
   if (response_.stream) response_.stream->Detach();
   if (counts_as_stream_) state_->LeaveStream(stream_caller_);
   DropBody();
+  // Last: the server drops its reference here, and `this` may be destroyed.
   state_->on_end(this);
 }
 

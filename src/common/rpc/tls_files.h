@@ -12,7 +12,7 @@ struct TlsFiles {
 };
 
 // Reads the files; each name may be "". InvalidArgument if a file cannot be read or is not a PEM file of its
-// kind, if the key does not match the certificate, or if only one of these two is given.
+// kind. Certificate and key must be given together and match.
 absl::StatusOr<TlsFiles> ReadTlsFiles(const std::string& ca_file, const std::string& certificate_file,
                                       const std::string& key_file);
 

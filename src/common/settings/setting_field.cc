@@ -169,7 +169,7 @@ std::string ShowTexts(const FieldSpec& /*spec*/, const void* v) {
   return StrCat("[", Join(*static_cast<const std::vector<std::string>*>(v), ", "), "]");
 }
 
-// From "[1h, 6h]", "1h, 6h" or an item each.
+// Parses "[1h, 6h]", "1h, 6h" or one item per value.
 absl::Status SetNumbers(const FieldSpec& spec, std::span<const std::string> values, void* target,
                         const void* /*context*/) {
   std::vector<double> numbers;
