@@ -9,7 +9,7 @@
 namespace taut::brain {
 namespace {
 
-// Ten errors .1 to 1: of 11 at most one may be above at 10 %, none at 5 %.
+// Ten errors from .1 to 1: 10 % of 11 allow one above, 5 % allow none.
 TEST(PoolErrors, QuantileLeavesTheOrderedShareAbove) {
   PoolErrors errors;
   for (int i = 1; i <= 10; ++i) errors.Add(i / 10.0);
@@ -39,7 +39,7 @@ TEST(PoolOrder, MovesAgainstWhatWasDelivered) {
   EXPECT_DOUBLE_EQ(order.used(), 0.006);
 }
 
-// Day, week, two weeks, own: 1, 2, 3, 6 of a limit of 24.
+// Day 1, week 2, two weeks 3, own week 6, with a limit of 24.
 TEST(PoolBases, AreAsWritten) {
   const PoolFeatures f = {24, 1, 2, 3, 6};
   const auto bases = PoolBases();
@@ -114,7 +114,7 @@ TEST(Pool, UsesTheLimitsUntilForecastsWereCompared) {
   EXPECT_NE(cell.Sentence(0).find("ordered are 3 %"), std::string::npos) << cell.Sentence(0);
 }
 
-// The share of days whose peak passes the forecast made before is the ordered one, within a third.
+// The share of days whose peak exceeds the earlier forecast is the ordered one, within a third.
 TEST(Pool, DeliversTheOrderedShare) {
   for (const double over : {0.03, 0.1}) {
     PoolSettings settings;
@@ -177,7 +177,7 @@ TEST(Pool, DamagedStateIsAnError) {
   other.every_h = 4;
   Cell coarse(other, 3, 3);
   EXPECT_EQ(coarse.Load(bytes).code(), absl::StatusCode::kFailedPrecondition);
-  // Whatever the bytes are, it is an error or a pool that works.
+  // Any bytes yield an error or a usable pool.
   Rng rng(3);
   for (int i = 0; i < Scaled(2000); ++i) {
     std::string damaged = bytes;
@@ -187,7 +187,7 @@ TEST(Pool, DamagedStateIsAnError) {
   }
 }
 
-// With another order the history stands, and the share in use begins again.
+// With another ordered share the history is kept, and the share in use starts again.
 TEST(Pool, AnotherOrderedShareKeepsTheHistory) {
   Cell cell({}, 4, 5);
   cell.Days(18);

@@ -15,7 +15,7 @@ using Figures = Reservation::Figures;
 TEST(Reservation, IsTheLimitForTheFirstWindow) {
   Reservation r;
   EXPECT_EQ(r.Step({10}, {.usage = 1, .asked = 4, .cap = 4}, {}), 4);
-  // Halved in an hour: usage and margin 1.15, 2.85 above it.
+  // Usage plus margin is 1.15; the excess of 2.85 halves in an hour.
   EXPECT_NEAR(*r.Step({11}, {.usage = 1, .asked = 4, .cap = 4}, {}), 1.15 + 2.85 * std::exp2(-1 / 12.0),
               1e-12);
   for (int32_t w = 12; w <= 22; ++w) r.Step({w}, {.usage = 1, .asked = 4, .cap = 4}, {});
@@ -43,7 +43,7 @@ TEST(Reservation, WithoutALimitIsUsageAndMargin) {
   Reservation r;
   EXPECT_EQ(r.Step({0}, {}, {}), std::nullopt) << "absent, and not 0";
   EXPECT_DOUBLE_EQ(*r.Step({1}, {.usage = 2, .asked = {}, .cap = {}}, {}), 2.3);
-  // A request may be passed where there is no cap.
+  // Without a cap, the reservation may exceed the request.
   Reservation request;
   EXPECT_DOUBLE_EQ(*request.Step({0}, {.usage = 2, .asked = 1, .cap = {}}, {}), 2.3);
 }

@@ -13,7 +13,7 @@ class Machine {
  public:
   explicit Machine(std::unique_ptr<PeakPredictor> p) : predictor_(std::move(p)) {}
 
-  // Usage of the tasks, each with this limit; negative: not measured.
+  // Observes the usage of the tasks, all with this limit; negative: not measured.
   void Give(const std::vector<float>& usages, float limit) {
     std::vector<TaskLoad> tasks;
     for (size_t i = 0; i < usages.size(); ++i) tasks.push_back({i, usages[i], limit});
@@ -88,7 +88,7 @@ TEST(NSigma, DoesNotPassTheLimits) {
   EXPECT_DOUBLE_EQ(m.peak(), 20);
 }
 
-// A task that is new counts with its limit, the ratio is that of the tasks measured at the time.
+// A new task counts with its limit; the ratio is based on the tasks measured at the time.
 TEST(NSigma, CountsANewTaskWithItsLimit) {
   Machine m(NewNSigmaPredictor({.n = 0, .window_h = 1, .min_samples = 2}));
   m.Give({1, 1}, 10);
@@ -109,7 +109,7 @@ TEST(NSigma, AlignsByTime) {
   EXPECT_NEAR(m.peak(), 2, 1e-5);
 }
 
-// p50 of .1, .3 and of .2, .4, times the limits of now.
+// p50 of .1 and .3, and of .2 and .4, times the current limits.
 TEST(RcLike, AddsUpThePercentilesOfTheTasks) {
   Machine m(NewRcLikePredictor({.percentile = 50, .window_h = 1, .min_samples = 2}));
   m.Give({1, 2}, 10);
@@ -144,7 +144,7 @@ TEST(MachinePercentile, AlignsByTimeAndCountsANewTaskWithItsLimit) {
       << m.sentence();
 }
 
-// The first window the limit; then half of what is above usage and margin goes in each window.
+// The first window has the limit; then half of the excess above usage and margin is removed per window.
 TEST(Reservations, AddUpFromTheLimitsToUsageAndMargin) {
   Machine m(NewReservationPredictor({.margin = 0.5, .half_life_h = 1.0 / kWindowsPerHour, .start_s = 300}));
   m.Give({2, 4}, 10);
@@ -198,7 +198,7 @@ TEST(Predictors, SayWhatIsAllowed) {
   EXPECT_FALSE(NewPeakPredictor("max:of=max", {}).ok());
 }
 
-// Of every predictor, whatever the usage: from 0 to the sum of the limits, with a reason.
+// Every prediction is between 0 and the sum of the limits, and has a reason.
 RC_GTEST_PROP(Predictors, StayWithinTheLimits, (const std::vector<std::vector<uint8_t>>& windows)) {
   for (const PeakPredictorInfo& info : PeakPredictors()) {
     Machine m(*NewPeakPredictor(info.name, {}));

@@ -28,7 +28,8 @@ TEST(AnalogGrid, StepsAreHalfAPercentThenFivePercentOfTheDistance) {
   EXPECT_GT(TheGrid().Factor(AnalogGrid::kEdges - 1), 40);
 }
 
-// Bin k is (Edge(k-1), Edge(k)]: an edge belongs below, what is past it by more than rounding above.
+// Bin k is (Edge(k-1), Edge(k)]: an edge belongs to the bin below, values above it by more than rounding to
+// the next.
 TEST(AnalogGrid, EdgesBelongToTheBinBelow) {
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
     ASSERT_EQ(TheGrid().BinOf(TheGrid().Edge(k)), k);
@@ -49,8 +50,8 @@ AnalogCdf RandomCdf(Rng& rng, double spread) {
   return cdf;
 }
 
-// A forecast whose tail does not end: an order that it cannot keep buys no more than the owner asked for, or half
-// again what the job has used.
+// The tail of this forecast does not end. An order that it cannot meet must not raise the limit above the
+// owner's or 1.5 times the job's peak.
 TEST(ChooseForOrder, IsNotAboveTheOwnersLimitAndTheJobsOwnPeaks) {
   AnalogCdf cdf;
   for (size_t k = 0; k < cdf.at.size(); ++k)
@@ -130,7 +131,7 @@ Puzzle RandomPuzzle(Rng& rng) {
   return p;
 }
 
-// The cheapest of the allowed limits of the grid.
+// Returns the cheapest allowed limit of the grid.
 double CheapestAllowed(const Puzzle& p, const AnalogSettings& s) {
   const double level = AnalogLevel(p.resource), base = p.job.week_peak + level;
   double best = INFINITY;
@@ -165,7 +166,7 @@ RC_GTEST_PROP(ChooseLimit, IsTheCheapestAllowedOrYesterdays, ()) {
   RC_ASSERT(c.overrun_chance <= s.MostChance(Resource::kMemory) + 1e-6);
 }
 
-// With nothing to keep, a dearer OOM never makes the limit lower.
+// Without a kept limit, a higher price of an OOM-day never lowers the limit.
 RC_GTEST_PROP(ChooseLimit, RisesWithThePrice, ()) {
   Rng rng(*rc::gen::arbitrary<uint64_t>());
   Puzzle p = RandomPuzzle(rng);
@@ -179,7 +180,8 @@ RC_GTEST_PROP(ChooseLimit, RisesWithThePrice, ()) {
   }
 }
 
-// A day over the limit costs a job of many tasks no more than another, and its limit is reserved for each.
+// A day above the limit costs a job of many tasks no more than another job, but its limit is reserved for
+// each task.
 RC_GTEST_PROP(ChooseLimit, FallsWithTheNumberOfTasks, ()) {
   Rng rng(*rc::gen::arbitrary<uint64_t>());
   Puzzle p = RandomPuzzle(rng);
@@ -233,8 +235,7 @@ RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
     for (size_t i = 0; i < jobs.size(); ++i) {
       chance += ChooseLimit(cdfs[i], jobs[i], Resource::kMemory, price, settings).overrun_chance;
     }
-    // Each job's chance moves in steps of a sixtieth; one step of one job in 200 is what the mean may miss
-    // by.
+    // Each job's chance changes in steps of 1/60: the mean may miss the share by one step of one of 200 jobs.
     RC_ASSERT(chance / 200 <= share + 1e-9);
     RC_ASSERT(chance / 200 >= share - 0.005);
   }
@@ -251,7 +252,7 @@ TEST(SolvePrice, GivesTheNearestEndWhereNoPriceDoes) {
   EXPECT_NEAR(price, 1e4 * job.week_peak, 1e-3 * price);
 }
 
-// Forecasts that are known: P(next day's peak <= the week's peak times each factor), by steps.
+// Known forecasts: steps of P(next day's peak <= the week's peak times the factor).
 struct Step {
   double factor, cumulative;
 };
@@ -273,14 +274,14 @@ AnalogCase OfPeak() {
   job.week_peak = kPeak;
   return job;
 }
-// The least limit of the grid that is at least `factor` times the week's peak.
+// Returns the least limit of the grid that is at least `factor` times the week's peak.
 double OnGrid(double factor) {
   int k = 0;
   while (TheGrid().Edge(k) < std::log(factor)) ++k;
   return kWithLevel * TheGrid().Factor(k) - 16 * kMiB;
 }
 
-// 28 own days are all that are kept; each counts.
+// The ring keeps 28 own days, and each counts.
 TEST(MixForecast, CountsAllOwnDays) {
   const std::vector<float> fleet(AnalogGrid::kBins, 1.0F / AnalogGrid::kBins);
   OwnHistory own;
@@ -292,7 +293,7 @@ TEST(MixForecast, CountsAllOwnDays) {
   EXPECT_NEAR(cdf.at[50], (4.0 * 51 / AnalogGrid::kBins + 28) / 32, 1e-5);
 }
 
-// A job that always uses the same: its median is its peak, and that is what it gets, today and tomorrow.
+// A job with constant usage: its median is its peak, which is its limit today and tomorrow.
 TEST(ChooseLimit, AConstantJobGetsItsPeakAndKeepsIt) {
   AnalogSettings settings;
   settings.keep = 0;
@@ -316,7 +317,7 @@ TEST(ChooseLimit, AnIdleJobKeepsALimitOfNothing) {
   EXPECT_TRUE(c.kept);
 }
 
-// What it used on half of yesterday's windows a job gets, though lower would be cheaper and was in force.
+// The limit is at least the median of yesterday's windows, although a lower one was in force and is cheaper.
 TEST(ChooseLimit, DoesNotKeepWhatIsBelowTheFloor) {
   AnalogCase job = OfPeak();
   job.floor = 0.9 * kPeak;
@@ -327,7 +328,7 @@ TEST(ChooseLimit, DoesNotKeepWhatIsBelowTheFloor) {
   EXPECT_GE(c.limit, job.floor);
 }
 
-// Between two limits of the grid, at a cost that is near enough to the best: it may be below the best.
+// A kept limit between two limits of the grid costs little more than the best, and may be below it.
 TEST(ChooseLimit, MayKeepALimitBelowTheBest) {
   AnalogSettings settings;
   settings.max_overrun_chance = 0.5;
@@ -339,7 +340,7 @@ TEST(ChooseLimit, MayKeepALimitBelowTheBest) {
   EXPECT_NEAR(c.cost, job.kept_limit + 0.02 * kPeak, 1e-6 * kPeak);
 }
 
-// Where no limit has a chance that is allowed, the highest of the grid is chosen, with its chance and cost.
+// If no limit has an allowed chance, the highest of the grid is chosen, with its chance and cost.
 TEST(ChooseLimit, IsTheHighestWhereNoneIsAllowed) {
   AnalogCase job = OfPeak();
   job.tasks = 4;
@@ -361,8 +362,8 @@ TEST(ChooseForOrder, AnOwnersLimitOfNothingIsOne) {
   EXPECT_EQ(ChooseForOrder(endless, job, Resource::kMemory, 0.003, AnalogSettings()).limit, 1.5 * kPeak);
 }
 
-// One day in five is twice as high as the week before, which a tenth of the days may be: at a low price the least
-// cost would be the week's peak.
+// One day in five is twice as high as the week before, and a tenth is allowed. At a low price the least cost
+// is at the week's peak.
 TEST(BoundOf, TheChanceThatIsAllowed) {
   const AnalogCdf cdf = Steps({{1, 0.8}, {2, 1}});
   const AnalogSettings settings;
@@ -412,7 +413,7 @@ TEST(BoundOf, NothingBindsTheLeastCostAndWhatIsKept) {
   EXPECT_EQ(bound.free_limit, kPeak) << "what it would have been with nothing to keep";
 }
 
-// The ends are 1e-12 and 1e4 times the mean of the owners' limits; of the week's peaks where there is none.
+// The ends are 1e-12 and 1e4 times the mean owner's limit, or week's peak without one.
 TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
   std::vector<AnalogCase> jobs(2, OfPeak());
   jobs[0].owner_limit = 0;
@@ -428,7 +429,7 @@ TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
   EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (1e4 * 16 * kMiB), 1, 1e-6) << "of idle jobs the level stands in";
 }
 
-// Where a price delivers just what was ordered, it is one of these: a quarter of the days may be over, and
+// If a price delivers exactly the order, it is returned: a quarter of the days may be above the limit, and
 // are.
 TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   AnalogSettings settings;
@@ -437,10 +438,10 @@ TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   const std::vector<AnalogCase> jobs = {OfPeak()};
   const double price = SolvePrice(cdfs, jobs, Resource::kMemory, 0.25, settings);
   EXPECT_EQ(ChooseLimit(cdfs[0], jobs[0], Resource::kMemory, price, settings).overrun_chance, 0.25);
-  // The turn, where a quarter of the price is what the limit costs more: the price of a lower order.
+  // At this price a quarter of it equals the cost of the higher limit; a lower order has a higher price.
   const double turn = (OnGrid(2) - kPeak) / 0.25;
   EXPECT_NEAR(SolvePrice(cdfs, jobs, Resource::kMemory, 0.2, settings) / turn, 1, 1e-6);
-  // Of a job whose overruns cost twice the fleet's price, the fleet's is half.
+  // For a job with a price factor of 2 the fleet's price is half.
   std::vector<AnalogCase> dear = jobs;
   dear[0].price_factor = 2;
   EXPECT_NEAR(SolvePrice(cdfs, dear, Resource::kMemory, 0.2, settings) / turn, 0.5, 1e-6);

@@ -1,4 +1,4 @@
-// What a stored fleet model of analogs may hold of the jobs that its price was solved on.
+// Checks on the priced jobs in a stored fleet model.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kWeekPeak = 1234567;  // found again among the bytes
 
-// Where the stored figures of a job are, from the start of its week's peak.
+// Offsets of a job's stored figures from its week's peak.
 enum class JobField : int {
   kSize = -6,
   kBin = -5,
@@ -52,7 +52,7 @@ class StoredAnalogs {
     std::memcpy(changed.data() + (at_ + static_cast<size_t>(field)), &value, sizeof(value));
     return Load(changed);
   }
-  // As a program of that version wrote it: 1 without a job's tasks and factor, 2 without its factor.
+  // Removes the fields that a version lacked: 1 has neither tasks nor factor of a job, 2 no factor.
   absl::StatusCode OfVersion(uint8_t version) const {
     std::string older = bytes_;
     older[0] = static_cast<char>(version);

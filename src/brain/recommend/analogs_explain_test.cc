@@ -1,4 +1,4 @@
-// What analogs say of a limit: figures that are those of the decision, on fleets whose law is known.
+// Explanations of analogs: their figures equal the decision's, on fleets with known laws.
 #include <cmath>
 #include <map>
 #include <memory>
@@ -62,7 +62,7 @@ TEST(AnalogsExplain, TheFiguresAreThoseOfTheDecision) {
   EXPECT_THAT(own.sentence, HasSubstr("(20 % ordered for this job)"));
 }
 
-// Wrappers may have lowered the limit: it is the one spoken of.
+// The explanation is about the limit in force, which a wrapper may have lowered.
 TEST(AnalogsExplain, SpeaksOfTheLimitInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -78,7 +78,8 @@ TEST(AnalogsExplain, SpeaksOfTheLimitInForce) {
   EXPECT_EQ(lowered.limit, 0.5 * kUsual);
 }
 
-// The least limits at some chances, and what each costs: of a grid of steps of half a per cent to three.
+// The candidates are the least limits at some chances with their costs, on a grid of steps of 0.5 to 3 per
+// cent.
 TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
   AnalogSettings settings = AnalogsAtPrice(20 * kUsual);
   settings.max_overrun_chance = 0.5;
@@ -112,7 +113,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
     EXPECT_EQ(reason.steps[0].what, "least cost");
     EXPECT_EQ(reason.steps[0].after, limit);
   }
-  // A flat fleet has one limit for all of these: the last is said.
+  // A flat fleet has one limit for all chances: only the last is listed.
   const AnalogFleet flat = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(flat, nullptr, OomSettings());
   (void)r.Recommend(WindowId{LiveFirstDay(r)});
@@ -122,7 +123,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
   EXPECT_NEAR(reason.candidates[0].limit, kUsual, 1);
 }
 
-// A low price would have its limit where half of the days are above; a tenth may be.
+// At a low price the cheapest limit is exceeded on half of the days; a tenth is allowed.
 TEST(AnalogsExplain, TheStepFromTheLeastCostToWhatIsAllowed) {
   AnalogSettings settings = AnalogsAtPrice(0.1 * kUsual);
   settings.max_overrun_chance = 0.1;
@@ -177,8 +178,7 @@ TEST(AnalogsExplain, ALimitThatWasKept) {
   EXPECT_EQ(Explained(r).why, "usage was above the limit; raised until the next daily decision");
 }
 
-// An order that the fleet's days ask a high limit for goes no further than half again the week's peak, or what
-// the owner asked for.
+// An order that would require a high limit is bounded by 1.5 times the week's peak or by the owner's limit.
 TEST(AnalogsExplain, AnOwnOrderAndItsBound) {
   AnalogSettings settings = AnalogsAtPrice(kDear);
   settings.keep = 0;
@@ -216,15 +216,14 @@ TEST(AnalogsExplain, TheChanceOfALimitIsTheForecasts) {
   for (const double near : {0.992, 1.008}) EXPECT_EQ(*r.OverrunChance(near * limit), chance) << "rounding";
   EXPECT_GT(*r.OverrunChance(0.96 * limit), chance);
   EXPECT_LT(*r.OverrunChance(1.04 * limit), chance);
-  // Twenty days of the fleet, of which i % 60 are 0 to 59 %, and the job's own one of 2^(-1/10) that was no
-  // higher.
+  // The fleet counts as 20 days with outcomes from 0 to 59 %, the job's own day as 2^(-1/10), without a rise.
   const double level = AnalogLevel(Resource::kMemory);
   const double at_third = (kUsual + level) * std::exp(0.2) - level;
   EXPECT_NEAR(*r.OverrunChance(at_third), 20 * 39.0 / 60 / (20 + std::exp2(-0.1)), 0.04);
   EXPECT_LT(*r.OverrunChance(1e15), 1e-5);
 }
 
-// Why there is no forecast yet, with the stand-in's own words.
+// Without a forecast, the reason and the fallback's own sentence.
 TEST(AnalogsExplain, SaysWhatIsMissing) {
   const EnsembleConfig config{EnsembleSettings()};
   const auto said = [&](const AnalogFleet& fleet, bool with_fallback) {

@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// A fleet that only forecasts says what the one says that it was made of, also before this one is ready.
+// A forecaster returns the same forecasts as its source, also before the source is ready.
 TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
   AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   FleetRows rows(10);
@@ -33,8 +33,8 @@ TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
   EXPECT_FALSE(AnalogFleet(Resource::kMemory, AnalogSettings()).ForecasterFor(0.2).ready());
 }
 
-// The jobs that the price is solved on keep the factors of their overruns' prices: what another order would
-// cost is the same after a restart. An older version's have none.
+// Stored priced jobs keep their price factors, so that the price of another order is the same after a
+// restart. States of older versions have no factors.
 TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   AnalogSettings settings;
   settings.memory_oom_days = 0.1;
@@ -58,7 +58,7 @@ TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   loaded.Save(rewritten);
   EXPECT_EQ(again, bytes);
   EXPECT_EQ(loaded.ForecasterFor(0.2).price(), fleet.ForecasterFor(0.2).price());
-  // The last of one priced job, before the forest.
+  // The last field of the one priced job, before the forest.
   std::string forest;
   ByteWriter trees(&forest);
   fleet.forest().Save(trees);
@@ -78,7 +78,7 @@ TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   EXPECT_EQ(loaded.price(), fleet.price());
 }
 
-// The setting of the seed is that of the forests too: one seed, one forest.
+// The configured seed determines the forest.
 TEST(AnalogFleetState, AnotherSeedTrainsAnotherForest) {
   const auto forest = [](uint64_t seed) {
     AnalogSettings settings = AnalogsAtPrice(kDear);

@@ -1,5 +1,4 @@
-// What analogs order, say and do for one job: its own risk, its own hour, and an explanation of the final
-// limit.
+// One job's own order, own hour of decision, and explanation of the final limit.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -159,7 +158,7 @@ TEST(AnalogsOrder, TheChanceSaidBelongsToTheLimitShown) {
   for (size_t i = 1; i < plain.steps.size(); ++i)
     EXPECT_EQ(plain.steps[i].before, plain.steps[i - 1].after) << i;
   EXPECT_EQ(plain.steps.back().after, limit);
-  // A kill far above it: by the same forecast the higher limit has a smaller chance.
+  // After a kill far above the limit, the higher limit has a smaller chance by the same forecast.
   const auto floored = WithOomFloor(job.recommender->Clone(), OomSettings());
   floored->ObserveOom({now, 0, 20 * limit});
   const double higher = *floored->Recommend(now.next());
@@ -188,7 +187,7 @@ TEST(AnalogsOrder, WhatIsCalledTheLeastCostIsTheLeast) {
   EXPECT_GT(bounded, 0);
 }
 
-// A checkpoint at any hour of a job's day changes nothing.
+// Restoring a checkpoint at any hour of a job's day changes nothing.
 TEST(AnalogsOrder, GoesOnFromACheckpointAtAnyHour) {
   OrderedFleet fleet(40, OrderOf(0.05));
   fleet.LiveDays(0, 12);
@@ -225,7 +224,7 @@ TEST(AnalogsOrder, GoesOnFromACheckpointAtAnyHour) {
   }
 }
 
-// A flat usage close under its limit: after some days of warnings that came to nothing it is left alone.
+// A constant usage close to its limit is no longer raised after some days of false warnings.
 TEST(AnalogsOrder, AFlatJobStopsBeingRaised) {
   OrderedFleet fleet(80, OrderOf(0.03));
   fleet.LiveDays(0, 20);

@@ -1,5 +1,5 @@
-// Analogs between two nights and their calibration, to the digit: on a fleet whose law is known a job's limit,
-// what a raise is worth, and what promises that were not kept change follow by hand.
+// Reactive raises and calibration of analogs, with exact figures: on a fleet with a known law the limit, the
+// worth of a raise and the effect of broken promises can be computed by hand.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,11 +18,11 @@ namespace taut::brain {
 namespace {
 
 struct Warned {
-  int32_t window = 1;  // of the day, for which the raise would be
+  int32_t window = 1;  // window of the day for which the raise would be
   uint32_t tasks = 1;
   double mean_limit = kUsual;
-  int warned_days = 0;     // days before with a warning that came to nothing ...
-  bool came_true = false;  // ... but for the last
+  int warned_days = 0;     // days before with a false warning ...
+  bool came_true = false;  // ... except the last
 };
 
 bool IsRaised(const Warned& w, double price) {
@@ -43,8 +43,8 @@ bool IsRaised(const Warned& w, double price) {
   return *r.Recommend(WindowId{start + w.window}) > 1.2 * kUsual;
 }
 
-// A raise to 1.6 times the usage costs its bytes until the day's end, for six hours at least and for each task,
-// and a twentieth of a mean job's limit; it is worth the share of the price that warnings have come true with.
+// A raise to 1.6 times the usage costs its bytes per task until the day's end, at least for six hours, plus 5
+// % of a mean job's limit. It is worth the price times the share of warnings that came true.
 TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
   constexpr double kMore = 1.6 * 0.9 - 1;  // of kUsual
   struct Case {
@@ -52,7 +52,7 @@ TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
     double cost;  // of kUsual
     double hazard;
   };
-  // Of the fleet's warnings, none so far, a tenth is taken to come true; it counts as two of the job's own.
+  // Without warnings in the fleet a tenth is assumed to come true, weighted as two of the job's own.
   for (const Case& c : {
            Case{{.window = 1}, kMore * 287 / 288 + 0.05, 0.1},
            Case{{.window = 144}, kMore / 2 + 0.05, 0.1},
@@ -85,13 +85,13 @@ TEST(AnalogsReact, CloseUnderTheOwnersLimitNothingIsRaised) {
   EXPECT_NEAR(limit(0.79 * kUsual, {}), 1, 1e-6);
 }
 
-// The limit in the windows that are asked for, on the day after the first, while usage is as given.
+// Returns the limit in given windows of the day after the first, for given usage.
 class RaisedDay {
  public:
   explicit RaisedDay(const AnalogFleet& fleet) : r_(fleet, nullptr, OomSettings()), start_(LiveFirstDay(r_)) {
     (void)r_.Recommend(WindowId{start_});
   }
-  // Usage in window `at` of the day, then the limit of the next, of kUsual.
+  // Observes a usage in window `at` of the day and returns the next window's limit, both relative to kUsual.
   double After(int32_t at, double usage) {
     Use(r_, start_ + at, usage * kUsual);
     return *r_.Recommend(WindowId{start_ + at + 1}) / kUsual;
@@ -128,7 +128,7 @@ TEST(AnalogsReact, ARaiseFallsAfterSixHoursUnlessUsageComesCloseAgain) {
   EXPECT_NEAR(close.TheDayAfter(), 1, 1e-6);
 }
 
-// A raise that is in force at the end of the day is the limit that a lower one must be worth a change from.
+// A change at the next decision starts from a raise that is in force at the end of the day.
 TEST(AnalogsReact, TheNextDecisionMayKeepARaise) {
   AnalogSettings settings = AnalogsAtPrice(kDear);
   settings.keep = 0.5;
@@ -166,7 +166,7 @@ TEST(AnalogsReact, CpuIsRaisedByTheRatioAloneAndTwiceWhereItStillRises) {
   EXPECT_NEAR(after(kWindowsPerDay, 4.5), 5.4, 1e-5) << "yesterday's overruns are over: once";
 }
 
-// Over a limit that others have raised is over; under it, though over its own, is not.
+// Only usage above the limit in force is an overrun, even if another program has raised that limit.
 TEST(AnalogsReact, AnOverrunIsOneOfTheLimitInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   for (const bool held : {false, true}) {
@@ -202,7 +202,7 @@ TEST(AnalogsReact, AKillCountsAsAnOverrunByWhatWasNeeded) {
   EXPECT_NEAR(rows[0].tomorrow.week_peak, 1200 * kMiB, 1);
 }
 
-// A job's own days weigh less the longer ago they were, and each stands where its peak was against the week's.
+// A job's own days lose weight with age, and each is stored relative to the week's peak.
 TEST(AnalogsReact, OwnDaysFade) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -241,7 +241,7 @@ TEST(AnalogsReact, ExplainsALimitAtTheWeeksPeak) {
   EXPECT_NEAR(*reason.chance, 0.5 / 351, 1e-9) << "none of 350 is not never";
 }
 
-// What the fleet learns of a day's first warning.
+// The report to the fleet on a day's first warning.
 TEST(AnalogsReact, AWarningComesTrueWithinSixHours) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   using Day = std::vector<std::pair<int32_t, double>>;  // window of the day, usage of kUsual
@@ -319,7 +319,7 @@ TEST(AnalogFleetDay, TrainsWhenThereIsEnoughNewOfIt) {
 
 // ---- calibration ----
 
-// The fleet's price, as the formulas of docs/algorithms/vertical.md have it.
+// Computes the fleet's price by the formulas of docs/algorithms/vertical.md.
 class Pricing {
  public:
   explicit Pricing(const AnalogSettings& s) : settings_(s) {}
@@ -366,7 +366,7 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
       row.lesson = FleetLesson{.features = {}, .outcome = Spread(7 * i + day)};
       row.tomorrow.week_peak = (100 + i * i) * kMiB;
       row.own_order = i % 6 == 0;
-      // In the first days too many are above their limits, then fewer than were ordered.
+      // On the first days too many jobs exceed their limits, later fewer than ordered.
       if (!row.own_order)
         row.verdict = FleetVerdict{.promised = 0.125F, .overrun = i % 4 == 1 && (day < 9 || i < 20)};
       if (row.verdict.has_value()) promised += 0.125;
@@ -388,7 +388,7 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
   EXPECT_EQ(fleet.ForecasterFor(0.1).price(), fleet.price()) << "the order that is in force";
 }
 
-// A job with an order of its own aims at what makes up for how its promises were kept.
+// A job with an order of its own aims at a share that compensates its broken promises.
 TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
   AnalogSettings settings;
   settings.keep = 0;

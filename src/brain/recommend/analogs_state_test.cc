@@ -1,5 +1,4 @@
-// Analogs that are copied, saved and loaded at any hour go on as those that were not; what cannot have been
-// saved is refused.
+// Copying, saving and loading analogs at any hour changes nothing; impossible states are rejected.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -56,11 +55,11 @@ void ExpectTheSameReason(const AnalogsRecommender& a, const AnalogsRecommender& 
   EXPECT_EQ(SaveReason(said), SaveReason(again));
 }
 
-// What may happen to a job's brain between two windows.
+// Interruptions of a recommender between two windows.
 enum class Broken { kCopied, kLoaded };
 
-// Four weeks of a job with warnings, raises and overruns, of one that runs on and one that is copied or loaded
-// after every seventh window of usage.
+// Four weeks of a job with warnings, raises and overruns, once without interruption and once copied or loaded
+// after every seventh window with usage.
 struct Weeks {
   int32_t step = 12;  // a window with usage every ...
   int overruns = 0, warned = 0;
@@ -76,7 +75,7 @@ struct Weeks {
       const uint32_t tasks = 1 + static_cast<uint32_t>(day % 3);
       for (int32_t i = 0; i < kWindowsPerDay; i += step) {
         const WindowId w{day * kWindowsPerDay + i};
-        // High every second day, and higher than ever on three.
+        // High on every second day, and exceptionally high on three.
         const double spike = day % 9 == 4 && i == 96 ? 2.5 : day % 2 == 1 && i == 120 ? 1.5 : 1;
         const double usage = kUsual * (0.6 + 0.05 * rng.Normal()) * spike;
         Use(straight, w.index, usage, tasks);
@@ -115,7 +114,7 @@ struct Weeks {
 };
 
 TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
-  // At the lower prices a raise is worth its bytes only while the job's own warnings come true.
+  // At the lower prices a raise is worthwhile only while the job's own warnings come true.
   for (const double price : {3 * kDear, 5 * kUsual, 10 * kUsual}) {
     const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(price));
     for (const Broken how : {Broken::kCopied, Broken::kLoaded}) {
@@ -131,7 +130,7 @@ TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
   }
 }
 
-// Before the fleet is ready the fallback recommends: it is copied and saved along.
+// Before the fleet is ready the fallback recommends, and it is copied and saved, too.
 TEST(AnalogsState, TheFallbackGoesAlong) {
   const EnsembleConfig config{EnsembleSettings()};
   const AnalogFleet young(Resource::kMemory, AnalogSettings());
@@ -156,12 +155,12 @@ TEST(AnalogsState, TheFallbackGoesAlong) {
   const auto without = make(false);
   ByteReader refused(bytes);
   EXPECT_EQ(without->Load(refused).code(), absl::StatusCode::kInvalidArgument);
-  // One whose fallback is over forgets its own.
+  // Loading a state without a fallback removes the fallback.
   const std::string empty = SavedAnalogs(*make(false));
   ByteReader none(empty);
   ASSERT_TRUE(again->Load(none).ok());
   EXPECT_FALSE(again->Recommend(WindowId{2 * kWindowsPerDay}).has_value());
-  // In a fleet that is ready a new job's fallback waits for a checkpoint that has one, or for the first day.
+  // In a ready fleet a new job keeps its fallback for a checkpoint that has one, until the first day.
   const AnalogFleet ready = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender spare(
       ready, std::make_unique<EnsembleRecommender>(Resource::kMemory, config, OomSettings()), OomSettings());
@@ -175,7 +174,7 @@ TEST(AnalogsState, TheFallbackGoesAlong) {
   }
 }
 
-// A new job's fallback that no checkpoint has asked for is released as its first day begins.
+// A new job's fallback is destroyed when its first day begins, unless a checkpoint needed it.
 TEST(AnalogsState, ASpareFallbackIsReleased) {
   const EnsembleConfig config{EnsembleSettings()};
   const AnalogFleet ready = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
@@ -187,7 +186,7 @@ TEST(AnalogsState, ASpareFallbackIsReleased) {
   EXPECT_EQ(r.state_bytes(), without.state_bytes());
 }
 
-// The bytes of a decided job, from the flags on, by what they are.
+// Offsets in a decided job's state, from the flags on.
 enum Offset : size_t {
   kFlags = 0,
   kOverrun = 1,
@@ -232,7 +231,7 @@ class Damaged {
     std::memcpy(damaged.data() + flags_ + offset, &value, sizeof(value));
     return Load(damaged);
   }
-  // Without the bytes of [from, to), and with these flags.
+  // Returns the state without the bytes in [from, to), and with these flags.
   std::string Older(size_t from, size_t to, char flags) const {
     std::string older = bytes_;
     older[flags_] = flags;
@@ -311,8 +310,8 @@ TEST(AnalogsState, RefusesADecisionWithoutADay) {
   EXPECT_EQ(d.Load(ended).code(), absl::StatusCode::kDataLoss);
 }
 
-// Checkpoints of before days were the job's own, and of before promises were those of the limit in force: the
-// decision goes on, a raise is made again if usage says so, and the next midnight knows the day.
+// Checkpoints older than jobs' own days, or than promises of the limit in force, can be loaded. The decision
+// stays valid, usage can raise it again, and the next midnight finds the right day.
 TEST(AnalogsState, OlderCheckpointsAreRead) {
   Damaged d;
   for (const auto& [from, flags] :
@@ -331,7 +330,7 @@ TEST(AnalogsState, OlderCheckpointsAreRead) {
   }
 }
 
-// An older one does not say whether its raise was in force: it is once a limit has been asked for.
+// Older states do not contain whether a raise was in force; the next Recommend restores that.
 TEST(AnalogsState, AnOlderCheckpointTakesThePlaceOfAll) {
   Damaged d;
   const std::string older = d.Older(kJobDay, kFallback, 1);
@@ -361,8 +360,8 @@ TEST(AnalogsState, CountsItsBytes) {
   EXPECT_GE(r.state_bytes(), one_window + sizeof(DaySummary)) << "and a day";
 }
 
-// The decision for a job's day is made before the calendar's day ends: what the fleet learns of the job is that
-// decision's case, with the limit that was in force when it was made.
+// A job's day is decided before the calendar's day ends: the row for the fleet contains that decision's case
+// and the limit that was in force at the decision.
 TEST(AnalogsState, ARowIsOfTheDecisionThatIsInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings(),
@@ -390,7 +389,8 @@ TEST(AnalogsState, ARowIsOfTheDecisionThatIsInForce) {
   EXPECT_NEAR(rows[1].tomorrow.kept_limit, 1.44 * kUsual, 1) << "the raise was";
 }
 
-// One overrun raises once, however often it is asked for: a kill has the limit of the same window asked for again.
+// One overrun raises the limit once, although a kill makes the engine call Recommend again for the same
+// window.
 TEST(AnalogsState, AskingAgainRaisesNoFurther) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -401,7 +401,7 @@ TEST(AnalogsState, AskingAgainRaisesNoFurther) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + 2}), 1.8 * kUsual, 1e-6 * kUsual);
 }
 
-// One raise a day, also if the evening's usage has raised the day's first limit.
+// At most one raise per day, even if the usage of the evening before has raised the day's first limit.
 TEST(AnalogsState, TheFirstWindowsRaiseIsTheDays) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -417,8 +417,8 @@ TEST(AnalogsState, TheFirstWindowsRaiseIsTheDays) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + 81}), kUsual, 1);
 }
 
-// An overrun in a day's last window raises the next day's limit once: overruns of before the decision do not
-// count.
+// An overrun in a day's last window raises the next day's limit once: overruns before a decision do not count
+// after it.
 TEST(AnalogsState, ADecisionEndsTheDaysOverruns) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -432,7 +432,7 @@ TEST(AnalogsState, ADecisionEndsTheDaysOverruns) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + kWindowsPerDay}), 1.2 * 1.9 * kUsual, 1e-6 * kUsual);
 }
 
-// What was promised for a day is the chance of the limit in force as it began, also if there was none.
+// The promise for a day is the chance of the limit in force at its start, even if no limit was decided.
 TEST(AnalogsState, ADaysPromiseIsThatOfItsFirstLimit) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   for (const bool lower_first : {false, true}) {

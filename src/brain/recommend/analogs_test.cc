@@ -1,4 +1,4 @@
-// Analogs end to end on fleets whose law is known: what is ordered is delivered.
+// Analogs end to end, on fleets with known laws: the ordered share is delivered.
 #include "brain/recommend/analogs.h"
 
 #include <cmath>
@@ -36,7 +36,7 @@ class Fleet {
         OomSettings());
     return jobs_.back();
   }
-  // One day of every job; the share of those with a limit whose peak passed it.
+  // Simulates a day of all jobs; returns the share of limited jobs whose peak exceeded the limit.
   double LiveDay(int32_t day) {
     FleetRows rows;
     double limited = 0, over = 0;
@@ -103,7 +103,7 @@ TEST(Analogs, ACheaperOrderBuysLowerLimits) {
   EXPECT_LT(bytes[1], 0.95 * bytes[0]);
 }
 
-// On its second day a new job has one day of its own and the whole fleet's as a prior.
+// On its second day a new job is forecast from one own day and the fleet's days.
 TEST(Analogs, AYoungJobIsForecastFromTheFleet) {
   Fleet fleet(100, Order(0.03), 29);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -123,7 +123,7 @@ TEST(Analogs, AYoungJobIsForecastFromTheFleet) {
   EXPECT_EQ(reason.steps.back().after, *limit);
 }
 
-// Too few job-days to learn from: the ensemble decides, to the digit.
+// With too few job-days the ensemble's limits are used exactly.
 TEST(Analogs, ASmallFleetFallsBackToTheEnsemble) {
   const EnsembleConfig config{EnsembleSettings()};
   AnalogFleet fleet(Resource::kMemory, AnalogSettings());
@@ -153,7 +153,7 @@ TEST(Analogs, ASmallFleetFallsBackToTheEnsemble) {
                                ::testing::HasSubstr("too young")));
 }
 
-// Usage close under the limit raises it at once for some hours, and the day after it is forgotten.
+// Usage close to the limit raises it at once for some hours; the next day starts without the raise.
 TEST(Analogs, RaisesWhenUsageComesNear) {
   AnalogSettings s = Order(0);
   s.memory_price_bytes = 1e15;  // an OOM is dear: every raise pays
@@ -172,8 +172,7 @@ TEST(Analogs, RaisesWhenUsageComesNear) {
   EXPECT_EQ(*r.Recommend(WindowId{w + 74}), limit) << "six hours are 72 windows";
 }
 
-// Usage above the limit raises it above what was seen until the next decision, and further with the next
-// overrun.
+// Usage above the limit raises it above the usage until the next decision, and further at the next overrun.
 TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -193,7 +192,7 @@ TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
   EXPECT_GT(*r.Recommend(WindowId{w + kWindowsPerDay}), 0);
 }
 
-// A day over the limit counts once for a job of many tasks, and each of them has the limit.
+// A day above the limit counts once for a job of many tasks, but each task has the limit.
 TEST(Analogs, AJobOfManyTasksHasALowerLimit) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -221,7 +220,7 @@ TEST(Analogs, AJobOfManyTasksHasALowerLimit) {
               ::testing::Contains(::testing::Field(&Fact::name, std::string("tasks, mean of the last day"))));
 }
 
-// Checkpoints of before the number of tasks counted lack it: it is 1 until a day is over.
+// Older checkpoints have no number of tasks: it is 1 until a day has ended.
 TEST(Analogs, ACheckpointWithoutTasksIsRead) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -244,7 +243,7 @@ TEST(Analogs, ACheckpointWithoutTasksIsRead) {
   EXPECT_EQ(*again.Recommend(WindowId{15 * kWindowsPerDay}), limit);
 }
 
-// What is promised and what is delivered are those of the limit in force, which others may have held higher.
+// Promises and outcomes refer to the limit in force, which another program may have kept higher.
 TEST(Analogs, JudgeThemselvesByTheLimitInForce) {
   double overruns[2] = {};
   double promised[2] = {};
@@ -273,7 +272,7 @@ TEST(Analogs, JudgeThemselvesByTheLimitInForce) {
   EXPECT_LT(promised[1], 0.2 * promised[0]);
 }
 
-// A reservoir: the sample stays at its size, and the same fleet gives the same price.
+// The sample has a fixed size, and the same rows yield the same price.
 TEST(AnalogFleet, IsTheSameForTheSameRows) {
   double price[2] = {};
   for (double& p : price) {
@@ -286,7 +285,7 @@ TEST(AnalogFleet, IsTheSameForTheSameRows) {
   EXPECT_GT(price[0], 0);
 }
 
-// Fleets whose every day is alike but for how promises were kept: no forecast, only the calibration differs.
+// Fleets that differ only in how promises were kept: the forecast is equal, the calibration is not.
 double PriceAfter(double promised, int overruns_of_100) {
   AnalogFleet fleet(Resource::kMemory, Order(0.03));
   Rng rng(5);
@@ -308,12 +307,12 @@ TEST(AnalogFleet, ThePriceIsCorrectedForHowPromisesWereKept) {
   const double kept = PriceAfter(0.03, 3);
   EXPECT_GT(PriceAfter(0.01, 3), 1.2 * kept) << "three times what was promised: dearer";
   EXPECT_LT(PriceAfter(0.09, 3), kept / 1.2) << "a third of it: cheaper";
-  // Promises kept, but not those that were ordered: the debt is worked off.
+  // Promises were kept but below the order: the debt is compensated.
   EXPECT_GT(PriceAfter(0.05, 5), 1.02 * kept);
   EXPECT_LT(PriceAfter(0.01, 1), kept / 1.02);
 }
 
-// The sample that forests are trained on keeps taking rows in when it is full.
+// A full training sample still accepts new rows.
 TEST(AnalogFleet, AFullSampleStillLearns) {
   AnalogSettings settings = Order(0.03);
   settings.max_rows = 500;
@@ -331,7 +330,7 @@ TEST(AnalogFleet, AFullSampleStillLearns) {
     return fleet.Forecast(AnalogCase{}).Exceedance(0.5);
   };
   EXPECT_LT(live(0, 10, 0), 0.01);
-  // Half of all rows are of the new law, so half of the sample is.
+  // Half of all rows follow the new law, and so half of the sample.
   EXPECT_NEAR(live(10, 20, 1), 0.5, 0.1);
 }
 
@@ -342,7 +341,7 @@ std::string Saved(const AnalogFleet& fleet) {
   return bytes;
 }
 
-// A fleet that was saved, lost and loaded in the middle of its life goes on as if nothing had been.
+// A fleet that is saved and loaded midway continues unchanged.
 TEST(AnalogFleet, GoesOnFromACheckpoint) {
   Fleet straight(50, Order(0.05), 41);
   Fleet broken(50, Order(0.05), 41);
@@ -371,7 +370,7 @@ TEST(AnalogFleet, ADamagedCheckpointIsRefusedAndChangesNothing) {
     EXPECT_FALSE(other.Load(in).ok()) << cut;
   }
   EXPECT_EQ(Saved(other), empty);
-  // Flipped bytes may load (a checksum around finds them); what loads must be safe to ask.
+  // Damaged bytes may load, since a checksum elsewhere detects them; a loaded fleet must be safe to use.
   Rng rng(3);
   for (int i = 0; i < 300; ++i) {
     std::string damaged = bytes;

@@ -1,4 +1,4 @@
-// The plain comparators: static, and the exact peak of the last days.
+// The simple comparators: static, and the exact peak of the last days.
 #include "brain/recommend/comparators.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The forest on data whose law is known: the forecast distributions must be the law's.
+// The forest on data with a known law: its forecast distributions must equal the law's.
 #include "brain/recommend/distribution_forest.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<float> Shares(const DistributionForest& forest, const FleetFeatures&
   return shares;
 }
 
-// The value below which p of the forecast lies.
+// Returns the value below which the share p of the forecast lies.
 double QuantileOf(const std::vector<float>& shares, double p) {
   double sum = 0;
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
@@ -110,13 +110,13 @@ TEST(DistributionForest, IsTheSameForTheSameSeed) {
   c.Train(rows, ForestSettings(), 10);
   EXPECT_EQ(Shares(a, rows[0].features), Shares(b, rows[0].features));
   EXPECT_NE(Shares(a, rows[0].features), Shares(c, rows[0].features));
-  // Training again leaves nothing of the first time.
+  // A second training replaces the first completely.
   c.Train(rows, ForestSettings(), 9);
   EXPECT_EQ(Shares(a, rows[0].features), Shares(c, rows[0].features));
   EXPECT_EQ(a.rows(), rows.size());
 }
 
-// What is missing is a value of its own: rows without feature 3 follow another law, and it is learnt.
+// A missing feature is a value of its own: rows without feature 3 follow another law, which is learnt.
 TEST(DistributionForest, MissingIsALevelOfItsOwn) {
   std::vector<Row> rows = Rows(8000, 8);
   for (size_t i = 0; i < rows.size(); i += 2) {
@@ -156,7 +156,7 @@ TEST(DistributionForest, OneRowOrEqualRowsAreForecastAsTheyAre) {
   EXPECT_TRUE(none.empty());
 }
 
-// The rows that it says are similar are training rows, and their outcomes are the forecast's.
+// Similar rows are training rows, and their outcomes are the forecast's.
 TEST(DistributionForest, SimilarOutcomesAreThoseOfTheSameLeaves) {
   std::vector<Row> rows = Rows(3000, 12);
   for (size_t i = 0; i < rows.size(); ++i)

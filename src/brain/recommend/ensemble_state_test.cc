@@ -1,4 +1,4 @@
-// Ensembles that are copied, saved and loaded go on as one that was not; what cannot have been saved is refused.
+// Copying, saving and loading ensembles changes nothing; impossible states are rejected.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -104,8 +104,8 @@ TEST(EnsembleState, RefusesEachFigureThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // From the end: three counts, a score of each of nine models, two figures, a limit of each of three rates,
-  // the model in charge, whether there is a limit, and the mean usage.
+  // Fields from the end of the state: three counts, nine scores, two figures, three rates' limits, the
+  // current model, whether there is a limit, the mean usage.
   constexpr size_t kLast = 8, kFirst = 12, kScores = kFirst + 4 * 9, kScoreWeight = kScores + 8,
                    kLimit = kScoreWeight + 8, kRateLimits = kLimit + 2 * 3, kModel = kRateLimits + 2,
                    kHasLimit = kModel + 1, kUsage = kHasLimit + 20;
@@ -140,12 +140,12 @@ TEST(EnsembleState, RefusesEachFigureThatCannotBe) {
   EXPECT_EQ(with(kModel, uint16_t{9}), kLoss) << "models are 0 to 8";
   EXPECT_EQ(with(kHasLimit, uint8_t{0}), absl::StatusCode::kOk);
   EXPECT_FALSE(other.Recommend(WindowId{20}).has_value());
-  // One that has seen nothing is saved too.
+  // An ensemble without usage can be saved, too.
   const EnsembleRecommender fresh(Resource::kMemory, config, OomSettings());
   EXPECT_EQ(load(SavedEnsemble(fresh)), absl::StatusCode::kOk);
 }
 
-// A bucket that CPU's grid has and memory's has not is no state of memory's, nor the other way about.
+// A bucket that only the grid of CPU has is not a valid state for memory, and vice versa.
 TEST(EnsembleState, RefusesBucketsThatTheGridHasNot) {
   const bool cpu_is_larger = Grid::Cpu().size() > Grid::Memory().size();
   const Resource larger = cpu_is_larger ? Resource::kCpu : Resource::kMemory;
@@ -153,7 +153,7 @@ TEST(EnsembleState, RefusesBucketsThatTheGridHasNot) {
   ASSERT_GT(GridOf(larger).size(), GridOf(smaller).size());
   const EnsembleConfig config(ThreeRates());
   for (const int above : {-1, 0}) {
-    // Seen once, far below: the limits are low, and the high bucket is in the bank alone.
+    // One sample far below: the limits are low, and only the bank has the high bucket.
     EnsembleRecommender r(larger, config, OomSettings());
     const auto top = static_cast<Bucket>(GridOf(smaller).size() + above);
     for (int32_t w = 0; w < 1000; ++w)
@@ -182,7 +182,7 @@ TEST(EnsembleState, CountsItsBytes) {
   EXPECT_EQ(r.state_bytes(), sizeof(r) + (bank.state_bytes() - sizeof(bank)) + scores);
 }
 
-// A job that is killed before anything was measured is as old as the kill.
+// The age of a job that is killed before any measurement counts from the kill.
 TEST(EnsembleState, AKillMayBeTheFirstThatIsKnown) {
   EnsembleSettings s = ThreeRates();
   s.min_history_s = kDay;
@@ -197,8 +197,8 @@ TEST(EnsembleState, AKillMayBeTheFirstThatIsKnown) {
   EXPECT_TRUE(r.Recommend(WindowId{100 + kWindowsPerDay}).has_value());
 }
 
-// One model on windows that are all alike costs the same in each: a share of 1 - eps is below the limit. The first
-// window is not judged, and the mean is unbiased from the second on.
+// One model on equal windows: each costs 1 minus the share above the limit. The first window is not judged,
+// and the mean is unbiased from the second on.
 TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   EnsembleSettings s;
   s.half_lives_s = {6 * kHour};
@@ -225,7 +225,8 @@ TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   }
 }
 
-// (6) of two limits at the same cost: half of the samples above the lower is as dear as half below the higher.
+// (6) with two limits of equal cost: half of the samples above the lower one costs as much as half below the
+// higher one.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheLeastIsTaken) {
   EnsembleSettings s = ThreeRates();
   s.half_lives_s = {6 * kHour};
@@ -253,7 +254,7 @@ void ObserveAt100(EnsembleRecommender& r, int32_t windows) {
 }
 const double kAt100 = Grid::Memory().UpperBound(100);
 
-// (6) of a limit that costs as much as the best: the one in force stays. Without a price of slack the highest
+// (6) with a limit as cheap as the best: the current one stays. Without a price of slack the highest limit
 // costs as much as the one below, long after it was needed.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
   EnsembleSettings s = OneRate();
@@ -269,7 +270,7 @@ TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
   EXPECT_EQ(r.Recommend(WindowId{1000}), Grid::Memory().UpperBound(180));
 }
 
-// The lowest bucket is a limit as any other: it stays where a change is dearer than the overruns.
+// The lowest bucket is a limit like any other: it stays if a change costs more than the overruns.
 TEST(EnsembleState, TheLowestLimitStaysToo) {
   EnsembleSettings s = OneRate();
   s.margins = {0};
@@ -283,8 +284,8 @@ TEST(EnsembleState, TheLowestLimitStaysToo) {
   EXPECT_EQ(r.Recommend(WindowId{5}), Grid::Memory().UpperBound(0));
 }
 
-// (9), A13: two models at the same cost, neither in charge: the smaller change of the limit. Bucket 101 is 4.4 %
-// above 100, so that a margin of 5 % covers it as well as one of 15 %.
+// (9), A13: of two models with equal cost, neither of them current, the one with the smaller change wins.
+// Bucket 101 is 4.4 % above 100, so that a margin of 5 % covers it as well as one of 15 %.
 TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
   EnsembleSettings s = OneRate();
   s.margins = {0, 0.15, 0.05};
@@ -297,7 +298,7 @@ TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
   EXPECT_DOUBLE_EQ(r.Recommend(WindowId{101}).value(), 1.05 * kAt100);
 }
 
-// The model in charge has cost 1.5 a window lately, half of 2 and a quarter of 2, and the other 1: not enough
+// The current model's recent cost is 1.5 per window (half of 2 and a quarter of 2), the other's 1: not enough
 // less for a change at 2.5.
 TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
   EnsembleSettings s = OneRate();
@@ -317,7 +318,7 @@ TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
   EXPECT_THAT(reason.sentence, ::testing::EndsWith("changing over is priced at up to 2.5."));
 }
 
-// Of nine models the eight that cost least are shown; the one in charge is among them.
+// Eight of nine models are shown, the cheapest and the current one.
 TEST(EnsembleState, ShowsEightModels) {
   const EnsembleConfig config(ThreeRates());
   EnsembleRecommender r(Resource::kMemory, config, OomSettings());

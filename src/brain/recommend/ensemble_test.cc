@@ -1,5 +1,5 @@
-// The ensemble against equations (4) to (9) of Autopilot (EuroSys'20) §3.2.3, written out over all limits and
-// models, and against what docs/references.md says of them.
+// The ensemble against equations (4) to (9) of Autopilot (EuroSys'20) §3.2.3, computed literally over all
+// limits and models, and against the statements in docs/references.md.
 #include "brain/recommend/ensemble.h"
 
 #include <cmath>
@@ -20,8 +20,8 @@ namespace {
 
 using Weights = std::map<Bucket, double>;
 
-// Equations (4) to (9) as printed, in doubles: one o and one u a rate and limit, one cost a model. It reports
-// how near its closest decision was, because a float may see a near tie the other way.
+// Equations (4) to (9) as printed, in doubles: one o and u per rate and limit, one cost per model. Reports
+// the margin of its closest decision, because floats may decide a near tie differently.
 class Literal {
  public:
   Literal(Resource r, const EnsembleSettings& s) : s_(s), grid_(GridOf(r)), bounds_(grid_.upper_bounds()) {
@@ -35,7 +35,7 @@ class Literal {
     longest_ = *std::max_element(s.half_lives_s.begin(), s.half_lives_s.end());
   }
 
-  // The limit after `window`.
+  // Returns the limit after `window`.
   double Step(int32_t window, const Weights& weights) {
     const int32_t elapsed = seen_ == 0 ? 1 : window - last_window_;
     last_window_ = window;
@@ -56,8 +56,8 @@ class Literal {
     if (before[0] >= 0 || s_.judging == EnsembleJudging::kPaper) Judge(weights, before, now);
     return Pick(now);
   }
-  // The smallest gap between a choice and its runner-up in the last step. Exact ties of models do not count:
-  // models with the same past have the same cost to the bit, and references.md, A13, settles them.
+  // Smallest gap between a choice and its runner-up in the last step. Exact ties of models do not count:
+  // models with the same past have bit-equal costs, and docs/references.md, A13, decides them.
   double nearest() const { return nearest_; }
 
  private:
@@ -104,10 +104,10 @@ class Literal {
     for (size_t k = 0; k < bounds_.size(); ++k) {
       rate.over[k] = fade * rate.over[k] + d * overs[k];
       rate.under[k] = fade * rate.under[k] + d * unders[k];
-      // Over the mass: references.md, A8.
+      // Divide by the mass: docs/references.md, A8.
       double cost = (s_.w_over * rate.over[k] + s_.w_under * rate.under[k] / Reference()) / rate.mass;
       if (rate.limit >= 0 && static_cast<int>(k) != rate.limit) cost += s_.w_limit_change;
-      // An exact tie of two limits is as open as a near one: floats may see either first.
+      // An exact tie of two limits counts as near: floats may select either.
       if (cost < best) {
         second = best;
         best = cost;
@@ -193,7 +193,7 @@ Weights AnyWeights(Rng& rng, int level) {
   return w;
 }
 
-// How many windows agreed before a decision too close for floats; -1 for a real disagreement.
+// Returns the windows that agreed before a decision too close for floats; -1 for a real disagreement.
 int WindowsThatAgree(const EnsembleSettings& settings, Resource resource, uint64_t seed, int windows) {
   const EnsembleConfig config(settings);
   EnsembleRecommender r(resource, config, OomSettings());
@@ -206,7 +206,7 @@ int WindowsThatAgree(const EnsembleSettings& settings, Resource resource, uint64
     w += rng.Below(20) == 0 ? 1 + static_cast<int32_t>(rng.Below(300)) : 1;
     const Weights weights = AnyWeights(rng, level);
     const double expected = literal.Step(w, weights);
-    // Shares are floats summed over some tens of buckets; a bucket of 1e-6 may have been dropped.
+    // Shares are sums of floats over some tens of buckets; a bucket below 1e-6 may have been dropped.
     if (literal.nearest() < 2e-4 * (settings.w_over + settings.w_under)) return i;
     r.Observe(MadeSignal(resource, w, MadeSignal::AtBuckets{weights}));
     if (r.Recommend(WindowId{w + 1}) != expected) return -1;
@@ -237,7 +237,7 @@ RC_GTEST_PROP(Ensemble, IsEquationsFourToNine, ()) {
   RC_ASSERT(agreed >= 0);
 }
 
-// The property above stops at near ties, so this makes sure that it gets far enough to mean something.
+// The property above stops at near ties; this test ensures that it covers enough windows.
 TEST(Ensemble, AgreesOverThousandsOfWindows) {
   for (EnsembleCost cost : {EnsembleCost::kPaper, EnsembleCost::kSlack}) {
     for (EnsembleJudging judging : {EnsembleJudging::kPaper, EnsembleJudging::kPrequential}) {
@@ -257,8 +257,8 @@ TEST(Ensemble, AgreesOverThousandsOfWindows) {
   }
 }
 
-// docs/references.md, C4: o(L) and u(L) by their own recursions, over rates and limits, are the suffix and
-// prefix sums of the bank.
+// docs/references.md, C4: o(L) and u(L), computed by their own recursions over rates and limits, are the
+// suffix and prefix sums of the bank.
 RC_GTEST_PROP(DecayBankSums, AreTheRecursionsOfFourAndFive, ()) {
   const std::vector<double> half_lives = {1 * kHour, 12 * kHour, 168 * kHour};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
@@ -325,8 +325,7 @@ TEST(EnsemblePaperCost, CoversASpikeAboveItsDensityRatio) {
   }
 }
 
-// docs/references.md, C3: the slack cost prices the distance, so the same spike is given up when it is far
-// enough away.
+// docs/references.md, C3: the slack cost prices the distance, so that a spike far enough away is not covered.
 TEST(EnsembleSlackCost, WeighsTheSpikeAgainstItsDistance) {
   const double eps = 0.01, w_over = 200;
   const Grid& grid = Grid::Memory();
@@ -378,8 +377,8 @@ TEST(EnsembleJudging, InSampleChattersPrequentialDoesNot) {
   EXPECT_LE(ChangesOfAToyDay(EnsembleJudging::kPrequential), 4);
 }
 
-// docs/references.md, A13: a constant signal makes all rates agree; the model in charge and its limit then
-// stay for ever.
+// docs/references.md, A13: with a constant signal all rates agree; the current model and its limit then never
+// change.
 TEST(Ensemble, TiesKeepTheModel) {
   EnsembleSettings s = SmallBank();
   s.margins = {0};
@@ -410,7 +409,7 @@ TEST(Ensemble, SaysNothingBeforeItsMinimumHistory) {
   }
 }
 
-// docs/references.md, C6: one injected sample is enough to lift the limit where overruns are dear.
+// docs/references.md, C6: one injected sample lifts the limit if overruns are expensive.
 TEST(Ensemble, AnOomLiftsTheLimit) {
   const EnsembleConfig config{EnsembleSettings()};
   EnsembleRecommender r(Resource::kMemory, config, OomSettings());

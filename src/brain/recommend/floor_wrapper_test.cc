@@ -1,4 +1,4 @@
-// The floor under limits, and which limit an explanation is about.
+// Lower bounds of limits, and the limit that an explanation is about.
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,7 +42,7 @@ TEST(FloorWrapper, WidensTheLimitsOfAYoungJobUpToTheOwners) {
     EXPECT_EQ(*r->Recommend(WindowId{w}), by_day[next].second) << by_day[next].first;
     ++next;
   }
-  // The owner's limit is enough room; a recommendation above it stays as it is.
+  // The owner's limit bounds the margin; a recommendation above it is not lowered.
   for (const double owner : {130.0, 90.0}) {
     const auto capped = WithFloor(stage.puppet(), settings);
     capped->Observe(MadeSignal(Resource::kMemory, 0, 10, owner));
@@ -64,7 +64,7 @@ TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
   std::string state;
   ByteWriter out(&state);
   before->Save(out);
-  // As saved before there was one, or provisional limits.
+  // The format before young jobs had a margin, or before provisional limits.
   state.resize(state.size() - sizeof(int32_t) - sizeof(float) - sizeof(int32_t));
   const auto r = WithFloor(stage.puppet(), settings);
   ByteReader in(state);
@@ -73,7 +73,8 @@ TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
   EXPECT_EQ(*r->Recommend(WindowId{kWindowsPerDay}), 100);
 }
 
-// The fewer windows a limit is of, the wider it is: by the square root of a day's windows to those seen.
+// A provisional limit based on fewer windows is wider, by the square root of a day's windows over those
+// observed.
 TEST(FloorWrapper, WithoutHistoryThereIsAProvisionalLimitThatNarrows) {
   Stage stage;
   FloorSettings settings;
@@ -124,7 +125,7 @@ TEST(FloorWrapper, AProvisionalLimitSurvivesARestartAndWhoAsksForNoHistoryHasNon
   };
   EXPECT_EQ(loaded(state)->Provisional(WindowId{12})->limit, before->Provisional(WindowId{12})->limit);
   EXPECT_EQ(before->Clone()->Provisional(WindowId{12})->windows, 12);
-  // Saved before there were provisional limits: windows count from the restart on.
+  // Saved before provisional limits: windows count from the restart on.
   const auto older =
       loaded(std::string_view(state).substr(0, state.size() - sizeof(float) - sizeof(int32_t)));
   EXPECT_FALSE(older->Provisional(WindowId{12}).has_value());
@@ -143,7 +144,7 @@ TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
   const auto r = WithFloor(stage.puppet(), kFloor);
   *stage.says = 2 * kMiB;
   EXPECT_EQ(*r->Recommend(WindowId{0}), 32 * kMiB);
-  // The start takes 700 MiB, then the program is idle.
+  // The start uses 700 MiB, then the program is idle.
   for (int32_t w = 0; w < 50; ++w) {
     r->Observe(MadeSignal(Resource::kMemory, w, (w == 1 ? 700 : w > 10 ? 1 : 300) * kMiB, 4096 * kMiB));
   }
@@ -154,7 +155,7 @@ TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
   EXPECT_EQ(reason.steps.back().kind, "start");
   EXPECT_EQ(reason.steps.back().before, 2 * kMiB);
   EXPECT_EQ(reason.steps.back().after, 700 * kMiB);
-  // Two later starts that need less: the first no longer counts.
+  // After two later starts with lower usage, the first one no longer counts.
   r->Observe(MadeSignal(Resource::kMemory, 60, 100 * kMiB, 4096 * kMiB));
   EXPECT_EQ(*r->Recommend(WindowId{61}), 700 * kMiB) << "the last two starts count";
   r->Observe(MadeSignal(Resource::kMemory, 70, 200 * kMiB, 4096 * kMiB));
@@ -167,7 +168,7 @@ TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
   ByteReader in(bytes);
   ASSERT_TRUE(loaded->Load(in).ok());
   EXPECT_EQ(*loaded->Recommend(WindowId{72}), 200 * kMiB);
-  // An owner who asks for less than the floor is not given more.
+  // The floor does not exceed the owner's limit.
   r->Observe(MadeSignal(Resource::kMemory, 71, kMiB, 16 * kMiB));
   EXPECT_EQ(*r->Recommend(WindowId{72}), 16 * kMiB);
   *stage.says = std::nullopt;
@@ -181,7 +182,7 @@ TEST(FloorWrapper, ReadsACheckpointOfAVersionWithoutFloors) {
   EXPECT_TRUE(r->Load(old).ok());
 }
 
-// The outermost step says which limit the explanation is about.
+// The explanation is about the limit after the outermost step.
 TEST(Wrappers, TheExplanationIsAboutTheLimitAfterTheLastStep) {
   Stage stage;
   *stage.says = 100.5 * kMiB;

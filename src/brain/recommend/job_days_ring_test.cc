@@ -17,7 +17,7 @@
 namespace taut::brain {
 namespace {
 
-// Order statistics come from codes that are precise to 0.4 %.
+// Order statistics are computed from codes with a precision of 0.4 %.
 bool Close(double got, double wanted) { return std::abs(got - wanted) <= 0.004 * wanted; }
 
 RC_GTEST_PROP(DayAccumulator, SummarisesTheDay, ()) {
@@ -112,8 +112,7 @@ class NamedFeatures {
   FleetFeatures values_;
 };
 
-// All are logarithms against the week's highest peak, so that jobs of any size compare.
-// A million jobs feel every spare value.
+// The memory grows with the days: with a million jobs every spare value costs megabytes.
 TEST(JobDaysRing, TakesRoomForTheDaysThereAre) {
   JobDaysRing ring;
   EXPECT_EQ(ring.heap_bytes(), 0U);

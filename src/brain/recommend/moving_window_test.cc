@@ -43,8 +43,8 @@ MovingWindowRecommender Memory(OomTolerance t) {
 }
 double CoverOf(Resource r, double value) { return GridOf(r).UpperBound(GridOf(r).BucketOf(value)); }
 
-// docs/references.md, A2: nine samples of 1 and one of 10 make a load of 19; a limit of 1 serves 9/19 of it,
-// and 9/19 lie above.
+// docs/references.md, A2: nine samples of 1 and one of 10 are a load of 19; a limit of 1 serves 9/19 of this
+// load.
 TEST(LoadAdjustedPercentile, NineOnesAndATenAreNineNineteenths) {
   const std::vector<double> lower = {0, 9}, upper = {1, 10}, weights = {9, 1};
   const auto at = [&](double p, PercentileOf of) {
@@ -67,8 +67,8 @@ TEST(MovingWindow, ServesTheLoadNotTheTime) {
   }
 }
 
-// p95 and p90 part where the top holds between 5 % and 10 % of the load: 150 s at 1 and 8 s at 2 put 16 of
-// about 166 there.
+// p95 and p90 differ if the top bucket has between 5 % and 10 % of the load: 150 s at 1 and 8 s at 2 are 16
+// of about 166.
 TEST(MovingWindow, P90IsForServingThatToleratesMore) {
   const std::map<Bucket, double> weights = {{Grid::Cpu().BucketOf(1.02), 150},
                                             {Grid::Cpu().BucketOf(2.04), 8}};
@@ -80,7 +80,7 @@ TEST(MovingWindow, P90IsForServingThatToleratesMore) {
   EXPECT_EQ(p90.Recommend(WindowId{1}), CoverOf(Resource::kCpu, 1.02));
 }
 
-// p98 of the load: covered as soon as more than 2 % of it lie in the top bucket.
+// p98 of the load covers the top bucket as soon as that has more than 2 % of the load.
 TEST(MovingWindow, LowOomToleranceIsP98OfTheLoad) {
   const Grid& grid = Grid::Memory();
   const Bucket low = grid.BucketOf(100 * kMiB), high = grid.BucketOf(200 * kMiB);
@@ -108,20 +108,20 @@ TEST(MovingWindow, MinimalOomToleranceIsThePeakOfTheLastDays) {
 TEST(MovingWindow, IntermediateOomToleranceIsP60OrHalfThePeak) {
   const Grid& grid = Grid::Memory();
   const Bucket common = grid.BucketOf(100 * kMiB);
-  // A rare peak of four times the common usage: half of it is twice p60.
+  // A rare peak of four times the common usage: half of the peak is twice p60.
   MovingWindowRecommender half = Memory(OomTolerance::kIntermediate);
   const auto rare = static_cast<Bucket>(common + 2 * Grid::kPerOctave);
   half.Observe(MadeSignal(Resource::kMemory, 0, MadeSignal::AtBuckets{{{common, 99}, {rare, 1}}}));
   EXPECT_DOUBLE_EQ(*half.Recommend(WindowId{1}), grid.UpperBound(rare) / 2);
-  // A peak just above the common usage: p60 it is.
+  // A peak just above the common usage: p60 is higher than half of it.
   MovingWindowRecommender p60 = Memory(OomTolerance::kIntermediate);
   p60.Observe(MadeSignal(Resource::kMemory, 0,
                          MadeSignal::AtBuckets{{{common, 99}, {static_cast<Bucket>(common + 1), 1}}}));
   EXPECT_DOUBLE_EQ(*p60.Recommend(WindowId{1}), grid.UpperBound(common));
 }
 
-// docs/references.md, A1: a constant signal of 1 averages to exactly 1 whatever N and the half-life; the
-// misprinted denominator would give 16.5 for N = 12 and 12 h.
+// docs/references.md, A1: a constant signal of 1 has the average 1 for any N and half-life; with the
+// misprinted denominator it would be 16.5 for N = 12 and 12 h.
 TEST(DecayedAverage, OfAConstantIsTheConstant) {
   for (double half_life_s : {600.0, 12 * kHour, 48 * kHour, 1e9}) {
     for (int n : {1, 12, 144, 5000}) {
@@ -143,7 +143,7 @@ TEST(DecayedAverage, FadesByTheFactorsOfThePaper) {
   }
 }
 
-// The same windows above and below, gaps left out, each window as old as it is.
+// The same windows in numerator and denominator, without gaps, each weighted by its age.
 RC_GTEST_PROP(DecayedAverage, IsTheWeightedMeanOfTheWindowsThere, ()) {
   const double half_life_s = *rc::gen::element(1 * kHour, 12 * kHour, 48 * kHour);
   const auto gaps = *rc::gen::container<std::vector<int32_t>>(rc::gen::inRange(1, 50));
@@ -174,12 +174,13 @@ TEST(MovingWindow, BatchIsTheDecayedAverageOfWindowMeans) {
   r.Observe(second);
   const double f = std::exp2(-1.0 / 144);
   EXPECT_DOUBLE_EQ(*r.Recommend(WindowId{12}), (f * first.get().mean + second.get().mean) / (f + 1));
-  // A window in which nothing was measured is no window.
+  // A window without measurements does not count.
   r.Observe(Signal{.window = WindowId{12}, .buckets = {}, .tasks = {}, .owner_limit = {}});
   EXPECT_DOUBLE_EQ(*r.Recommend(WindowId{13}), (f * first.get().mean + second.get().mean) / (f + 1));
 }
 
-// Per window, not per sample (references.md, A1): ten tasks in one window weigh no more than one in the other.
+// Per window, not per sample (docs/references.md, A1): ten tasks in one window weigh no more than one task in
+// another.
 TEST(MovingWindow, BatchWeighsWindowsAlike) {
   MovingWindowRecommender r = Cpu(JobClass::kBatch);
   std::vector<TaskUsage> ten;
@@ -191,7 +192,7 @@ TEST(MovingWindow, BatchWeighsWindowsAlike) {
   EXPECT_DOUBLE_EQ(*r.Recommend(WindowId{2}), (f * many.get().mean + one.get().mean) / (f + 1));
 }
 
-// Old load fades: after n half-lives a spike weighs 2^-n, and p98 lets go of it below 2 %.
+// Old load decays: after n half-lives a spike weighs 2^-n, and p98 ignores it below 2 %.
 TEST(MovingWindow, HistogramForgetsWithItsHalfLife) {
   const Grid& grid = Grid::Memory();
   const Bucket low = grid.BucketOf(100 * kMiB);
@@ -237,8 +238,8 @@ TEST(MovingWindow, OomInjectsASample) {
   }
 }
 
-// The peak's days end with the kill: of one day, the first window is out once a kill has come in the next day's
-// first.
+// The days of the peak end with the kill: with one day, the first window drops out at a kill in the next
+// day's first window.
 TEST(MovingWindow, AKillInTheOpenWindowMovesTheDaysOfThePeak) {
   MovingWindowSettings settings = Immediately();
   settings.oom_tolerance = OomTolerance::kMinimal;
@@ -267,8 +268,8 @@ TEST(MovingWindow, ExplainsWithTheStatisticThatItUsed) {
   EXPECT_EQ(reason.steps[0].after, r.Recommend(WindowId{1}));
 }
 
-// Autopilot's defaults for memory: the peak for jobs of few tasks, p98 of the load for those of many. The job's
-// class is of its CPU and changes nothing.
+// Autopilot's defaults for memory: the peak for jobs of few tasks, p98 of the load for jobs of many tasks.
+// The job's class applies to CPU only.
 TEST(MovingWindow, ToleranceBySizeIsLowFromTenTasksOn) {
   const Grid& grid = Grid::Memory();
   const Bucket usual = grid.BucketOf(100 * kMiB), rare = grid.BucketOf(200 * kMiB);
@@ -305,7 +306,7 @@ TEST(MovingWindow, ExplainsItsHalfLifeInHours) {
   }
 }
 
-// Object and heap: a recommender that has seen nothing has no heap.
+// A recommender without usage has no heap memory.
 TEST(MovingWindow, CountsTheBytesOfItsState) {
   MovingWindowRecommender r = Memory(OomTolerance::kMinimal);
   EXPECT_EQ(r.state_bytes(), sizeof(r));
@@ -327,8 +328,8 @@ std::string Saved(const MovingWindowRecommender& r) {
   return bytes;
 }
 
-// Whatever the statistic, a recommender that is lost and loaded at any hour recommends what one recommends that
-// runs on: also before its minimum history is over, and as peaks leave the days that count.
+// For every statistic, a recommender that is saved and loaded at any hour recommends the same as one that
+// runs on. Covers the time before the minimum history, and peaks that leave the counted days.
 TEST(MovingWindow, GoesOnFromACheckpoint) {
   for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
     for (const int variant : {0, 1, 2}) {
@@ -369,8 +370,8 @@ TEST(MovingWindow, RefusesACheckpointThatCannotBeOne) {
     ByteReader in(std::string_view(bytes).substr(0, cut));
     EXPECT_FALSE(other.Load(in).ok()) << cut;
   }
-  // At the end are the first window, the last, and their number; before these the peak (none: a byte) and the
-  // average with its sum, weight and window.
+  // Fields from the end: first window, last window, number of windows; before them the peak (none: a byte)
+  // and the average with its sum, weight and window.
   constexpr size_t kFirst = 12, kLast = 8, kSum = 12 + 1 + 20;
   const auto with = [&](size_t from_the_end, auto value) {
     std::string damaged = bytes;

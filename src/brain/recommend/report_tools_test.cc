@@ -1,4 +1,4 @@
-// KRR and Crane by their published rules, on usage whose figures follow by hand.
+// KRR and Crane by their published rules, on usage whose figures can be computed by hand.
 #include "brain/recommend/report_tools.h"
 
 #include <string>
@@ -28,7 +28,7 @@ TEST(Krr, CpuIsTheHighestOfTheTasksPercentiles) {
 
 TEST(Krr, CpuPercentileIsOfEachTaskNotOfAllSamples) {
   const auto r = NewKrrRecommender(Resource::kCpu, KrrSettings(), kAt);
-  // 4 cores in 4 % of the windows are above the 95th percentile: 1 core is what counts.
+  // 4 cores in 4 % of the windows are above the 95th percentile, which is 1 core.
   for (int32_t w = kAt; w < kAt + 288; ++w) {
     const float second = w % 25 == 0 ? 4.0F : 0.5F;
     r->Observe(MadeSignal(Resource::kCpu, w, std::vector<TaskUsage>{{0, 1, 1}, {1, second, second}}));
@@ -54,7 +54,7 @@ TEST(Krr, MemoryIsTheHighestOfFourteenDaysAndFifteenPercent) {
 TEST(Krr, ChangesNothingBelowAHundredPoints) {
   const auto r = NewKrrRecommender(Resource::kMemory, KrrSettings(), kAt);
   const double gib = 1024 * kMiB;
-  // A window is four points at KRR's step of 75 s: 24 are too few, 25 enough.
+  // A window has four points at KRR's step of 75 s: 24 windows are too few, 25 are enough.
   for (int32_t w = kAt + 288 - 24; w < kAt + 288; ++w) r->Observe(MadeSignal(Resource::kMemory, w, gib));
   EXPECT_FALSE(r->Recommend(WindowId{kAt + 288}).has_value());
   r->Observe(MadeSignal(Resource::kMemory, kAt + 288, gib));
@@ -85,8 +85,8 @@ TEST(Krr, HasItsMinima) {
 
 TEST(Crane, TakesThePercentileOfTheLoadInLinearBuckets) {
   const auto r = NewCraneRecommender(Resource::kCpu, CraneSettings(), OomSettings(), kAt);
-  // 1 % of the windows at 10 cores, the rest at half a core. By time p99 is half a core; by load 10 cores are
-  // 17 % of it.
+  // 1 % of the windows use 10 cores, the others half a core. p99 by time is half a core; by load, 10 cores
+  // are 17 %.
   for (int32_t w = kAt; w < kAt + 288; ++w) {
     r->Observe(MadeSignal(Resource::kCpu, w, w % 100 == 0 ? 10.04 : 0.54));
     ASSERT_EQ(r->Recommend(WindowId{w + 1}).has_value(), w + 1 == kAt + 288);

@@ -173,7 +173,7 @@ RC_GTEST_PROP(StartBoost, IsAboveTheLimitInForceAndWithinAllBounds, ()) {
   RC_ASSERT(boost->cores > steady);
   RC_ASSERT(boost->cores <= steady * StartBoost::kMostFactor + 0.001);
   RC_ASSERT(!bounds.upper.has_value() || boost->cores <= *bounds.upper);
-  // A higher usage of a start never means less.
+  // A higher usage of a start never lowers the need.
   StartPeaks more = peaks;
   more.Add({window + 5}, *rc::gen::inRange(0, 100'000) / 1000.0, std::nullopt);
   const auto next = BoostFor(more, steady, factor, bounds);

@@ -23,7 +23,7 @@ std::unique_ptr<Recommender> Peak(Resource r) {
   return NewPeakRecommender(r, VerticalSettings().peak, VerticalSettings().oom);
 }
 
-// A job of `tasks` tasks with a load of `load` cores, of which each needs 1 GiB and half a GiB a core.
+// Memory of each of `tasks` tasks with a total load of `load` cores: 1 GiB plus half a GiB per core.
 double MemoryOf(double load, int tasks) { return (1 + 0.5 * load / tasks) * kGiB; }
 
 void Feed(Recommender& r, int window, double load, int tasks) {
@@ -35,7 +35,7 @@ void Feed(Recommender& r, int window, double load, int tasks) {
   r.Observe(signal);
 }
 
-// A load between 4 and 8 cores on as many tasks as carry a core each.
+// A load between 4 and 8 cores; each task carries one core.
 double LoadAt(int w) { return 6 + 2 * std::sin(w * 2 * M_PI / kWindowsPerDay); }
 
 TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int32_t kHistory = 8 * kWindowsPerDay;
 
-// A job of one task as real ones are: a daily season and noise.
+// A job of one task with a daily season and noise, like real jobs.
 std::vector<std::unique_ptr<MadeSignal>> Windows(Resource resource, uint64_t seed) {
   std::vector<std::unique_ptr<MadeSignal>> signals;
   Rng rng(seed);
@@ -41,7 +41,7 @@ std::vector<std::unique_ptr<MadeSignal>> Windows(Resource resource, uint64_t see
   return signals;
 }
 
-// Time goes on for ever over the same eight days.
+// Repeats the same eight days in endlessly advancing time.
 template <typename R>
 void Step(benchmark::State& state, R& recommender, Resource resource, double budget_ns) {
   const auto signals = Windows(resource, 3);
@@ -82,7 +82,7 @@ void BM_MovingWindowWindow(benchmark::State& state) {
 }
 BENCHMARK(BM_MovingWindowWindow)->ArgName("memory")->Arg(0)->Arg(1);
 
-// A fleet with 100,000 rows behind it, the most that is kept however many jobs and days there were.
+// A fleet with the greatest stored history of 100,000 rows.
 class BigFleet {
  public:
   static constexpr int kJobs = 5000;
@@ -103,7 +103,7 @@ class BigFleet {
         }
         jobs_[j]->EndDay(day, rows);
       }
-      // Trained once, with everything: the days before only fill the history.
+      // Train once, on the last day with the full history; the days before only fill it.
       if (day < kDays) {
         for (const FleetRow& row : rows) {
           if (row.lesson.has_value()) lessons_.push_back({row.lesson->features, row.lesson->outcome});
@@ -133,7 +133,7 @@ BigFleet& TheFleet() {
   return fleet;
 }
 
-// No budget of its own; a fleet retrains every few days, a resource on a thread of its own.
+// Has no budget: a fleet retrains every few days, each resource on its own thread.
 void BM_ForestTraining(benchmark::State& state) {
   const auto& lessons = TheFleet().lessons();
   DistributionForest forest;

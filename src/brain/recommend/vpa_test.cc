@@ -62,8 +62,8 @@ TEST(VpaHistogram, HalvesEveryHalfLifeAndTakesSamplesBack) {
   EXPECT_DOUBLE_EQ(h.Percentile(1.0), 0.01);
 }
 
-// Past 2^100 all buckets are rescaled, which no percentile shows. Values stay under the last bucket (1,021
-// cores), whose percentile is its start.
+// Beyond 2^100 all buckets are rescaled, which must not change percentiles. Values stay below the last bucket
+// (1,021 cores), whose percentile is its start.
 RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   struct Sample {
     double value;
@@ -92,9 +92,8 @@ RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   RC_ASSERT(below < p * total * (1 + 1e-9));
 }
 
-// recommender.go's own table of what confidence yields: upper x inf, x 3, x 2, x 1.14; lower x 0, then
-// nearly 1.
-// As the VPA writes it: weights as shares of the largest, which is 10,000; rounded.
+// The table in recommender.go: confidence scales the upper bound by inf, 3, 2, 1.14, the lower one by 0 to
+// nearly 1. A checkpoint has weights as rounded shares of the largest, which is 10,000.
 TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
   VpaHistogram before(VpaHistogram::kFirstMemory, 86400);
   double largest = 0, total = 0;
@@ -206,7 +205,7 @@ TEST(Vpa, ConfidenceGrowsWithTheDays) {
   EXPECT_NEAR(FactOf(*r, "confidence"), 7, 1e-9);
 }
 
-// Memory: one peak a task and 24 h; a higher one takes the lower one's place.
+// Memory: one peak per task and 24 h; a higher one replaces the lower one.
 TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
   once->Observe(MadeSignal(Resource::kMemory, 0, 4e9));
@@ -214,15 +213,15 @@ TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   int32_t w = 0;
   for (double v : {1e9, 2e9, 4e9, 3e9, 1e9}) climbed->Observe(MadeSignal(Resource::kMemory, w++, v));
   EXPECT_EQ(*climbed->Recommend(WindowId{w}), *once->Recommend(WindowId{1}));
-  // All five as samples of their own would have put p50 below 4e9.
+  // If all five were separate samples, p50 would be below 4e9.
   EXPECT_GT(FactOf(*climbed, "lower bound"), 4e9);
-  // The next day counts anew, twice as much as the day before: p50 is then the new day's peak.
+  // The next day is a new sample with twice the weight of the day before: p50 becomes the new day's peak.
   climbed->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay, 1e9));
   EXPECT_LT(FactOf(*climbed, "lower bound"), 1.3e9);
   EXPECT_GT(*climbed->Recommend(WindowId{kWindowsPerDay + 1}), 4e9);
 }
 
-// A peak of 0 bytes is a sample like another, and leaves with the day's higher one.
+// A peak of 0 bytes is a normal sample, which the day's higher peak replaces.
 TEST(Vpa, ADaysPeakOfNothingLeavesNoWeight) {
   const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
   for (int32_t w : {0, 1}) once->Observe(MadeSignal(Resource::kMemory, w, 4e9));
@@ -232,8 +231,8 @@ TEST(Vpa, ADaysPeakOfNothingLeavesNoWeight) {
   EXPECT_EQ(FactOf(*climbed, "lower bound"), FactOf(*once, "lower bound"));
 }
 
-// The updater acts on a limit outside the bounds at once, on one that is 10 % off after 12 hours, on others
-// not.
+// The updater changes a limit outside the bounds at once, a limit that is 10 % off after 12 hours, and no
+// other.
 TEST(Vpa, TheUpdaterLeavesWhatIsNearTheTarget) {
   const auto r = NewVpaRecommender(Resource::kCpu, VpaSettings(), OomSettings());
   int32_t w = 0;

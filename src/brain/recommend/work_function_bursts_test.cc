@@ -1,4 +1,4 @@
-// Bursts of CPU in the same hour of each day or week: they are neither throttled nor reserved around the clock.
+// Bursts of CPU in the same hour of each day or week: they are neither throttled, nor reserved for all day.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,13 +17,13 @@ using ::testing::Not;
 constexpr int kBurstWindow = 100;  // of a day: 08:20
 constexpr double kLow = 0.1, kHigh = 4;
 
-// One job that is its fleet.
+// A job that is the only one of its fleet.
 class BurstJob {
  public:
   explicit BurstJob(const WorkFunctionSettings& settings = {})
       : fleet_(Resource::kCpu, settings), recommender_(fleet_, OomSettings()) {}
 
-  // A burst each `period` days; days are counted from `from` on.
+  // Simulates days with a burst every `period` days, counted from day `from`.
   void Days(int days, int period, int from = 0) {
     for (const int end = window_ + days * kWindowsPerDay; window_ < end;) {
       const bool burst = window_ / kWindowsPerDay % period == 0 && window_ % kWindowsPerDay == kBurstWindow;
@@ -31,7 +31,7 @@ class BurstJob {
       if (window_ % kWindowsPerDay == 0) EndDay();
     }
   }
-  // The last of `tasks` has this usage; counts if `counted`.
+  // Observes a window in which the last of `tasks` has this usage; it counts if `counted`.
   void Window(std::vector<TaskUsage> tasks, double usage, bool counted = true) {
     tasks.back().mean = tasks.back().peak = static_cast<float>(usage);
     const double limit = recommender_.Recommend(WindowId{window_}).value_or(kHigh);
@@ -109,7 +109,7 @@ TEST(WorkFunctionBursts, ABurstThatEndsIsLetGo) {
   EXPECT_LT(job.limit(), 0.2);
 }
 
-// In the hour of a burst, before it came.
+// In the hour of a burst, before it occurs.
 TEST(WorkFunctionBursts, TheHoursRaiseOutlivesACheckpoint) {
   BurstJob job;
   job.Days(20, 1);

@@ -1,5 +1,6 @@
-// The work function against its definition (docs/algorithms/vertical.md), kept in doubles, lists and maps:
-// after each window the prices, the costs, the day's sums, and whether and how far the limit may have moved.
+// The work function against its definition (docs/algorithms/vertical.md), in doubles, lists and maps. After
+// each window it checks the prices, costs and the day's sums, and whether and how far the limit may have
+// moved.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -139,14 +140,14 @@ class Definition {
   }
   int moves = 0, raises = 0, foreseen = 0;
 
-  // The limit that follows those of the owner.
+  // Records the first limit after the owner's.
   void Start(WindowId window, double limit) {
     LookAhead(window);
     if (level_ >= 0) return;
     level_ = Levels::LevelOf(kOf, static_cast<float>(limit));
     EXPECT_LE(costs_[static_cast<size_t>(level_)], 1e-3 * prices_.second) << "it is not the cheapest";
   }
-  // The limit after a window; where several are as good the recommender chooses.
+  // Checks the limit after a window; among equally good ones the recommender may choose.
   void After(WindowId next, double limit) {
     const int expected = may_ == Moves::kGoes ? next_least_ : level_;
     const int before = std::exchange(level_, expected);
@@ -199,7 +200,7 @@ class Definition {
     peak = std::max(peak, cut ? kNeedOfCut * *s.cut_at : s.peak);
   }
 
-  // What tasks at their limit needed, by the first window in which none is.
+  // Judges the need of tasks at their limit by the first window without any.
   void Judge(const Signal& s) {
     bool cut = false;
     for (const TaskUsage& t : s.tasks) {
@@ -218,7 +219,8 @@ class Definition {
     cuts_ = cut_limits_ = cut_over_ = 0;
   }
 
-  // What this hour of the last 7 days, or of this day of the last 2 weeks, foretells for the hour of a window.
+  // Computes the raise for the hour of a window from this hour of the last 7 days, or of the same weekday in
+  // 2 weeks.
   void LookAhead(WindowId window) {
     const auto hour = static_cast<int32_t>(FloorDiv(window.index, kWindowsPerHour));
     if (hour == ahead_hour_) return;
@@ -244,7 +246,7 @@ class Definition {
     if (spared >= 12 * (Levels::Level(kOf, burst.second) - held) + change) ahead_ = burst.second;
   }
 
-  // The levels that a move may go to, and whether there must be one; `next_*` are equal but where costs tie.
+  // Checks the move of the limit; `next_*` differ only where costs tie.
   void CheckMove(WindowId window, bool over) {
     const double cost = costs_[static_cast<size_t>(level_)] / prices_.second;
     const auto cheapest = Within(costs_, 0, 2e-3 * prices_.second);
@@ -265,7 +267,7 @@ class Definition {
     const bool stays = next_least_ <= level_ && level_ <= next_most_;
     may_ = cost < 0.997 ? Moves::kStays : cost >= 1 && !stays ? Moves::kGoes : Moves::kMayGo;
   }
-  // The first and the last index of a value at most `most`, from `from` on.
+  // Returns the first and last index, from `from` on, of a value of at most `most`.
   static std::pair<int, int> Within(const std::vector<double>& values, int from, double most) {
     int first = -1, last = -1;
     for (int k = from; k < static_cast<int>(values.size()); ++k) {
@@ -275,7 +277,7 @@ class Definition {
     }
     return {first, last};
   }
-  // Levels above `now` by reservations and 20 times what the usage above it had above them.
+  // Returns the levels above `now` that are cheapest by reservations plus 20 times the usage above them.
   std::pair<int, int> NextUsed(int now) const {
     std::vector<double> costs(Levels::kLevels, HUGE_VAL);
     double all = 0;
@@ -313,7 +315,7 @@ class Definition {
   double spared_ = 0;
   double over_ = 0, used_ = 0, day_over_ = 0, day_used_ = 0, day_peak_ = 0;
   double cuts_ = 0, cut_limits_ = 0, cut_over_ = 0;
-  // Of the last window.
+  // Prices of the last window.
   std::pair<double, double> prices_;
   double limit_ = HUGE_VAL, usage_ = 0;
   int level_ = -1, next_least_ = 0, next_most_ = 0;

@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// The dial: jobs above their limits for more than the order make the price rise, for less fall; a wrong start
-// heals.
+// Jobs with more work above their limits than ordered raise the price, others lower it; a wrong start is
+// corrected.
 TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.002;
@@ -36,7 +36,7 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   }
 }
 
-// What a fleet has learnt of its price holds for another order too.
+// The learnt price also determines the price of another order.
 TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;
@@ -84,7 +84,8 @@ TEST(WorkFunctionFleet, IsSavedAndDamageIsFound) {
   EXPECT_EQ(Saved(again), bytes) << "what could not be loaded changed nothing";
 }
 
-// All that a fleet has learnt goes on, not its price alone: mean size, and the sums that the next day is added to.
+// A copy and a checkpoint keep all that a fleet has learnt: price, mean size, and the sums that the next day
+// is added to.
 TEST(WorkFunctionFleet, GoesOnFromACheckpointAndFromACopy) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;

@@ -1,4 +1,4 @@
-// The work function's prices and accounts, to the digit.
+// The work function's prices and sums, with exact figures.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -106,7 +106,7 @@ WorkFunctionSettings AtOnce(double price = 1000) {
   return s;
 }
 
-// Windows in ascending order, at a limit that is given.
+// Observes ascending windows at a given limit.
 class Account {
  public:
   Account(const WorkFunctionFleet& fleet, double price_factor = 1, std::optional<double> order = {})
@@ -173,7 +173,7 @@ TEST(WorkFunctionAccount, CountsTheWorkOfEachTask) {
               ::testing::StartsWith("15 % of this job's work of the last weeks was throttled"));
 }
 
-// The definition by brute force, of jobs of two tasks: a level pays for what each of them has above it.
+// The definition by brute force, for jobs of two tasks: a level pays for each task's usage above it.
 TEST(WorkFunctionAccount, ALevelPaysForEachTask) {
   WorkFunctionSettings s = AtOnce(100);
   s.job_cap = 0;
@@ -206,8 +206,8 @@ TEST(WorkFunctionAccount, ALevelPaysForEachTask) {
   }
 }
 
-// A job of rare bursts, whose limit has come down since, is raised to what they mostly were, and to more if it
-// uses more: what it uses the rest of the time is no reason for less, and a burst in thirty none for more.
+// A job of rare bursts is raised to the height of most bursts, or to its usage if that is higher. Neither its
+// usage at other times nor a burst in thirty changes that.
 TEST(WorkFunctionAccount, ARaiseGoesToTheBurstsBefore) {
   struct Case {
     int ones;  // windows of a day at 1 core, beside one at 3; 0: five at 3
@@ -287,7 +287,7 @@ TEST(WorkFunctionAccount, AJobIsSeasonedAfterTwoWeeks) {
       << "one with its own order is no part of the fleet's";
 }
 
-// Work that a limit cut is taken to have needed twice the limit, until the first window that is not cut says more.
+// Cut usage counts as a need of twice the limit, until the first window without a cut.
 TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
   struct Case {
@@ -308,7 +308,7 @@ TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
 
 TEST(WorkFunctionAccount, ThrottledPeriodsAreTakenToHaveNeededTwiceTheLimit) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
-  // A quarter of the time at a need of 4, the rest at what is left of the mean: (1.1 - 0.5) / 0.75.
+  // A quarter of the time has a need of 4, the rest the remaining mean: (1.1 - 0.5) / 0.75.
   Account some(fleet);
   some.Window({1.1}, 2, false, 0.25);
   FleetWork work = some.EndDay();
@@ -326,7 +326,7 @@ TEST(WorkFunctionAccount, ThrottledPeriodsAreTakenToHaveNeededTwiceTheLimit) {
   EXPECT_EQ(work.over, 0);
 }
 
-// What a job had above its limits, decayed: the same sums as the recommender's.
+// The decayed work of a job above its limits, computed as in the recommender.
 struct Sums {
   double over = 0, used = 0;
   void Add(double usage, double limit) {
@@ -368,7 +368,7 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
       Account job(fleet, factor);
       Sums sums{.over = 0, .used = 1};
       const double most = 5 * 0.001 / factor;
-      // One window above the limit, of so much that the share is about `over` x most.
+      // One window exceeds the limit such that the share is about `over` x most.
       const double above = over * most * 100;
       job.Window({1 + above}, 1);
       sums.Add(1 + above, 1);
@@ -383,7 +383,7 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   }
 }
 
-// A job with an order of its own is charged by its own limit and price, down to the lowest limit there is.
+// A job with an order of its own is charged by its own limit and price, down to the lowest limit.
 TEST(WorkFunctionPrice, AnOwnOrdersChangesCostByItsOwnSize) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
   for (const double usage : {0.005, 2.0}) {
@@ -405,8 +405,8 @@ TEST(WorkFunctionPrice, BatchJobsPayLess) {
   EXPECT_EQ(WorkFunctionRecommender::PriceFactor(JobClass::kBatch), 0.25);
 }
 
-// A job at 0.2 cores, and at 3 cores from 10 to 11 o'clock of its first day: the hour in which its limit falls, if
-// the reservation of 3 cores has cost one change `due` hours after the burst.
+// Returns the hour in which the limit falls, for a job at 0.2 cores, and at 3 cores from 10 to 11 o'clock of
+// its first day, if the reservation of 3 cores has cost one change `due` hours after the burst.
 double FallsAt(double price, double due) {
   WorkFunctionSettings s = AtOnce(price);
   s.job_cap = 0;
@@ -415,7 +415,7 @@ double FallsAt(double price, double due) {
       WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 0.2));
   const double high =
       WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 3));
-  // A change makes up for the burst, and one more is the price of the fall.
+  // One change pays for the burst, another one is the price of the fall.
   const double owner = due * kWindowsPerHour * (high - low) / 2 / fleet.change_windows();
   WorkFunctionRecommender r(fleet, OomSettings());
   bool high_before = false;
@@ -428,7 +428,7 @@ double FallsAt(double price, double due) {
   return 0;
 }
 
-// A limit does not fall below what was used yesterday in the hours to come: four of them at this price.
+// A limit does not fall below yesterday's usage in the coming hours: four hours at this price.
 TEST(WorkFunctionAccount, ALimitStaysForTheHoursAheadOfYesterday) {
   EXPECT_NEAR(FallsAt(1430, 15.5), 11 + 15.5, 0.2);
   EXPECT_NEAR(FallsAt(1430, 18.5), 11 + 18.5, 0.2) << "the hours from 6 to 10 o'clock are ahead";

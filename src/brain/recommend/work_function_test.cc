@@ -32,7 +32,7 @@ class LevelsJob {
  public:
   explicit LevelsJob(const WorkFunctionFleet& fleet)
       : recommender_(fleet, OomSettings()), resource_(fleet.resource()) {}
-  // The limit that was in force.
+  // Observes a window; returns the limit that was in force.
   std::optional<double> Live(double usage) {
     const std::optional<double> limit = recommender_.Recommend(WindowId{window_});
     const MadeSignal made(resource_, window_++, usage);
@@ -55,7 +55,7 @@ class LevelsJob {
   int32_t window_ = 0;
 };
 
-// Of a checkpoint no beginning is one, `step` bytes apart.
+// Checks that no prefix of a checkpoint, in steps of `step` bytes, can be loaded.
 void RefusesParts(std::string_view bytes, size_t step, const WorkFunctionFleet& fleet) {
   for (size_t size = 0; size < bytes.size(); size += step) {
     ByteReader part(bytes.substr(0, size));
@@ -75,8 +75,8 @@ RC_GTEST_PROP(WorkFunction, ALevelIsTheLowestNotBelowTheUsage, ()) {
   }
 }
 
-// The definition, by brute force: over all schedules that end at a level, reservations + price * usage above
-// + charge per change. The state is that minus its least, cut at one change.
+// The definition by brute force: over all schedules that end at a level, reservations + price * usage above +
+// charge per change. The state is that cost minus its least, capped at one change.
 TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(100));
   LevelsJob job(fleet);
@@ -131,8 +131,8 @@ TEST(WorkFunction, ASteadyJobIsChangedOnce) {
   for (int t = 0; t < 30 * kWindowsPerDay; ++t) ASSERT_EQ(*job.Live(0.5), limit);
 }
 
-// A job that has been at 3 cores before is raised to 3 cores at the first step above its limit, and falls
-// again when the reservation has cost a change.
+// A job that used 3 cores before is raised to 3 cores at the first step above its limit, and falls when the
+// reservation has cost one change.
 TEST(WorkFunction, RaisesToWhatTheJobUsedBeforeAndLetsGo) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob job(fleet);
@@ -167,7 +167,7 @@ TEST(WorkFunction, DearerThrottlingNeverMakesTheReservationSmaller) {
   }
 }
 
-// Usage that is cut at the limit cannot rise above it; the limit must rise all the same.
+// Usage cut off at the limit cannot exceed it; the limit must rise nevertheless.
 TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob job(fleet);
@@ -184,8 +184,8 @@ TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   EXPECT_GE(*job.recommender().Recommend(WindowId{window}), 2) << "from " << before;
 }
 
-// The day's share of work above the limits, of a job that is cut at its limit once in five hours: what it used
-// right after says how much it needed.
+// Returns the day's share of work above the limits, for a job that is cut off every five hours: the usage
+// after the cut determines the assumed need.
 double ShareOfCuts(double cores_after) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob job(fleet);
@@ -239,7 +239,7 @@ TEST(WorkFunction, CutsThatAreNotJudgedYetSurviveACheckpoint) {
   RefusesParts(bytes, 3, fleet);
 }
 
-// A mean far below the limit hides bursts that the kernel cut: the throttled periods show them.
+// A mean far below the limit can hide throttled bursts: the throttled periods reveal them.
 TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   const auto after = [&](std::optional<double> throttled) {
@@ -261,7 +261,7 @@ TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
   EXPECT_EQ(after(0.0), after(std::nullopt));
 }
 
-// Where no limit is known nothing can have been throttled by it.
+// Without a known limit, throttling cannot be attributed to it.
 TEST(WorkFunction, ThrottlingWithoutALimitIsIgnored) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob with(fleet), without(fleet);
@@ -285,7 +285,8 @@ TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
   EXPECT_GE(job.limit(), OomBump(before, OomSettings()) * (1 - 1e-4));
 }
 
-// What a kill asked for is what was used then: a day later the limit does not fall below it in the hours before.
+// The need assumed at a kill counts as usage: a day later the limit does not fall below it in the hours
+// before.
 TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
   constexpr int kLookAhead = 8 * kWindowsPerHour;
   int falls = 0;
@@ -308,7 +309,7 @@ TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
   EXPECT_GE(falls, 8);
 }
 
-// The lowest and the highest limit there is.
+// The lowest and the highest level.
 TEST(WorkFunction, MovesFromTheLowestLevelAndStaysAtTheHighest) {
   const WorkFunctionFleet fleet(Resource::kMemory, LevelsAtPrice(1000));
   LevelsJob small(fleet);
@@ -363,8 +364,8 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
   RefusesParts(bytes, 7, fleet);
 }
 
-// The share of its work above its limits that a job of bursts had from day 20 on, with an order of its own or
-// without, among others without.
+// Returns the share of work above the limits of a job of bursts from day 20 on, with or without an order of
+// its own, among other jobs without.
 TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.002;
@@ -424,8 +425,8 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   EXPECT_NEAR(*fleet.share_over(), 0.002, 0.001) << "the others keep the fleet's";
 }
 
-// A checkpoint as it was written before there were two weeks of hours: `packed` or, still older, with costs and
-// weights of all levels as floats.
+// Returns a checkpoint in the format before two weeks of hours: `packed`, or older, with costs and weights as
+// floats.
 std::string OfVersionBefore(const std::string& now, bool packed) {
   ByteReader in(now);
   EXPECT_EQ(in.Get<float>(), -3);

@@ -1,4 +1,4 @@
-// Margin, hold, OOM floor, rounding and bounds, each alone and all in a row.
+// Margin, hold, OOM floor, rounding and bounds, each alone and all together.
 #include "brain/recommend/wrappers.h"
 
 #include <cmath>
@@ -56,7 +56,7 @@ TEST(WithMargin, MultipliesByTheScheduleTimesTheScale) {
   }
 }
 
-// AP §3.2.2: the highest recommendation of the last hour: 12 windows, gone with the 13th.
+// AP §3.2.2: the highest recommendation of the last hour holds for 12 windows.
 TEST(WithHold, HoldsAnHour) {
   Stage stage;
   const auto r = WithHold(stage.puppet(), 12);
@@ -91,7 +91,7 @@ RC_GTEST_PROP(WithHold, IsTheMaximumOfTheLastWindows, ()) {
   for (int gap : gaps) {
     w += gap;
     const double v = *rc::gen::inRange(1, 1000) / 7.0;
-    // Asked twice for one window, the last answer counts; here it never falls, as after an OOM.
+    // A second call for a window replaces the first; here the value never falls, as after an OOM.
     if (!said.empty() && said.back().first == w) {
       said.back().second = std::max(said.back().second, v);
     } else {
@@ -244,12 +244,12 @@ TEST(WithBounds, NamesWhoseBoundItIs) {
     copy->Explain(again);
     EXPECT_EQ(again.steps.back().what, what);
   }
-  // Where the owner's is narrower it is the owner's.
+  // A narrower bound of the owner stays the owner's.
   const BoundSettings narrow = own.Within({0.1, 8, "a", "b"});
   EXPECT_EQ(narrow.lower, 0.2);
   EXPECT_EQ(narrow.upper, 6.0);
   EXPECT_EQ(narrow.upper_by, "");
-  // A minimum of the cluster's above the owner's maximum, and the other way round.
+  // A minimum of the cluster above the owner's maximum, and vice versa.
   EXPECT_EQ(own.Within({7, {}, "a", ""}).lower, 7.0);
   EXPECT_EQ(own.Within({7, {}, "a", ""}).upper, 7.0);
   EXPECT_EQ(own.Within({{}, 0.1, "", "b"}).upper, 0.1);
