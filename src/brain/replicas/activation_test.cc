@@ -1,4 +1,4 @@
-// Jobs that go to zero and back.
+// Jobs that are scaled to zero and back.
 #include "brain/replicas/activation.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(Activation, ARestartChangesNoDecision) {
   }
 }
 
-// With a minimum of 1 there is no activation, and the state is that of the policy alone.
+// With a minimum of 1 there is no activation, and the state is the policy's alone.
 TEST(Activation, WithAMinimumThePolicyDecidesAlone) {
   ReplicaBounds bounds{.min = 1, .max = 100};
   const auto alone = std::make_unique<HpaPolicy>(HpaSettings{}, bounds);
@@ -114,7 +114,7 @@ TEST(Activation, WithAMinimumThePolicyDecidesAlone) {
   EXPECT_GT(policy->state_bytes(), alone->state_bytes());
 }
 
-// KEDA asks for the load whatever the minimum; ours alone where it may go to zero.
+// KEDA reads the load whatever the minimum; our activation only if the job may go to zero.
 TEST(Activation, ReadsTheLoadWhereItDecidesByIt) {
   ReplicaSettings of_cpu;
   ASSERT_TRUE(SetReplicaSetting("hpa.metrics", "only cpu 10", of_cpu).ok());
@@ -133,7 +133,8 @@ TEST(Activation, ReadsTheLoadWhereItDecidesByIt) {
   EXPECT_EQ(InnerBounds({.min = 3, .max = 7}).max, 7);
 }
 
-// KEDA's policy is not asked while no task runs; ours sees one, so that it decides as soon as there is a load.
+// KEDA does not call its policy while no task runs. Ours observes one task, so that it can decide as soon as
+// there is a load.
 TEST(Activation, OursStartsWithAsManyAsTheLoadTakes) {
   const ReplicaBounds bounds{.min = 0, .max = 100};
   for (const Activation how : {Activation::kKeda, Activation::kOurs}) {
@@ -146,7 +147,7 @@ TEST(Activation, OursStartsWithAsManyAsTheLoadTakes) {
   }
 }
 
-// At zero, going there, activated, running, and without a load.
+// The states at zero, to zero, activated, running, and without a load.
 TEST(Activation, ACopyAndALoadedStateSayTheSameAndGoOn) {
   const auto load = [](int minute) {
     return minute % 7 == 6 ? std::nullopt : std::optional(minute / 20 % 2 == 0 ? 3.0 : 0.0);
@@ -189,7 +190,7 @@ TEST(Activation, SaysThatItWaitsForALoadAndLacksOne) {
   }
 }
 
-// What was learnt is not lost with the minimum.
+// A change of the minimum keeps what was learnt.
 TEST(Activation, AStateIsOfAnyMinimumAndOfEarlierVersions) {
   for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     ReplicaSettings zero = ToZero(), one = ToZero();

@@ -1,4 +1,4 @@
-// The worked figures of AP §3.3 (papers.md §1.5, A15, A16).
+// The worked figures of AP §3.3.
 #include "brain/replicas/autopilot.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMinutes = 5;  // of an averaging window
 
-// Decides every minute of one averaging window of this load; the count runs as decided, all ready.
+// Decides every minute of one averaging window with this load; the decided count runs, with all tasks ready.
 int Window(AutopilotReplicaPolicy& policy, int window, double load, int count, double capacity = 1) {
   for (int m = 0; m < kMinutes; ++m) {
     count = policy.Decide({Timestamp::FromSeconds((window * kMinutes + m) * 60), load, capacity, count, 0});
@@ -38,7 +38,7 @@ TEST(Autopilot, DecaysSlowlyToHalfInAnHour) {
   int count = Window(policy, 0, 50, 100);
   std::vector<int> counts;
   for (int w = 1; w <= 14; ++w) counts.push_back(count = Window(policy, w, 5, count));
-  // The window before each is the first with the low load.
+  // The first window has the low load; each count follows it by one window.
   EXPECT_EQ(counts, (std::vector<int>{100, 95, 90, 85, 80, 75, 71, 67, 63, 60, 57, 53, 50, 48}));
 }
 
@@ -91,7 +91,7 @@ TEST(Autopilot, SmallChangesAreNotMade) {
   int count = Window(policy, 0, 50, 100);
   count = Window(policy, 1, 55, count);
   count = Window(policy, 2, 55.5, count);
-  EXPECT_EQ(count, 100);  // 110 is 10 % more
+  EXPECT_EQ(count, 100);  // 110 differs by 10 %
   EXPECT_EQ(Window(policy, 3, 55.5, count), 111);
 }
 
@@ -101,7 +101,7 @@ TEST(Autopilot, GrowthWaitsForStartingTasks) {
   AutopilotReplicaPolicy policy(s, ReplicaBounds{});
   int count = Window(policy, 0, 5, 8);
   count = Window(policy, 1, 50, count);
-  // 8 ready may have 2 starting: 20 % of 10.
+  // 8 ready tasks allow 2 starting ones: 20 % of 10.
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(600), 50.0, 1, 8, 0}), 10);
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(660), 50.0, 1, 8, 2}), 10);
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(720), 50.0, 1, 10, 0}), 12);
@@ -114,7 +114,7 @@ TEST(Autopilot, TheLimitUsedIsFrozenBetweenResizes) {
   count = Window(policy, 2, 5, count, 2);
   EXPECT_EQ(count, 10);
   count = Window(policy, 3, 20, count, 2);
-  EXPECT_EQ(Window(policy, 4, 20, count, 2), 20);  // the load asks for a change: with the limit as it is now
+  EXPECT_EQ(Window(policy, 4, 20, count, 2), 20);  // the load requires a change: use the current limit
 }
 
 LoadSample Minute(int minute, std::optional<double> load, int count, double capacity = 1) {
@@ -132,8 +132,8 @@ std::string SavedAutopilot(const AutopilotReplicaPolicy& policy) {
   return bytes;
 }
 
-// r[tau] of a window is the mean of what was measured in it: loads of 2, 4 and 9 make 5, and a minute without
-// a load is none of load 0.
+// r[tau] is the mean of the measured minutes of a window: loads of 2, 4 and 9 have the mean 5; an unmeasured
+// minute is not 0.
 TEST(Autopilot, AWindowIsTheMeanOfWhatWasMeasured) {
   AutopilotReplicaPolicy policy(Plain(), ReplicaBounds{});
   int minute = 0;
@@ -141,7 +141,7 @@ TEST(Autopilot, AWindowIsTheMeanOfWhatWasMeasured) {
                                            std::optional(9.0), std::optional<double>()})
     EXPECT_EQ(policy.Decide(Minute(minute++, load, 3)), 3);
   EXPECT_EQ(policy.Decide(Minute(minute, 1.0, 3)), 10);
-  // The next window's mean begins anew: 1.
+  // The next window's mean starts again: 1.
   for (int m = 6; m < 10; ++m) (void)policy.Decide(Minute(m, 1.0, 10));
   EXPECT_EQ(policy.Decide(Minute(10, 1.0, 10)), 10) << "halved in an hour, not at once";
   EXPECT_EQ(Why(policy),
@@ -173,8 +173,7 @@ TEST(Autopilot, SaysWhyTheCountStays) {
             "smoothing.");
 }
 
-// r_S[t] is over [t-T, t]: a window counts until T has passed since it closed, whether or not others were
-// measured.
+// r_S[t] covers [t-T, t]: a window counts until T after its end, whether or not others were measured.
 TEST(Autopilot, AWindowCountsForItsHorizon) {
   AutopilotReplicaSettings s = Plain();
   s.horizon_s = 3 * 300;
@@ -184,14 +183,14 @@ TEST(Autopilot, AWindowCountsForItsHorizon) {
   for (int w = 1; w <= 3; ++w) count = Window(policy, w, 5, count);
   EXPECT_EQ(count, 100);
   EXPECT_EQ(Window(policy, 4, 5, count), 10);
-  // Nothing was measured for longer than the horizon: there is nothing to go by but the window that closes next.
+  // After a gap longer than the horizon, only the window that closes next counts.
   EXPECT_EQ(policy.Decide(Minute(5 * kMinutes, std::nullopt, 10)), 10);
   EXPECT_EQ(policy.Decide(Minute(9 * kMinutes, std::nullopt, 10)), 10);
   EXPECT_EQ(policy.Decide(Minute(20 * kMinutes, 40, 10)), 10);
   EXPECT_EQ(policy.Decide(Minute(21 * kMinutes, 40, 10)), 80);
 }
 
-// Of ten windows the first was the highest, and of one of them nothing is known: the count is as it was.
+// The first of ten windows was the highest, and one was not measured: the count stays.
 TEST(Autopilot, TheHighestOfManyWindowsCounts) {
   AutopilotReplicaSettings s = Plain();
   s.horizon_s = 12 * 300;
@@ -205,7 +204,7 @@ TEST(Autopilot, TheHighestOfManyWindowsCounts) {
   EXPECT_EQ(std::get<double>(reason.facts.at(0).value), 50);
 }
 
-// Of the two limits, the one before a resize and the one after, the new one is used as soon as the count changes.
+// After a resize, the new limit is used as soon as the count changes.
 TEST(Autopilot, AChangeOfTheCountTakesTheNewLimit) {
   AutopilotReplicaPolicy policy(Plain(), ReplicaBounds{});
   int count = Window(policy, 0, 5, 10, 1);
@@ -222,7 +221,7 @@ TEST(Autopilot, AChangeOfTheCountTakesTheNewLimit) {
   EXPECT_EQ(std::get<double>(changed.facts[1].value), 2);
 }
 
-// A policy that is saved and loaded after every sample decides and explains as one that is not.
+// Saving and loading a policy after every sample changes no decision and explanation.
 TEST(Autopilot, AStateGoesOnAsItWas) {
   for (const LoadStatistic statistic : {LoadStatistic::kMax, LoadStatistic::kP95}) {
     AutopilotReplicaSettings s;
@@ -265,8 +264,8 @@ TEST(Autopilot, RefusesAStateThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // The length of a window, the open one (9 bytes), its sum and number, then the number of windows (a byte), each
-  // as its number and its mean.
+  // Layout: length of a window, the open one (9 bytes), its sum and number, the number of windows (a byte),
+  // and each window's number and mean.
   constexpr size_t kOpen = 8, kSum = kOpen + 9, kSamples = kSum + 8, kWindows = kSamples + 4 + 1,
                    kOneWindow = 16;
   const auto with = [&](size_t at, auto value) {
@@ -292,7 +291,7 @@ TEST(Autopilot, CountsItsBytes) {
   EXPECT_EQ(policy.state_bytes(), sizeof(policy));
   int count = 10;
   for (int w = 0; w < 3; ++w) count = Window(policy, w, 5, count);
-  // Two windows have closed, 16 bytes each; and one recommendation of the deferral, of none, stays.
+  // Two closed windows of 16 bytes each, and one recommendation of a deferral of 0.
   EXPECT_EQ(policy.state_bytes(), sizeof(policy) + 2 * 16 + 16);
 }
 

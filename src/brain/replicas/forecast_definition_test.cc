@@ -1,6 +1,5 @@
-// The forecast's counts against their definition (docs/algorithms/replicas.md): of all counts the one with the
-// least
-// tasks + price * chance of overload, and a change where it is worth its price.
+// The forecast policy's counts against their definition (docs/algorithms/replicas.md): the count with the
+// least tasks + price * chance of overload, changed if that is worth its price.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -26,7 +25,7 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// Takes in the same loads, and the price that the policy says it has.
+// Observes the same loads, and the price that the policy reports.
 class Definition {
  public:
   Definition(const Case& c, const ReplicaSettings& s)
@@ -51,7 +50,7 @@ class Definition {
     for (int n = 2; n <= most; ++n) best = Cost(far, n, price) < Cost(far, best, price) ? n : best;
     return best;
   }
-  // Called once a step: it adds up what idle tasks have cost.
+  // To be called once per step, since it sums up the cost of idle tasks.
   int Decided(int current, double price) {
     wanted = settings_.bounds.Clamp(std::max(std::min(Best(false, price), current), Best(true, price)));
     const double change_price = settings_.forecast.change_price * std::abs(wanted - current);

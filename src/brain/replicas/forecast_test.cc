@@ -1,5 +1,5 @@
-// The forecast's own arithmetic, apart from its model: the young job's count, the price that follows the order,
-// what it may run at most. policies_test.cc has what holds of it as of every policy.
+// The forecast policy's own arithmetic, without its model: a young job's count, the price that follows the
+// order, and the greatest count. policies_test.cc tests the properties of all policies.
 #include "brain/replicas/forecast.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST(Forecast, AYoungJobsCountStaysWithinItsBounds) {
   EXPECT_EQ(DecideAt(policy, 120, std::nullopt, 9), 6);
 }
 
-// Of moves of other jobs' loads: the count whose own cost and the price of its chance of overload are the least.
+// By the changes of other jobs' loads, the count with the least cost plus price of its chance of overload.
 TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
   LoadMoves moves;
   for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 3.1 : i % 10 == 0 ? 1.4 : 1);
@@ -80,8 +80,8 @@ TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
   EXPECT_THAT(SentenceOf(idle), HasSubstr("keep the highest load of 5 min"));
 }
 
-// Five busy tasks in each minute; in the first one 40, so that more tasks than run have been of use. In every so
-// many minutes no more than 6 tasks are ready. Checks the price of each minute with a forecast.
+// Five busy tasks per minute, 40 in the first one, so that more tasks than run have been useful. Every
+// `every` minutes only 6 tasks are ready. Checks the price in each minute with a forecast.
 void CheckPrices(double ordered, int every, double fall, double rise) {
   constexpr double kFirst = 40;
   constexpr double kTasks = 5;
@@ -107,14 +107,14 @@ void CheckPrices(double ordered, int every, double fall, double rise) {
   }
 }
 
-// exp(log price) x mean tasks / order, in task-minutes: it falls a little in each minute, and rises in one with
-// overload by what makes up for those that the order has between two such.
+// exp(log price) x mean tasks / order, in task-minutes. It falls a little per minute; an overloaded minute
+// compensates the falls of the ordered minutes between two overloads.
 TEST(Forecast, ThePriceFollowsTheOrder) { CheckPrices(0.02, 20, 0.001, 0.001 * (1 / 0.02 - 1)); }
 
-// Where little is ordered a single overloaded minute must not make the price jump.
+// With a small order, a single overloaded minute must not raise the price strongly.
 TEST(Forecast, ThePriceRisesByATenthAtMost) { CheckPrices(0.001, 50, 0.0001, 0.1 - 0.0001); }
 
-// The price of counts that others set, or that a bound does: it is as it began.
+// Counts set by others, or by a bound, do not change the price.
 TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
   ReplicaSettings s;
   s.forecast.min_history_s = 600;
@@ -157,7 +157,7 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   EXPECT_LT(*reason.chance, 0.05);
   EXPECT_THAT(SentenceOf(policy), HasSubstr("would be above 80 % utilisation with a chance"));
   EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("would do")));
-  // A task more than it takes costs a minute of a task in each minute: eight of them are worth stopping it.
+  // A task too many costs one task-minute per minute: after eight of them it is worth stopping.
   int64_t minute = 1440;
   const auto minutes_with_nine = [&](int most) {
     for (int n = 1; n <= most; ++n) {
@@ -168,10 +168,10 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   };
   EXPECT_EQ(minutes_with_nine(30), 8);
   EXPECT_EQ(minutes_with_nine(5), 5);
-  // Too few are made up for at once, and with that what the others have cost is forgotten.
+  // Too few tasks are corrected at once, which also clears the accumulated cost of others.
   EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 4, 2), 8);
   EXPECT_EQ(minutes_with_nine(30), 8);
-  // What it has cost is forgotten by one task-minute in each minute without it.
+  // The accumulated cost falls by one task-minute per minute without an extra task.
   EXPECT_EQ(minutes_with_nine(5), 5);
   for (int n = 0; n < 3; ++n) EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 8, 2), 8);
   EXPECT_EQ(minutes_with_nine(30), 6);
@@ -191,7 +191,7 @@ TEST(Forecast, GoesOnFromACheckpoint) {
   ASSERT_TRUE(again.Load(in).ok());
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_EQ(SentenceOf(again), SentenceOf(policy));
-  // The last minute again, which a restart may read twice: it has been counted.
+  // The last minute is repeated, as after a restart: it was already counted.
   EXPECT_EQ(DecideAt(again, 60 * 299 + 30, 15, count, 2), DecideAt(policy, 60 * 299 + 30, 15, count, 2));
   std::string bytes_again;
   std::string bytes_now;
@@ -213,7 +213,7 @@ TEST(Forecast, AYoungJobThatGoesByOthersSaysHowYoungItIs) {
               HasSubstr("There are 1.5 h of history and a forecast needs 24 h. If the load 4"));
 }
 
-// Of others whose loads mostly fall to a half: that is no reason to run less than the load takes now.
+// Other jobs' loads mostly halve: the job must still have enough tasks for its current load.
 TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
   LoadMoves moves;
   for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 1.35 : 0.5);
@@ -232,7 +232,8 @@ TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
   EXPECT_EQ(count(15), 13) << "15 help no more, so the least";
 }
 
-// The price after one more decision over that before, `hours` after a load of 40 tasks; 31 tasks are the least.
+// Returns the ratio of the price after one more decision to that before, `hours` after a load of 40 tasks; at
+// least 31 tasks are needed.
 double PriceMove(double hours, double load, int ready) {
   ReplicaSettings s;
   s.step_s = 900;
@@ -248,8 +249,7 @@ double PriceMove(double hours, double load, int ready) {
   return *FactOf(policy, "price of an overloaded minute") / before;
 }
 
-// A task is started for what it gains, not for what all of them cost: a change that is dearer than the gain
-// is not made.
+// A task is started for its own gain, not that of all: a change that costs more than the gain is not made.
 TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   const auto after_a_day = [](double change_price) {
     ReplicaSettings s;
@@ -262,14 +262,13 @@ TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   const auto [count, price] = after_a_day(8);
   EXPECT_EQ(count, 8);
   ASSERT_GT(price, 20);
-  // The eighth task costs one and ends the certainty of overload, which costs the price.
+  // The eighth task costs one and removes a certain overload, which costs the price.
   const double gain = price - 1;
   EXPECT_EQ(after_a_day((gain - 7) / 0.05).first, 8);
   EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
 }
 
-// More tasks than 1.25 times the highest load takes at 80 % have never been of use: that is half as high after
-// two weeks.
+// More tasks than the highest load x 1.25 requires at 80 % are never useful; that load halves in two weeks.
 TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
   EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
   EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";
@@ -303,7 +302,7 @@ TEST(Forecast, ThePriceHasItsMost) {
               1e-6);
 }
 
-// The load of a job of 4 tasks, of 40 from 12 to 14 o'clock.
+// The load of a job in tasks: 4, and 40 from 12 to 14 o'clock.
 double NoonLoad(int minute) { return minute % 1440 >= 720 && minute % 1440 < 840 ? 40 : 4; }
 
 TEST(Forecast, StartsTasksAheadOfTheDailyRiseAndKeepsThemToTheFall) {
@@ -334,7 +333,7 @@ TEST(Forecast, StartsTasksAheadOfTheDailyRiseAndKeepsThemToTheFall) {
   EXPECT_LT(count, 10);
 }
 
-// The logarithm of no load at all would only be noise.
+// The logarithm of a zero load would only be noise.
 TEST(Forecast, NoLoadCountsAsAFiftiethOfTheMean) {
   ReplicaSettings s;
   s.forecast.min_history_s = 600;
@@ -352,7 +351,7 @@ std::string BytesOf(const ForecastPolicy& policy) {
   return bytes;
 }
 
-// As it is after its last decision, without one more.
+// A loaded policy equals the saved one right after its last decision.
 TEST(Forecast, EachValueComesBack) {
   ReplicaSettings s;
   s.forecast.min_history_s = 3600;
@@ -397,7 +396,7 @@ TEST(Forecast, CountsTheBytesOfItsState) {
   ForecastPolicy policy{ReplicaSettings()};
   const size_t before = policy.state_bytes();
   EXPECT_NEAR(static_cast<double>(before), 59 * 1024, 1024);
-  // A falling load: each of the counts of five minutes may yet be the highest.
+  // With a falling load, each count of the last five minutes can still become the highest.
   for (int n = 0; n < 200; ++n) (void)DecideAt(policy, n, 500 - n, 1);
   EXPECT_GE(policy.state_bytes(), before + 200 * 2 * sizeof(int64_t));
 }

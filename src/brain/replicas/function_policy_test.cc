@@ -68,12 +68,12 @@ TEST(Function, HourAndWeekdayAreThoseOfUtc) {
 
 TEST(Function, SpansOfPastLoad) {
   Job highest(Plain("max_over(3)")), mean(Plain("avg_over(3)")), p95(Plain("p95_over(20)"));
-  // The sample of now is in the span; three minutes later it is not.
+  // The current sample is in the span; three minutes later it is not.
   const double loads[] = {9, 3, 6, 1, 1, 1};
   const int expected_max[] = {9, 9, 9, 6, 6, 1};
   const int expected_mean[] = {9, 6, 6, 4, 3, 1};  // of 10/3 and 8/3: rounded up
   for (int m = 0; m < 6; ++m) {
-    // Each minute in a window of its own: within one window the count does not fall.
+    // Each minute is a window of its own, since the count does not fall within a window.
     EXPECT_EQ(highest.At(m, loads[m]), m < 5 ? std::max(expected_max[m], m > 2 ? 9 : 0) : 1) << m;
     (void)mean.At(m, loads[m]);
     Reason reason;

@@ -1,4 +1,4 @@
-// What HpaPolicy remembers between two decisions, as bytes and as it goes on from them; and what it says.
+// HpaPolicy's state between two decisions, saved and loaded, and its explanations.
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -54,8 +54,8 @@ TEST(HpaState, SaysWhyTheCountStays) {
   EXPECT_EQ(std::get<double>(reason.facts[1].value), 10);
 }
 
-// What is not measured might have asked for more; where the others keep the count, they do so for a reason of
-// their own.
+// An unmeasured metric might require more tasks. If the others keep the count, the explanation contains their
+// reason.
 TEST(HpaState, SaysWhoKeepsTheCount) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task"), ReplicaBounds{});
   const std::vector<double> none = {-1};
@@ -63,7 +63,7 @@ TEST(HpaState, SaysWhoKeepsTheCount) {
   EXPECT_EQ(SentenceOf(hpa).substr(0, 23), "Utilisation is 1.00 tim");
 }
 
-// A metric of the workload whose tasks are not ready says how many it needs; the load says nothing then.
+// A workload metric proposes a count even while no task is ready; the load cannot.
 TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; memory 80%"), ReplicaBounds{});
   const auto at = [&](std::optional<double> load, int ready, int starting, std::vector<double> signals) {
@@ -86,7 +86,7 @@ TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
             "Not measured: memory. Without all metrics the count does not fall, so it stays 10.");
 }
 
-// 8 GB at 80 % of 1 GB each are for ten tasks, however many share them now.
+// 8 GB at 80 % of 1 GB each require ten tasks, however many share them now.
 TEST(HpaState, UtilisationIsOfTheReadyTasks) {
   HpaPolicy hpa(WithMetrics("only memory 80%"), ReplicaBounds{});
   const std::vector<double> signals = {8e9, 1e9};
@@ -95,7 +95,7 @@ TEST(HpaState, UtilisationIsOfTheReadyTasks) {
   EXPECT_EQ(hpa.Decide(HpaMinute(2, std::nullopt, 20, 0, signals)), 10);
 }
 
-// Of two metrics that ask for the same the first is said to.
+// If two metrics propose the same count, the explanation has the first.
 TEST(HpaState, OfEqualsTheFirstIsDecisive) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; lag 10 per task"), ReplicaBounds{});
   const std::vector<double> both = {450, 150}, second = {300, 200};
@@ -111,8 +111,8 @@ TEST(HpaState, OfEqualsTheFirstIsDecisive) {
   EXPECT_EQ(std::get<double>(reason.facts[0].value), 20);
 }
 
-// The rates look back for the longest of their periods, in either direction: of 14 tasks four were added within
-// ten minutes, so that two may go from ten.
+// Rates consider the longest period, in both directions: 4 of 14 tasks were added within ten minutes, so that
+// two may be removed from ten.
 TEST(HpaState, RatesRememberTheLongestPeriod) {
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "4 pods per 15s", s).ok());
@@ -131,7 +131,7 @@ TEST(HpaState, TheBoundsHoldAfterTheRates) {
   EXPECT_EQ(hpa.Decide(HpaMinute(0, 40, 10)), 12);
   EXPECT_EQ(hpa.Decide(HpaMinute(20, 0, 12)), 3);
   EXPECT_EQ(hpa.Decide(HpaMinute(40, 1, 20)), 3) << "it ran more than it may";
-  // Where a direction is disabled too.
+  // The same holds if a direction is disabled.
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "disabled", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "disabled", s).ok());
@@ -141,8 +141,8 @@ TEST(HpaState, TheBoundsHoldAfterTheRates) {
   EXPECT_EQ(fixed.Decide(HpaMinute(2, 1, 2)), 3);
 }
 
-// Ten of twenty tasks went ten seconds ago: twice the twenty of the period's start may run, whatever was added
-// since.
+// Ten of twenty tasks were removed ten seconds ago: twice the twenty at the period's start may run, whatever
+// was added since.
 TEST(HpaState, WhatWasRemovedMayComeBackAtOnce) {
   HpaSettings settings;
   settings.down.stabilization_s = 0;
@@ -156,7 +156,7 @@ TEST(HpaState, WhatWasRemovedMayComeBackAtOnce) {
   EXPECT_EQ(hpa.Decide(at(14, 400, 40)), 40);
 }
 
-// At a decision a minute, a window of five minutes holds five: the state of a steady job does not grow.
+// With a decision per minute, a window of five minutes has five: a steady job's state does not grow.
 TEST(HpaState, KeepsWhatItsWindowsHold) {
   HpaPolicy hpa(HpaSettings{}, ReplicaBounds{});
   for (int m = 0; m < 5; ++m) (void)hpa.Decide(HpaMinute(m, 8, 10));
@@ -166,7 +166,7 @@ TEST(HpaState, KeepsWhatItsWindowsHold) {
     ASSERT_EQ(SavedHpa(hpa).size(), five) << m;
   }
   EXPECT_LE(hpa.state_bytes(), sizeof(hpa) + 16 * sizeof(HpaAdvice));
-  // Changes are kept for the longest period, 15 s by default: of one every 15 s one is.
+  // Changes are kept for the longest period, 15 s by default: with one every 15 s, that is one.
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "1 pods per 60s", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "1 pods per 60s", s).ok());
@@ -236,7 +236,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // One recommendation (a byte; time and count), one change up (the same), none down.
+  // Layout: one recommendation (a byte; time and count), one change up (the same), none down.
   constexpr size_t kAdvice = 1, kUp = kAdvice + 12 + 1, kRatio = kUp + 12 + 1 + 4, kKnown = kRatio + 8;
   const auto with = [&](size_t at, auto value) {
     std::string damaged = bytes;
@@ -249,7 +249,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
     EXPECT_EQ(with(at, -1), absl::StatusCode::kDataLoss) << at;
   EXPECT_EQ(with(kKnown, uint8_t{2}), absl::StatusCode::kDataLoss);
   EXPECT_EQ(SavedHpa(other), empty) << "what is refused changes nothing";
-  // Two changes of 600 million tasks each do not add up to an int's worth; one does.
+  // Two changes of 600 million tasks each exceed the bound of an int's sum; one does not.
   EXPECT_EQ(with(kUp + 8, 1'000'000'000), absl::StatusCode::kOk);
   std::string two = bytes;
   two[kUp - 1] = 2;
@@ -259,7 +259,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
   EXPECT_EQ(load(two), absl::StatusCode::kDataLoss);
 }
 
-// A state of a version without metrics, or of other metrics, is read: the reason alone is lost.
+// A state without metrics or with other ones can be loaded; only the explanation is lost.
 TEST(HpaState, MetricsThatChangedLoseTheReason) {
   const std::vector<double> signals = {600, 20};
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; lag 500"), ReplicaBounds{});
@@ -279,7 +279,7 @@ TEST(HpaState, MetricsThatChangedLoseTheReason) {
   HpaPolicy before(WithMetrics(""), ReplicaBounds{});
   EXPECT_EQ(before.Decide(HpaMinute(0, 10, 10)), 20);
   EXPECT_EQ(said("queue_length 30 per task; lag 500", SavedHpa(before)), "Utilisation ");
-  // What begins with the mark of metrics has all of it.
+  // A state that has the mark of metrics must have all their fields.
   const size_t mark = SavedHpa(before).size();
   for (size_t cut = mark + sizeof(uint32_t); cut < bytes.size(); ++cut) {
     HpaPolicy other(WithMetrics("queue_length 30 per task; lag 500"), ReplicaBounds{});
@@ -287,7 +287,7 @@ TEST(HpaState, MetricsThatChangedLoseTheReason) {
     ByteReader in(part);
     EXPECT_EQ(other.Load(in).code(), absl::StatusCode::kDataLoss) << cut;
   }
-  // At the end are which metrics were missing and which one was decisive.
+  // The last fields are the missing metrics and the decisive one.
   const auto with = [&](size_t from_the_end, auto value) {
     std::string damaged = bytes;
     std::memcpy(damaged.data() + bytes.size() - from_the_end, &value, sizeof(value));

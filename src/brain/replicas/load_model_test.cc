@@ -1,4 +1,4 @@
-// The distribution that a forecast is asked for, and what a model says of loads that are simple.
+// The distribution of a forecast, and a model's forecasts for simple loads.
 #include "brain/replicas/load_model.h"
 
 #include <array>
@@ -19,7 +19,7 @@ std::array<float, kErrorBins> Even() {
   return above;
 }
 
-// Of the logarithm of the load plus a half.
+// Returns the load for log(load + 0.5).
 double LoadAt(double log_load) { return std::exp(log_load) - 0.5; }
 
 TEST(LoadForecast, ChancesAreThoseOfTheErrors) {
@@ -39,7 +39,7 @@ TEST(LoadForecast, ChancesAreThoseOfTheErrors) {
   EXPECT_EQ(idle.WithChanceAbove(0.1), 0);
 }
 
-// Beyond the last bin, which ends all that was ever seen, the chance halves with each spread.
+// Beyond the last bin, the end of all observations, the chance halves per spread.
 TEST(LoadForecast, BeyondWhatWasSeenTheChanceHalves) {
   std::array<float, kErrorBins> above{};
   above.fill(0.25F);

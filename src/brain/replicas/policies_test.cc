@@ -1,4 +1,4 @@
-// What holds of every replica policy.
+// Properties of all replica policies.
 #include "brain/replicas/policies.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace taut::brain {
 namespace {
 
-// A day's wave with noise, in tasks.
+// A daily wave with noise, in tasks.
 double Wave(int minute, Rng& rng) { return 12 + 8 * std::sin(minute * 2 * M_PI / 1440) + rng.Normal(); }
 
 RC_GTEST_PROP(ReplicaPolicies, StayWithinTheBoundsAndHoldWithoutALoad, ()) {
@@ -60,7 +60,7 @@ TEST(ReplicaPolicies, ALoadOfMoreTasksThanThereAreIsNone) {
   EXPECT_FALSE(UsableLoad(std::nullopt, 1).has_value());
 }
 
-// Even one that nobody should have passed on ends no program and breaks no bound.
+// Even an invalid load crashes no program and violates no bound.
 TEST(ReplicaPolicies, AnEndlessLoadStaysWithinTheBounds) {
   for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     ReplicaSettings s;
@@ -79,7 +79,7 @@ TEST(ReplicaPolicies, AnEndlessLoadStaysWithinTheBounds) {
   }
 }
 
-// Whoever runs too few tasks, or too many, does not move the price of an overloaded minute.
+// A program that runs too few or too many tasks does not change the price of an overloaded minute.
 TEST(ReplicaPolicies, TheForecastLearnsOnlyFromCountsOfItsOwn) {
   const auto price_after = [](int others) {
     ReplicaSettings s;
@@ -103,7 +103,7 @@ TEST(ReplicaPolicies, TheForecastLearnsOnlyFromCountsOfItsOwn) {
   EXPECT_NE(price_after(0), price_after(90)) << "of its own it does";
 }
 
-// On working days the load rises at 8 o'clock, and on two of seven it does not.
+// The load rises at 8 o'clock on five of seven days.
 TEST(ReplicaPolicies, TheForecastKnowsTheDayOfTheWeek) {
   ReplicaSettings s;
   const auto policy = (*FindReplicaPolicy("forecast"))->make(s);
@@ -124,7 +124,7 @@ TEST(ReplicaPolicies, TheForecastKnowsTheDayOfTheWeek) {
   for (size_t d = 5; d < 7; ++d) EXPECT_LT(expected[d], 10) << d;
 }
 
-// Bursts that nothing announces: no order, however small, buys more tasks than the highest of them had use for.
+// Unpredictable bursts: no order, however small, leads to more tasks than the highest burst could use.
 TEST(ReplicaPolicies, TheForecastRunsNoMoreThanHasBeenOfUse) {
   ReplicaSettings s;
   s.forecast.overloaded = 0.0002;
@@ -168,7 +168,7 @@ TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {
   }
 }
 
-// A run of a job whose load is absent now and then, restarted before the steps of `restarts`.
+// Runs a job whose load is sometimes absent, restarted before the steps in `restarts`.
 std::vector<int> Run(const ReplicaPolicyInfo& info, const ReplicaSettings& s,
                      const std::vector<int>& restarts) {
   std::unique_ptr<ReplicaPolicy> policy = info.make(s);

@@ -1,4 +1,4 @@
-// Budget of horizontal scaling: one pass, a decision for each of 100,000 jobs after two weeks of load.
+// Budget of horizontal scaling: one pass with a decision for each of 100,000 jobs, after two weeks of load.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ BENCHMARK(Pass)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(20);
 
-// The size of a job's tasks, once a day each.
+// The size of the tasks of each job, once a day.
 void Size(benchmark::State& state) {
   Rng rng(7);
   std::vector<float> loads;

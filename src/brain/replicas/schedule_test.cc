@@ -34,7 +34,7 @@ TEST(ReplicaSchedule, AWorkingDayInItsZoneWithItsExceptions) {
   EXPECT_EQ(min_at("2026-12-24T12:00:00"), 10);
   EXPECT_EQ(min_at("2026-12-25T12:00:00"), std::nullopt);
   EXPECT_EQ(s.At(At("2026-07-01T12:00:00", kBerlin)).max, 40);
-  // Summer or winter, eight o'clock is that of the zone.
+  // In summer and winter, eight o'clock is by the zone's clock.
   EXPECT_EQ(s.At(At("2026-07-01T06:00:00", "UTC")).min, 10);
   EXPECT_EQ(s.At(At("2026-11-23T06:30:00", "UTC")).min, std::nullopt);
 }

@@ -15,8 +15,8 @@ using ::testing::StartsWith;
 
 const std::vector<std::string> kNamed = {"queue_length", "requests"};
 
-// load 30, capacity 2, 9 ready and 3 starting, Wednesday 14 h; a named signal has its place plus 50, a span
-// plus 100.
+// Evaluates with load 30, capacity 2, 9 ready, 3 starting, Wednesday 14 h; a named signal has its index plus
+// 50, a span its index plus 100.
 double Value(std::string_view text) {
   absl::StatusOr<TargetExpression> e = TargetExpression::Parse(text, kNamed);
   EXPECT_TRUE(e.ok()) << text << ": " << e.status();
@@ -82,7 +82,7 @@ TEST(TargetExpression, NamedSignals) {
   EXPECT_EQ(Value("queue_length / 50 + requests + queue_length"), 1 + 51 + 50);
   EXPECT_EQ(Value("cpu + memory + cpu_limit + memory_limit"), 50 + 51 + 52 + 53);
   EXPECT_EQ(Value("ceil(max(queue_length, 10m) / 50) + avg(cpu, 5m)"), 2 + 101);
-  // The load's spans are the same, however they are written; a plain max of several values is none.
+  // Both notations of the load's spans are the same; a plain max of several values is no span.
   EXPECT_EQ(Value("max(load, 1h) + max_over(60) + max(queue_length, 10) + max(1, load)"),
             100 + 100 + 50 + 30);
   const auto e =

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Windows of a job of tasks of 4 cores whose load goes from 2 to 8.4 cores each day.
+// Observes windows of a job with tasks of 4 cores and a daily load between 2 and 8.4 cores.
 void Feed(TaskSizer& sizer, int first, int last, double size = 4) {
   for (int w = first; w < last; ++w) {
     const double load = 5.2 - 3.2 * std::cos(w * 2 * M_PI / kWindowsPerDay);
@@ -59,7 +59,7 @@ TEST(TaskSizer, WaitsForADayAndThenSays) {
   EXPECT_THAT(reason.sentence, HasSubstr("at the peak of 8.40 cores"));
 }
 
-// The tasks that an ordered risk asks for beyond the load count for every size that is weighed.
+// Tasks that the ordered risk requires beyond the load count for each size.
 TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   const auto weighed = [](double spare) {
     TaskSizer sizer = NewSizer();
@@ -75,10 +75,10 @@ TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   EXPECT_NEAR(strict.filled(), 0.7 / 1.6, 0.03);
   EXPECT_NEAR(loose.filled(), 0.7 / 0.9, 0.04);
   const SizingChoice a = *plain.Weigh(), b = *strict.Weigh();
-  // Whatever size is best then, it is for 1.6 times as much.
+  // Whatever the best size, it must carry 1.6 times as much.
   EXPECT_GT(b.options[b.chosen].cost, 1.3 * a.options[a.chosen].cost);
   EXPECT_LT(b.options[b.chosen].cost, 1.8 * a.options[a.chosen].cost);
-  // Over a restart, and of what an earlier version saved.
+  // After a restart, and with a state of an earlier version.
   std::string bytes = Saved(strict), orders;
   ByteWriter out(&orders);
   strict.SaveOrders(out);

@@ -1,4 +1,4 @@
-// What ByteWriter writes, ByteReader reads; what is cut short fails for good.
+// ByteReader returns what ByteWriter wrote, and fails permanently on truncated bytes.
 #include "common/base/bytes.h"
 
 #include <gtest/gtest.h>

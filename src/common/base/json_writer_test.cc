@@ -1,4 +1,4 @@
-// The JSON writer: any text comes back, and nothing can close a script block.
+// JsonWriter: any text can be parsed back, and no text can close a script block.
 #include "common/base/json_writer.h"
 
 #include <algorithm>

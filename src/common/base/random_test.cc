@@ -1,4 +1,4 @@
-// The random numbers are the published generator's, and are spread as they should be.
+// The random numbers are those of the published generator, and have the right distributions.
 #include "common/base/random.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ TEST(Utf8, GivesBytesAndCodeOfTheFirstCharacter) {
   EXPECT_EQ(DecodeUtf8("\U0001F600").code, 0x1F600U);
 }
 
-// One sequence for each code point but the surrogates, and each cut short is none.
+// Each code point except surrogates has exactly one valid sequence; truncated sequences are invalid.
 TEST(Utf8, EachCodePointHasOneSequence) {
   size_t by_length[5] = {};
   std::string text(4, '\0');

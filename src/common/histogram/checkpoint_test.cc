@@ -1,4 +1,4 @@
-// The envelope: round trips, and no damage goes unnoticed.
+// The envelope of checkpoints: round trips, and detection of any damage.
 #include "common/histogram/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Checkpoint, CompressesOnlyWhereItPays) {
   EXPECT_EQ(SealCheckpoint(text, CheckpointCompression::kNever).size(), text.size() + kCheckpointHeaderBytes);
   const std::string noise = RandomBytes(1 << 20);
   EXPECT_EQ(SealCheckpoint(noise).size(), noise.size() + kCheckpointHeaderBytes);
-  // Text that turns into noise after the trial.
+  // Text that becomes noise after the trial.
   const std::string mixed = Text(200'000) + RandomBytes(8 << 20);
   EXPECT_EQ(SealCheckpoint(mixed).size(), mixed.size() + kCheckpointHeaderBytes);
   for (const std::string* payload : {&text, &noise, &mixed}) {
@@ -99,14 +99,14 @@ TEST(Checkpoint, InflatesNoFurtherThanAllowed) {
   EXPECT_EQ(OpenCheckpoint(sealed, 10 << 20).value().size(), size_t{10} << 20);
 }
 
-// The bytes of a checkpoint that an earlier program wrote must stay readable: this is one.
+// Bytes of a checkpoint from an earlier program, which must stay readable.
 TEST(Checkpoint, TheFormatIsWhatTheDocumentSays) {
   const std::string sealed = SealCheckpoint("taut");
   EXPECT_EQ(sealed.substr(0, 28), std::string("TAUTCKPT\1\0\0\0\4\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0", 28));
   EXPECT_EQ(sealed.substr(36), "taut");
 }
 
-// Damage that the envelope did not see (a foreign one, say) must not crash a record's reader either.
+// Damage that the envelope cannot detect, such as in a foreign envelope, must not crash a record's reader.
 template <typename Load>
 void ReadDamaged(const std::string& bytes, uint64_t seed, Load load) {
   Rng rng(seed);
@@ -191,7 +191,7 @@ TEST(Checkpoint, CompressesFrom4KiBAndAQuarterSaved) {
   EXPECT_EQ(stored(Text(4095), CheckpointCompression::kAuto), 4095U);
   EXPECT_LT(stored(Text(4096), CheckpointCompression::kAuto), 2048U);
   int exact = 0;
-  // Noise that shrinks as a whole by its end of equal bytes: the longer, the more.
+  // Noise with a tail of equal bytes: the longer the tail, the more compression saves.
   for (size_t size = 4096; size < 4200; ++size) {
     std::string payload = RandomBytes(3045);
     payload.resize(size, 'a');
@@ -221,7 +221,7 @@ TEST(Checkpoint, SmallerIsRawUnlessAByteIsSaved) {
   EXPECT_LT(raw, 60);
 }
 
-// With a checksum that is right, whatever it declares (docs/reference/storage.md, "Checkpoints").
+// Returns an envelope with a valid checksum and any declared size (docs/reference/storage.md, "Checkpoints").
 std::string EnvelopeOf(std::string_view stored, uint64_t payload_size, uint16_t flags, uint16_t version = 1) {
   std::string out = "TAUTCKPT";
   ByteWriter writer(&out);

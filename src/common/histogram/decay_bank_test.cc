@@ -1,4 +1,4 @@
-// The bank against the recursion it stands for, in doubles over all buckets.
+// The bank against its defining recursion, in doubles over all buckets.
 #include "common/histogram/decay_bank.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ const std::vector<double> kHalfLives = {1 * kHourOfBank,  3 * kHourOfBank,  6 * 
                                         12 * kHourOfBank, 24 * kHourOfBank, 48 * kHourOfBank,
                                         96 * kHourOfBank, 168 * kHourOfBank};
 
-// H_m[t] = (1 - d_m)^elapsed H_m[t'] + d_m s[t], every bucket, every time.
+// H_m[t] = (1 - d_m)^elapsed H_m[t'] + d_m s[t], computed for every bucket at every step.
 struct NaiveBank {
   const DecayRates& rates;
   std::vector<std::vector<double>> h;
@@ -133,7 +133,7 @@ RC_GTEST_PROP(DecayBank, RestoredItGoesOnBitForBit, ()) {
   RC_ASSERT(bytes_of(bank) == bytes_of(restored));
 }
 
-// A job's usage wanders over days; a month of windows passes many rescales.
+// A job's usage drifts over days; a month of windows includes many rescales.
 TEST(DecayBank, HoldsOverAMonthAndStaysSmall) {
   const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   DecayBank bank(rates);
@@ -189,7 +189,7 @@ TEST(DecayBank, StartsWithoutBias) {
   EXPECT_EQ(later.over, shares.over);
 }
 
-// Weights are scaled up with time: at half a halving a window a day of it would be 2^144, more than a float holds.
+// Weights grow with time: at half a halving per window, a day of windows is 2^144, more than a float holds.
 TEST(DecayBank, AFastRateIsRescaledBeforeADayIsOver) {
   const std::vector<double> half_lives = {168 * kHourOfBank, 600};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
@@ -229,7 +229,7 @@ TEST(DecayBank, LoadRefusesOtherRatesAndKeepsItsContent) {
   other.Step(1, std::vector<BucketShare>{{7, 1.0F}});
   ByteReader in(bytes);
   EXPECT_EQ(other.Load(in).code(), absl::StatusCode::kInvalidArgument);
-  // The same rows under three rates have values where padding belongs.
+  // The same rows with three rates have values in the padding.
   std::string disguised = bytes;
   disguised[0] = 3;
   ByteReader padded(disguised);
@@ -273,7 +273,7 @@ TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
   ByteReader in(bytes);
   ASSERT_TRUE(loaded.Load(in).ok());
   EXPECT_EQ(loaded.Mass(1), bank.Mass(1));
-  // What lies between the rates and the next row is nothing. The rows stand last: two of 8 floats.
+  // Values in the padding of a row are invalid. The rows are last: two of 8 floats.
   const float some = 0.5F;
   std::memcpy(&bytes[bytes.size() - 6 * sizeof(float)], &some, sizeof(some));
   ByteReader odd(bytes);
@@ -281,7 +281,7 @@ TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
   EXPECT_EQ(damaged.Load(odd).code(), absl::StatusCode::kDataLoss);
 }
 
-// A rescale drops the bucket that weighs less than a millionth by then.
+// A rescale drops a bucket that has less than a millionth by then.
 TEST(DecayBank, IsRescaledAfterADayOrBeforeItsScaleIsTooLarge) {
   const auto buckets_after = [](double keep, int32_t windows) {
     const DecayRates rates(std::vector<double>{keep});
@@ -306,7 +306,7 @@ TEST(DecayBank, BucketsAreDroppedByTheirShareNotByTheirMass) {
   EXPECT_NEAR(shares.over[0], 1e-4, 1e-6);
 }
 
-// At a fast rate whose mass is small after a day without usage, beside a slow one that keeps the bucket.
+// A fast rate has a small mass after a day without usage, while a slow one keeps the bucket.
 TEST(DecayBank, AShareOfATrillionthIsTheLeast) {
   const auto share_after_a_day = [](double halvings) {
     const DecayRates rates(std::vector<double>{std::exp2(-halvings / 288), 0.9999});

@@ -26,7 +26,7 @@ struct Sample {
   int64_t time_s;
 };
 
-// Remembers everything, decays on demand.
+// Stores all samples, and decays them on demand.
 struct Naive {
   const Grid& grid;
   double half_life_s;
@@ -37,7 +37,7 @@ struct Naive {
     return load ? weight * grid.UpperBound(grid.BucketOf(s.value)) : weight;
   }
   double Total(int64_t now_s, bool load) const { return UpTo(kInf, now_s, load); }
-  // What lies in buckets whose upper bound is <= `bound`.
+  // Returns the weight or load in buckets with an upper bound <= `bound`.
   double UpTo(double bound, int64_t now_s, bool load) const {
     double sum = 0;
     for (const Sample& s : samples) {
@@ -64,8 +64,8 @@ DecayingHistogram Fill(const Grid& grid, double half_life_s, const std::vector<S
   return h;
 }
 
-// Pruning may take 1e-6 per bucket and rescale, floats 1e-7 per sample: this is above both, below any real
-// error.
+// Pruning may remove 1e-6 per bucket and rescale, floats 1e-7 per sample: the slack is above both, and below
+// any real error.
 constexpr double kSlack = 2e-4;
 
 void CheckAgainst(const Naive& naive, const DecayingHistogram& h, int64_t now_s) {
@@ -169,7 +169,7 @@ TEST(DecayingHistogram, HalvesEveryHalfLife) {
 }
 
 TEST(DecayingHistogram, TiesUnderDecayAreInclusive) {
-  // Nine 1s and one 10, all of one time, seen long after and long before the reference: p90 by time stays 1.
+  // Nine 1s and one 10 at one time, seen long after and before the reference: p90 by time stays 1.
   for (const int64_t time_s : {0, 12'345, 400'000, -400'000}) {
     DecayingHistogram h(Grid::Cpu(), 12 * kHour);
     h.Add(0.01, 1e-6, 0);  // sets the reference
@@ -205,7 +205,7 @@ TEST(DecayingHistogram, ForgetsWhatNoLongerCounts) {
   const int64_t day = 86'400;
   h.Add(100e9, 1.0, 0);
   for (int64_t t = 0; t < 200 * day; t += 300) h.Add(1e9, 1.0, t);
-  // 100 half-lives later the peak of the first window is gone, and the sums are those of what is left.
+  // 100 half-lives later the first window's peak is gone, and the sums match the rest.
   EXPECT_EQ(h.Peak(), Grid::Memory().UpperBound(Grid::Memory().BucketOf(1e9)));
   EXPECT_NEAR(h.TotalWeight(200 * day), 1.0 / (std::exp2(300.0 / (48 * kHour)) - 1.0), 0.01);
   h.Add(2e9, 1.0, 4000 * day);
@@ -240,7 +240,7 @@ TEST(DecayingHistogram, LoadRefusesWhatSaveCannotWrite) {
     ByteReader in(std::string_view(bytes).substr(0, size));
     EXPECT_FALSE(DecayingHistogram::Load(in, Grid::Cpu()).ok()) << size;
   }
-  // NaN and absurd sums, half-lives, references (offsets: docs/reference/storage.md).
+  // NaN and impossible sums, half-lives and references (offsets: docs/reference/storage.md).
   for (const size_t at : {2U, 18U, 26U}) {
     std::string bad = bytes;
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -255,7 +255,7 @@ TEST(DecayingHistogram, LoadRefusesWhatSaveCannotWrite) {
   EXPECT_EQ(DecayingHistogram::Load(in, Grid::Cpu()).status().code(), absl::StatusCode::kDataLoss);
 }
 
-// The rule over explicit buckets (percentile.h), in each of its readings.
+// Percentiles equal the rule over explicit buckets (percentile.h), in each variant.
 TEST(DecayingHistogram, PercentilesAreTheRuleOverItsBuckets) {
   const Grid& grid = Grid::Cpu();
   DecayingHistogram h(grid, kInf);
@@ -345,7 +345,7 @@ TEST(DecayingHistogram, LargeSumsComeBack) {
   EXPECT_EQ(loaded->Mean(), h.Mean());
 }
 
-// Values of a record, at the offsets of docs/reference/storage.md, that Save writes of no histogram.
+// Impossible values of a record, at the offsets in docs/reference/storage.md.
 TEST(DecayingHistogram, LoadRefusesWhatCannotBe) {
   DecayingHistogram h(Grid::Cpu(), 12 * kHour);
   h.Add(1.0, 2.0, 0);

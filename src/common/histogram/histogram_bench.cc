@@ -51,7 +51,7 @@ void BM_BucketOf(benchmark::State& state) {
 }
 BENCHMARK(BM_BucketOf);
 
-// One histogram in cache; time moves a window every 8 samples, so rescales are paid for here.
+// One histogram in cache. Time advances by a window every 8 samples, so that rescales are included.
 void BM_AddHot(benchmark::State& state) {
   DecayingHistogram h = EightDays(1);
   const std::vector<double> values = Values(4096);
@@ -65,7 +65,7 @@ void BM_AddHot(benchmark::State& state) {
 }
 BENCHMARK(BM_AddHot);
 
-// A fleet: every sample goes to another of 10,000 histograms, as far from the last one as can be.
+// A fleet: each sample goes to another of 10,000 histograms, out of cache.
 void BM_AddRoundRobin10k(benchmark::State& state) {
   std::vector<DecayingHistogram> fleet;
   for (uint64_t i = 0; i < 10'000; ++i) fleet.push_back(EightDays(i % 16));
@@ -104,7 +104,7 @@ DecayBank EightDayBank(const DecayRates& rates, uint64_t seed) {
   return bank;
 }
 
-// Eight rates, a window's signal of as many buckets as the argument says.
+// Eight rates; a window's signal has as many buckets as the argument.
 void BM_BankStep(benchmark::State& state) {
   const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   DecayBank bank = EightDayBank(rates, 1);
@@ -129,8 +129,7 @@ void BM_BankShares(benchmark::State& state) {
 }
 BENCHMARK(BM_BankShares);
 
-// What a container's checkpoint holds: CPU and memory histogram, peak, and an ensemble bank for each
-// resource.
+// The content of a container's checkpoint: CPU and memory histogram, peak, and an ensemble bank per resource.
 struct Container {
   DecayingHistogram cpu, memory;
   SlidingMax peak;
@@ -142,7 +141,7 @@ struct Fleet {
   DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   std::vector<Container> containers;
 
-  // About 50 buckets in each histogram and bank, every container with weights of its own: copies would
+  // About 50 buckets per histogram and bank, with different weights in each container, since copies would
   // compress.
   Fleet() {
     Rng rng(3);
@@ -167,7 +166,7 @@ struct Fleet {
     for (int t = 0; t < 20; ++t) bank.Step(1, std::span(signal).subspan(rng.Below(45), 5));
     return bank;
   }
-  // One envelope for each 1,000 containers.
+  // One envelope per 1,000 containers.
   std::vector<std::string> Save(bool banks) const {
     std::vector<std::string> sealed;
     std::string payload;
@@ -186,7 +185,7 @@ struct Fleet {
     }
     return sealed;
   }
-  // How many containers came back.
+  // Returns the number of restored containers.
   size_t Restore(const std::vector<std::string>& sealed, bool banks) const {
     std::vector<Container> restored;
     restored.reserve(kContainers);

@@ -22,10 +22,10 @@ TEST(Percentile, WorkedExampleNeedsLowerBoundsAndInterpolation) {
   const std::vector<double> one_task = {0, 50, 200, 50};
   const std::vector<double> two_tasks = {0, 150, 300, 150};
   // One task: loads 0, 500, 4000, 1500; 95 % of 6000 is 5700, four fifths into the last bucket. (The counts
-  // of the single task are ours, chosen to give the published 38; those of two tasks are published.)
+  // of one task are ours, chosen to yield the published 38; the counts of two tasks are published.)
   EXPECT_NEAR(P95(one_task, BucketValue::kInterpolated, LoadBound::kLower), 38.0000, 1e-9);
   EXPECT_NEAR(P95(two_tasks, BucketValue::kInterpolated, LoadBound::kLower), 38.0 + 2.0 / 3, 1e-9);
-  // The paper's upper bounds give another figure, and a legal limit is a bucket bound.
+  // The paper's upper bounds yield another figure; a legal limit is a bucket bound.
   EXPECT_NEAR(P95(two_tasks, BucketValue::kInterpolated, LoadBound::kUpper), 38.5, 1e-9);
   EXPECT_EQ(P95(two_tasks, BucketValue::kUpperBound, LoadBound::kUpper), 40.0);
 }
@@ -40,7 +40,7 @@ TEST(Percentile, ByTimeIsInclusive) {
   };
   EXPECT_EQ(p(0.90, PercentileOf::kTime), 1.0);
   EXPECT_EQ(p(0.91, PercentileOf::kTime), 10.0);
-  // By load h = {1: 9, 10: 10}: 9/19 = 47.4 % is served at 1 (docs/references.md, A2).
+  // The load is h = {1: 9, 10: 10}: a limit of 1 serves 9/19 = 47.4 % (docs/references.md, A2).
   EXPECT_EQ(p(0.90, PercentileOf::kLoad), 10.0);
   EXPECT_EQ(p(9.0 / 19, PercentileOf::kLoad), 1.0);
   EXPECT_EQ(p(0.474, PercentileOf::kLoad), 10.0);
@@ -57,7 +57,7 @@ TEST(Percentile, EndsAndEmptyBuckets) {
   EXPECT_EQ(p({0, 3, 3, 0}, 7.0), 30.0);
   EXPECT_EQ(p({0, 0, 0, 0}, 0.5), 0.0);
   EXPECT_EQ(PercentileOfBuckets({}, 0.5, PercentileOf::kLoad), 0.0);
-  // All in a bucket whose lower bound is 0: no load, but not nothing.
+  // All weight is in a bucket with the lower bound 0: no load, but not empty.
   EXPECT_EQ(P95({5, 0, 0, 0}, BucketValue::kUpperBound, LoadBound::kLower), 10.0);
 }
 

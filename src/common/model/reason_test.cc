@@ -46,7 +46,7 @@ TEST(Reason, AnyCutIsNoticed) {
   EXPECT_FALSE(LoadReason(bytes + "x").ok());
 }
 
-// As the first version wrote it: nothing after the steps.
+// The first version's format ends after the steps.
 TEST(Reason, TheFirstVersionIsRead) {
   Reason plain = Sample();
   plain.steps[0].kind = plain.why = "";

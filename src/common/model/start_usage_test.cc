@@ -28,7 +28,7 @@ TEST(StartUsage, NothingIsPutAndReadWhereNoTaskStarts) {
   EXPECT_TRUE(signals.empty());
   const NamedSignal own[] = {{"queue", 7}, {"_n", 3}};
   EXPECT_FALSE(StartsOf(own).known());
-  // A damaged value is none.
+  // Damaged values are ignored.
   const NamedSignal damaged[] = {{"_sc", 1}, {"_sp", -2}, {"_st", 1}};
   EXPECT_FALSE(StartsOf(damaged).known());
 }

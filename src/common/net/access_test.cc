@@ -1,4 +1,4 @@
-// Roles by token, and what a browser is kept from.
+// Roles by token, and requests that browsers are kept from.
 #include "common/net/access.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ HttpRequest Request(std::vector<HttpHeader> headers, std::string method = "GET")
   return out;
 }
 
-// 0: not refused.
+// Returns the status of the refusal; 0 if the request may be handled.
 int Refused(const Access& access, HttpRequest request) {
   request.role = access.RoleOf(request, false);
   const auto answer = access.Refuse(request);
@@ -71,7 +71,7 @@ TEST(Access, AWriterIsNoReaderAndNamesComeWithTokens) {
   EXPECT_FALSE(Access(ServerOptions()).CallerOf(Request({}), std::nullopt).authenticated);
 }
 
-// Takes "a.b.c", and says why it does not take others with dots.
+// Accepts "a.b.c", and rejects other tokens with dots with a reason.
 class OneToken final : public BearerVerifier {
  public:
   bool Takes(std::string_view token) const override { return token.find('.') != std::string_view::npos; }
@@ -102,7 +102,7 @@ TEST(Access, AVerifierIsAskedForTokensThatAreInNoList) {
   EXPECT_THAT(access.Refuse(request)->body, testing::HasSubstr("it has expired"));
 }
 
-// Knows "id-1".
+// Accepts the session "id-1".
 class OneSession final : public BrowserSessions {
  public:
   std::string_view cookie_name() const override { return "__Host-s"; }
@@ -147,7 +147,7 @@ TEST(Access, ASessionIsThatOfItsCookie) {
       Access(WithTokens()).CallerOf(Request({{"Cookie", "__Host-s=id-1"}}), std::nullopt).authenticated);
 }
 
-// What a page of another site, or of another port of this host, can make a browser send.
+// Requests that a page of another site, or of another port of this host, can make a browser send.
 TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
   struct Case {
     const char* method;
@@ -270,7 +270,7 @@ TEST(Access, PagesOfAnotherSiteMayNotWrite) {
     EXPECT_EQ(refused(origin, "GET"), 0) << origin;
   }
   EXPECT_EQ(Refused(access, Request({{"Host", "localhost"}}, "POST")), 0);
-  // A proxy that ends TLS: the browser says that the page is of the same origin.
+  // A proxy terminates TLS, and the browser confirms that the page has the same origin.
   EXPECT_EQ(
       Refused(
           access,

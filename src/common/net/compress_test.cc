@@ -1,4 +1,4 @@
-// What is compressed reads back, and is compressed only for those who ask.
+// Compressed responses decompress to the original, and are sent only to clients that accept them.
 #include "common/net/compress.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is published is what the reader hears, however it is cut; who does not keep up is cut off.
+// A reader receives all published events, however the bytes are cut; a slow reader is disconnected.
 #include "common/net/event_stream.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the client says when there is no server, a slow one, or one that talks nonsense.
+// The client's errors for an absent server, a slow one, and one that sends no HTTP.
 #include "common/net/http_client.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 class HttpClientTest : public ServerFixture {};
 
-// Answers each connection with the next of `answers`, then closes it.
+// Responds to each connection with the next of `answers`, then closes it.
 class ScriptedServer {
  public:
   explicit ScriptedServer(std::vector<std::string> answers) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {

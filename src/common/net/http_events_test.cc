@@ -46,7 +46,7 @@ TEST_F(HttpEventsTest, AClientHearsWhatIsPublished) {
   });
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(seen, ElementsAre("hello|first\nsecond|7", "message|third|7"));
-  // The hub hears of it when the client is gone.
+  // The hub notices that the client disconnected.
   EXPECT_TRUE(Eventually([&] { return hub_.size() == 0 && server_->counts().open_streams == 0; }));
   EXPECT_EQ(client->ReadEvents("/none", [](const ServerEvent&) { return true; }).code(),
             absl::StatusCode::kNotFound);
@@ -86,7 +86,7 @@ TEST_F(HttpEventsTest, AQuietStreamHasAHeartbeat) {
   client.ReadUntil("\n\n");
   EXPECT_EQ(client.ReadUntil(":\n\n:\n\n"), ":\n\n:\n\n");
   auto listener = Client();
-  // A heartbeat is no event, but is a sign of life.
+  // A heartbeat is no event, but ends the silence.
   std::atomic<int> events = 0;
   std::thread closer([&] {
     for (int i = 0; i < 2000 && events == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));

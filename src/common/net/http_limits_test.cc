@@ -1,4 +1,4 @@
-// Clients that are too slow, too large, too many or talk nonsense.
+// Clients that are too slow, too large, too many, or send no HTTP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -135,7 +135,7 @@ TEST_F(HttpLimitsTest, CutsAClientThatDripsItsHeader) {
   RawClient client(port());
   client.Send("GET / HTTP/1.1\r\n");
   bool sent = true;
-  // Each line comes in time; all of them do not.
+  // Each line arrives in time, but all of them together do not.
   for (int i = 0; i < 1000 && sent; ++i) {
     sent = client.Send("A: b\r\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -176,8 +176,8 @@ TEST_F(HttpLimitsTest, RefusesConnectionsOverTheLimit) {
   EXPECT_GE(server_->counts().refused, 1U);
 }
 
-// Whoever opens connections and never shows a token locks nobody out who has one, silent, half-way through a
-// header, or kept alive by an open path.
+// Connections without a token (silent, half-way through a header, or kept alive by an open path) do not block
+// a client that has one.
 TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
   for (const char* first :
        {"", "GET / HTTP/1.1\r\nHost: a", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"}) {
@@ -205,7 +205,7 @@ TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
   }
 }
 
-// Where no one needs a token: those that were refused a stream, and do not close their side.
+// Without authentication: clients that were refused a stream and do not close their side.
 TEST_F(HttpLimitsTest, RefusedStreamsMakeRoom) {
   EventHub hub;
   ServerOptions options;
@@ -259,13 +259,14 @@ TEST_F(HttpLimitsTest, AStrangerGetsNoLongIdleTime) {
 TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
 #if defined(__clang__)
 #if __has_feature(address_sanitizer)
-  // The sanitizer asks through a pipe whether an address can be read, and takes "no descriptor" for "no".
+  // The sanitizer checks through a pipe whether an address is readable, and interprets "no descriptor" as
+  // "no".
   GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors of its own";
 #endif
 #endif
   Serve({});
   ASSERT_EQ(Client()->Get("/")->status, 200);
-  // Its descriptor must not come free in the middle.
+  // Its descriptor must not become free in the middle.
   ASSERT_TRUE(Eventually([&] { return server_->counts().open_connections == 0; }));
   RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
   rlimit before{};

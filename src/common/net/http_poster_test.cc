@@ -1,4 +1,4 @@
-// Posts against a real server, and which URLs are accepted.
+// Posts to a real server, and the URLs that are accepted.
 #include "common/net/http_poster.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ TEST_F(HttpPosterTest, ReturnsRedirectsAndBoundsResponses) {
 }
 
 TEST_F(HttpPosterTest, AServerThatDoesNotAnswerEndsAtTheDeadline) {
-  // The server outlives this function, and so may the request.
+  // The server and the request may outlive this function.
   const auto done = std::make_shared<std::atomic<bool>>(false);
   Serve({}, [done](const HttpRequest&) {
     (void)Eventually([&] { return done->load(); });

@@ -1,5 +1,5 @@
-// Requests a second over loopback, from a client of the bench itself: small answers, and bodies as remote
-// write sends them. Client and server share the machine, so these are floors.
+// Requests per second over loopback, from a client in the benchmark: small responses, and bodies as remote
+// write sends them. Client and server share the machine: the figures are lower bounds.
 #include <arpa/inet.h>
 #include <benchmark/benchmark.h>
 #include <netinet/in.h>
@@ -30,7 +30,7 @@ std::unique_ptr<HttpServer> Serve(int threads) {
   return std::move(*server);
 }
 
-// `depth` requests are sent at a time and their answers, all of one size, read.
+// Sends `depth` requests at a time and reads their responses, all of one size.
 class Requester {
  public:
   Requester(uint16_t port, std::string_view request, int depth) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -70,7 +70,7 @@ class Requester {
   char buffer_[64 << 10];
 };
 
-// Rounds of `connections` clients, one thread for all of them: each has one request under way.
+// Rounds of `connections` clients on one thread; each has one request in flight.
 void Run(benchmark::State& state, std::string_view request, int connections, int depth) {
   const auto server = Serve(1);
   std::vector<std::unique_ptr<Requester>> clients;
@@ -89,11 +89,11 @@ constexpr std::string_view kGet =
     "GET /api/v1/jobs/team%2Fweb?window=7d HTTP/1.1\r\nHost: 127.0.0.1:9190\r\nUser-Agent: bench\r\n"
     "Accept: application/json\r\nAccept-Language: en\r\n\r\n";
 
-// One request after the other: what a caller waits for.
+// One request at a time: the latency of a caller.
 void OneSmallRequestAtATime(benchmark::State& state) { Run(state, kGet, 1, 1); }
 BENCHMARK(OneSmallRequestAtATime)->UseRealTime();
 
-// 16 requests under way: what the server can do.
+// 16 requests in flight: the throughput of the server.
 void SmallRequestsInFlight(benchmark::State& state) { Run(state, kGet, 1, 16); }
 BENCHMARK(SmallRequestsInFlight)->UseRealTime();
 

@@ -1,4 +1,4 @@
-// A server and a client over loopback: what one says, the other hears.
+// A server and a client over loopback exchange requests and responses.
 #include "common/net/http_server.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// TLS with certificates that the test makes, and the roles that client certificates give.
+// TLS with certificates that the test creates, and the roles of client certificates.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 bool Succeeds(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
 
-// Two CAs; a server's and a client's certificate of the first, a client's of the second.
+// Two CAs: the first signs a server's and a client's certificate, the second another client's.
 class HttpTlsTest : public ServerFixture {
  protected:
   static void SetUpTestSuite() {

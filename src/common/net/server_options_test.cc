@@ -1,4 +1,4 @@
-// Who may listen where.
+// Rules for listen addresses and authentication.
 #include "common/net/server_options.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Notifications against a server that fails in every way.
+// Notifications to a server that fails in every way.
 #include "common/net/webhook.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class WebhookTest : public ServerFixture {
  protected:
-  // Answers with `statuses` in turn, then 200.
+  // Responds with `statuses` in turn, then 200.
   void Serve(std::vector<int> statuses) {
     ServerFixture::Serve({}, [this, statuses](const HttpRequest& request) {
       const std::lock_guard lock(mutex_);
@@ -61,7 +61,7 @@ TEST_F(WebhookTest, SignsAndSendsInOrder) {
   EXPECT_EQ(got[0].path, "/hooks/1");
   EXPECT_EQ(*got[0].parameter("a"), "b");
   EXPECT_EQ(*got[0].header("Content-Type"), "application/json");
-  // As Wikipedia's article on HMAC has it.
+  // The example of Wikipedia's article on HMAC.
   EXPECT_EQ(*got[0].header("X-Tautline-Signature"),
             "sha256=f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8");
   EXPECT_NE(*got[0].header("X-Tautline-Delivery"), *got[1].header("X-Tautline-Delivery"));

@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-// The bytes were derived by hand from the specification of the protocol.
+// The expected bytes were derived by hand from the protocol's specification.
 std::string CompactBytes(std::initializer_list<int> bytes) {
   std::string out;
   for (const int b : bytes) out += static_cast<char>(b);

@@ -18,7 +18,7 @@ std::string FileBytes(std::initializer_list<int> bytes) {
   return out;
 }
 
-// Of a page that is small: each number of its header has one byte.
+// A small page: each number of its header has one byte.
 struct ReadPage {
   std::string header, body;
 };

@@ -20,7 +20,7 @@ std::string RunsOf(const std::vector<uint32_t>& values, int width) {
   return out;
 }
 
-// As the specification says to read it; stops after `count`, for the last group may be filled up.
+// Decodes as specified; stops after `count` values, because the last group may be padded.
 std::vector<uint32_t> ReadRuns(std::string_view bytes, int width, size_t count) {
   std::vector<uint32_t> out;
   size_t at = 0;
