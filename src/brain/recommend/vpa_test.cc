@@ -92,8 +92,7 @@ RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   RC_ASSERT(below < p * total * (1 + 1e-9));
 }
 
-// The table in recommender.go: confidence scales the upper bound by inf, 3, 2, 1.14, the lower one by 0 to
-// nearly 1. A checkpoint has weights as rounded shares of the largest, which is 10,000.
+// A checkpoint has weights as rounded shares of the largest, which is 10,000, as the VPA writes them.
 TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
   VpaHistogram before(VpaHistogram::kFirstMemory, 86400);
   double largest = 0, total = 0;
@@ -134,6 +133,8 @@ TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
   EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, {}, 1, 0).ok());
 }
 
+// The table in recommender.go: with confidence the upper bound is x inf, x 3, x 2, x 1.14; the lower one x 0
+// to nearly 1.
 TEST(VpaBounds, AtNoTimeHalfADayADayAndAWeek) {
   struct Case {
     double days, upper, lower;

@@ -38,7 +38,7 @@ TEST(Autopilot, DecaysSlowlyToHalfInAnHour) {
   int count = Window(policy, 0, 50, 100);
   std::vector<int> counts;
   for (int w = 1; w <= 14; ++w) counts.push_back(count = Window(policy, w, 5, count));
-  // The first window has the low load; each count follows it by one window.
+  // A decision uses the windows closed before it: the low load counts from the second decision on.
   EXPECT_EQ(counts, (std::vector<int>{100, 95, 90, 85, 80, 75, 71, 67, 63, 60, 57, 53, 50, 48}));
 }
 

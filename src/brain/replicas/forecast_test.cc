@@ -232,8 +232,8 @@ TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
   EXPECT_EQ(count(15), 13) << "15 help no more, so the least";
 }
 
-// Returns the ratio of the price after one more decision to that before, `hours` after a load of 40 tasks; at
-// least 31 tasks are needed.
+// Returns the ratio of the price after one more decision to that before, `hours` after a load of 40 tasks.
+// The minimum is 31.
 double PriceMove(double hours, double load, int ready) {
   ReplicaSettings s;
   s.step_s = 900;
