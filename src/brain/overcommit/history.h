@@ -23,6 +23,7 @@ class WindowRing {
  public:
   explicit WindowRing(size_t windows) : values_(windows, kAbsent) {}
 
+  // Stores the value of a window.
   void Put(WindowId window, float value) {
     Advance(window);
     values_[Slot(window)] = value;

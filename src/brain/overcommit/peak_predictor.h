@@ -45,6 +45,7 @@ class PeakPredictor {
  public:
   virtual ~PeakPredictor() = default;
 
+  // Adds a machine's window. The number of a machine indexes tables, so that numbers should be dense.
   virtual void Observe(WindowId window, uint32_t machine, const MachineWindow& load) = 0;
   // Ends a window, after every machine was observed in it.
   virtual void EndWindow(WindowId /*window*/) {}

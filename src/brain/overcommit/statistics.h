@@ -10,6 +10,7 @@
 
 namespace taut::brain {
 
+// Predicts the sum of the limits.
 std::unique_ptr<PeakPredictor> NewLimitPredictor();
 std::unique_ptr<DurablePredictor> NewBorgPredictor(const BorgSettings& settings);
 std::unique_ptr<PeakPredictor> NewNSigmaPredictor(const NSigmaSettings& settings);

@@ -26,6 +26,7 @@ struct DaySummary {
 // other figures are exact.
 class DayAccumulator {
  public:
+  // Adds a window; windows ascend.
   void Add(const Signal& signal);
   bool empty() const { return codes_.empty(); }
   float peak() const { return peak_; }

@@ -18,6 +18,7 @@ class LevelValues {
   static constexpr int kLevels = 232;
   using All = std::array<float, kLevels>;
 
+  // Replaces all values. O(kLevels).
   void Set(const All& values);
   void Get(All& out) const;
   // REQUIRES: 0 <= level < kLevels.

@@ -60,6 +60,7 @@ class Recommender {
   // Updates `risk` to the current risk of `limit`, which front ends show. Keeps an earlier result that is
   // still valid. By default sets no forecast and no days.
   virtual void UpdateRisk(double limit, LimitRisk& risk) const;
+  // Returns the risk of `limit` by UpdateRisk.
   LimitRisk RiskOf(double limit) const;
   // Appends the explanation of the last Recommend to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;

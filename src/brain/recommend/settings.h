@@ -41,7 +41,9 @@ struct MarginSchedule {
   double small_limit = 0;
   double large_limit = 0;
 
+  // Returns the margin of a limit, as a share.
   double At(double limit) const;
+  // Returns the schedule of a resource.
   static MarginSchedule For(Resource r);
 };
 

@@ -40,6 +40,7 @@ class VpaHistogram {
   // start); 0 if empty.
   double Percentile(double p) const;
   bool empty() const;
+  // Returns the lower bound of bucket n.
   static double BucketStart(double first, int n);
 
   void Save(ByteWriter& out) const;

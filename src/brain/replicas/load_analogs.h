@@ -21,6 +21,7 @@ class LoadMoves {
   void Clear() { counts_ = {}; }
   // Returns the share of changes to more than `ratio` times the load. REQUIRES: total() > 0, ratio > 0.
   double ChanceAbove(double ratio) const;
+  // Number of changes, decayed.
   double total() const;
 
   void Save(ByteWriter& out) const;
@@ -36,6 +37,7 @@ class LoadAnalogs {
  public:
   // Adds the changes of one job since its last call.
   void Take(const LoadMoves& moves) { moves_.Merge(moves); }
+  // Decays all changes by one day.
   void CloseDay();
   // True with enough changes: a day of ten jobs shows a chance of one in a thousand.
   bool is_known() const { return moves_.total() >= kEnough; }

@@ -21,6 +21,7 @@ struct LoadForecast {
   double spread = 1;
   const std::array<float, kErrorBins>* above = nullptr;  // P(error / spread > lower edge of the bin)
 
+  // Returns the median load in tasks.
   double Median() const;
   // Returns P(load > tasks).
   double ChanceAbove(double tasks) const;
@@ -35,6 +36,7 @@ class OnlineRegression {
  public:
   OnlineRegression(double prior_variance, double memory_steps);
   double Predict(const std::array<double, N>& x) const;
+  // Updates the weights; `error` is the observed value minus Predict(x). O(N^2).
   void Learn(const std::array<double, N>& x, double error);
   void SetWeight(size_t i, double w) { w_[i] = w; }
   void Save(ByteWriter& out) const;

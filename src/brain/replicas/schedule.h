@@ -65,6 +65,7 @@ class ReplicaSchedule {
     std::optional<int> min, max;
     std::string_view min_rule, max_rule;  // texts of these rules, valid as long as the schedule
   };
+  // Returns the limits at a time. O(rules * days since their last time).
   Limits At(Timestamp at) const;
 
  private:

@@ -24,6 +24,7 @@ class DaemonLog {
   // the call.
   virtual void Act(LogLevel level, std::string_view action, std::span<const LogField> fields) = 0;
 
+  // Shorthands for Say and Act.
   void Info(std::string_view text) { Say(LogLevel::kInfo, text); }
   void Warn(std::string_view text) { Say(LogLevel::kWarning, text); }
   void Error(std::string_view text) { Say(LogLevel::kError, text); }

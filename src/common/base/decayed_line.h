@@ -23,6 +23,7 @@ class DecayedLine {
   // Value of y at x = 0, and its increase per unit of x; both >= 0. Until is_known(): the mean of y, and 0.
   double fixed() const;
   double slope() const;
+  // Returns y at x by the line.
   double At(double x) const { return fixed() + slope() * x; }
   double mean_x() const { return mean_x_; }
   // Decayed number of points.

@@ -23,7 +23,9 @@ class MetricsText {
   // bounds.
   void Histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                  std::span<const uint64_t> counts, double sum, Labels labels = {});
+  // Adds a gauge.
   void Gauge(std::string_view name, std::string_view help, double value, Labels labels = {});
+  // Moves the text out; the writer is not to be used after it.
   std::string Take() { return std::move(out_); }
 
  private:

@@ -34,6 +34,7 @@ constexpr int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1
 struct WindowId {
   int32_t index = 0;
 
+  // Returns the window that contains `t`.
   static constexpr WindowId Of(Timestamp t) {
     return {static_cast<int32_t>(FloorDiv(t.us, kWindowSeconds * kMicrosPerSecond))};
   }

@@ -37,7 +37,7 @@ class DecayingHistogram {
 
   // Returns the smallest bucket bound b such that buckets <= b hold at least the share p (0..1) of the total;
   // for p = 0 that of the lowest non-empty bucket; 0 if empty. Relative tolerance 1e-6, since equal decayed
-  // weights differ by rounding. Below 60 ns in 95 % of calls.
+  // weights differ by rounding. A p95 takes at most 60 ns.
   double Percentile(double p, PercentileOf of = PercentileOf::kTime,
                     BucketValue value = BucketValue::kUpperBound, LoadBound load = LoadBound::kUpper) const;
   // Weighted mean of the bucket upper bounds; 0 if empty.

@@ -36,6 +36,7 @@ class WindowHistogram {
   double Mean() const;
   // Upper bound of the highest non-empty bucket; 0 if empty.
   double Peak() const { return empty() ? 0.0 : grid_->UpperBound(buckets_.back().bucket); }
+  // Sum of all weights. O(buckets).
   double TotalWeight() const;
   bool empty() const { return buckets_.empty(); }
   // Strictly ascending, weights > 0.

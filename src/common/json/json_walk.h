@@ -65,6 +65,8 @@ class JsonReader {
   JsonReader();
   ~JsonReader();
 
+  // Parse the text and call `fn` for each field of the root object, or item of the root array. Errors are
+  // those of JsonValue.
   absl::Status ReadObject(std::string& text, JsonValue::FieldFn fn, IfCut if_cut = IfCut::kFail);
   absl::Status ReadArray(std::string& text, JsonValue::ItemFn fn);
   // Offset in the text of the last error.

@@ -55,6 +55,7 @@ class JobTable {
     Reserve(id.value + 1);
     return *value;
   }
+  // Removes the value, if any; its number stays reserved.
   void Erase(JobId id) {
     if (Find(id) == nullptr) return;
     std::unique_ptr<Page>& page = pages_[id.value / kPageJobs];

@@ -26,6 +26,7 @@ enum class Mode : uint8_t {
 };
 inline constexpr int kNumModes = 4;
 std::string_view Name(Mode mode);
+// Returns the mode with this name; nullopt if there is none.
 std::optional<Mode> ParseMode(std::string_view name);
 
 // The kind of a decision about a recommendation.

@@ -19,6 +19,7 @@ struct StartSums {
   bool known() const { return peak_cores >= 0; }
 };
 
+// Sums up the starts; not known() without any.
 StartSums SumStarts(std::span<const TaskStart> starts);
 // Inserts the sums into `out` at `first`, before the job's own signals. Returns how many signals it added.
 uint32_t PutStarts(const StartSums& sums, size_t first, std::vector<NamedSignal>& out);

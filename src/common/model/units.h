@@ -37,11 +37,13 @@ std::string FormatChance(double chance);
 std::string FormatBytes(double bytes);
 // Returns "0.25 cores" or "12.5 cores"; "50 mcores" below 0.1.
 std::string FormatCores(double cores);
+// Formats bytes or cores.
 std::string FormatAmount(Resource r, double amount);
 // Formats an amount of the target's resource, or "6 tasks".
 std::string FormatAmount(Target target, double amount);
 // Returns "2013-07-15 14:05" if the clock can be Unix's (years 2000 to 2099), else "day 3 14:05".
 std::string FormatTime(int64_t seconds);
+// Returns true for the years 2000 to 2099 of Unix time; smaller numbers count from the start of a trace.
 bool LooksLikeUnixTime(int64_t seconds);
 // Returns "1,234,567".
 std::string FormatCount(uint64_t n);

@@ -14,6 +14,7 @@ struct UsageSums {
   double peak = 0;   // sum of the tasks' peaks, each at least its mean
   uint32_t tasks = 0;
 };
+// Sums up the usage of the window's tasks. O(tasks).
 UsageSums SumUsage(const JobDay& day, const JobWindow& window, Resource resource);
 
 // Returns the sum of the owner's limits of `tasks` tasks; nullopt without a limit.

@@ -13,6 +13,7 @@ namespace taut {
 enum class Source : uint8_t { kUnknown, kSeries, kAgents, kDocker, kKubernetes };
 // Returns "series", "agents", "docker" or "kubernetes"; "" for kUnknown.
 std::string_view Name(Source source);
+// Returns the source with this name; nullopt if there is none.
 std::optional<Source> ParseSource(std::string_view name);
 
 struct Workload {

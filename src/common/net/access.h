@@ -51,10 +51,11 @@ class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // Returns the sender, identified by the token, else by the session, or by the certificate of the connection
-  // if that has the higher role. `certificate_name` is its subject's common name, nullopt without a
-  // certificate. O(tokens).
+  // Returns the sender, identified by the token, else by the session; or by the certificate of the
+  // connection, unless that has a lower role. `certificate_name` is its subject's common name, nullopt
+  // without a certificate. O(tokens).
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
+  // Returns the role of CallerOf, for a certificate without a name.
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
   // Returns the response to a request that must not be handled, nullopt if it may be. Uses request.role. 401:
   // no role. 400: more than one Host. 421: unknown Host. 403: a page of another site.

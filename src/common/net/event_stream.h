@@ -24,6 +24,7 @@ class EventStream {
   bool Publish(std::string_view event, std::string_view data, std::string_view id = "");
   // Queues a frame that may be shared by many streams; returns as Publish does.
   bool Send(std::shared_ptr<const std::string> frame);
+  // Encodes an event as the bytes of the protocol.
   static std::shared_ptr<const std::string> Frame(std::string_view event, std::string_view data,
                                                   std::string_view id = "");
 

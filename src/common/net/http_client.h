@@ -63,6 +63,8 @@ class HttpClient {
     std::string_view content_type;
     std::vector<HttpHeader> headers;
   };
+  // Sends a request as above. Repeats it over a new connection if the kept one was closed, except POST and
+  // PATCH.
   absl::StatusOr<HttpResponse> Send(const Request& request);
 
   // Reads server-sent events. Returns OK when on_event returns false or the server ends the stream,

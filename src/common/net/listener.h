@@ -28,6 +28,7 @@ class Listener {
   // Calls Shut().
   ~Listener();
 
+  // Starts the threads and accepts clients. Call once.
   void Run(Calls calls);
   // Reloads certificate, key and client CA for new connections. On error nothing changes. Cannot turn TLS on
   // or off. Thread-safe.

@@ -78,7 +78,8 @@ struct ServerOptions {
   // Paths that need no role, such as "/healthz".
   std::vector<std::string> open_paths;
   // Names of this server besides localhost and IP addresses. A server without authentication requires one of
-  // them in the Host header, against DNS rebinding; Origin must have one for requests that change something.
+  // all these in the Host header, against DNS rebinding. Pages with one of `names` as Origin may change
+  // something, as pages of the same origin may.
   std::vector<std::string> names;
 
   size_t max_header_bytes = 16 << 10;

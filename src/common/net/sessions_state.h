@@ -47,6 +47,8 @@ struct SessionsState {
   StreamRoom EnterStream(const std::string& caller);
   void LeaveStream(const std::string& caller);
 
+  // Returns the current rules of access. SetAccess replaces them at a reload; callers keep the object that
+  // they received.
   std::shared_ptr<const Access> access() const {
     const std::lock_guard lock(access_mutex_);
     return access_;
