@@ -52,7 +52,7 @@ class Access {
   explicit Access(const ServerOptions& options);
 
   // Returns the sender, identified by the token, else by the session; or by the certificate of the
-  // connection, unless that has a lower role. `certificate_name` is its subject's common name, nullopt
+  // connection, unless its role is lower. `certificate_name` is its subject's common name, nullopt
   // without a certificate. O(tokens).
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
   // Returns the role of CallerOf, for a certificate without a name.

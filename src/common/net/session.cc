@@ -39,8 +39,6 @@ Session::Session(std::unique_ptr<Connection> connection, SessionsState* state, M
   request_.peer = connection_->peer();
 }
 
-// ---- Reading
-
 void Session::Start() { connection_->Open(shared_from_this()); }
 
 void Session::OnOpen() {
@@ -95,8 +93,7 @@ void Session::OnRead(size_t bytes) {
     End();
     return;
   }
-  // A read may be outstanding although its request is already answered: it arrived too slowly, or a stream
-  // ended.
+  // A read may be outstanding after the response: the request arrived too slowly, or a stream ended.
   if (phase_ == Phase::kWriting || phase_ == Phase::kFinishing) {
     client_finished_ = bytes == 0;
     return;
@@ -227,8 +224,6 @@ void Session::DropBody() {
   request_.body.clear();
   if (request_.body.capacity() > kKeptBodyBytes) request_.body.shrink_to_fit();
 }
-
-// ---- Answering
 
 void Session::Handle() {
   phase_ = Phase::kHandling;
@@ -374,15 +369,12 @@ void Session::Finish() {
     return;
   }
   phase_ = Phase::kFinishing;
-  // Count it as a waiting stranger: a client that never closes its side must not block other clients at the
-  // limit.
+  // Count it as a waiting stranger: a client that never closes its side must not block others at the limit.
   if (!authenticated_)
     stranger_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));
   connection_->Finish(shared_from_this());
 }
-
-// ---- Streaming
 
 void Session::BeginStream() {
   phase_ = Phase::kStreaming;
@@ -418,8 +410,6 @@ void Session::PumpStream() {
     SetDeadline(began_ + state_->options.heartbeat);
   }
 }
-
-// ---- Time and end
 
 Session::Clock::duration Session::TimeFor(size_t bytes, ServerOptions::Duration base) const {
   const size_t rate = std::max<size_t>(state_->options.min_bytes_per_second, 1);
