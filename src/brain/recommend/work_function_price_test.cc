@@ -405,8 +405,8 @@ TEST(WorkFunctionPrice, BatchJobsPayLess) {
   EXPECT_EQ(WorkFunctionRecommender::PriceFactor(JobClass::kBatch), 0.25);
 }
 
-// Returns the hour in which the limit falls, for a job at 0.2 cores, and at 3 cores from 10 to 11 o'clock of
-// its first day, if the reservation of 3 cores has cost one change `due` hours after the burst.
+// Returns the hour in which the limit falls. The job uses 0.2 cores, and 3 cores from 10 to 11 o'clock of its
+// first day; the reservation of 3 cores costs one change `due` hours after the burst.
 double FallsAt(double price, double due) {
   WorkFunctionSettings s = AtOnce(price);
   s.job_cap = 0;

@@ -10,8 +10,10 @@ namespace taut::brain {
 
 // Applies the decisions of `inner` while the load is above KedaSettings::activation, and for the cool-down
 // after that. Then the job runs no task if its minimum is 0. `inner` must have the bounds of InnerBounds.
+//
 //   kKeda  KEDA as published: `inner` is not called at zero, and the job starts with one task; explained as keda
 //   kOurs  `inner` observes every load, at zero as if one task ran, and decides how many tasks the job starts with
+//
 // A saved state may also be that of `inner` alone (kOurs), or that of another minimum.
 enum class Activation : uint8_t { kKeda, kOurs };
 std::unique_ptr<ReplicaPolicy> WithActivation(std::unique_ptr<ReplicaPolicy> inner, Activation how,

@@ -32,11 +32,14 @@ HpaProposal Propose(int current, Summed known, int unready, int missing, double 
     if (within(ratio)) return {current, ratio};
     return {WholeTasks(ratio * known.pods), ratio};
   }
+  // As published, assume the worst against the change: for a fall missing pods use their full target, for a
+  // rise missing and unready pods use nothing.
   Summed all = known;
   if (ratio < 1) all.usage += missing * std::max(1.0, target);
   if (ratio != 1) all.pods += missing;
   if (up_with_unready) all.pods += unready;
   const double corrected = ratio_of(all);
+  // These assumptions may reduce a change, but must not reverse it.
   const bool flips = (ratio < 1 && corrected > 1) || (ratio > 1 && corrected < 1);
   if (within(corrected) || flips) return {current, corrected};
   const int count = WholeTasks(corrected * all.pods);

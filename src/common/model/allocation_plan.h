@@ -57,12 +57,12 @@ double RequestShareOf(Resource resource, const Allocation& allocation, const All
 std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
                                  const AllocationPlace& place, std::string_view scaled_by);
 
-// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` says which of them
-// the amount is; the other follows by RequestShareOf. Special cases:
+// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` determines which of
+// them the amount is; the other follows by RequestShareOf. Special cases:
 //  - Without a limit the amount is the request, and there is still no limit.
 //  - With kRequestOnly the request is at most the limit.
 //  - A request that must stay is absent, and the amount is the limit, but at least the request.
-//  - The pod keeps its QoS class: a Guaranteed pod's request and limit stay equal; amounts that would make another
+//  - The pod keeps its QoS class: a Guaranteed pod's request and limit stay equal. Amounts that would make another
 //    pod Guaranteed differ by the smallest amount.
 ContainerResources PlanAllocation(Resource resource, double amount, const Allocation& allocation,
                                   const AllocationPlace& place);

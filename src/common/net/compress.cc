@@ -45,7 +45,7 @@ std::optional<std::string> Gzip(std::string_view text) {
   stream.level_buf_size = static_cast<uint32_t>(level_buffer.size());
   stream.gzip_flag = IGZIP_GZIP;
   stream.end_of_stream = 1;
-  // The library takes a pointer to non-const, but only reads.
+  // The library expects a pointer to non-const, but does not write.
   stream.next_in = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
   stream.avail_in = static_cast<uint32_t>(text.size());
   stream.next_out = reinterpret_cast<uint8_t*>(out.data());

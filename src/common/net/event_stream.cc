@@ -47,6 +47,7 @@ bool EventStream::Send(std::shared_ptr<const std::string> frame) {
       queued_bytes_ += frame->size();
       queue_.push_back(std::move(frame));
     }
+    // One wake-up is enough until the next Take.
     wake = !woken_ || !sent;
     woken_ = true;
   }

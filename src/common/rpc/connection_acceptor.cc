@@ -127,6 +127,7 @@ bool OpenConnections::Displace(const Address& address) {
     SweepAll();
     return !IsFull(address);
   }
+  // The owner may have closed the descriptor, and another file may have its number.
   if (InodeOf(best->second.fd) == best->second.inode) shutdown(best->second.fd, SHUT_RDWR);
   best_address->second.erase(best);
   if (best_address->second.empty()) by_address_.erase(best_address);
@@ -226,6 +227,7 @@ void ConnectionAcceptor::Loop() {
 }
 
 void ConnectionAcceptor::AcceptAll(int listener) {
+  // Bounded, so that a flood on one listener cannot keep the others and Stop() waiting.
   for (int i = 0; i < kBacklog; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof(peer);

@@ -53,7 +53,8 @@ absl::StatusOr<double> ParsePlain(std::string_view text) {
   return share ? *value / 100 : *value;
 }
 
-// Returns the struct's number for a written one. FieldSpec::scale is a whole number, or 1 divided by one.
+// Convert between the written number and the struct's. FieldSpec::scale is a whole number or 1 divided by
+// one: multiplying or dividing by the whole number is exact where its inverse is not.
 double FromWritten(const FieldSpec& spec, double value) {
   return spec.scale < 1 ? value * std::round(1 / spec.scale) : value / spec.scale;
 }
