@@ -30,6 +30,7 @@ struct AnalogJob {
   double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
 };
 
+// The recommender of one job and resource.
 class AnalogsRecommender final : public Recommender {
  public:
   // `fleet` must outlive the object. `fallback` recommends until the fleet is ready and is then destroyed;

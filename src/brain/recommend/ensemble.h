@@ -46,6 +46,7 @@ class EnsembleConfig {
   double score_rate_;
 };
 
+// The recommender of one job and resource.
 class EnsembleRecommender final : public Recommender {
  public:
   // `price_factor` multiplies w_o: how much an overrun matters to the job. `config` must outlive the object.

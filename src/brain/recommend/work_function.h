@@ -70,6 +70,7 @@ class WorkFunctionFleet {
   double over_ = 0, used_ = 0;  // decayed sums of work above limits and of all work
 };
 
+// The recommender of one job and resource.
 class WorkFunctionRecommender final : public Recommender {
  public:
   static constexpr int kLevels = LevelValues::kLevels;

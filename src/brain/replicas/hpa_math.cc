@@ -32,8 +32,8 @@ HpaProposal Propose(int current, Summed known, int unready, int missing, double 
     if (within(ratio)) return {current, ratio};
     return {WholeTasks(ratio * known.pods), ratio};
   }
-  // As published, assume the worst against the change: for a fall missing pods use their full target, for a
-  // rise missing and unready pods use nothing.
+  // As published, assume the worst against the change. For a fall, missing pods use their request or the
+  // target, whichever is larger; for a rise, missing and unready pods use nothing.
   Summed all = known;
   if (ratio < 1) all.usage += missing * std::max(1.0, target);
   if (ratio != 1) all.pods += missing;

@@ -51,6 +51,7 @@ class OnlineRegression {
   double most_variance_;
 };
 
+// The model of one job: one regression for the next step and one for steps_ahead. Not thread-safe.
 class LoadModel {
  public:
   LoadModel(int slots_per_day, int steps_ahead);

@@ -59,8 +59,8 @@ struct SizingChoice {
   double peak = 0;    // highest load, cores
 };
 
-// Returns the cheapest size without a fault. About 15 us for a week of hours. REQUIRES: input.loads has a
-// value above 0.
+// Compares the possible sizes and chooses one (SizingChoice::chosen). About 15 us for a week of hours.
+// REQUIRES: a load above 0, and memory.
 SizingChoice ChooseSize(const SizingInput& input, const SizingSettings& settings,
                         const ReplicaBounds& bounds);
 

@@ -53,9 +53,9 @@ class JsonValue {
   Place* place_;
 };
 
-// Parses texts of up to 4 GiB and reuses its buffers. Not thread-safe. Nesting is limited to 1,024 levels
-// where a caller descends. The text must outlive the walk; it is given spare capacity behind its end, which
-// may move its bytes. Text behind the root value is not read.
+// Parses texts of up to 4 GiB and reuses its buffers. Not thread-safe. A caller can descend 1,024 levels. The
+// text must outlive the walk; it is given spare capacity behind its end, which may move its bytes. Text
+// behind the root value is not read.
 class JsonReader {
  public:
   // kReadRest reads the complete part of a truncated object before it returns DataLoss; it may change the

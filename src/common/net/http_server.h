@@ -36,6 +36,7 @@ struct ServerCounts {
   uint64_t open_streams = 0;      // now
 };
 
+// A running server. Handlers may be called until Stop returns.
 class HttpServer {
  public:
   // Called concurrently on options.threads threads: must be thread-safe. An exception becomes a 500. A slow

@@ -10,6 +10,7 @@
 
 namespace taut {
 
+// Owns the listening sockets, the threads and the TLS settings.
 class Listener {
  public:
   struct Calls {

@@ -84,6 +84,7 @@ class OpenConnections {
   int64_t swept_ms_ = -1000;
 };
 
+// Listening sockets with one thread that accepts.
 class ConnectionAcceptor {
  public:
   // Receives the ownership of `fd`, which is non-blocking. Called from the acceptor's thread.
