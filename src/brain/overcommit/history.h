@@ -108,7 +108,7 @@ class TaskStates {
       put(e.state);
     }
   }
-  // `make` is the one of Match; `get` restores one state. DataLoss for bytes that Save cannot have written.
+  // `make` creates a state as in Match, `get` restores one. DataLoss for bytes that Save cannot have written.
   template <typename Make, typename Get>
   absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
     changes_ = in.GetVarint();

@@ -57,7 +57,7 @@ class SummedPeak {
   virtual bool learns() const { return false; }
   virtual void Observe(WindowId /*window*/, uint32_t /*machine*/, const MachineWindow& /*load*/) {}
   virtual void EndWindow(WindowId /*window*/) {}
-  // Returns what it lacks for predictions, as the end of a sentence; "" if nothing.
+  // Returns the data that is missing for predictions, as the end of a sentence; "" if none.
   virtual std::string Lacks() const { return {}; }
 };
 

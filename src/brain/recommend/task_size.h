@@ -16,8 +16,8 @@ namespace taut::brain {
 std::unique_ptr<Recommender> WithTaskSize(std::unique_ptr<Recommender> inner);
 
 // Shows `inner` each window as if its tasks had always carried the same load. A scale-out then does not look
-// like a falling need, nor a scale-in like a rising one. The result is scaled to the load of a busy task:
-// that of TakeTaskSize, or the highest of the last days, which halves in three days. Usage is modelled as a
+// like a falling need, nor a scale-in like a rising one. The result is scaled to the load of a busy task: the
+// load from TakeTaskSize, or the highest of the last days, which halves in three days. Usage is modelled as a
 // fixed part plus a part per unit of load (DecayedLine over about two weeks); until DecayedLine::is_known
 // nothing is scaled. The load is Signal::load if `of_series`, else the CPU that the tasks use together.
 std::unique_ptr<Recommender> WithTaskLoad(std::unique_ptr<Recommender> inner, Resource resource,

@@ -45,7 +45,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   // Returns the count while history is too short: by other jobs' loads, else load over a cautious target. The
   // highest count of the last 5 minutes holds, as in the HPA.
   int Cautious(const LoadSample& sample);
-  // Returns the count with the least cost if the load moves as those of other jobs did.
+  // Returns the count with the least cost if the load changes as other jobs' loads did.
   int BestByAnalogs(const LoadAnalogs& analogs);
 
   ReplicaSettings settings_;

@@ -10,7 +10,7 @@
 namespace taut::brain {
 
 // Limits the count of `inner` to the schedule's limits at the time of the sample, also while the load is
-// absent; `bounds` always apply. The saved state is that of `inner`.
+// absent; `bounds` always apply. Saves the state of `inner` only.
 std::unique_ptr<ReplicaPolicy> WithSchedule(std::unique_ptr<ReplicaPolicy> inner, ReplicaSchedule schedule,
                                             const ReplicaBounds& bounds);
 

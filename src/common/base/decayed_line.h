@@ -30,7 +30,7 @@ class DecayedLine {
   double weight() const { return weight_; }
 
   void Save(ByteWriter& out) const;
-  // Restores the sums that Save wrote; the half-life stays that of this object. Returns DataLoss, and changes
+  // Restores the sums that Save wrote; this object keeps its half-life. Returns DataLoss, and changes
   // nothing, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 

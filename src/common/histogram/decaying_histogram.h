@@ -75,7 +75,7 @@ class DecayingHistogram {
     const float before = *row;
     const float after = before + static_cast<float>(scaled_weight);
     *row = after;
-    // Add what the float gained after rounding, so that the running sums stay those of the rows.
+    // Add what the float gained after rounding, so that the running sums equal the sums over the rows.
     const double gain = double{after} - double{before};
     total_ += gain;
     load_ += gain * grid_->UpperBound(bucket);

@@ -49,7 +49,7 @@ double RoundedAmount(Resource resource, double amount);
 // Returns true if the API stores both amounts as the same value.
 bool IsSameAmount(Resource resource, double a, double b);
 
-// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: that of `allocation`, else the owner's,
+// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: the one in `allocation`, else the owner's,
 // else the current one; 1 in a Guaranteed pod and without a request.
 double RequestShareOf(Resource resource, const Allocation& allocation, const AllocationPlace& place);
 

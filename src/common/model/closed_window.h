@@ -102,8 +102,9 @@ struct ClosedWindow {
   std::vector<TaskStart> starts;           // not stored: a job's sums are among its signals (start_usage.h)
 };
 
-// Replaces the owner's limit by the amount that the job's recommendation replaces: the owner's request if the
-// allocation says so, or if there is no limit. To be called before a window is processed and stored.
+// Replaces the owner's limit by the amount that the job's recommendation replaces: the owner's request if
+// `allocation` applies to the request, or if there is no limit. To be called before a window is processed and
+// stored.
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job);
 
 // Copies job `index` of a closed window to `out` as a day of one window, the input of the engine's

@@ -27,7 +27,7 @@ absl::StatusOr<JobVersion> ParseJobVersion(std::string_view text);
 // Returns text that ParseJobVersion parses to the same version. Blanks and commas in names become '_'.
 std::string JobVersionText(const JobVersion& version);
 
-// Returns the version after `before` when, at Unix time `now_s`, tasks run those of `present` (sorted,
+// Returns the version after `before` when, at Unix time `now_s`, tasks run the versions `present` (sorted,
 // distinct):
 //  - If the version was unknown, the first one is recorded without a begin; afterwards a change has one.
 //  - A version that is neither the current one nor beside it begins, even if it has run before and was gone since.

@@ -32,7 +32,7 @@ struct TierAct {
   Tier tier = Tier::kFree;
   TierActKind kind = TierActKind::kThrottle;
   bool observed = false;  // true if the agent only observes, and did nothing
-  // Bytes of the task before the act; `high` is that of a throttle. Absent: unknown.
+  // Bytes of the task before the act; `high` is present for a throttle. Absent: unknown.
   std::optional<double> usage, request, high;
   // Figures of the machine, or of the group that stands for it: bytes, and pressure (PSI) as a share of time.
   std::optional<double> free, total, some, full;

@@ -13,7 +13,7 @@
 
 namespace taut {
 
-// The authenticated sender of a request. The fields match those of HttpRequest.
+// The authenticated sender of a request. The fields have the meaning of HttpRequest's fields.
 struct Caller {
   Role role = Role::kNone;
   std::string user;            // as in HttpRequest

@@ -43,8 +43,8 @@ class HttpServer {
   // handler occupies a thread. To stream, put an EventStream into the response.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
-  // Returns a server that listens. Errors: those of ServerOptions::Check, an unusable TLS file, an address in
-  // use.
+  // Returns a server that listens, or the error of ServerOptions::Check, of an unusable TLS file or of an
+  // address in use.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const ServerOptions& options, Handler handler);
   // Calls Stop().
   ~HttpServer();

@@ -89,7 +89,8 @@ struct ServerOptions {
   // Total size of all bodies that are being received. Above it: 503.
   size_t max_buffered_bytes = 512 << 20;
   // Open connections, also limited to half of the process' limit of open files. At the limit, idle
-  // connections without authentication are closed first, those of the address with the most connections.
+  // connections without authentication are closed first, beginning with the address that has the most
+  // connections.
   size_t max_connections = 1024;
   size_t max_connections_per_address = 512;  // per IPv4 address or IPv6 /64
   size_t max_streams = 64;
