@@ -24,9 +24,8 @@ class Reservation {
  public:
   struct Figures {
     std::optional<double> usage;  // usage of the window; absent: not measured, keep the reservation
-    std::optional<double>
-        asked;                  // the scheduler's amount at the start; absent: usage and margin
-    std::optional<double> cap;  // upper bound of the task's usage
+    std::optional<double> asked;  // the scheduler's amount at the start; absent: usage and margin
+    std::optional<double> cap;    // upper bound of the task's usage
   };
   // Updates the reservation for a window, which must ascend, and returns value().
   std::optional<double> Step(WindowId window, const Figures& figures, const ReservationSettings& settings);
