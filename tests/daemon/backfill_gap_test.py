@@ -1,7 +1,6 @@
 """tautd reads the samples that it missed while it was down from Prometheus at the next start, also while new samples arrive, after a
 kill and when Prometheus is unreachable at first."""
 import http.server
-import os
 import re
 import threading
 import time
@@ -210,8 +209,8 @@ def test_a_refused_backfill_is_read_later(stage, killed):
     case.check(daemon.eventually(lambda: tautd.get("/api/v1/status")["backfill_error"], 10), "the status says so", tautd)
     case.check("\ntautd_backfill_failed 1\n" in tautd.ask("/metrics").text, "and the metrics", tautd)
     case.check("before the start are read later" in tautd.output(), "and the log, with what is read later", tautd)
-    case.check(os.path.exists(case.store + ".gaps"), "what is missing is on disk", tautd)
-    case.check(not os.path.exists(case.store + ".backfill"), "and the mark of the backfill is not", tautd)
+    case.check(daemon.state_of(case.store, "gaps"), "what is missing is on disk", tautd)
+    case.check(not daemon.state_of(case.store, "backfill"), "and the mark of the backfill is not", tautd)
     # It continues live: windows before the newest sample close.
     now = int(time.time())
     body = daemon.write_body([({"__name__": m, **POD}, [(t, sample(m, t, float("inf")))
@@ -225,7 +224,7 @@ def test_a_refused_backfill_is_read_later(stage, killed):
         tautd = case.start()
     Prometheus.refuse = False
     case.check(daemon.eventually(lambda: missing_of_job(tautd) == 0, 60), "the hole is read later", tautd)
-    case.check(daemon.eventually(lambda: not os.path.exists(case.store + ".gaps"), 10), "once", tautd)
+    case.check(daemon.eventually(lambda: not daemon.state_of(case.store, "gaps"), 10), "once", tautd)
     case.check(daemon.eventually(lambda: "\ntautd_backfill_failed 1\n" not in tautd.ask("/metrics").text, 30),
                "and the error is over", tautd)
     assert tautd.get("/api/v1/status")["backfill_error"] is None, f"{case.name}: for the status, too"

@@ -136,7 +136,7 @@ def test_metrics_have_each_figure(story):
 
 def test_a_kill_loses_no_hour_and_no_promise(stage, story):
     assert daemon.eventually(story.tautd.has_ticked, 20), "all is on disk"
-    assert (stage.dir / "tautd.db.capacity").stat().st_size < 500_000, "the file beside the store is small"
+    assert len(daemon.state_of(story.store, "capacity")) < 500_000, "the state is small"
     before = what_stays(page(story.tautd))
     story.tautd.stop(sig=signal.SIGKILL)
     story.tautd = stage.tautd(config=story.config, store=story.store)
@@ -145,10 +145,9 @@ def test_a_kill_loses_no_hour_and_no_promise(stage, story):
     story.tautd.stop()
 
 
-def test_a_damaged_file_is_logged_and_begun_again(stage, story):
-    state = stage.dir / "tautd.db.capacity"
-    state.write_bytes(state.read_bytes()[:-100])
+def test_a_damaged_state_is_logged_and_begun_again(stage, story):
+    daemon.in_store(story.store, "UPDATE states SET bytes = substr(bytes, 1, length(bytes) - 100) WHERE name = 'capacity'")
     story.tautd = stage.tautd(config=story.config, store=story.store)
-    assert "begin again" in story.tautd.output(), f"a damaged file is logged: {story.tautd.output()[-500:]}"
+    assert "begin again" in story.tautd.output(), f"a damaged state is logged: {story.tautd.output()[-500:]}"
     assert (page(story.tautd)["time"], offer(page(story.tautd), "batch", "hour")["sellable"]) == ([], None), "and it begins from nothing"
     assert story.tautd.stop() == 0, "it stops as told"

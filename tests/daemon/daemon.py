@@ -4,6 +4,7 @@ Tests have a Stage as the fixture `stage` of tests/conftest.py; a benchmark is `
 """
 import argparse
 import atexit
+import contextlib
 import ctypes
 import http.client
 import http.server
@@ -15,6 +16,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -130,6 +132,18 @@ def metric(tautd, name, token=None):
     """Returns the value of a series of /metrics, whose name includes its labels; None if it is absent."""
     found = re.search(rf"^{re.escape(name)} (\S+)$", tautd.ask("/metrics", token=token).text, re.M)
     return float(found[1]) if found else None
+
+
+def in_store(store, sql, *values):
+    """The rows that this statement yields in the file of a store; also beside a tautd."""
+    with contextlib.closing(sqlite3.connect(store)) as db, db:
+        return db.execute(sql, values).fetchall()
+
+
+def state_of(store, name):
+    """The bytes that tautd keeps in the store under this name; None: none."""
+    rows = in_store(store, "SELECT bytes FROM states WHERE name = ?", name)
+    return rows[0][0] if rows else None
 
 
 def quoted(name):

@@ -243,18 +243,21 @@ def test_errors_quote_shortly(quota, story):
     assert answer.status == 404 and len(answer.text) < 400, f"in a body too: {(answer.status, answer.text[:200])}"
 
 
-def test_hours_are_kept_in_a_file_beside_the_store(stage, quota, story):
-    """The hours are stored in a file beside the store, and read from there."""
+def test_hours_are_kept_and_those_of_an_older_version_are_taken_over(stage, quota, story):
+    """The hours are in the store; a file beside it, as older versions had, becomes a row of it at the first start."""
     assert quota.tautd.stop() == 0, "it stops in order"
     (stage.dir / "quota.yaml").write_text(QUOTA)
-    file = stage.dir / "tautd.db.quota"
-    kept = json.loads(file.read_text())
+    store, file = stage.dir / "tautd.db", stage.dir / "tautd.db.quota"
+    kept = json.loads(daemon.state_of(store, "quota"))
     hours = next(p["hours"] for p in kept["places"] if (p["group"], p["resource"]) == ("shop", "cpu"))
     assert len(hours) in (3, 6) and hours[1] >= 1500, f"what was in use is kept, by the hour: {kept}"
     hours[:0] = [hours[0] - 1, 99000, 98000]
     number = len(hours) // 3
+    daemon.in_store(store, "DELETE FROM states WHERE name IN ('quota', 'files_beside')")
+    daemon.in_store(store, "DELETE FROM request_log")
     file.write_text(json.dumps(kept))
     quota.tautd = stage.tautd(config=config(stage), store=stage.dir / "tautd.db")
     history = next(r["history"] for r in quota.call("GET", "/api/v1/quota").json()["rows"] if (r["group"], r["resource"]) == ("shop", "cpu"))
     assert (history["hours"], history["in_use_peak"], history["usage_peak"]) == (number, 99, 98), "and is known after a restart"
+    assert (stage.dir / "tautd.db.quota.imported").exists() and not file.exists(), "the file is put aside"
     assert quota.tautd.stop() == 0, "it stops in order"

@@ -1,4 +1,4 @@
-// The price file by which bills were made, and changes of past prices by later files. It is stored beside the
+// The price file by which bills were made, and changes of past prices by later files. It is kept in the
 // store, so that an edited price file changes no bill unnoticed.
 #pragma once
 

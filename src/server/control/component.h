@@ -24,6 +24,7 @@
 #include "server/config/daemon_config.h"
 #include "server/control/actuator.h"
 #include "server/control/control_plane.h"
+#include "server/store/states.h"
 
 namespace taut::server {
 
@@ -31,6 +32,7 @@ namespace taut::server {
 struct DaemonContext {
   ControlPlane* control = nullptr;  // null until the first Start
   DaemonLog* log = nullptr;
+  States* states = nullptr;     // the store's
   std::string store_path = {};  // "memory" if there is no file
   std::string state_dir = {};   // folder for files outside the store; the store's folder if it has one
   ClockSource clock = ClockSource::kWall;
@@ -45,11 +47,6 @@ struct DaemonContext {
   std::function<bool()> stopping = {};
   // Waits for a duration; returns early when the daemon stops.
   std::function<void(std::chrono::milliseconds)> wait = {};
-
-  // Returns the store's path with `suffix` appended; "" for the store "memory".
-  std::string FileBeside(std::string_view suffix) const {
-    return store_path == "memory" ? "" : StrCat(store_path, suffix);
-  }
 };
 
 // One iteration of the daemon's loop, after its pass.

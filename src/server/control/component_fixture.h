@@ -26,6 +26,7 @@ class ComponentTest : public testing::Test {
   ComponentTest() {
     context_.control = &control_;
     context_.log = &log_;
+    context_.states = &store_.states();
     context_.store_path = dir_.File("tautd.db");
     context_.now = context_.cell_now = [this] { return now(); };
     context_.clock_doubt = [] { return std::string(); };

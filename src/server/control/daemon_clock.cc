@@ -5,7 +5,7 @@
 
 #include "common/base/probe.h"
 #include "common/base/strings.h"
-#include "server/store/store_copies.h"
+#include "server/store/store_copy.h"
 
 namespace taut::server {
 
@@ -85,21 +85,20 @@ bool DaemonClock::IsUnproven() const {
 void DaemonClock::Await(const std::string& store_path, const std::function<bool()>& stopping,
                         const std::function<void()>& pause) {
   if (Doubt().empty()) return;
-  const StoreCopies copies(store_path);
-  if (const absl::Status s = copies.Make(); !s.ok()) {
+  const StoreCopy copy(store_path);
+  if (const absl::Status s = copy.Make(); !s.ok()) {
     log_.Error(StrCat("no copy of the store was made before the clock is confirmed: ", Message(s)));
   }
   while (!stopping() && !Doubt().empty()) {
     (void)Step();
     pause();
   }
-  if (!IsUnproven()) return copies.Drop();
+  if (!IsUnproven()) return copy.Drop();
   if (stopping()) return;
-  log_.Warn(
-      StrCat("this machine's clock is taken for right, and no other machine has confirmed it. The store and "
-             "its ledgers "
-             "as they were are kept as ",
-             copies.Name(store_path), "*: docs/operate/backup.md, \"A wrong clock\""));
+  log_.Warn(StrCat(
+      "this machine's clock is taken for right, and no other machine has confirmed it. The store as it "
+      "was is kept as ",
+      copy.Name(store_path), ": docs/operate/backup.md, \"A wrong clock\""));
 }
 
 }  // namespace taut::server

@@ -11,7 +11,7 @@ void ProcessMetrics::Tick(const LoopTurn& turn) {
 }
 
 void ProcessMetrics::Collect(MetricsText& out) const {
-  if (const std::string store = context_.FileBeside(""); !store.empty()) {
+  if (const std::string& store = context_.store_path; store != "memory") {
     uint64_t bytes = 0;
     for (const char* suffix : {"", "-wal", "-shm"}) {
       std::error_code absent;

@@ -93,9 +93,6 @@ std::span<const std::string_view> BudgetComponent::after() const {
 absl::Status BudgetComponent::Start() {
   absl::StatusOr<brain::BudgetDefinition> definition = ReadBudgets(options_);
   if (!definition.ok()) return definition.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(context_.store_path, ".budgets");
-  if (!log.ok()) return log.status();
-  log_ = *std::move(log);
   BudgetService::Options options;
   options.history = history_;
   options.view = [this] { return context_.control->view(); };
@@ -106,7 +103,7 @@ absl::Status BudgetComponent::Start() {
   options.price = PriceOf(options_.prices);
   options.entries_per_day = options_.config.entries_per_day;
   options.source = StrCat("file ", std::filesystem::path(options_.config.file).filename().string());
-  options.log = log_.get();
+  options.log = &context_.states->budgets();
   options.on_entry = [this](const brain::BudgetEntry& e, const std::string& text) { SayEntry(e, text); };
   absl::StatusOr<std::unique_ptr<BudgetService>> service = BudgetService::Open(std::move(options));
   if (!service.ok()) return service.status();

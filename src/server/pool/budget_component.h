@@ -1,4 +1,4 @@
-// The daemon's budgets: their file, the ledger beside the store, and periodic work.
+// The daemon's budgets: their file, the ledger in the store, and periodic work.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,6 @@
 #include "server/pool/budget_service.h"
 #include "server/pool/budgets.h"
 #include "server/pool/quota_component.h"
-#include "server/store/request_log.h"
 
 namespace taut::server {
 
@@ -58,7 +57,6 @@ class BudgetComponent final : public Component {
   const QuotaComponent* const quota_;
   History* const history_;
   const DaemonContext& context_;
-  std::unique_ptr<RequestLog> log_;
   std::unique_ptr<BudgetService> service_;
   double next_s_ = 0;
   brain::GroupHolds held_;  // as logged

@@ -76,8 +76,9 @@ absl::Status BudgetService::ReadLog() {
 
 absl::Status BudgetService::CheckWritable() const {
   if (damage_.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(StrCat("the budget ledger is damaged and read-only: ", damage_,
-                                              "; restore it from a backup, or move the file away"));
+  return absl::FailedPreconditionError(
+      StrCat("the budget ledger is damaged and read-only: ", damage_,
+             "; restore the store from a backup, or begin a new ledger (docs/operate/costs.md)"));
 }
 
 absl::Status BudgetService::CheckTime() const {

@@ -308,7 +308,7 @@ TEST_F(BudgetServiceTest, ADamagedLedgerIsReadOnly) {
       std::string(Message(
           service->Submit(Ask(brain::BudgetAct::kGrant, brain::Business("retail"), brain::Coins(5)), false)
               .status())),
-      HasSubstr("restore it from a backup"));
+      HasSubstr("restore the store from a backup"));
 }
 
 TEST_F(BudgetServiceTest, ADefinitionThatCannotBeStaysOut) {

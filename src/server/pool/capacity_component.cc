@@ -1,7 +1,6 @@
 #include "server/pool/capacity_component.h"
 
 #include "common/base/strings.h"
-#include "common/base/whole_file.h"
 
 namespace taut::server {
 namespace {
@@ -12,7 +11,7 @@ constexpr int64_t kHourSeconds = 3600;
 }  // namespace
 
 CapacityComponent::CapacityComponent(Parts parts, const DaemonContext& context)
-    : parts_(std::move(parts)), context_(context), file_(context.FileBeside(".capacity")) {}
+    : parts_(std::move(parts)), context_(context), state_("capacity", "the state of capacity", context) {}
 
 std::span<const std::string_view> CapacityComponent::after() const {
   static constexpr std::string_view kAfter[] = {"machines", "quota", "prices"};
@@ -47,17 +46,17 @@ CellCapacity CapacityComponent::Now() const {
 }
 
 void CapacityComponent::Load() {
-  const std::optional<std::string> bytes = file_.empty() ? std::nullopt : ReadWhole(file_);
+  const absl::StatusOr<std::optional<std::string>> bytes = state_.Read();
   const std::optional<WindowId> stored = context_.control->view()->window;
-  if (bytes.has_value()) {
-    absl::Status loaded = service_->LoadState(*bytes);
+  if (!bytes.ok() || bytes->has_value()) {
+    absl::Status loaded = bytes.ok() ? service_->LoadState(**bytes) : bytes.status();
     if (loaded.ok() && service_->window().has_value() && service_->window() > stored) {
       service_->Clear();
       loaded = absl::FailedPreconditionError("it is newer than the store: of another one");
     }
     if (!loaded.ok())
       context_.log->Warn(
-          StrCat(file_, ": ", Message(loaded),
+          StrCat("the state of capacity: ", Message(loaded),
                  "; the history of capacity and the promises of it are lost, and begin again"));
   }
   if (stored.has_value()) service_->Show(Now());
@@ -81,17 +80,7 @@ void CapacityComponent::OnPast(const ClosedWindow& window) {
 }
 
 void CapacityComponent::Save() {
-  if (file_.empty() || !service_->window().has_value()) return;
-  const absl::Status s = WriteWhole(file_, service_->SaveState());
-  if (!s.ok()) ++failed_saves_;
-  const std::string now(Message(s));
-  if (now == said_) return;
-  if (s.ok()) {
-    context_.log->Info("the state of capacity is written again");
-  } else {
-    context_.log->Error(StrCat("the state of capacity: ", now));
-  }
-  said_ = now;
+  if (state_.kept() && service_->window().has_value()) state_.WriteOrLog(service_->SaveState());
 }
 
 void CapacityComponent::Collect(MetricsText& out) const {
@@ -130,7 +119,7 @@ void CapacityComponent::Collect(MetricsText& out) const {
               static_cast<double>(view->measured_hours[IndexOf(r)] * kHourSeconds), {{"resource", Name(r)}});
   }
   out.Counter("tautd_capacity_failed_saves_total", "Times that the state of capacity could not be written.",
-              failed_saves_.load());
+              state_.failed_writes());
 }
 
 }  // namespace taut::server

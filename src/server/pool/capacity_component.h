@@ -1,11 +1,11 @@
-// The daemon's capacity service: passes each closed window to it, and keeps its file beside the store.
+// The daemon's capacity service: passes each closed window to it, and keeps its state in the store.
 #pragma once
 
-#include <atomic>
 #include <optional>
 #include <string>
 
 #include "server/control/component.h"
+#include "server/control/kept_state.h"
 #include "server/pool/capacity_service.h"
 #include "server/pool/machines_component.h"
 #include "server/pool/prices_component.h"
@@ -29,7 +29,7 @@ class CapacityComponent final : public Component {
   std::span<const std::string_view> after() const override;
   // Null before Start.
   CapacityService* service() { return service_.has_value() ? &*service_ : nullptr; }
-  // Reads the file "STORE.capacity". Damage is logged, and the service starts empty.
+  // Reads the state. Damage is logged, and the service starts empty.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   // Logs each failure once.
@@ -45,11 +45,9 @@ class CapacityComponent final : public Component {
 
   const Parts parts_;
   const DaemonContext& context_;
-  const std::string file_;  // "": none
+  KeptState state_;
   std::optional<JobTiers> tiers_;
   std::optional<CapacityService> service_;
-  std::string said_;  // last failure that was logged
-  std::atomic<uint64_t> failed_saves_ = 0;
 };
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Saves and restores the capacity service. docs/reference/formats.md, "The file of capacity".
+// Saves and restores the capacity service. docs/reference/formats.md, "The state of capacity".
 #include <algorithm>
 
 #include "common/histogram/checkpoint.h"

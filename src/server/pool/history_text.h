@@ -1,4 +1,4 @@
-// State of the quota service beside its requests, as JSON for the file beside the store.
+// State of the quota service beside its requests, as JSON.
 // docs/reference/formats.md, "The history of quota".
 #pragma once
 

@@ -1,4 +1,4 @@
-// Saves and restores the machine service. docs/reference/formats.md, "The file of machines".
+// Saves and restores the machine service. docs/reference/formats.md, "The state of machines".
 #include <cmath>
 
 #include "common/histogram/checkpoint.h"

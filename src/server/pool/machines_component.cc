@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/base/strings.h"
-#include "common/base/whole_file.h"
 #include "common/net/clocks.h"
 
 namespace taut::server {
@@ -18,7 +17,7 @@ constexpr int kWindowsOfLargeState = 6;
 MachinesComponent::MachinesComponent(const MachinesConfig& config, const DaemonContext& context,
                                      std::vector<const PlacementSource*> sources)
     : context_(context),
-      file_(context.FileBeside(".machines")),
+      state_("machines", "the state of machines", context),
       sources_(std::move(sources)),
       service_(MachineOptions{.risk = config.risk, .reservation = {}}) {}
 
@@ -40,19 +39,19 @@ PerResource<double> MachinesComponent::Largest() const {
 }
 
 void MachinesComponent::Load() {
-  const std::optional<std::string> bytes = file_.empty() ? std::nullopt : ReadWhole(file_);
-  if (!bytes.has_value()) return;
-  absl::Status loaded = service_.LoadState(*bytes);
+  const absl::StatusOr<std::optional<std::string>> bytes = state_.Read();
+  if (bytes.ok() && !bytes->has_value()) return;
+  absl::Status loaded = bytes.ok() ? service_.LoadState(**bytes) : bytes.status();
   const std::optional<WindowId> stored = context_.control->view()->window;
   if (loaded.ok() && service_.View()->window.has_value() && service_.View()->window > stored) {
     service_.Clear();
     loaded = absl::FailedPreconditionError("it is newer than the store: of another one");
   }
   if (loaded.ok()) {
-    context_.log->Info(StrCat(service_.View()->machines.size(), " machines restored from ", file_));
+    context_.log->Info(StrCat(service_.View()->machines.size(), " machines restored"));
   } else {
-    context_.log->Warn(
-        StrCat(file_, ": ", Message(loaded), "; what was known of machines is lost, and is learnt again"));
+    context_.log->Warn(StrCat("the state of machines: ", Message(loaded),
+                              "; what was known of machines is lost, and is learnt again"));
   }
 }
 
@@ -76,21 +75,12 @@ void MachinesComponent::OnTick(const TickEvents& events) {
 
 void MachinesComponent::Save() {
   windows_ = 0;
-  if (file_.empty() || !service_.View()->window.has_value()) return;
+  if (!state_.kept() || !service_.View()->window.has_value()) return;
   const double start = SteadySeconds();
   const std::string bytes = service_.SaveState();
   state_bytes_ = bytes.size();
-  const absl::Status s = WriteWhole(file_, bytes);
+  state_.WriteOrLog(bytes);
   save_s_ = SteadySeconds() - start;
-  if (!s.ok()) ++failed_saves_;
-  const std::string now(Message(s));
-  if (now == said_) return;
-  if (s.ok()) {
-    context_.log->Info("the state of machines is written again");
-  } else {
-    context_.log->Error(StrCat("the state of machines: ", now));
-  }
-  said_ = now;
 }
 
 void MachinesComponent::Collect(MetricsText& out) const {
@@ -138,7 +128,7 @@ void MachinesComponent::Collect(MetricsText& out) const {
     days("passed", counts.passed);
   }
   out.Counter("tautd_machines_failed_saves_total", "Times that the state of machines could not be written.",
-              failed_saves_.load());
+              state_.failed_writes());
   out.Gauge("tautd_machines_pass_seconds", "Duration of the last pass over the machines.", pass_s_.load());
   out.Gauge("tautd_machines_save_seconds", "Duration of the last save of their state.", save_s_.load());
 }

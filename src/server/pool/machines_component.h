@@ -1,5 +1,5 @@
 // The daemon's machines: passes each closed window and the sources' placement to the service, and keeps its
-// file.
+// state in the store.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/control/component.h"
+#include "server/control/kept_state.h"
 #include "server/control/placement.h"
 #include "server/pool/machine_service.h"
 
@@ -23,7 +24,7 @@ class MachinesComponent final : public Component {
   const MachineService* service() const { return &service_; }
   // Returns the largest machine's amounts by Resource; 0 if unknown. Thread-safe.
   PerResource<double> Largest() const;
-  // Reads the file "STORE.machines". Damage is logged, and the service starts empty.
+  // Reads the state. Damage is logged, and the service starts empty.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   // Logs each failure once.
@@ -35,13 +36,11 @@ class MachinesComponent final : public Component {
   void OnTick(const TickEvents& events);
 
   const DaemonContext& context_;
-  const std::string file_;  // "": none
+  KeptState state_;
   const std::vector<const PlacementSource*> sources_;
   MachineService service_;
   size_t state_bytes_ = 0;  // at the last save
   int windows_ = 0;         // since the last save
-  std::string said_;        // last failure that was logged
-  std::atomic<uint64_t> failed_saves_ = 0;
   std::atomic<double> pass_s_ = 0, save_s_ = 0;
 };
 

@@ -1,13 +1,11 @@
-// A kill between the saves of two components: each goes on from its own file, beside a store that is newer.
+// A kill between the saves of two components: each goes on from its own state, with passes that are newer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "common/histogram/grid.h"
 #include "common/testing/recorded_log.h"
-#include "common/testing/temp_dir.h"
 #include "server/control/actuator.h"
 #include "server/control/in_memory_placement.h"
 #include "server/pool/capacity_component.h"
@@ -27,10 +25,10 @@ constexpr int64_t kFromSeconds = int64_t{kMidnight} * kWindowSeconds;
 // A daemon with the machines of its agents, from its start to a kill: nothing is saved at its end.
 class Process {
  public:
-  Process(InMemoryStore& store, const std::string& store_path)
+  Process(InMemoryStore& store, InMemoryStates& states)
       : control_(ControlOptions(), *MappingRules::Compile(BuiltinRules()),
                  {&store, &store, &actuator_, [] { return 0.0; }}),
-        context_{.control = &control_, .log = &log_, .store_path = store_path, .now = [] {
+        context_{.control = &control_, .log = &log_, .states = &states, .now = [] {
                    return Timestamp::FromSeconds(kFromSeconds);
                  }} {
     PlacedMachine machine{.name = "m", .capacity = {16.0, 64e9}};
@@ -94,23 +92,21 @@ class PoolKill : public testing::Test {
  protected:
   static constexpr int kKilled = 41, kEnd = 72;  // machines are saved with window 40, capacity with 38
   PoolKill() {
-    Process whole(whole_store_, dir_.File("whole.db"));
+    Process whole(whole_store_, whole_store_.states());
     whole.Close(0, kEnd);
     machines_ = whole.machines().SaveState();
     used_ = whole.UsedByHour();
-    Process(store_, path_).Close(0, kKilled);
+    Process(store_, store_.states()).Close(0, kKilled);
   }
 
-  TempDir dir_{TempDir::Where::kMemory};
   InMemoryStore whole_store_, store_;
-  const std::string path_ = dir_.File("killed.db");
   // Without a kill.
   std::string machines_;
   std::vector<std::optional<double>> used_;
 };
 
 TEST_F(PoolKill, WhatWasSavedLaterLosesNothingAndTheOtherOnlyTheWindowsBetween) {
-  Process after(store_, path_);
+  Process after(store_, store_.states());
   EXPECT_EQ(after.machines().View()->window, WindowId{kMidnight + kKilled - 1});
   EXPECT_EQ(after.capacity().window(), WindowId{kMidnight + kKilled - 3});
   EXPECT_THAT(after.log(), Each(Not(HasSubstr("lost"))));
@@ -127,11 +123,10 @@ TEST_F(PoolKill, WhatWasSavedLaterLosesNothingAndTheOtherOnlyTheWindowsBetween) 
 
 // A state of many machines is written with every sixth window.
 TEST_F(PoolKill, MachinesThatWereSavedBeforeCapacityAreShownWhenTheNextWindowCloses) {
-  const std::string file = path_ + ".machines", older = dir_.File("older");
-  std::filesystem::copy_file(file, older);
-  Process(store_, path_).Close(kKilled, kKilled + 4);
-  std::filesystem::rename(older, file);
-  Process after(store_, path_);
+  const std::string older = (*store_.states().Get("machines")).value();
+  Process(store_, store_.states()).Close(kKilled, kKilled + 4);
+  ASSERT_TRUE(store_.states().Put("machines", older).ok());
+  Process after(store_, store_.states());
   EXPECT_EQ(after.machines().View()->window, WindowId{kMidnight + kKilled - 1});
   EXPECT_EQ(after.capacity().window(), WindowId{kMidnight + kKilled + 3});
   EXPECT_EQ(after.capacity().View()->latest->source, CapacitySource::kNone) << "they are of another window";
@@ -141,9 +136,9 @@ TEST_F(PoolKill, MachinesThatWereSavedBeforeCapacityAreShownWhenTheNextWindowClo
   EXPECT_THAT(after.log(), Each(Not(HasSubstr("lost"))));
 }
 
-TEST_F(PoolKill, FilesThatAreNewerThanTheStoreAreOfAnotherOne) {
+TEST_F(PoolKill, StatesThatAreNewerThanTheStoreAreOfAnotherOne) {
   InMemoryStore empty;
-  const Process after(empty, path_);
+  const Process after(empty, store_.states());
   EXPECT_FALSE(after.machines().View()->window.has_value());
   EXPECT_FALSE(after.capacity().window().has_value());
   EXPECT_THAT(after.log(), testing::ElementsAre(HasSubstr("what was known of machines is lost"),

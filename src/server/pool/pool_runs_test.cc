@@ -77,7 +77,7 @@ TEST_F(PoolRuns, RequestsForQuotaOutliveAKillAndAWrongQuotaFileEndsTheStart) {
   EXPECT_THAT(std::string(Message(wrong.Start())), HasSubstr("quota.file: "));
 }
 
-TEST_F(PoolRuns, APriceFileThatBillsThePastOtherwiseIsRecordedBesideTheStore) {
+TEST_F(PoolRuns, APriceFileThatBillsThePastOtherwiseIsRecordedInTheStore) {
   const auto file = [&](std::string_view price) {
     return dir_.Write("prices.yaml",
                       StrCat("currency: EUR\ntiers:\n  - {name: production, prices: [{core_hour: ", price,

@@ -1,17 +1,13 @@
 #include "server/pool/prices_component.h"
 
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "brain/economy/metering.h"
 #include "common/base/strings.h"
-#include "common/base/whole_file.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/price_file.h"
-#include "server/config/price_record.h"
 #include "server/pool/bills.h"
 
 namespace taut::server {
@@ -49,41 +45,38 @@ absl::Status PricesComponent::Start() {
   return absl::OkStatus();
 }
 
-void PricesComponent::Write(const std::string& path, const std::string& record) const {
-  if (const absl::Status s = WriteWhole(path, record); !s.ok()) {
+void PricesComponent::Write(const PriceRecord& record) {
+  if (const absl::Status s = record_.Write(ToText(record)); !s.ok()) {
     context_.log->Error(
         StrCat("the record of prices stays as it was, and the next start compares with that: ", Message(s)));
   }
 }
 
 void PricesComponent::Record(std::string text, int64_t now_s) {
-  const std::string path = context_.FileBeside(".prices");
-  if (path.empty()) return;
+  if (!record_.kept()) return;
   PriceRecord record;
-  const std::optional<std::string> stored = ReadWhole(path);
-  absl::StatusOr<PriceRecord> read =
-      stored.has_value() ? ParsePriceRecord(*stored, path) : absl::StatusOr<PriceRecord>(PriceRecord());
+  const absl::StatusOr<std::optional<std::string>> stored = record_.Read();
+  absl::Status read = stored.status();
+  if (read.ok() && stored->has_value()) {
+    absl::StatusOr<PriceRecord> parsed = ParsePriceRecord(**stored, "the record of prices");
+    read = parsed.status();
+    if (parsed.ok()) record = *std::move(parsed);
+  }
   if (!read.ok()) {
     // It is unknown whether this file changes past bills; bills contain this notice.
-    std::error_code kept;
-    std::filesystem::rename(path, path + ".damaged", kept);
-    context_.log->Error(StrCat("the record of prices cannot be read: ", Message(read.status()), "; it is ",
-                               path, ".damaged now, and earlier changes of prices are not shown with bills"));
+    context_.log->Error(StrCat("the record of prices cannot be read: ", Message(read),
+                               "; earlier changes of prices are not shown with bills"));
     record.changes.push_back({now_s,
                               {-brain::kMaxBillSeconds, now_s,
                                "the prices before are not known: their record could not be read"}});
     record.file = std::move(text);
-    Write(path, ToText(record));
-    changes_ = std::move(record.changes);
-    return;
-  }
-  record = *std::move(read);
-  if (!stored.has_value() || record.file != text) {
+    Write(record);
+  } else if (!stored->has_value() || record.file != text) {
     for (const brain::SeenPriceChange& seen : TakePriceFile(std::move(text), *pricing_, now_s, record)) {
       context_.log->Act(LogLevel::kWarning, "past_prices_changed",
                         {{"what", seen.change.what}, {"until", FormatTime(seen.change.to_s)}});
     }
-    Write(path, ToText(record));
+    Write(record);
   }
   changes_ = std::move(record.changes);
 }

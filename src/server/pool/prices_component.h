@@ -1,4 +1,4 @@
-// The daemon's price file: read, checked, and recorded beside the store.
+// The daemon's price file: read, checked, and recorded in the store.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,9 @@
 #include "absl/status/statusor.h"
 #include "brain/economy/price_change.h"
 #include "brain/economy/pricing.h"
+#include "server/config/price_record.h"
 #include "server/control/component.h"
+#include "server/control/kept_state.h"
 
 namespace taut::server {
 
@@ -21,7 +23,7 @@ absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::strin
 class PricesComponent final : public Component {
  public:
   PricesComponent(PricesConfig config, const DaemonContext& context)
-      : config_(std::move(config)), context_(context) {}
+      : config_(std::move(config)), context_(context), record_("prices", "the record of prices", context) {}
 
   std::string_view name() const override { return "prices"; }
   // Errors as ReadPrices. An error of the record is only logged.
@@ -34,10 +36,11 @@ class PricesComponent final : public Component {
  private:
   // Adds the changes of past prices by `text` to the record. A store in memory has no record.
   void Record(std::string text, int64_t now_s);
-  void Write(const std::string& path, const std::string& record) const;
+  void Write(const PriceRecord& record);
 
   const PricesConfig config_;
   const DaemonContext& context_;
+  KeptState record_;
   std::optional<brain::Pricing> pricing_;
   std::vector<brain::SeenPriceChange> changes_;
 };

@@ -5,12 +5,9 @@
 
 #include "brain/economy/quota_tree.h"
 #include "common/base/strings.h"
-#include "common/base/whole_file.h"
 #include "server/auth/oidc_setup.h"
 #include "server/config/budget_file.h"
 #include "server/config/quota_file.h"
-#include "server/store/in_memory_request_log.h"
-#include "server/store/request_log_file.h"
 
 namespace taut::server {
 namespace {
@@ -26,14 +23,6 @@ GroupRuleOptions RulesOf(const QuotaConfig& config) {
 }
 
 }  // namespace
-
-absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
-                                                           std::string_view suffix) {
-  if (store_path == "memory") return std::make_unique<InMemoryRequestLog>();
-  absl::StatusOr<std::unique_ptr<RequestLogFile>> file = RequestLogFile::Open(StrCat(store_path, suffix));
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<RequestLog>(*std::move(file));
-}
 
 absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings) {
   absl::StatusOr<QuotaFile> file = ReadQuotaFile(config.file);
@@ -81,15 +70,12 @@ absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& opti
 }
 
 QuotaComponent::QuotaComponent(Options options, const DaemonContext& context)
-    : options_(std::move(options)), context_(context), history_file_(context.FileBeside(".quota")) {}
+    : options_(std::move(options)), context_(context), history_("quota", "the history of quota", context) {}
 
 absl::Status QuotaComponent::Start() {
   std::vector<std::string> warnings;
   absl::StatusOr<brain::QuotaSpec> spec = ReadQuota(options_.config, warnings);
   if (!spec.ok()) return spec.status();
-  absl::StatusOr<std::unique_ptr<RequestLog>> log = OpenRequestLog(context_.store_path, ".requests");
-  if (!log.ok()) return log.status();
-  log_ = *std::move(log);
   QuotaService::Options options;
   options.groups = RulesOf(options_.config);
   options.requests.start_within_s = options_.config.start_within_s;
@@ -97,7 +83,7 @@ absl::Status QuotaComponent::Start() {
   options.requests.held = options_.held;
   options.gone_after_s = options_.config.gone_after_s;
   options.keep_ended_days = options_.keep_days;
-  options.log = log_.get();
+  options.log = &context_.states->requests();
   options.now = context_.cell_now;
   options.doubt = context_.clock_doubt;
   options.on_change = [this](const brain::QuotaRequest& request) { SayChange(request); };
@@ -130,20 +116,17 @@ void QuotaComponent::SayChange(const brain::QuotaRequest& r) const {
 }
 
 void QuotaComponent::Load() {
-  const std::optional<std::string> bytes = history_file_.empty() ? std::nullopt : ReadWhole(history_file_);
-  if (!bytes.has_value()) return;
-  if (const absl::Status s = service_->LoadState(*bytes); !s.ok())
-    context_.log->Warn(StrCat(history_file_, ": ", Message(s), "; what groups had in use before is lost"));
+  const absl::StatusOr<std::optional<std::string>> bytes = history_.Read();
+  if (bytes.ok() && !bytes->has_value()) return;
+  if (const absl::Status s = bytes.ok() ? service_->LoadState(**bytes) : bytes.status(); !s.ok())
+    context_.log->Warn(
+        StrCat("the history of quota: ", Message(s), "; what groups had in use before is lost"));
   saved_ = service_->times();
 }
 
 void QuotaComponent::Save() {
   saved_ = service_->times();
-  if (history_file_.empty()) return;
-  const std::string now(Message(WriteWhole(history_file_, service_->SaveState())));
-  if (now == said_of_file_) return;
-  if (!now.empty()) context_.log->Error(StrCat("the history of quota is not kept: ", now));
-  said_of_file_ = now;
+  if (history_.kept()) history_.WriteOrLog(service_->SaveState());
 }
 
 void QuotaComponent::SaveIfDue(double steady_s) {

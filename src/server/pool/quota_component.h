@@ -1,4 +1,4 @@
-// The daemon's quota: its file, the log of requests beside the store, and periodic work.
+// The daemon's quota: its file, the log of requests and the history in the store, and periodic work.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "server/control/component.h"
+#include "server/control/kept_state.h"
 #include "server/pool/quota_service.h"
-#include "server/store/request_log.h"
 
 namespace taut::server {
-
-// Opens the log with this suffix beside the store; in memory for the store "memory".
-absl::StatusOr<std::unique_ptr<RequestLog>> OpenRequestLog(const std::string& store_path,
-                                                           std::string_view suffix);
 
 // Returns the quota of a file. InvalidArgument or NotFound with all errors, one per line. `warnings`:
 // sentences.
@@ -49,7 +45,7 @@ class QuotaComponent final : public Component {
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Writes the use by hour, and which jobs count, to "STORE.quota". Logs each failure once.
+  // Saves the use by hour, and which jobs count. Logs each failure once.
   void Save() override;
 
  private:
@@ -60,13 +56,12 @@ class QuotaComponent final : public Component {
 
   const Options options_;
   const DaemonContext& context_;
-  const std::string history_file_;  // "": none
-  std::unique_ptr<RequestLog> log_;
+  KeptState history_;
   std::unique_ptr<QuotaService> service_;
   double next_s_ = 0;
-  QuotaService::Times saved_;        // times of the saved state
-  std::optional<double> saved_s_;    // absent: not saved since the start
-  std::string said_, said_of_file_;  // last failures that were logged
+  QuotaService::Times saved_;      // times of the saved state
+  std::optional<double> saved_s_;  // absent: not saved since the start
+  std::string said_;               // last failure that was logged
 };
 
 }  // namespace taut::server

@@ -70,6 +70,9 @@ SqliteStore::Options OptionsFor(const TempDir& dir) {
   if (!store.ok()) _exit(1);
   for (uint64_t number = first;; ++number) {
     if (!(*store)->Commit(MakePass(number).View()).ok()) _exit(2);
+    States& states = (*store)->states();
+    const RequestLogEntry entry{number, static_cast<int64_t>(number), "ann", StrCat(number)};
+    if (!states.budgets().Append({&entry, 1}).ok() || !states.Put("machines", entry.text).ok()) _exit(5);
     if (write(report, &number, sizeof(number)) != sizeof(number)) _exit(3);
     if (number % 3 == 0 && !(*store)->Maintain(WindowOf(number)).ok()) _exit(4);
   }
@@ -92,6 +95,25 @@ uint64_t KillAWriter(const SqliteStore::Options& options, uint64_t first, std::c
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status)) << "the writer ended by itself: " << WEXITSTATUS(status);
   return last;
+}
+
+// The entries of the ledger, each one there once and in order, and the newest state.
+std::pair<uint64_t, uint64_t> ReadStates(States& states) {
+  uint64_t entries = 0;
+  EXPECT_TRUE(states.budgets()
+                  .Read([&](const RequestLogEntry& e) { EXPECT_EQ(e.text, StrCat(++entries)); },
+                        [](const std::string& damage) { ADD_FAILURE() << damage; })
+                  .ok());
+  const auto state = states.Get("machines");
+  EXPECT_TRUE(state.ok()) << state.status();
+  return {entries, state.ok() && state->has_value() ? std::stoull(**state) : 0};
+}
+
+void FillStates(uint64_t entries, uint64_t passes, States& states) {
+  while (++entries <= passes) {
+    const RequestLogEntry entry{entries, 0, "ann", StrCat(entries)};
+    EXPECT_TRUE(states.budgets().Append({&entry, 1}).ok());
+  }
 }
 
 TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
@@ -138,6 +160,10 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
       ASSERT_TRUE(days.ok()) << days.status();
       EXPECT_EQ(days->size(), n <= pass ? size_t{kPastDays} : 0) << "the past of pass " << n;
     }
+    const auto [entries, state] = ReadStates((*store)->states());
+    EXPECT_GE(state, acknowledged);
+    EXPECT_GE(entries, state);
+    EXPECT_GE(pass, entries);
     const std::string restored = RestoreText(**store);
     for (uint64_t n = pass; n > 0 && n + 5 > pass; --n) {
       EXPECT_NE(restored.find(Text(MakePass(n).checkpoints[0])), std::string::npos);
@@ -145,6 +171,8 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
     EXPECT_TRUE(absl::IsAlreadyExists((*store)->Commit(MakePass(pass).View())));
     EXPECT_TRUE((*store)->damage().empty());
     if (HasFailure()) return;
+    // What the kill cut off is made up for, so that the numbers go on.
+    FillStates(entries, pass, (*store)->states());
     next = pass + 1;
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/store/in_memory_states.h"
 #include "server/store/pass_rules.h"
 #include "server/store/store.h"
 
@@ -39,13 +40,15 @@ class InMemoryStore final : public Store, public History {
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
+  InMemoryStates& states() { return states_; }
+
  private:
   // Returns the newest setting ID of each job and key. REQUIRES mutex_.
   std::map<std::pair<std::string, std::string>, uint64_t> NewestSettings() const;
   uint64_t LastOom() const;
 
   const Retention keep_;
-  std::mutex mutex_;  // guards all members below
+  std::mutex mutex_;  // guards all members below but states_
   PassEnds ends_;
   std::map<uint32_t, JobRecord> jobs_;
   std::map<uint32_t, int64_t> forgotten_;  // time of forgetting
@@ -60,6 +63,7 @@ class InMemoryStore final : public Store, public History {
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;
+  InMemoryStates states_;  // has locks of its own
 };
 
 }  // namespace taut::server

@@ -150,6 +150,17 @@ void LosePower(const TempDir& from, const TempDir& to, double lucky, std::mt1993
   }
 }
 
+// A pass that was acknowledged syncs what was written before it.
+void ExpectAll(int last, States& states) {
+  int entries = 0;
+  EXPECT_TRUE(states.budgets()
+                  .Read([&](const RequestLogEntry& e) { EXPECT_EQ(e.text, StrCat(entries++)); },
+                        [](const std::string& damage) { ADD_FAILURE() << damage; })
+                  .ok());
+  EXPECT_EQ(entries, last + 1);
+  EXPECT_EQ(*states.Get("machines"), StrCat(last));
+}
+
 // Passes, and after each a loss of power, of which a copy is opened. `look` gets how many passes are there
 // and how many were acknowledged.
 void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size_t, size_t)> look) {
@@ -168,6 +179,9 @@ void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size
   for (int i = 0; i < passes; ++i) {
     OwnedPass pass = maker.Pass(12);
     pass.checkpoints = {{static_cast<uint32_t>(i % 3), {i}, std::string(800'000, 'c')}};  // the log wraps
+    const RequestLogEntry entry{static_cast<uint64_t>(i), i, "ann", StrCat(i)};
+    ASSERT_TRUE((*store)->states().budgets().Append({&entry, 1}).ok());
+    ASSERT_TRUE((*store)->states().Put("machines", entry.text).ok());
     ASSERT_TRUE((*store)->Commit(pass.View()).ok());
     if (i % 4 == 0) {
       ASSERT_TRUE((*store)->Maintain({maker.next_window() - 1}).ok());
@@ -183,6 +197,7 @@ void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size
     ASSERT_TRUE((*reopened)->damage().empty());
     const auto found = std::ranges::find(states, state);
     ASSERT_NE(found, states.end()) << "pass " << i << ": a state that never was";
+    if (sync == SqliteStore::Sync::kPowerLoss) ExpectAll(i, (*reopened)->states());
     look(static_cast<size_t>(found - states.begin()), states.size() - 1);
   }
 }

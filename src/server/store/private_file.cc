@@ -27,6 +27,15 @@ std::optional<FileIdentity> IdentityOf(const std::string& path) {
   return FileIdentity{info.st_dev, info.st_ino};
 }
 
+absl::Status FilePlace::Check() const {
+  const std::optional<FileIdentity> now = IdentityOf(path_);
+  if (now.has_value() && now == identity_) return absl::OkStatus();
+  return absl::UnavailableError(
+      StrCat(path_, ": the file was ", now ? "replaced by another file" : "deleted or moved away",
+             " while it was in use, so decisions would be lost; move it back, or stop tautd, restore a "
+             "backup and start it (without a backup it starts with an empty store)"));
+}
+
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

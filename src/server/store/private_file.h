@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -20,6 +21,20 @@ struct FileIdentity {
 };
 // Returns nullopt if no file has this name.
 std::optional<FileIdentity> IdentityOf(const std::string& path);
+
+// Tells whether an open file is still at its path. Thread-safe.
+class FilePlace {
+ public:
+  // REQUIRES that the file exists.
+  explicit FilePlace(std::string path) : path_(std::move(path)), identity_(IdentityOf(path_)) {}
+  const std::string& path() const { return path_; }
+  // Unavailable, with the remedy: the file was deleted, moved or replaced, and writes to it would be lost.
+  absl::Status Check() const;
+
+ private:
+  const std::string path_;
+  const std::optional<FileIdentity> identity_;
+};
 
 // Syncs the file's directory, without which a new file may be missing after a loss of power. Unavailable on
 // an error.

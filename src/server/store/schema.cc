@@ -78,6 +78,15 @@ ALTER TABLE ooms ADD COLUMN since_s INTEGER;
     R"(
 ALTER TABLE jobs ADD COLUMN parts BLOB NOT NULL DEFAULT x'';
 )",
+    // 11
+    R"(
+CREATE TABLE states(name TEXT PRIMARY KEY, bytes BLOB NOT NULL, sum INTEGER NOT NULL) STRICT;
+CREATE TABLE request_log(id INTEGER PRIMARY KEY, request INTEGER NOT NULL, time_s INTEGER NOT NULL,
+                         who TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
+CREATE INDEX request_log_by_request ON request_log(request);
+CREATE TABLE budget_ledger(id INTEGER PRIMARY KEY, request INTEGER NOT NULL, time_s INTEGER NOT NULL,
+                           who TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
+)",
 };
 
 static_assert(std::size(kMigrations) == kStoreVersion);
@@ -98,7 +107,10 @@ constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
                                                            {"account_windows", "key"},
                                                            {"account_hours", "key"},
                                                            {"account_days", "key"},
-                                                           {"account_late", "id"}};
+                                                           {"account_late", "id"},
+                                                           {"states", "rowid"},
+                                                           {"request_log", "id"},
+                                                           {"budget_ledger", "id"}};
 
 // Up to this size, a file is checked completely when it is opened; a larger one only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;

@@ -12,7 +12,7 @@ namespace taut::server {
 
 inline constexpr int32_t kStoreApplicationId = 0x54415554;  // "TAUT": identifies our files, also for `file`
 
-inline constexpr size_t kStoreVersion = 10;  // version of the tables: the number of migrations
+inline constexpr size_t kStoreVersion = 11;  // version of the tables: the number of migrations
 // Migration i makes version i + 1 of version i. Released migrations never change.
 std::span<const char* const> StoreMigrations();
 

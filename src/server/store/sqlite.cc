@@ -147,9 +147,11 @@ absl::Status Damaged(std::string_view path, std::string_view what) {
 }
 
 absl::StatusOr<std::unique_ptr<Transaction>> Transaction::Begin(Database& db, Kind kind) {
+  std::unique_lock<WriteTurns> turn;
+  if (kind == Kind::kWrite && db.turns_ != nullptr) turn = std::unique_lock(*db.turns_);
   const absl::Status begun = db.Execute(kind == Kind::kRead ? "BEGIN" : "BEGIN IMMEDIATE");
   if (!begun.ok()) return begun;
-  return std::unique_ptr<Transaction>(new Transaction(db));
+  return std::unique_ptr<Transaction>(new Transaction(db, std::move(turn)));
 }
 
 Transaction::~Transaction() {

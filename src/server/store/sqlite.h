@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/store/write_turns.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -103,6 +106,8 @@ class Database {
   int64_t changes() const;  // rows changed by the last statement that wrote
   bool in_transaction() const;
   const std::string& path() const { return path_; }
+  // Transactions that write take turns with those of other connections, by `turns`, which outlives it.
+  void TakeTurns(WriteTurns* turns) { turns_ = turns; }
 
   // Returns the error of the last call, which returned `code`:
   //   Unavailable         no space, an I/O error, locked: retry
@@ -115,9 +120,11 @@ class Database {
 
  private:
   friend class Statement;
+  friend class Transaction;
   Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
   std::string path_;
   sqlite3* handle_;
+  WriteTurns* turns_ = nullptr;
 };
 
 // Returns DataLoss that names the file, the damage and the remedy.
@@ -136,7 +143,8 @@ class Transaction {
   absl::Status Commit();
 
  private:
-  explicit Transaction(Database& db) : db_(db) {}
+  Transaction(Database& db, std::unique_lock<WriteTurns> turn) : turn_(std::move(turn)), db_(db) {}
+  const std::unique_lock<WriteTurns> turn_;
   Database& db_;
 };
 

@@ -18,6 +18,8 @@
 #include "server/store/restorer.h"
 #include "server/store/schema.h"
 #include "server/store/sqlite.h"
+#include "server/store/state_import.h"
+#include "server/store/state_rows.h"
 
 namespace taut::server {
 namespace {
@@ -76,6 +78,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
   }
   if (status.ok()) status = CheckStructure(**db);
   if (status.ok()) status = SyncDirectoryOf(options.path);
+  if (status.ok()) status = ImportFilesBeside(**db);
   if (!status.ok()) return status;
   return db;
 }
@@ -91,19 +94,21 @@ struct SqliteStore::Parts {
         restorer(db.get(), &damage),
         maintenance(db.get(), &damage, options.keep, options.regroup_after_hours),
         readers(options.path, &damage),
-        path(options.path),
-        identity(IdentityOf(options.path)) {}
+        place(options.path) {
+    db->TakeTurns(&turns);
+  }
 
   DamageLog damage;
   std::unique_ptr<FileLock> lock, of_file;  // of_file: only if the file has several names
+  WriteTurns turns;
   std::unique_ptr<Database> db;
   PassWriter writer;
   Restorer restorer;
   Maintenance maintenance;
   ReaderPool readers;
   PassEnds ends;
-  const std::string path;
-  const std::optional<FileIdentity> identity;
+  const FilePlace place;
+  std::unique_ptr<StateRows> states;
 };
 
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -128,6 +133,9 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Open(const Options& op
   if (!ends.ok()) return ends.status();
   parts->ends = *ends;
   parts->of_file = std::move(of_file);
+  auto states = StateRows::Open(&parts->place, &parts->turns);
+  if (!states.ok()) return states.status();
+  parts->states = *std::move(states);
   return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
 }
 
@@ -182,15 +190,9 @@ absl::Status SqliteStore::ReadWindows(WindowId after,
   return parts_->restorer.ReadWindows(after, yield);
 }
 
-absl::Status SqliteStore::Check() {
-  const std::optional<FileIdentity> now = IdentityOf(parts_->path);
-  const std::optional<FileIdentity>& mine = parts_->identity;
-  if (now.has_value() && now == mine) return absl::OkStatus();
-  return absl::UnavailableError(
-      StrCat(parts_->path, ": the file was ", now ? "replaced by another file" : "deleted or moved away",
-             " while it was in use, so decisions would be lost; move it back, or stop tautd, restore a "
-             "backup and start it (without a backup it starts with an empty store)"));
-}
+absl::Status SqliteStore::Check() { return parts_->place.Check(); }
+
+States& SqliteStore::states() { return *parts_->states; }
 
 absl::StatusOr<bool> SqliteStore::Maintain(WindowId now) {
   const absl::StatusOr<bool> more = parts_->maintenance.Forget(now);

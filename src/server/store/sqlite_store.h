@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "server/store/pass_rules.h"
+#include "server/store/states.h"
 #include "server/store/store.h"
 
 namespace taut::server {
 
-// One thread calls the functions of Store; any thread calls the functions of History, over read connections.
-// Readers and the writer do not wait for each other. Damage of single blocks is not an error: the rest is
-// read, and damage() lists what was skipped. Other damage is DataLoss, with the remedy.
+// One thread calls the functions of Store; any thread calls the functions of History and States, over
+// connections of their own. Readers and writers do not wait for each other; writers take turns. Damage of
+// single blocks is not an error: the rest is read, and damage() lists what was skipped. Other damage is
+// DataLoss, with the remedy.
 class SqliteStore final : public Store, public History {
  public:
   enum class Sync : uint8_t {
@@ -66,6 +68,8 @@ class SqliteStore final : public Store, public History {
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
+  // Valid as long as the store.
+  States& states();
   // Returns the damage found and skipped so far, one line each. Thread-safe.
   std::vector<std::string> damage() const;
 

@@ -4,13 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -20,6 +18,7 @@
 #include "common/testing/test_scale.h"
 #include "server/store/records.h"
 #include "server/store/schema.h"
+#include "server/store/small_files.h"
 #include "server/store/sqlite.h"
 #include "server/store/store_fixture.h"
 #include "server/store/window_block.h"
@@ -397,25 +396,6 @@ TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
   }
   EXPECT_LT(read_whole, times);
 }
-
-// The process may write files of this size only, as if the disk were full; the old limit at the end.
-class SmallFiles {
- public:
-  explicit SmallFiles(size_t bytes) {
-    old_handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit small{bytes, old_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallFiles() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_{};
-  void (*old_handler_)(int);
-};
 
 TEST_F(SqliteStoreTest, AFullDiskIsTriedAgain) {
   Open();

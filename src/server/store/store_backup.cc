@@ -9,7 +9,7 @@
 #include "common/base/strings.h"
 #include "server/store/file_lock.h"
 #include "server/store/private_file.h"
-#include "server/store/store_copies.h"
+#include "server/store/store_copy.h"
 
 namespace taut::server {
 namespace {
@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 
 // Name in a backup folder, whatever the store's name.
 constexpr std::string_view kStore = "store.db";
-// Files to leave out: locks, unfinished writes, SQLite's own files, and the daemon's copies.
-constexpr std::string_view kLeftOut[] = {".lock", ".new", "-wal", "-shm", "-journal", ".before-clock"};
+// Files to leave out: locks, unfinished writes, SQLite's own files, the daemon's copies, and imported files.
+constexpr std::string_view kLeftOut[] = {".lock",    ".new",          "-wal",     "-shm",
+                                         "-journal", ".before-clock", ".imported"};
 
 absl::Status Failed(const std::string& what, const std::error_code& error) {
   return absl::UnavailableError(StrCat(what, ": ", error.message()));

@@ -4,11 +4,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <thread>
 
 #include "benchmark/benchmark.h"
+#include "server/store/sample_log_file.h"
 #include "server/store/sqlite_store.h"
 #include "server/store/store_fixture.h"
 
@@ -73,6 +77,93 @@ BENCHMARK(BM_Commit)
     ->Args({100'000, 200'000})
     ->Iterations(6)
     ->Unit(benchmark::kMillisecond);
+
+// Latency of requests for quota that are stored while a pass commits. Arguments: jobs; decisions a pass.
+void BM_AppendBesideCommits(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir);
+  PassMaker maker(1, static_cast<uint32_t>(state.range(0)), kFirst);
+  std::vector<double> waits_s;
+  uint64_t decision = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    OwnedPass pass;
+    pass.window = maker.Window();
+    for (int64_t i = 0; i < state.range(1); ++i) {
+      Decision& d = pass.decisions.emplace_back();
+      d.id = ++decision;
+      d.job = JobId{static_cast<uint32_t>(i)};
+      d.sentence = "lowered from 1.5 to 1.25 cores: the p95 of seven days is 1.1 cores";
+      d.reason = std::string(200, 'r');
+    }
+    const PassRecord view = pass.View();
+    std::atomic<bool> done{false};
+    std::thread requests([&] {
+      const RequestLogEntry entry{1, 10, "ann", std::string(300, 'r')};
+      while (!done) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (!store->states().requests().Append({&entry, 1}).ok()) return;
+        waits_s.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    state.ResumeTiming();
+    const absl::Status committed = store->Commit(view);
+    done = true;
+    requests.join();
+    if (!committed.ok()) return state.SkipWithError("commit");
+  }
+  std::ranges::sort(waits_s);
+  state.counters["appends"] = static_cast<double>(waits_s.size());
+  state.counters["p50_ms"] = 1000 * waits_s[waits_s.size() / 2];
+  state.counters["longest_ms"] = 1000 * waits_s.back();
+}
+BENCHMARK(BM_AppendBesideCommits)
+    ->Args({10, 0})
+    ->Args({100'000, 20'000})
+    ->Args({1'000'000, 20'000})
+    ->Iterations(6)
+    ->Unit(benchmark::kMillisecond);
+
+// Replaces a state. Argument: its bytes.
+void BM_PutState(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir);
+  const std::string bytes(static_cast<size_t>(state.range(0)), 's');
+  for (auto _ : state) {
+    if (!store->states().Put("machines", bytes).ok()) return state.SkipWithError("put");
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_PutState)->Arg(100'000)->Arg(16 << 20)->Iterations(20)->Unit(benchmark::kMillisecond);
+
+// Samples of a tick, in requests of 64 KiB, as files and, for comparison, as rows. Argument: requests.
+constexpr size_t kRequestBytes = size_t{64} << 10;
+void BM_LogSamples(benchmark::State& state) {
+  const TempDir dir;
+  const auto log = SampleLogFile::Open({.path = dir.File("store.db")});
+  if (!log.ok()) return state.SkipWithError("open");
+  const std::string body(kRequestBytes, 's');
+  int64_t now_s = 1'700'000'000;
+  for (auto _ : state) {
+    const Timestamp now = Timestamp::FromSeconds(++now_s);
+    for (int64_t i = 0; i < state.range(0); ++i) (*log)->Append({now, now, body});
+    if (!(*log)->Flush(false).ok()) return state.SkipWithError("flush");
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * static_cast<int64_t>(kRequestBytes));
+}
+void BM_LogSamplesAsRows(benchmark::State& state) {
+  const TempDir dir;
+  const auto store = Open(dir);
+  const RequestLogEntry request{1, 10, "", std::string(kRequestBytes, 's')};
+  const std::vector<RequestLogEntry> tick(static_cast<size_t>(state.range(0)), request);
+  for (auto _ : state) {
+    if (!store->states().requests().Append(tick).ok()) return state.SkipWithError("append");
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * static_cast<int64_t>(kRequestBytes));
+}
+BENCHMARK(BM_LogSamples)->Arg(16)->Iterations(200)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_LogSamplesAsRows)->Arg(16)->Iterations(200)->Unit(benchmark::kMillisecond);
 
 // Argument: jobs, 512 a checkpoint, 4 KiB each.
 void BM_WriteCheckpoints(benchmark::State& state) {

@@ -18,6 +18,7 @@ class Subject {
   virtual ~Subject() = default;
   virtual Store& store() = 0;
   virtual History& history() = 0;
+  virtual States& states() = 0;
   virtual void Reopen() {}
 };
 
@@ -26,6 +27,7 @@ class MemorySubject final : public Subject {
   explicit MemorySubject(const Retention& keep) : store_(keep) {}
   Store& store() override { return store_; }
   History& history() override { return store_; }
+  States& states() override { return store_.states(); }
 
  private:
   InMemoryStore store_;
@@ -42,6 +44,7 @@ class SqliteSubject final : public Subject {
   }
   Store& store() override { return *store_; }
   History& history() override { return *store_; }
+  States& states() override { return store_->states(); }
   void Reopen() override {
     store_.reset();
     auto opened = SqliteStore::Open(options_);

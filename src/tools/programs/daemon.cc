@@ -80,6 +80,7 @@ absl::Status Daemon::OpenStore() {
   if (config_.store.path == "memory") {
     auto store = std::make_unique<server::InMemoryStore>(keep);
     history_ = store.get();
+    context_.states = &store->states();
     store_ = std::move(store);
     return absl::OkStatus();
   }
@@ -89,6 +90,7 @@ absl::Status Daemon::OpenStore() {
   absl::StatusOr<std::unique_ptr<server::SqliteStore>> store = server::SqliteStore::Open(options);
   if (!store.ok()) return store.status();
   history_ = store->get();
+  context_.states = &(*store)->states();
   store_ = *std::move(store);
   absl::StatusOr<std::unique_ptr<server::SampleLogFile>> samples =
       server::SampleLogFile::Open({.path = config_.store.path});

@@ -1,8 +1,6 @@
 #include "server/control/past/backfill_component.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "common/base/strings.h"
 #include "common/model/units.h"
@@ -22,7 +20,9 @@ std::string SentenceOf(bool is_gap, const HistoryProgress& progress) {
 }  // namespace
 
 BackfillComponent::BackfillComponent(Options options, const DaemonContext& context)
-    : options_(std::move(options)), context_(context), mark_file_(context.FileBeside(".backfill")) {}
+    : options_(std::move(options)),
+      context_(context),
+      mark_("backfill", "the mark of an open backfill", context) {}
 
 BackfillComponent::Options BackfillComponent::OptionsOf(const DaemonConfig& config) {
   Options options;
@@ -47,23 +47,18 @@ void BackfillComponent::Note(std::string_view error, bool running) {
 }
 
 absl::Status BackfillComponent::Mark(What what) {
-  if (mark_file_.empty()) return absl::OkStatus();
-  std::ofstream mark(mark_file_, std::ios::trunc);
-  mark << (what == What::kGap ? kGapMark : "")
-       << "Backfill is not complete: tautd resumes it at its next start.\n";
-  mark.close();
-  return mark.fail() ? absl::UnavailableError(StrCat(mark_file_, ": cannot be written")) : absl::OkStatus();
+  return mark_.Write(StrCat(what == What::kGap ? kGapMark : "",
+                            "Backfill is not complete: tautd resumes it at its next start.\n"));
 }
 
 std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now) const {
   const std::optional<WindowId> last = context_.control->status().stored_through();
   if (options_.config.prometheus_url.empty()) return std::nullopt;
   if (!last.has_value()) return What::kFirst;
-  if (!mark_file_.empty() && std::filesystem::exists(mark_file_)) {
-    std::string line;
-    std::ifstream mark(mark_file_);
-    return std::getline(mark, line) && line.starts_with(kGapMark) ? What::kGap : What::kInterrupted;
-  }
+  const absl::StatusOr<std::optional<std::string>> mark = mark_.Read();
+  // A mark that cannot be read was made all the same.
+  if (!mark.ok() || mark->has_value())
+    return mark.ok() && (*mark)->starts_with(kGapMark) ? What::kGap : What::kInterrupted;
   if (!options_.gap.has_value()) return std::nullopt;
   const int64_t missed_s = now.seconds() - last->next().start_s();
   return missed_s > options_.gap->count() ? std::optional(What::kGap) : std::nullopt;
@@ -222,10 +217,7 @@ absl::Status BackfillComponent::ReadAll() {
   if (context_.stopping()) return absl::CancelledError("stopped before backfill was complete");
   // From now on, samples are of the present, and the time before it is closed.
   std::string rest;
-  if ((read.ok() || HandOver(now, rest)) && !mark_file_.empty()) {
-    std::error_code ignored;
-    std::filesystem::remove(mark_file_, ignored);
-  }
+  if (read.ok() || HandOver(now, rest)) mark_.WriteOrLog("");
   if (read.ok() && *what != What::kGap) {
     // After an error these jobs are requested once more, which changes nothing.
     if (absl::Status s = context_.control->pasts().SettlePasts(); !s.ok())

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "common/base/time.h"
 #include "server/control/component.h"
+#include "server/control/kept_state.h"
 
 namespace taut::server {
 
@@ -87,7 +88,7 @@ class BackfillComponent final : public Component {
 
   const Options options_;
   const DaemonContext& context_;
-  const std::string mark_file_;  // exists while a backfill is incomplete; "" if there is none
+  KeptState mark_;                                      // exists while a backfill is incomplete
   std::function<absl::Status(SilentSpan)> read_later_;  // null: the rest is never read
   std::atomic<bool> ended_ = false;
   std::optional<Timestamp> begin_;   // start of what was missing at the start

@@ -1,8 +1,7 @@
 #include "server/control/past/late_history.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "common/base/strings.h"
@@ -72,7 +71,7 @@ LateHistory::LateHistory(Options options, BackfillComponent& backfill, const Dae
     : options_(std::move(options)),
       backfill_(backfill),
       context_(context),
-      gaps_file_(context.FileBeside(".gaps")),
+      kept_gaps_("gaps", "the gaps that are not read yet", context),
       mapping_(Compiled(WithoutKills(options_.rules))) {
   LoadGaps();
 }
@@ -227,28 +226,20 @@ absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts&
 }
 
 void LateHistory::LoadGaps() {
-  if (gaps_file_.empty()) return;
-  std::ifstream file(gaps_file_);
-  for (SilentSpan gap; file >> gap.from.index >> gap.to.index;) gaps_.push_back(gap);
+  const absl::StatusOr<std::optional<std::string>> kept = kept_gaps_.Read();
+  if (!kept.ok()) context_.log->Warn(StrCat("the gaps that are not read yet: ", Message(kept.status())));
+  if (!kept.ok() || !kept->has_value()) return;
+  std::istringstream numbers(**kept);
+  for (SilentSpan gap; numbers >> gap.from.index >> gap.to.index;) gaps_.push_back(gap);
 }
 
-absl::Status LateHistory::SaveGaps() const {
-  if (gaps_file_.empty()) return absl::OkStatus();
-  std::error_code failed;
-  if (gaps_.empty()) {
-    std::filesystem::remove(gaps_file_, failed);
-    return absl::OkStatus();
-  }
-  const std::string fresh = gaps_file_ + ".new";
-  std::ofstream file(fresh, std::ios::trunc);
-  for (const SilentSpan& gap : gaps_) file << gap.from.index << " " << gap.to.index << "\n";
-  file.close();
-  if (!file.fail()) std::filesystem::rename(fresh, gaps_file_, failed);
-  return file.fail() || failed ? absl::UnavailableError(StrCat(gaps_file_, ": cannot be written"))
-                               : absl::OkStatus();
+absl::Status LateHistory::SaveGaps() {
+  std::string text;
+  for (const SilentSpan& gap : gaps_) StrAppend(&text, gap.from.index, " ", gap.to.index, "\n");
+  return kept_gaps_.Write(text);
 }
 
-void LateHistory::SaveGapsOrWarn() const {
+void LateHistory::SaveGapsOrWarn() {
   if (absl::Status s = SaveGaps(); !s.ok()) context_.log->Warn(Message(s));
 }
 

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "common/base/time.h"
 #include "server/control/component.h"
+#include "server/control/kept_state.h"
 #include "server/control/past/backfill_component.h"
 #include "server/control/past/backfill_source.h"
 #include "server/ingest/series_selection.h"
@@ -71,8 +72,8 @@ class LateHistory final : public Component {
   absl::Status ReadPartOfGap(const SilentSpan& part, const PastFacts& facts);
   void CaughtUp() const;
   void LoadGaps();
-  absl::Status SaveGaps() const;
-  void SaveGapsOrWarn() const;
+  absl::Status SaveGaps();
+  void SaveGapsOrWarn();
   // Connects to the server for one pass or gap.
   absl::Status Begin();
   absl::Status ReadFacts(Timestamp from, Timestamp to, PastFacts& facts);
@@ -93,7 +94,7 @@ class LateHistory final : public Component {
   const Options options_;
   BackfillComponent& backfill_;
   const DaemonContext& context_;
-  const std::string gaps_file_;  // unread gaps; "" if there is no file
+  KeptState kept_gaps_;  // unread gaps
   const MappingRules mapping_;
   AddedLabels added_;
   std::unique_ptr<PrometheusHistory> history_;  // exists during a pass

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
 #include "common/net/http_server.h"
 #include "server/control/component_fixture.h"
 
@@ -50,7 +48,7 @@ class LateHistoryTest : public ComponentTest {
     const int32_t last = WindowId::Of(now()).index;
     return {WindowId{last - 24}, WindowId{last - 12}};
   }
-  bool HasGapFile() const { return std::filesystem::exists(context_.FileBeside(".gaps")); }
+  bool KeepsGaps() const { return (*context_.states->Get("gaps")).has_value(); }
 
   std::atomic<bool> away_{false};
   std::atomic<int> asked_{0};
@@ -100,7 +98,7 @@ TEST_F(LateHistoryTest, AGapOutlivesARestartAndAServerThatIsAway) {
     config_.backfill.prometheus_url = "http://127.0.0.1:1";
     const auto late = Make();
     EXPECT_EQ(late->AddGap(Gap()), absl::OkStatus());
-    EXPECT_TRUE(HasGapFile());
+    EXPECT_TRUE(KeepsGaps());
   }
   EXPECT_EQ(backfill_.Run(), absl::OkStatus());
   {
@@ -109,7 +107,7 @@ TEST_F(LateHistoryTest, AGapOutlivesARestartAndAServerThatIsAway) {
     ASSERT_TRUE(Eventually([&] {
       return Logged("the time without samples cannot be read, retrying in ") > 0;
     })) << Join(log_.lines(), "\n");
-    EXPECT_TRUE(HasGapFile());
+    EXPECT_TRUE(KeepsGaps());
     EXPECT_EQ(Logged("cannot be read"), 1) << "not again before the hour is over";
   }
   const auto server = Serve();
@@ -117,7 +115,7 @@ TEST_F(LateHistoryTest, AGapOutlivesARestartAndAServerThatIsAway) {
   const Running running(*late, stopping_);
   ASSERT_TRUE(Eventually([&] { return Logged("the time without samples was read") > 0; }))
       << Join(log_.lines(), "\n");
-  ASSERT_TRUE(Eventually([&] { return !HasGapFile(); }));
+  ASSERT_TRUE(Eventually([&] { return !KeepsGaps(); }));
   EXPECT_GT(asked_, 0);
 }
 

@@ -1,4 +1,4 @@
-// Copies of a store and its ledgers, made before a daemon writes by a clock that may be wrong.
+// Copy of a store, made before a daemon writes by a clock that may be wrong.
 #pragma once
 
 #include <string>
@@ -12,18 +12,17 @@ namespace taut::server {
 // it. Replaces `to`. O(bytes).
 absl::Status CopyDatabase(const std::string& from, const std::string& to);
 
-class StoreCopies {
+class StoreCopy {
  public:
-  // `store_path`: path of the store, or "memory", which has no copies.
-  explicit StoreCopies(std::string store_path) : path_(std::move(store_path)) {}
+  // `store_path`: path of the store, or "memory", which has no copy.
+  explicit StoreCopy(std::string store_path) : path_(std::move(store_path)) {}
 
   // Returns "PATH.before-clock".
   static std::string Name(const std::string& path) { return path + ".before-clock"; }
-  // Copies the store, the ledger of budgets and the log of requests, if they exist, including their
-  // write-ahead logs. Replaces older copies. O(bytes). Unavailable: the disk is full or not writable; then
-  // there are no copies.
+  // Copies the store, if it exists, including its write-ahead log. Replaces an older copy. O(bytes).
+  // Unavailable: the disk is full or not writable; then there is no copy.
   absl::Status Make() const;
-  // Deletes the copies.
+  // Deletes the copy.
   void Drop() const;
 
  private:
