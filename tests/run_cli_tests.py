@@ -8,7 +8,7 @@ The file's lines:
     # ...            a comment
     label NAME...    for tests/CMakeLists.txt, which defines `slow`
     needs traces     skip with a message without the real traces; also `needs chromium`, and `needs report` (or `no-report`):
-                     the page of the replay report, which a taut built without npm lacks
+                     the page of the reports, which a taut built without npm lacks
     file NAME        the lines up to `end` become that file
     $ COMMAND        run by bash in an empty folder that all commands of the file share
     > LINE           the next line of standard output, exactly

@@ -1,4 +1,4 @@
-// The page of `taut replay --report`: one file with its styles and script inside, into which `taut` puts the data.
+// The page of the reports of `taut`: one file with its styles and script inside, into which `taut` puts the data.
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vite';

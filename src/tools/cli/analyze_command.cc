@@ -17,6 +17,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/trace_events_text.h"
 #include "tools/report/analysis_page.h"
+#include "tools/report/page.h"
 #include "tools/sim/published.h"
 #include "tools/sim/trace_analysis.h"
 
@@ -287,8 +288,9 @@ absl::Status WriteFiles(const AnalyzeArgs& args, const Inputs& in, OutputFile* h
   if (html != nullptr) {
     std::optional<EventsReport> events;
     if (in.cell != nullptr) events = TraceEventsReport(*in.cell);
-    html->Append(AnalysisPage(fmt::format("Analysis of {}", Join(args.trace.paths, ", ")), in.usage.get(),
-                              events.has_value() ? &*events : nullptr));
+    html->Append(
+        PageWith(DocumentJson(AnalysisDocument(fmt::format("Analysis of {}", Join(args.trace.paths, ", ")),
+                                               in.usage.get(), events.has_value() ? &*events : nullptr))));
     if (absl::Status s = html->Close(); !s.ok()) return s;
   }
   if (json == nullptr) return absl::OkStatus();
@@ -312,6 +314,7 @@ std::string WholeText(const Inputs& in) {
 int RunAnalyze(const AnalyzeArgs& args) {
   const NamedPath outputs[] = {{"--html", args.html}, {"--json", args.json}};
   if (absl::Status s = CheckOutputs(outputs, args.trace.paths); !s.ok()) return Fail(s);
+  if (absl::Status s = CheckPageOf(outputs[0]); !s.ok()) return Fail(s);
   const absl::StatusOr<std::unique_ptr<OutputFile>> html = OpenOutput(outputs[0]);
   if (!html.ok()) return Fail(html.status());
   const absl::StatusOr<std::unique_ptr<OutputFile>> json = OpenOutput(outputs[1]);

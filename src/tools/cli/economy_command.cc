@@ -22,6 +22,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/report/economy_page.h"
 #include "tools/report/economy_tables.h"
+#include "tools/report/page.h"
 
 namespace taut::tools {
 namespace {
@@ -181,6 +182,7 @@ absl::StatusOr<Files> OpenFiles(const EconomyArgs& args) {
   inputs.push_back(args.prices);
   if (!args.quota.empty()) inputs.push_back(args.quota);
   if (absl::Status s = CheckOutputs(paths, inputs); !s.ok()) return s;
+  if (absl::Status s = CheckPageOf({"--report", args.report}); !s.ok()) return s;
   Files out;
   std::unique_ptr<OutputFile>* const files[] = {&out.bills, &out.lines, &out.decisions, &out.report,
                                                 &out.json};
@@ -198,8 +200,8 @@ absl::Status WriteFiles(const EconomyArgs& args, const EconomyResult& result, co
     AppendBills(result, names, [&](const std::string& row) { files.bills->Append(row); });
   if (files.lines != nullptr) AppendLines(result, [&](const std::string& row) { files.lines->Append(row); });
   if (files.report != nullptr) {
-    files.report->Append(EconomyPage(result, *names.sheet, names.groups,
-                                     fmt::format("Economy of {}", Join(args.trace.paths, ", "))));
+    files.report->Append(PageWith(DocumentJson(EconomyDocument(
+        result, *names.sheet, names.groups, fmt::format("Economy of {}", Join(args.trace.paths, ", "))))));
   }
   if (files.json != nullptr) files.json->Append(json);
   for (OutputFile* file :

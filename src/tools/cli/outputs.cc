@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/strings.h"
+#include "tools/report/page.h"
 
 namespace taut::tools {
 namespace {
@@ -60,6 +61,12 @@ absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const st
     seen.push_back(&output);
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckPageOf(const NamedPath& report) {
+  if (report.path.empty()) return absl::OkStatus();
+  const absl::Status page = CheckReportPage();
+  return page.ok() ? page : absl::Status(page.code(), StrCat(report.option, ": ", Message(page)));
 }
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenOutput(const NamedPath& output) {

@@ -20,6 +20,9 @@ struct NamedPath {
 // another output: by the file, not by its name.
 absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const std::string> inputs);
 
+// FailedPrecondition with the option, if it is a report and this program has no page for it.
+absl::Status CheckPageOf(const NamedPath& report);
+
 // OutputFile::Open with the option in the error; null for an empty path.
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenOutput(const NamedPath& output);
 

@@ -19,6 +19,7 @@
 #include "tools/cli/resource_option.h"
 #include "tools/cli/terminal.h"
 #include "tools/report/overcommit_page.h"
+#include "tools/report/page.h"
 #include "tools/sim/overcommit_replay.h"
 #include "tools/sim/recorded_overcommit.h"
 
@@ -264,7 +265,7 @@ absl::Status WritePage(const OvercommitArgs& args, const std::vector<OvercommitR
                   Join(args.trace.paths, ", ")),
       StrCat(TimesText(options), partial ? kPartial : "")};
   for (const OvercommitResult& result : results) page.read.push_back(ReadText(result, options));
-  file->Append(Render(page, results));
+  file->Append(PageWith(DocumentJson(OvercommitDocument(page, results))));
   return file->Close();
 }
 
@@ -309,6 +310,7 @@ int RunOvercommit(const OvercommitArgs& args) {
     return Fail(absl::InvalidArgumentError("--tiers, --kills and --settings: expected together with --soft"));
   const NamedPath outputs[] = {{"--json", args.json}, {"--decisions", args.decisions}, {"--html", args.html}};
   if (absl::Status s = CheckOutputs(outputs, args.trace.paths); !s.ok()) return Fail(s);
+  if (absl::Status s = CheckPageOf(outputs[2]); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);

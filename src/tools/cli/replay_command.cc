@@ -39,11 +39,7 @@ class ReplayOutputs {
     std::vector<std::string> inputs = args.trace.paths;
     inputs.push_back(args.engine.settings_file);
     if (absl::Status s = CheckOutputs(outputs, inputs); !s.ok()) return s;
-    if (!args.report.empty()) {
-      if (absl::Status s = CheckReportPage(); !s.ok()) {
-        return absl::FailedPreconditionError(StrCat("--report: ", Message(s)));
-      }
-    }
+    if (absl::Status s = CheckPageOf(outputs[0]); !s.ok()) return s;
     std::unique_ptr<OutputFile>* const files[] = {&report_, &json_, &decisions_};
     for (size_t i = 0; i < std::size(outputs); ++i) {
       absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[i]);

@@ -15,6 +15,7 @@
 #include "tools/cli/outputs.h"
 #include "tools/cli/replicas_input.h"
 #include "tools/cli/terminal.h"
+#include "tools/report/page.h"
 #include "tools/report/replicas_page.h"
 #include "tools/sim/replica_replay.h"
 
@@ -226,14 +227,14 @@ std::string ReportOf(Replayed& replayed, std::string conditions, OverloadModel m
   ReplicasPage& page = replayed.page;
   page.title = replayed.jobs.size() == 1 ? StrCat("Replicas of ", replayed.jobs.front()->job)
                                          : std::string("Replicas by policy");
-  page.conditions = StrCat(replayed.partial ? "PARTIAL: the replay was interrupted. " : "", conditions);
+  page.conditions = StrCat(replayed.partial ? "PARTIAL: the replay was interrupted.\n" : "", conditions);
   page.model = model;
   page.jobs = replayed.jobs.size();
   for (const PolicyResult& r : replayed.results) {
     page.policies.push_back(r.policy);
     page.totals.push_back(r.total);
   }
-  return Render(page);
+  return PageWith(DocumentJson(ReplicasDocument(page)));
 }
 
 }  // namespace
@@ -249,6 +250,7 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
   std::vector<std::string> inputs = replay.trace.paths;
   inputs.push_back(replay.engine.settings_file);
   if (absl::Status s = CheckOutputs(outputs, inputs); !s.ok()) return Fail(s);
+  if (absl::Status s = CheckPageOf(outputs[2]); !s.ok()) return Fail(s);
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput(outputs[0]);
   if (!file.ok()) return Fail(file.status());
   absl::StatusOr<std::unique_ptr<OutputFile>> decisions = OpenOutput(outputs[1]);

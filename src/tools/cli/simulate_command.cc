@@ -17,6 +17,7 @@
 #include "tools/cli/simulate_text.h"
 #include "tools/cli/terminal.h"
 #include "tools/report/cell_page.h"
+#include "tools/report/page.h"
 #include "tools/sim/cell_runs.h"
 
 namespace taut::tools {
@@ -192,6 +193,7 @@ struct Outputs {
 absl::StatusOr<Outputs> OpenOutputs(const SimulateArgs& args) {
   const NamedPath paths[] = {{"--json", args.json}, {"--report", args.report}, {"--events", args.events}};
   if (absl::Status s = CheckOutputs(paths, args.files.paths); !s.ok()) return s;
+  if (absl::Status s = CheckPageOf(paths[1]); !s.ok()) return s;
   Outputs out;
   std::unique_ptr<OutputFile>* files[] = {&out.json, &out.report, &out.events};
   for (size_t i = 0; i < std::size(paths); ++i) {
@@ -247,7 +249,8 @@ absl::Status WriteFiles(const TimedCell& cell, const SimulateArgs& args,
     if (absl::Status s = files.json->Close(); !s.ok()) return s;
   }
   if (files.report != nullptr) {
-    files.report->Append(Render({"A cell over time", Describe(cell, o), cell.model.resources}, runs));
+    files.report->Append(PageWith(
+        DocumentJson(CellDocument({"A cell over time", Describe(cell, o), cell.model.resources}, runs))));
     if (absl::Status s = files.report->Close(); !s.ok()) return s;
   }
   return files.events != nullptr ? files.events->Close() : absl::OkStatus();

@@ -2,13 +2,14 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/report/svg_chart.h"
+#include "tools/report/document_fixture.h"
 
 namespace taut::tools {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 TraceAnalysis Small() {
   TraceAnalysis a;
@@ -33,69 +34,36 @@ TraceAnalysis Small() {
 
 TEST(AnalysisPageTest, HasWhatWasMeasuredAndWhatIsPublished) {
   const TraceAnalysis usage = Small();
-  const std::string page = AnalysisPage("<b>trace</b>", &usage, nullptr);
-  EXPECT_THAT(page, HasSubstr("&lt;b&gt;trace"));
-  EXPECT_THAT(page, Not(HasSubstr("<b>trace")));
-  EXPECT_THAT(page, HasSubstr("23312")) << "the published C^2";
-  EXPECT_THAT(page, HasSubstr("alpha 0.5")) << "1/i^2 has the index 1/2";
-  EXPECT_THAT(page, HasSubstr(">production</text>"));
-  EXPECT_THAT(page, HasSubstr("owners&#39; limits"));
-  EXPECT_THAT(page, HasSubstr("60.0 %"));
-  EXPECT_THAT(page, HasSubstr(">day 1</text>"));
-  EXPECT_THAT(page, Not(HasSubstr("Memory by tier"))) << "there is nothing to show";
-  EXPECT_THAT(page, Not(HasSubstr("nan")));
-  EXPECT_THAT(page, Not(HasSubstr("http"))) << "nothing from elsewhere";
+  const Json page = Parsed(AnalysisDocument("<b>trace</b>", &usage, nullptr));
+  EXPECT_EQ(page["title"], "<b>trace</b>");
+  EXPECT_FALSE(page["unix"]) << "its clock begins at 0";
+  EXPECT_THAT(AnswerText(page), HasSubstr("The largest 1 % of 3 use "));
+  EXPECT_THAT(TitlesOf(page),
+              ElementsAre("How unequal jobs are", "Beside what is published of Google's cells",
+                          "What isolating the largest jobs would do", "CPU by tier",
+                          "Usage and limits by tier", "Jobs that appear"))
+      << "of memory there is nothing to show";
+  const Json published = PartsOf(page, "Beside what is published of Google's cells", "table").at(0);
+  EXPECT_EQ(published["rows"][2][3], 23312) << "the published C^2";
+  const Json tail = PartsOf(page, "How unequal jobs are", "chart").at(0);
+  EXPECT_THAT(NamesOf(tail["series"]), Contains(HasSubstr("CPU, Pareto with alpha 0.5")))
+      << "1/i^2 has the index 1/2";
+  EXPECT_TRUE(tail["x"]["log"]);
+  const Json over_time = PartsOf(page, "CPU by tier", "chart").at(0);
+  EXPECT_THAT(NamesOf(over_time["series"]), ElementsAre("production", "owners' limits"));
+  EXPECT_EQ(over_time["y"]["unit"], "cores");
+  EXPECT_EQ(over_time["series"][0]["x"][1], 3600);
+  EXPECT_EQ(over_time["series"][0]["y"][1], 3);
+  const Json tiers = PartsOf(page, "Usage and limits by tier", "table").at(0);
+  EXPECT_EQ(tiers["rows"][0], Json({"production", 3, 16, 40, 0.6, 0, nullptr, nullptr}));
 }
 
-TEST(SvgChartTest, NothingAndOnePoint) {
-  SvgChart chart("x", "y");
-  EXPECT_EQ(chart.Render(), "");
-  chart.AddLine({"one", "#000", SvgLine::kSolid, {{0, 0}}});
-  EXPECT_THAT(chart.Render(), Not(HasSubstr("nan")));
-  SvgChart logarithmic("x", "y");
-  logarithmic.SetLogarithmic();
-  logarithmic.AddLine({"none", "#000", SvgLine::kSolid, {{0, 1}, {-1, 2}}});
-  EXPECT_EQ(logarithmic.Render(), "");
-}
-
-// Points at one place: each label beside or above the one before, with a line to its point.
-TEST(SvgChartTest, LabelsOfPointsDoNotCoverEachOther) {
-  SvgChart chart("x", "y");
-  chart.SetFromZero();
-  for (const char* const label : {"<a>", "b", "c", "d"}) chart.AddMark({label, "#222", {50, 0}});
-  chart.AddMark({"far", "#222", {100, 2}});
-  const std::string svg = chart.Render();
-  EXPECT_THAT(svg, HasSubstr("<title>&lt;a&gt;: 50, 0</title>"));
-  // Half of the way from 0 at 70 to 100 at 845.
-  EXPECT_THAT(svg, HasSubstr("cx=457.5 cy=292.0"));
-  EXPECT_THAT(svg, HasSubstr("<text x=466.5 y=296.0 text-anchor=start>&lt;a&gt;<"));
-  EXPECT_THAT(svg, HasSubstr("<text x=448.5 y=296.0 text-anchor=end>b<"));
-  EXPECT_THAT(svg, HasSubstr("<text x=466.5 y=282.0 text-anchor=start>c<"));
-  EXPECT_THAT(svg, HasSubstr("<text x=448.5 y=282.0 text-anchor=end>d<"));
-  EXPECT_THAT(svg, HasSubstr("text-anchor=end>far<")) << "right of it the chart ends";
-}
-
-TEST(SvgChartTest, APointThatIsNotPositiveHasNoPlaceOnALogarithmicAxis) {
-  SvgChart chart("x", "y");
-  chart.SetLogarithmic();
-  chart.AddMark({"none", "#222", {0, 1}});
-  EXPECT_EQ(chart.Render(), "");
-  chart.AddMark({"one", "#222", {10, 1}});
-  EXPECT_THAT(chart.Render(), HasSubstr(">one<"));
-  EXPECT_THAT(chart.Render(), Not(HasSubstr(">none<")));
-}
-
-// An attribute without quotes would take the slash that closes its element.
-TEST(SvgChartTest, ElementsAreClosed) {
-  SvgChart chart("x", "y");
-  chart.AddLine({"line", "#000", SvgLine::kDashed, {{0, 1}, {1, 2}}});
-  chart.AddBand({"band", "#111", SvgLine::kSolid, {{0, 1}, {1, 2}}});
-  chart.AddMark({"mark", "#222", {0.5, 1}});
-  chart.AddMark({"another", "#222", {0.5, 1}});
-  const std::string svg = chart.Render();
-  for (size_t at = svg.find("/>"); at != std::string::npos; at = svg.find("/>", at + 1)) {
-    EXPECT_EQ(svg[at - 1], '"') << svg.substr(at - 20, 22);
-  }
+TEST(AnalysisPageTest, ATraceOfLessThanTwoDaysSaysSo) {
+  TraceAnalysis usage = Small();
+  usage.arrivals = Moments();
+  const Json page = Parsed(AnalysisDocument("t", &usage, nullptr));
+  EXPECT_EQ(PartsOf(page, "Jobs that appear", "text").at(0)["text"], "The trace has less than two days.");
+  EXPECT_TRUE(PartsOf(page, "Jobs that appear", "chart").empty());
 }
 
 }  // namespace

@@ -1,27 +1,24 @@
 #include "tools/report/cell_page.h"
 
-#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "common/base/html_text.h"
 #include "common/base/strings.h"
-#include "common/model/units.h"
-#include "fmt/format.h"
-#include "tools/report/static_page.h"
-#include "tools/report/svg_chart.h"
 
 namespace taut::tools {
 namespace {
 
-constexpr std::string_view kCellTierColours[brain::kCellTiers] = {"#8a94a0", "#b3541e", "#6a4c93", "#1259b8",
-                                                                  "#00795f"};
-
-std::string Share(double share) { return fmt::format("<td>{:.2f} %</td>", 100 * share); }
-std::string Seconds(std::vector<float>& values, uint64_t of, double q) {
+// "never" where fewer of them got so far.
+FigureValue Seconds(std::vector<float>& values, uint64_t of, double q) {
+  if (of == 0) return {};
   const std::optional<double> value = brain::DelayQuantile(values, of, q);
-  return TableCell(value.has_value() ? fmt::format("{:.4g} s", *value) : of == 0 ? "-" : "never");
+  return value.has_value() ? FigureValue(*value) : FigureValue("never");
 }
+FigureValue Whole(uint64_t n) { return static_cast<double>(n); }
+std::string NameOf(size_t tier) { return std::string(Name(static_cast<brain::CellTier>(tier))); }
 
 template <typename Visit>
 void ForEachTierOf(brain::CellTotals& totals, const Visit& visit) {
@@ -30,130 +27,183 @@ void ForEachTierOf(brain::CellTotals& totals, const Visit& visit) {
   }
 }
 
-std::string TierTable(brain::CellTotals& totals) {
-  std::string out =
-      "<table><tr><th>tier</th><th>jobs</th><th>tasks</th><th>first task p50</th><th>p90</th><th>p99</th>"
-      "<th>all tasks p50</th><th>p99</th><th>again p50</th><th>p99</th><th>work "
-      "lost</th><th>pending</th></tr>";
+DocumentTable TierTable(brain::CellTotals& totals) {
+  DocumentTable out{{{"tier"},
+                     {"jobs", CountForm()},
+                     {"tasks", CountForm()},
+                     {"first task, p50", SecondsForm()},
+                     {"first task, p90", SecondsForm()},
+                     {"first task, p99", SecondsForm()},
+                     {"all tasks, p50", SecondsForm()},
+                     {"all tasks, p99", SecondsForm()},
+                     {"again after an eviction, p50", SecondsForm()},
+                     {"again after an eviction, p99", SecondsForm()},
+                     {"work lost", ShareForm(2)},
+                     {"pending at the end", CountForm("tasks")}},
+                    {}};
   ForEachTierOf(totals, [&](size_t tier, brain::CellTierTotals& t) {
     const uint64_t jobs = t.measured_jobs, evicted = t.all_evictions();
-    StrAppend(&out, "<tr>", TableCell(Name(static_cast<brain::CellTier>(tier))),
-              TableCell(FormatCount(t.jobs)), TableCell(FormatCount(t.tasks)), Seconds(t.first_s, jobs, 0.5),
-              Seconds(t.first_s, jobs, 0.9), Seconds(t.first_s, jobs, 0.99), Seconds(t.all_s, jobs, 0.5),
-              Seconds(t.all_s, jobs, 0.99), Seconds(t.again_s, evicted, 0.5),
-              Seconds(t.again_s, evicted, 0.99), Share(t.lost_share()), TableCell(FormatCount(t.pending)),
-              "</tr>");
+    out.rows.push_back({NameOf(tier), Whole(t.jobs), Whole(t.tasks), Seconds(t.first_s, jobs, 0.5),
+                        Seconds(t.first_s, jobs, 0.9), Seconds(t.first_s, jobs, 0.99),
+                        Seconds(t.all_s, jobs, 0.5), Seconds(t.all_s, jobs, 0.99),
+                        Seconds(t.again_s, evicted, 0.5), Seconds(t.again_s, evicted, 0.99), t.lost_share(),
+                        Whole(t.pending)});
   });
-  return out + "</table>";
+  return out;
 }
 
-std::string EvictionTable(brain::CellTotals& totals) {
-  std::string out = "<table><tr><th>evictions a task-week</th>";
+DocumentTable EvictionTable(brain::CellTotals& totals) {
+  const Form rate = NumberForm("a task-week");
+  DocumentTable out{{{"tier"}}, {}};
   for (size_t c = 0; c < brain::kEvictionCauses; ++c)
-    StrAppend(&out, "<th>", Name(static_cast<brain::EvictionCause>(c)), "</th>");
-  out += "<th>all</th><th>tasks evicted</th></tr>";
+    out.columns.push_back({std::string(Name(static_cast<brain::EvictionCause>(c))), rate});
+  out.columns.push_back({"all", rate});
+  out.columns.push_back({"all", CountForm("evictions")});
   ForEachTierOf(totals, [&](size_t tier, brain::CellTierTotals& t) {
-    StrAppend(&out, "<tr>", TableCell(Name(static_cast<brain::CellTier>(tier))));
+    std::vector<FigureValue>& row = out.rows.emplace_back();
+    row.emplace_back(NameOf(tier));
     for (size_t c = 0; c < brain::kEvictionCauses; ++c)
-      out += TableCell(fmt::format("{:.3f}", t.evictions_per_week(static_cast<brain::EvictionCause>(c))));
-    StrAppend(&out, TableCell(fmt::format("{:.3f}", t.evictions_per_week())),
-              TableCell(FormatCount(t.all_evictions())), "</tr>");
+      row.emplace_back(t.evictions_per_week(static_cast<brain::EvictionCause>(c)));
+    row.emplace_back(t.evictions_per_week());
+    row.push_back(Whole(t.all_evictions()));
   });
-  return out + "</table>";
+  return out;
 }
 
 // Of each tier the share of jobs that have got so far, over the time since they came.
-std::string DelayChart(brain::CellTotals& totals, std::vector<float> brain::CellTierTotals::*delays) {
-  SvgChart chart("seconds since the job was submitted", "share of the jobs");
-  chart.SetLogarithmicX();
+DocumentChart DelayChart(std::string title, brain::CellTotals& totals,
+                         std::vector<float> brain::CellTierTotals::*delays) {
+  DocumentChart chart{std::move(title),
+                      {"time since the job was submitted", SecondsForm(), true},
+                      {"share of the jobs", ShareForm()}};
   ForEachTierOf(totals, [&](size_t tier, brain::CellTierTotals& t) {
-    SvgSeries line{
-        std::string(Name(static_cast<brain::CellTier>(tier))), kCellTierColours[tier], SvgLine::kSolid, {}};
+    ChartSeries& line = chart.series.emplace_back(ChartSeries{NameOf(tier)});
     for (const brain::DelayPoint& p : brain::DelayCdf(t.*delays, t.measured_jobs))
-      line.points.push_back({p.seconds, p.share});
-    chart.AddLine(std::move(line));
+      line.Add(p.seconds, p.share);
   });
-  return chart.Render();
+  return chart;
 }
+
+constexpr std::string_view kHoursAxis = "hours since the start";
+double MiddleOf(size_t hour) { return static_cast<double>(hour) + 0.5; }
 
 using HourAmounts = std::array<double, brain::kMaxCellResources> brain::CellHour::*;
 
-std::string FillChart(const brain::CellTotals& totals, const brain::CellResource& resource, size_t r) {
-  SvgChart chart("hours", StrCat("share of the ", resource.name, " in service"));
-  const auto series = [&](std::string_view name, std::string_view colour, SvgLine kind,
-                          std::initializer_list<HourAmounts> sum) {
-    SvgSeries out{std::string(name), colour, kind, {}};
+DocumentChart FillChart(const brain::CellTotals& totals, const brain::CellResource& resource, size_t r) {
+  const std::string name = resource.name == "cpu" ? "CPU" : resource.name;
+  DocumentChart chart{StrCat(name, " in service"),
+                      {std::string(kHoursAxis), NumberForm("h")},
+                      {StrCat("share of the ", name), ShareForm()}};
+  const auto add = [&](std::string_view name, ChartLine kind, std::initializer_list<HourAmounts> sum) {
+    ChartSeries& out = chart.series.emplace_back(ChartSeries{std::string(name), kind});
     for (size_t h = 0; h < totals.hours.size(); ++h) {
       const brain::CellHour& hour = totals.hours[h];
       double amount = 0;
       for (const HourAmounts part : sum) amount += (hour.*part)[r];
-      if (hour.capacity[r] > 0)
-        out.points.push_back({static_cast<double>(h) + 0.5, amount / hour.capacity[r]});
+      if (hour.capacity[r] > 0) out.Add(MiddleOf(h), amount / hour.capacity[r]);
     }
-    return out;
   };
-  chart.AddBand(
-      series("reserved by production", "#7fb3d5", SvgLine::kSolid, {&brain::CellHour::production_reserved}));
-  chart.AddBand(series("and by others", "#d9e2ec", SvgLine::kSolid,
-                       {&brain::CellHour::production_reserved, &brain::CellHour::other_reserved}));
-  chart.AddLine(
-      series("limits of production", "#1259b8", SvgLine::kSolid, {&brain::CellHour::production_limit}));
-  chart.AddLine(series("all limits", "#b3541e", SvgLine::kSolid,
-                       {&brain::CellHour::production_limit, &brain::CellHour::other_limit}));
-  return chart.Render();
+  using Hour = brain::CellHour;
+  add("reserved by production", ChartLine::kStacked, {&Hour::production_reserved});
+  add("reserved by others", ChartLine::kStacked, {&Hour::other_reserved});
+  add("limits of production", ChartLine::kSolid, {&Hour::production_limit});
+  add("all limits", ChartLine::kDashed, {&Hour::production_limit, &Hour::other_limit});
+  return chart;
 }
 
-std::string TasksChart(const brain::CellTotals& totals) {
-  SvgChart chart("hours", "tasks");
-  SvgSeries running{"running", "#d9e2ec", SvgLine::kSolid, {}},
-      pending{"and pending", "#c0392b", SvgLine::kSolid, {}};
+DocumentChart TasksChart(const brain::CellTotals& totals) {
+  DocumentChart chart{"Tasks", {std::string(kHoursAxis), NumberForm("h")}, {"tasks", CountForm("tasks")}};
+  ChartSeries running{"running", ChartLine::kStacked}, pending{"pending", ChartLine::kStacked};
   for (size_t h = 0; h < totals.hours.size(); ++h) {
-    const double x = static_cast<double>(h) + 0.5;
-    running.points.push_back({x, totals.hours[h].running});
-    pending.points.push_back({x, totals.hours[h].running + totals.hours[h].pending});
+    running.Add(MiddleOf(h), totals.hours[h].running);
+    pending.Add(MiddleOf(h), totals.hours[h].pending);
   }
-  chart.AddBand(std::move(running));
-  chart.AddBand(std::move(pending));
-  return chart.Render();
+  chart.series = {std::move(running), std::move(pending)};
+  return chart;
 }
 
-std::string RunsTable(std::vector<CellRun>& runs) {
-  std::string out =
-      "<table><tr><th>setup</th><th>tier</th><th>first task p50</th><th>p99</th><th>all tasks p99</th>"
-      "<th>evictions a task-week</th><th>work lost</th><th>pending</th></tr>";
+DocumentTable RunsTable(std::vector<CellRun>& runs) {
+  DocumentTable out{{{"setup"},
+                     {"tier"},
+                     {"first task, p50", SecondsForm()},
+                     {"first task, p99", SecondsForm()},
+                     {"all tasks, p99", SecondsForm()},
+                     {"evictions", NumberForm("a task-week")},
+                     {"work lost", ShareForm(2)},
+                     {"pending at the end", CountForm("tasks")}},
+                    {}};
   for (CellRun& run : runs) {
     ForEachTierOf(run.totals, [&](size_t tier, brain::CellTierTotals& t) {
-      StrAppend(&out, "<tr>", TableCell(run.setup->name), TableCell(Name(static_cast<brain::CellTier>(tier))),
-                Seconds(t.first_s, t.measured_jobs, 0.5), Seconds(t.first_s, t.measured_jobs, 0.99),
-                Seconds(t.all_s, t.measured_jobs, 0.99),
-                TableCell(fmt::format("{:.3f}", t.evictions_per_week())), Share(t.lost_share()),
-                TableCell(FormatCount(t.pending)), "</tr>");
+      const uint64_t jobs = t.measured_jobs;
+      out.rows.push_back({std::string(run.setup->name), NameOf(tier), Seconds(t.first_s, jobs, 0.5),
+                          Seconds(t.first_s, jobs, 0.99), Seconds(t.all_s, jobs, 0.99),
+                          t.evictions_per_week(), t.lost_share(), Whole(t.pending)});
     });
   }
-  return out + "</table>";
+  return out;
+}
+
+// Of the highest tier: how long its jobs wait; and what is left waiting.
+Sentence AnswerOf(brain::CellTotals& totals) {
+  Sentence out;
+  uint64_t pending = 0;
+  ForEachTierOf(totals, [&](size_t tier, brain::CellTierTotals& t) {
+    pending += t.pending;
+    if (!out.empty() || t.measured_jobs == 0) return;
+    const FigureValue half = Seconds(t.first_s, t.measured_jobs, 0.5),
+                      most = Seconds(t.first_s, t.measured_jobs, 0.99);
+    if (std::holds_alternative<std::string>(half)) {
+      out = {StrCat("More than half of the ", NameOf(tier), " jobs never start; ")};
+    } else {
+      out = {StrCat("Half of the ", NameOf(tier), " jobs run their first task within "),
+             Figure{half, SecondsForm()}};
+      if (std::holds_alternative<std::string>(most)) {
+        out.emplace_back(", more than 1 % never do; ");
+      } else {
+        out.insert(out.end(), {", 99 % within ", Figure{most, SecondsForm()}, "; "});
+      }
+    }
+  });
+  out.emplace_back(Figure{Whole(pending), CountForm(pending == 1 ? "task" : "tasks")});
+  out.emplace_back(pending == 1 ? " is pending at the end." : " are pending at the end.");
+  return out;
+}
+
+DocumentSection PendingSection(const std::vector<brain::CellPending>& pending) {
+  DocumentTable table{{{"job"}, {"tasks", CountForm()}, {"why"}}, {}};
+  for (const brain::CellPending& p : pending)
+    table.rows.push_back({p.job, static_cast<double>(p.tasks), p.why});
+  DocumentSection out{"Pending at the end"};
+  out.Add(std::move(table));
+  return out;
 }
 
 }  // namespace
 
-std::string Render(const CellPage& page, std::vector<CellRun>& runs) {
+Document CellDocument(const CellPage& page, std::vector<CellRun>& runs) {
   brain::CellTotals& base = runs.front().totals;
-  std::string out = StaticPageHead(page.title);
-  for (const std::string_view line : Split(page.conditions, '\n')) {
-    if (!line.empty()) StrAppend(&out, "<p class=muted>", EscapedHtml(line), "</p>");
+  Document out{"taut simulate", page.title};
+  out.answer = AnswerOf(base);
+  out.AddNotes(page.conditions);
+  DocumentSection tiers{"Tiers"};
+  tiers.Add(TierTable(base));
+  DocumentSection evictions{"Evictions by cause"};
+  evictions.Add(EvictionTable(base));
+  DocumentSection delays{"Until a job runs"};
+  delays.Add(DelayChart("Share of the jobs whose first task has run", base, &brain::CellTierTotals::first_s));
+  delays.Add(DelayChart("Share of the jobs whose tasks have all run", base, &brain::CellTierTotals::all_s));
+  DocumentSection fill{"How full the cell is"};
+  for (size_t r = 0; r < page.resources.size(); ++r) fill.Add(FillChart(base, page.resources[r], r));
+  fill.Add(TasksChart(base));
+  if (runs.size() > 1) {
+    DocumentSection& side_by_side = out.sections.emplace_back(DocumentSection{"Side by side"});
+    side_by_side.Add(RunsTable(runs));
   }
-  StrAppend(&out, TierTable(base), EvictionTable(base), "<h2>Until a job's first task runs</h2>",
-            DelayChart(base, &brain::CellTierTotals::first_s), "<h2>Until all of its tasks have run</h2>",
-            DelayChart(base, &brain::CellTierTotals::all_s));
-  for (size_t r = 0; r < page.resources.size(); ++r)
-    StrAppend(&out, "<h2>", EscapedHtml(page.resources[r].name), "</h2>",
-              FillChart(base, page.resources[r], r));
-  StrAppend(&out, "<h2>Tasks</h2>", TasksChart(base));
-  if (!base.pending.empty()) out += "<h2>Pending at the end</h2>";
-  for (const brain::CellPending& p : base.pending)
-    StrAppend(&out, "<p>", EscapedHtml(p.job), ", ", p.tasks,
-              p.tasks == 1 ? " task: " : " tasks: ", EscapedHtml(p.why), "</p>");
-  if (runs.size() > 1) StrAppend(&out, "<h2>Side by side</h2>", RunsTable(runs));
-  return out + "</html>\n";
+  for (DocumentSection* const section : {&tiers, &evictions, &delays, &fill}) {
+    if (!section->parts.empty()) out.sections.push_back(std::move(*section));
+  }
+  if (!base.pending.empty()) out.sections.push_back(PendingSection(base.pending));
+  return out;
 }
 
 }  // namespace taut::tools

@@ -1,9 +1,10 @@
-// Simulations of a cell as one HTML file: tables by tier, delays, and how full the cell was over time.
+// Simulations of a cell as a report: tables by tier, delays, and how full the cell was over time.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "tools/report/document.h"
 #include "tools/sim/cell_runs.h"
 
 namespace taut::tools {
@@ -13,8 +14,7 @@ struct CellPage {
   std::vector<brain::CellResource> resources;
 };
 
-// Without scripts, and without anything from elsewhere. The first run in full, all of them side by side. Reorders
-// delays.
-std::string Render(const CellPage& page, std::vector<CellRun>& runs);
+// The first run in full, all of them side by side. Reorders delays.
+Document CellDocument(const CellPage& page, std::vector<CellRun>& runs);
 
 }  // namespace taut::tools

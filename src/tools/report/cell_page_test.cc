@@ -2,12 +2,16 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/report/document_fixture.h"
 
 namespace taut::tools {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(CellPage, HasTablesChartsAndWhatIsPending) {
   brain::CellModel model;
@@ -30,13 +34,24 @@ TEST(CellPage, HasTablesChartsAndWhatIsPending) {
   ASSERT_TRUE(runs.ok()) << runs.status();
   ASSERT_FALSE(runs->front().totals.pending.empty());
   runs->front().totals.pending.front().job = "<evil>";
-  const std::string page = Render({"A \"cell\"", "1 machine\nand more", model.resources}, *runs);
-  for (const char* text : {"A &quot;cell&quot;", "<p class=muted>and more</p>", "<td>production</td>",
-                           "&lt;evil&gt;, ", "<td>no-reclamation</td>", "share of the memory in service",
-                           "seconds since the job was submitted", "Side by side"})
-    EXPECT_THAT(page, HasSubstr(text));
-  for (const char* text : {"<evil>", "<script", "http://", "https://", "nan", "inf"})
-    EXPECT_THAT(page, Not(HasSubstr(text)));
+  const Json page = Parsed(CellDocument({"A \"cell\"", "1 machine\nand more", model.resources}, *runs));
+  EXPECT_EQ(page["title"], "A \"cell\"");
+  EXPECT_EQ(page["notes"], Json({"1 machine", "and more"}));
+  EXPECT_THAT(AnswerText(page), StartsWith("Half of the production jobs run their first task within "));
+  EXPECT_THAT(AnswerText(page), EndsWith(" pending at the end."));
+  EXPECT_THAT(TitlesOf(page), ElementsAre("Side by side", "Tiers", "Evictions by cause", "Until a job runs",
+                                          "How full the cell is", "Pending at the end"));
+  EXPECT_EQ(PartsOf(page, "Tiers", "table").at(0)["rows"][0][0], "production");
+  const Json pending = PartsOf(page, "Pending at the end", "table").at(0);
+  EXPECT_EQ(pending["rows"][0][0], "<evil>");
+  EXPECT_THAT(std::string(pending["rows"][0][2]), Not(IsEmpty()));
+  const std::vector<Json> fill = PartsOf(page, "How full the cell is", "chart");
+  ASSERT_EQ(fill.size(), 3U) << "CPU, memory and tasks";
+  EXPECT_EQ(fill[1]["y"]["name"], "share of the memory");
+  EXPECT_THAT(NamesOf(fill[2]["series"]), ElementsAre("running", "pending"));
+  const Json runs_table = PartsOf(page, "Side by side", "table").at(0);
+  EXPECT_EQ(runs_table["rows"].back()[0], "no-reclamation");
+  EXPECT_EQ(PartsOf(page, "Until a job runs", "chart").at(0)["x"]["form"], "seconds");
 }
 
 }  // namespace

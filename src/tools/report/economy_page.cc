@@ -1,13 +1,12 @@
 #include "tools/report/economy_page.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "common/base/html_text.h"
 #include "common/base/strings.h"
+#include "common/model/units.h"
 #include "tools/report/economy_tables.h"
-#include "tools/report/static_page.h"
-#include "tools/report/svg_chart.h"
 
 namespace taut::tools {
 namespace {
@@ -15,24 +14,42 @@ namespace {
 constexpr size_t kMostChartPoints = 600;
 constexpr size_t kMostBills = 200;
 
-std::string TableHtml(const EconomyTable& table) {
-  std::string out = "<table><tr>";
-  for (const std::string& head : table.head) StrAppend(&out, "<th>", EscapedHtml(head), "</th>");
-  out += "</tr>";
-  for (const std::vector<std::string>& row : table.rows) {
-    out += "<tr>";
-    for (const std::string& cell : row) StrAppend(&out, "<td>", EscapedHtml(cell), "</td>");
-    out += "</tr>";
+// Lines of a terminal as one: a word that is cut at the end of a line is whole again.
+std::string OneLine(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (out.ends_with('-')) {
+      out.pop_back();
+    } else if (!out.empty() && !line.empty()) {
+      out += ' ';
+    }
+    out += line;
   }
-  return out + "</table>";
+  return out;
+}
+
+// The texts of the terminal, in which money is exact and shares have their sign. `unit_of`: of others, by head.
+template <typename UnitOf>
+DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
+  DocumentTable out;
+  for (const std::string& text : table.head) {
+    std::string head = OneLine(text);
+    Form form{.unit = unit_of(head)};
+    out.columns.push_back({std::move(head), std::move(form)});
+  }
+  for (const std::vector<std::string>& row : table.rows) {
+    std::vector<FigureValue>& values = out.rows.emplace_back();
+    for (const std::string& text : row) values.push_back(text == "-" ? FigureValue() : FigureValue(text));
+  }
+  return out;
 }
 
 // Means over groups of measured steps, so that a line has few enough points.
 template <typename Value>
-std::vector<SvgPoint> PointsOf(const EconomyResult& result, const Value& value) {
+ChartSeries LineOf(std::string name, ChartLine kind, const EconomyResult& result, const Value& value) {
   const size_t steps = result.measured.size();
   const size_t every = std::max<size_t>(1, (steps + kMostChartPoints - 1) / kMostChartPoints);
-  std::vector<SvgPoint> out;
+  ChartSeries out{std::move(name), kind};
   for (size_t from = 0; from < steps; from += every) {
     double sum = 0, n = 0;
     for (size_t step = from; step < std::min(steps, from + every); ++step) {
@@ -41,54 +58,87 @@ std::vector<SvgPoint> PointsOf(const EconomyResult& result, const Value& value) 
       ++n;
     }
     const auto time = static_cast<double>(result.start_s + static_cast<int64_t>(from) * kWindowSeconds);
-    if (n > 0) out.push_back({time, sum / n});
+    if (n > 0) out.Add(time, sum / n);
   }
   return out;
 }
 
-std::string LinesChart(const EconomyResult& result, const EconomyPolicy& policy, Resource r) {
+DocumentChart LinesChart(const EconomyResult& result, const EconomyPolicy& policy, Resource r) {
   const auto i = static_cast<size_t>(r);
-  SvgChart chart("time", std::string(UnitOf(r).large_name));
-  chart.SetTime();
-  const auto line = [&](std::string name, std::string_view colour, const PoolAmounts PoolLines::*of) {
-    chart.AddLine({std::move(name), colour, SvgLine::kSolid, PointsOf(result, [&](size_t step) {
-                     return AmountOfStep(r, (policy.lines[step].*of)[i]);
-                   })});
+  DocumentChart chart{StrCat(Name(policy.policy), ", ", RowOf(r).word),
+                      {"time", {FigureForm::kTime}},
+                      {std::string(RowOf(r).word), NumberForm(std::string(UnitOf(r).large_name))}};
+  const auto add = [&](std::string name, const PoolAmounts PoolLines::*of) {
+    chart.series.push_back(LineOf(std::move(name), ChartLine::kSolid, result,
+                                  [&](size_t step) { return AmountOfStep(r, (policy.lines[step].*of)[i]); }));
   };
-  line("usage", "#1259b8", &PoolLines::usage);
-  line("allocation", "#e0a458", &PoolLines::allocation);
-  line("reservation", "#b3541e", &PoolLines::reservation);
-  chart.AddLine({"capacity", "#1d2733", SvgLine::kDashed,
-                 PointsOf(result, [&](size_t) { return AmountOfStep(r, result.capacity[i]); })});
-  return chart.Render();
+  add("usage", &PoolLines::usage);
+  add("allocation", &PoolLines::allocation);
+  add("reservation", &PoolLines::reservation);
+  chart.series.push_back(LineOf("capacity", ChartLine::kDashed, result,
+                                [&](size_t) { return AmountOfStep(r, result.capacity[i]); }));
+  return chart;
+}
+
+// The policy that earns most without knowing the future.
+Sentence AnswerOf(const EconomyResult& result, const brain::PriceSheet& sheet) {
+  const auto earned = [&](const EconomyPolicy& policy) {
+    return SumsBelow(policy, result.tiers).strict_net.micros;
+  };
+  const EconomyPolicy* best = nullptr;
+  const EconomyPolicy* clairvoyant = nullptr;
+  for (const EconomyPolicy& policy : result.policies) {
+    if (policy.policy == SellerPolicy::kClairvoyant) {
+      clairvoyant = &policy;
+    } else if (best == nullptr || earned(policy) > earned(*best)) {
+      best = &policy;
+    }
+  }
+  if (best == nullptr) best = clairvoyant;
+  if (best == nullptr) return {"Nothing was sold: there are no policies."};
+  Sentence out = {StrCat("Below the reserved tiers, ", Name(best->policy), " earns a strict net of "),
+                  Figure{StrCat(brain::RoundedText(brain::Money{earned(*best)}), " ", sheet.currency), {}}};
+  if (clairvoyant != nullptr && clairvoyant != best && earned(*clairvoyant) > 0) {
+    out.emplace_back(", ");
+    out.emplace_back(
+        Figure{static_cast<double>(earned(*best)) / static_cast<double>(earned(*clairvoyant)), ShareForm(1)});
+    out.emplace_back(" of the clairvoyant's");
+  }
+  out.emplace_back(".");
+  return out;
 }
 
 }  // namespace
 
-std::string EconomyPage(const EconomyResult& result, const brain::PriceSheet& sheet,
-                        std::span<const std::string> groups, std::string_view title) {
-  std::string out = StaticPageHead(title);
-  const std::string introduction = EconomyIntroduction(result, sheet);
-  for (const std::string_view line : Split(introduction, '\n'))
-    if (!line.empty()) StrAppend(&out, "<p>", EscapedHtml(line), "</p>");
-  StrAppend(&out, "<h2>What each policy sells below the reserved tiers</h2>",
-            TableHtml(EconomyPolicyTable(result, sheet)), "<h2>Promises and what was kept</h2>",
-            TableHtml(EconomyTierTable(result, sheet)), "<p class=muted>", EscapedHtml(kEconomyLegend),
-            "</p>", "<h2>Bills, ", EscapedHtml(sheet.currency), "</h2>",
-            TableHtml(EconomyBillTable(result, groups, kMostBills)));
-  out +=
-      "<h2>The four lines</h2><p class=muted>Usage and allocation are of the jobs that run, allocation at "
-      "their "
-      "limits; reservation is what is sold, to jobs that are reclaimed, too. What is sold of the slack is "
-      "beyond "
-      "the capacity.</p>";
+Document EconomyDocument(const EconomyResult& result, const brain::PriceSheet& sheet,
+                         std::span<const std::string> groups, std::string_view title) {
+  Document out{"taut economy", std::string(title)};
+  out.clock_is_unix = LooksLikeUnixTime(result.start_s);
+  out.answer = AnswerOf(result, sheet);
+  out.AddNotes(EconomyIntroduction(result, sheet));
+  DocumentSection policies{"What each policy sells below the reserved tiers"};
+  policies.Add(TableOf(EconomyPolicyTable(result, sheet), [&](std::string_view head) {
+    return head == "credits" || head == "net" || head == "strict net" ? sheet.currency : std::string();
+  }));
+  DocumentSection tiers{"Promises and what was kept"};
+  tiers.Add(TableOf(EconomyTierTable(result, sheet), [](std::string_view head) {
+    return head == "waited" || head == "never" ? "jobs" : head == "reclaimed" ? "times" : "";
+  }));
+  tiers.Add(OneLine(kEconomyLegend));
+  DocumentSection bills{StrCat("Bills, ", sheet.currency)};
+  bills.Add(TableOf(EconomyBillTable(result, groups, kMostBills),
+                    [&](std::string_view head) { return head == "group" ? std::string() : sheet.currency; }));
+  DocumentSection lines{"The four lines"};
+  lines.Add(
+      "Usage and allocation are of the jobs that run, allocation at their limits; reservation is what is "
+      "sold, to jobs "
+      "that are reclaimed, too. What is sold of the slack is beyond the capacity.");
   for (const EconomyPolicy& policy : result.policies) {
-    for (const Resource r : kResources) {
-      StrAppend(&out, "<h3>", Name(policy.policy), ", ", RowOf(r).word, "</h3>",
-                LinesChart(result, policy, r));
-    }
+    for (const Resource r : kResources) lines.Add(LinesChart(result, policy, r));
   }
-  return out + "</html>\n";
+  for (DocumentSection* const section : {&policies, &tiers, &bills, &lines})
+    out.sections.push_back(std::move(*section));
+  return out;
 }
 
 }  // namespace taut::tools

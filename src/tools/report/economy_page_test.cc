@@ -2,11 +2,13 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/report/document_fixture.h"
 #include "tools/report/economy_tables.h"
 
 namespace taut::tools {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -70,7 +72,8 @@ TEST_F(EconomyPageTest, TheHighestBillsComeFirst) {
   EXPECT_THAT(bills.rows[0], ElementsAre("l&b", "1.00", "7.00"));
   EXPECT_THAT(bills.rows[1], ElementsAre("shop", "5.00", "0.00"));
   EXPECT_THAT(bills.rows[2], ElementsAre("the first 2 of 3", "", ""));
-  EXPECT_THAT(EconomyPage(result, sheet, groups, "t"), HasSubstr("<td>l&amp;b</td><td>1.00</td>"));
+  const Json page = Parsed(EconomyDocument(result, sheet, groups, "t"));
+  EXPECT_EQ(PartsOf(page, "Bills, EUR", "table").at(0)["rows"][0], Json({"l&b", "1.00", "7.00"}));
 }
 
 TEST_F(EconomyPageTest, TheTablesHaveWhatWasSoldAndKept) {
@@ -98,16 +101,28 @@ TEST_F(EconomyPageTest, WithoutTheClairvoyantNothingIsComparedWithIt) {
   EXPECT_EQ(policies.rows[0].size(), 11U);
 }
 
-TEST_F(EconomyPageTest, ThePageHasTablesAndTheFourLines) {
-  const std::string page = EconomyPage(result, sheet, groups, "<b>trace</b>");
-  EXPECT_THAT(page, HasSubstr("&lt;b&gt;trace"));
-  EXPECT_THAT(page, HasSubstr("&lt;batch&gt;"));
-  EXPECT_THAT(page, Not(HasSubstr("<batch>")));
-  EXPECT_THAT(page, HasSubstr("<h3>actuary, CPU</h3><svg"));
-  EXPECT_THAT(page, HasSubstr(">reservation</text>"));
-  EXPECT_THAT(page, HasSubstr("55.6 %"));
-  EXPECT_THAT(page, Not(HasSubstr("nan")));
-  EXPECT_THAT(page, Not(HasSubstr("http"))) << "nothing from elsewhere";
+TEST_F(EconomyPageTest, ThePageHasTheAnswerTablesAndTheFourLines) {
+  const Json page = Parsed(EconomyDocument(result, sheet, groups, "<b>trace</b>"));
+  EXPECT_EQ(page["title"], "<b>trace</b>");
+  EXPECT_EQ(AnswerText(page),
+            "Below the reserved tiers, actuary earns a strict net of 1,000.00 EUR, "
+            "0.555555555556 of the clairvoyant's.");
+  const Json policies = PartsOf(page, "What each policy sells below the reserved tiers", "table").at(0);
+  EXPECT_THAT(HeadsOf(policies), Contains("sold, core-hours"));
+  EXPECT_THAT(HeadsOf(policies), Contains("of clairvoyant")) << "a terminal cuts the word";
+  EXPECT_EQ(policies["columns"][10]["unit"], "EUR") << "the strict net";
+  EXPECT_EQ(policies["rows"][0].back(), "55.6 %");
+  EXPECT_TRUE(policies["rows"][0][5].is_null()) << "no memory was sold";
+  EXPECT_EQ(PartsOf(page, "Promises and what was kept", "table").at(0)["rows"][1][1], "<batch>");
+  EXPECT_EQ(PartsOf(page, "Bills, EUR", "table").at(0)["columns"][1]["unit"], "EUR");
+  const std::vector<Json> lines = PartsOf(page, "The four lines", "chart");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0]["title"], "actuary, CPU");
+  EXPECT_EQ(lines[1]["y"]["unit"], "GiB");
+  EXPECT_THAT(NamesOf(lines[0]["series"]), ElementsAre("usage", "allocation", "reservation", "capacity"));
+  EXPECT_EQ(lines[0]["series"][3]["y"][0], 10) << "cores";
+  EXPECT_EQ(DocumentJson(EconomyDocument(result, sheet, groups, "t")),
+            DocumentJson(EconomyDocument(result, sheet, groups, "t")));
 }
 
 }  // namespace

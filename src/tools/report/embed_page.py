@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the page of the replay report as C++ (page_parts.h): embed_page.py OUT.cc PAGE.html
+"""Writes the page of the reports as C++ (page_parts.h): embed_page.py OUT.cc PAGE.html
 
 The page is built by npm in web/app and holds {{data}} where the JSON goes. Where it was not built, both parts are empty.
 """

@@ -1,14 +1,14 @@
-// What the events of a trace say, as sections of an HTML page: a table and delays by tier, submissions over time,
-// and figures beside what is published.
+// What the events of a trace say, as sections of a report: a table and delays by tier, submissions over time, and
+// figures beside what is published.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "brain/cell/recorded_events.h"
+#include "tools/report/document.h"
 
 namespace taut::tools {
 
@@ -29,7 +29,7 @@ struct EventsReport {
   std::vector<Shape> shapes;  // most frequent first
 };
 
-// REQUIRES: report.figures. Without scripts, and without anything from elsewhere.
-std::string EventsSections(const EventsReport& report);
+// Adds the sections, a note, and the answer where there is none. REQUIRES: report.figures.
+void AddEvents(const EventsReport& report, Document& out);
 
 }  // namespace taut::tools

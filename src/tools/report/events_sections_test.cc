@@ -3,11 +3,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/report/analysis_page.h"
+#include "tools/report/document_fixture.h"
 
 namespace taut::tools {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::Not;
 
 brain::EventFigures Events() {
@@ -26,32 +28,45 @@ brain::EventFigures Events() {
 TEST(EventsSectionsTest, HasDelaysByTierSubmissionsAndWhatIsPublished) {
   const brain::EventFigures figures = Events();
   const EventsReport report{.figures = &figures,
-                            .compared = {{"alloc sets <all>", "alloc", 0.25, std::nullopt, 0.2, true}},
+                            .compared = {{"alloc sets <all>", "alloc", 0.25, std::nullopt, 0.2, true},
+                                         {"jobs an hour", "jobs", 1.5, 885, std::nullopt, false}},
                             .shapes = {{7, 64, 0x1p38}}};
-  const std::string page = AnalysisPage("events", nullptr, &report);
-  EXPECT_THAT(page, HasSubstr("4 jobs have events"));
-  EXPECT_THAT(page, HasSubstr(">batch</text>")) << "the name of a line";
-  EXPECT_THAT(page, HasSubstr("<td>10 s</td><td>never</td><td>never</td>")) << "one in four never started";
-  EXPECT_THAT(page, Not(HasSubstr(">production</td>"))) << "a tier without jobs";
-  EXPECT_THAT(page, HasSubstr("alloc sets &lt;all&gt;</td><td>25.0 %</td><td class=published>-</td>"));
-  EXPECT_THAT(page, HasSubstr("<td>7</td><td>64</td><td>256</td>"));
-  EXPECT_THAT(page, HasSubstr("tasks submitted an hour"));
-  EXPECT_THAT(page, Not(HasSubstr("How unequal jobs are"))) << "the trace has no usage";
-  EXPECT_THAT(page, Not(HasSubstr("nan")));
-  EXPECT_THAT(page, Not(HasSubstr("http"))) << "nothing from elsewhere";
+  const Json page = Parsed(AnalysisDocument("events", nullptr, &report));
+  EXPECT_EQ(page["notes"], Json({"4 jobs have events."}));
+  EXPECT_EQ(AnswerText(page), "Half of the batch jobs start within 10; more than 1 % never start.");
+  EXPECT_THAT(TitlesOf(page),
+              ElementsAre("Scheduling delay by tier", "Submissions",
+                          "Events beside what is published of Google's cells", "Machine shapes"))
+      << "the trace has no usage";
+  const Json delays = PartsOf(page, "Scheduling delay by tier", "table").at(0);
+  ASSERT_EQ(delays["rows"].size(), 1U) << "a tier without jobs is left out";
+  EXPECT_EQ(delays["rows"][0][0], "batch");
+  EXPECT_EQ(delays["rows"][0][4], 10);
+  EXPECT_EQ(delays["rows"][0][5], "never") << "one in four never started";
+  const Json chart = PartsOf(page, "Scheduling delay by tier", "chart").at(0);
+  EXPECT_THAT(NamesOf(chart["series"]), ElementsAre("batch"));
+  EXPECT_EQ(PartsOf(page, "Submissions", "chart").at(1)["y"]["unit"], "tasks an hour");
+  const std::vector<Json> published =
+      PartsOf(page, "Events beside what is published of Google's cells", "table");
+  ASSERT_EQ(published.size(), 2U);
+  EXPECT_EQ(published[0]["rows"], Json::parse(R"([["jobs an hour", 1.5, 885, null]])"));
+  EXPECT_EQ(published[1]["rows"], Json::parse(R"([["alloc sets <all>", 0.25, null, 0.2]])"));
+  EXPECT_EQ(published[1]["columns"][1]["form"], "share");
+  EXPECT_EQ(PartsOf(page, "Machine shapes", "table").at(0)["rows"], Json::parse("[[7, 64, 256]]"));
 }
 
 TEST(EventsSectionsTest, AWrongTimeDrawsNoEndlessChart) {
   brain::EventFigures figures = Events();
   figures.hours[int64_t{1} << 40] = {.jobs = 1};
   const EventsReport report{.figures = &figures, .compared = {}, .shapes = {}};
-  EXPECT_THAT(EventsSections(report), Not(HasSubstr("Submissions")));
+  const auto page = [&] { return Parsed(AnalysisDocument("events", nullptr, &report)); };
+  EXPECT_THAT(TitlesOf(page()), Not(Contains("Submissions")));
   figures = Events();
   figures.tiers[static_cast<size_t>(Tier::kBatch)].delays_s = {0, 0, 0};
-  EXPECT_THAT(EventsSections(report), Not(HasSubstr("share of the jobs"))) << "no curve";
-  const brain::EventFigures none;
-  EXPECT_THAT(EventsSections({.figures = &none, .compared = {}, .shapes = {}}),
-              HasSubstr("0 jobs have events"));
+  EXPECT_TRUE(PartsOf(page(), "Scheduling delay by tier", "chart").empty()) << "no curve";
+  figures = brain::EventFigures();
+  EXPECT_EQ(page()["notes"], Json({"0 jobs have events."}));
+  EXPECT_EQ(AnswerText(page()), "0 have events.");
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "common/model/reason.h"
 #include "tools/sim/replay.h"
 
@@ -53,9 +52,6 @@ struct ReportInput {
       brain::Policy::kCombined;  // the recommender that tiles and tables show until another is picked
   std::vector<JobStory> stories;
 };
-
-// FailedPrecondition, with how to get the page, if this program was built without it: ask before the work begins.
-absl::Status CheckReportPage();
 
 // Deterministic: the same input gives the same bytes. Needs the page (CheckReportPage).
 std::string HtmlReport(const ReportInput& input);

@@ -7,38 +7,23 @@
 #include <vector>
 
 #include "common/base/byte_units.h"
-#include "common/base/html_text.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
-#include "tools/report/static_page.h"
-#include "tools/report/svg_chart.h"
 
 namespace taut::tools {
 namespace {
 
 constexpr size_t kMostMachines = 20;
-constexpr std::string_view kPredictorColour = "#1259b8", kOracleColour = "#b3541e";
+// Of predictions below the peak: the answer names the cheapest predictor with at most these.
+constexpr double kFewBelow = 0.01;
 
-constexpr std::string_view kLegend =
-    "<p class=muted>Footprint: sum of predictions over the sum of the owners' limits. Below the oracle: "
-    "share "
-    "of predictions below the peak that came. Severity: mean of (peak - prediction) / peak among these. "
-    "Savings: mean over machines and times of 1 - prediction / limits. The oracle knows the peak that "
-    "comes.</p>";
-
-std::string Share(double share, int digits) { return fmt::format("{:.{}f} %", 100 * share, digits); }
-
-std::string Amount(Resource r, double sum, uint64_t of) {
-  return fmt::format("{:.4g}", OvercommitScore::Mean(sum / UnitOf(r).large, of));
-}
-
-std::string Lines(std::string_view text) {
-  std::string out;
-  for (const std::string_view line : Split(text, '\n'))
-    if (!line.empty()) StrAppend(&out, "<p class=muted>", EscapedHtml(line), "</p>");
-  return out;
-}
+constexpr std::string_view kPredictorLegend =
+    "Footprint: sum of predictions over the sum of the owners' limits. Below the oracle: share of "
+    "predictions below the "
+    "peak that came. Severity: mean of (peak - prediction) / peak among these. Savings: mean over machines "
+    "and times of "
+    "1 - prediction / limits. The oracle knows the peak that comes.";
 
 // "3 of 40": machines with a prediction below the oracle, of those with predictions.
 std::string MachinesBelow(const OvercommitResult::Row& row) {
@@ -50,54 +35,57 @@ std::string MachinesBelow(const OvercommitResult::Row& row) {
   return StrCat(FormatCount(below), " of ", FormatCount(all));
 }
 
-std::string PredictorTable(const OvercommitResult& result) {
-  const bool of_capacity = result.of_recorded && result.recorded.capacity > 0;
-  std::string out = StrCat(
-      "<table><tr><th>predictor</th><th>footprint, % of limits</th><th>below the oracle</th>"
-      "<th>severity</th><th>savings</th><th>mean prediction, ",
-      UnitOf(result.resource).large_name, " a machine</th><th>machines ever below</th><th>predictions</th>",
-      of_capacity ? "<th>% of capacity</th>" : "", "</tr>");
+bool HasCapacity(const OvercommitResult& result) {
+  return result.of_recorded && result.recorded.capacity > 0;
+}
+
+DocumentTable PredictorTable(const OvercommitResult& result) {
+  DocumentTable out{
+      {{"predictor"},
+       {"footprint, of limits", ShareForm(1)},
+       {"below the oracle", ShareForm(2)},
+       {"severity", ShareForm(1)},
+       {"savings", ShareForm(1)},
+       {"mean prediction for a machine", NumberForm(std::string(UnitOf(result.resource).large_name))},
+       {"machines ever below"},
+       {"predictions", CountForm()}},
+      {}};
+  if (HasCapacity(result)) out.columns.push_back({"of capacity", ShareForm(1)});
   for (const OvercommitResult::Row& row : result.rows) {
     const OvercommitScore& s = row.total;
-    const bool any = s.predictions > 0;
-    const auto cell = [any](std::string text) { return TableCell(any ? std::move(text) : "-"); };
-    StrAppend(&out, "<tr>", TableCell(row.predictor), cell(Share(s.footprint(), 1)),
-              cell(Share(s.below_share(), 2)), cell(s.below > 0 ? Share(s.severity(), 1) : "-"),
-              cell(Share(s.mean_savings(), 1)), cell(Amount(result.resource, s.predicted, s.predictions)),
-              cell(MachinesBelow(row)), TableCell(FormatCount(s.predictions)));
-    if (of_capacity) out += s.capacity > 0 ? TableCell(Share(s.capacity_share(), 1)) : TableCell("-");
-    out += "</tr>";
+    const auto if_any = [any = s.predictions > 0](FigureValue value) {
+      return any ? std::move(value) : FigureValue();
+    };
+    std::vector<FigureValue>& cells = out.rows.emplace_back();
+    cells = {row.predictor,
+             if_any(s.footprint()),
+             if_any(s.below_share()),
+             s.below > 0 ? FigureValue(s.severity()) : FigureValue(),
+             if_any(s.mean_savings()),
+             if_any(OvercommitScore::Mean(s.predicted / UnitOf(result.resource).large, s.predictions)),
+             if_any(MachinesBelow(row)),
+             static_cast<double>(s.predictions)};
+    if (HasCapacity(result))
+      cells.push_back(s.capacity > 0 ? FigureValue(s.capacity_share()) : FigureValue());
   }
-  out += "</table>";
-  if (of_capacity)
-    out +=
-        "<p class=muted>% of capacity: sum of predictions over the capacity of the machines they are for, "
-        "where "
-        "it is known.</p>";
   return out;
 }
 
 // One point a predictor. The oracle is known from the scores of any, also where it is not among the rows.
-std::string RiskChart(const OvercommitResult& result) {
-  SvgChart chart("footprint, % of the owners' limits", "below the oracle, %");
-  chart.SetFromZero();
+DocumentPoints RiskPoints(const OvercommitResult& result) {
+  DocumentPoints out{"Footprint against predictions below the oracle",
+                     {"footprint, share of the owners' limits", ShareForm()},
+                     {"predictions below the oracle", ShareForm()}};
   const OvercommitScore* known = nullptr;
-  double highest = 0;
   for (const OvercommitResult::Row& row : result.rows) {
     const OvercommitScore& s = row.total;
     if (s.predictions == 0) continue;
     known = &s;
-    highest = std::max(highest, 100 * s.below_share());
-    if (row.predictor == kOracle) continue;
-    chart.AddMark({row.predictor, kPredictorColour, {100 * s.footprint(), 100 * s.below_share()}});
+    if (row.predictor != kOracle) out.points.push_back({row.predictor, s.footprint(), s.below_share()});
   }
-  if (known == nullptr || known->limit <= 0) return "";
-  const double oracle = 100 * known->oracle / known->limit;
-  chart.AddMark({std::string(kOracle), kOracleColour, {oracle, 0}});
-  if (highest > 0)
-    chart.AddLine(
-        {"footprint of the oracle", kOracleColour, SvgLine::kDashed, {{oracle, 0}, {oracle, highest}}});
-  return chart.Render();
+  if (known == nullptr || known->limit <= 0) return {};
+  out.points.push_back({std::string(kOracle), known->oracle / known->limit, 0});
+  return out;
 }
 
 // As in the rows of --decisions, which count from 0.
@@ -128,52 +116,97 @@ std::vector<MachineBelow> MostBelow(const OvercommitResult& result) {
   return out;
 }
 
-std::string MachineTable(const OvercommitResult& result) {
+DocumentTable MachineTable(const OvercommitResult& result, const std::vector<MachineBelow>& machines,
+                           size_t shown) {
+  DocumentTable out{{{"machine"}, {"predictions of each", CountForm()}}, {}};
+  std::vector<const OvercommitResult::Row*> columns;
+  for (const OvercommitResult::Row& row : result.rows) {
+    if (row.total.below == 0) continue;
+    columns.push_back(&row);
+    out.columns.push_back({row.predictor, ShareForm(1)});
+  }
+  for (size_t i = 0; i < shown; ++i) {
+    const size_t m = machines[i].machine;
+    std::vector<FigureValue>& cells = out.rows.emplace_back();
+    cells = {MachineName(result, m), static_cast<double>(columns.front()->by_machine[m].predictions)};
+    for (const OvercommitResult::Row* row : columns) {
+      const OvercommitScore& s = row->by_machine[m];
+      cells.push_back(s.predictions > 0 ? FigureValue(s.below_share()) : FigureValue());
+    }
+  }
+  return out;
+}
+
+void AddMachines(const OvercommitResult& result, DocumentSection& out) {
   if (std::ranges::none_of(result.rows, [](const auto& row) { return row.total.predictions > 0; }))
-    return "<p>There are no predictions with a peak to compare.</p>";
+    return out.Add("There are no predictions with a peak to compare.");
   const std::vector<MachineBelow> machines = MostBelow(result);
-  if (machines.empty()) return "<p>No prediction was below the oracle on any machine.</p>";
+  if (machines.empty()) return out.Add("No prediction was below the oracle on any machine.");
   const size_t shown = std::min(machines.size(), kMostMachines);
-  std::string out =
-      StrCat("<p class=muted>Share of each machine's predictions below the oracle. ",
+  out.Add(
+      StrCat("Share of each machine's predictions below the oracle. ",
              shown < machines.size()
                  ? fmt::format("The {} machines of {} with any", shown, FormatCount(machines.size()))
                  : fmt::format("All {} machines with any", shown),
-             ", those with most of all predictors first; predictors that were never below are left out.</p>"
-             "<table><tr><th>machine</th><th>predictions of each</th>");
-  std::vector<const OvercommitResult::Row*> columns;
-  for (const OvercommitResult::Row& row : result.rows)
-    if (row.total.below > 0) columns.push_back(&row);
-  for (const OvercommitResult::Row* row : columns)
-    StrAppend(&out, "<th>", EscapedHtml(row->predictor), "</th>");
-  out += "</tr>";
-  for (size_t i = 0; i < shown; ++i) {
-    const size_t m = machines[i].machine;
-    StrAppend(&out, "<tr>", TableCell(MachineName(result, m)),
-              TableCell(FormatCount(columns.front()->by_machine[m].predictions)));
-    for (const OvercommitResult::Row* row : columns) {
-      const OvercommitScore& s = row->by_machine[m];
-      out += TableCell(s.predictions > 0 ? Share(s.below_share(), 1) : "-");
-    }
-    out += "</tr>";
+             ", those with most of all predictors first; predictors that were never below are left out."));
+  out.Add(MachineTable(result, machines, shown));
+}
+
+// The predictor with the smallest footprint among those that are rarely below the peak, or the one that is below
+// least.
+const OvercommitResult::Row* BestOf(const OvercommitResult& result) {
+  const OvercommitResult::Row* best = nullptr;
+  const auto rank = [](const OvercommitScore& s) {
+    return s.below_share() <= kFewBelow ? std::pair(0.0, s.footprint())
+                                        : std::pair(s.below_share(), s.footprint());
+  };
+  for (const OvercommitResult::Row& row : result.rows) {
+    if (row.predictor == kOracle || row.total.predictions == 0) continue;
+    if (best == nullptr || rank(row.total) < rank(best->total)) best = &row;
   }
-  return out + "</table>";
+  return best;
+}
+
+Sentence AnswerOf(std::span<const OvercommitResult> results) {
+  Sentence out;
+  for (const OvercommitResult& result : results) {
+    const OvercommitResult::Row* const best = BestOf(result);
+    if (best == nullptr) continue;
+    const OvercommitScore& s = best->total;
+    out.insert(
+        out.end(),
+        {StrCat(out.empty() ? "" : " ", RowOf(result.resource).title, ": ", best->predictor, " needs "),
+         Figure{s.footprint(), ShareForm()}, " of the owners' limits and is below the peak in ",
+         Figure{s.below_share(), ShareForm(2)}, " of its predictions."});
+  }
+  if (out.empty()) out.emplace_back("There are no predictions with a peak to compare.");
+  return out;
 }
 
 }  // namespace
 
-std::string Render(const OvercommitPage& page, std::span<const OvercommitResult> results) {
-  std::string out = StrCat(StaticPageHead(page.title), Lines(page.conditions), kLegend);
+Document OvercommitDocument(const OvercommitPage& page, std::span<const OvercommitResult> results) {
+  Document out{"taut overcommit", page.title};
+  out.answer = AnswerOf(results);
+  out.AddNotes(page.conditions);
   for (size_t i = 0; i < results.size(); ++i) {
     const OvercommitResult& result = results[i];
-    StrAppend(&out, "<h2>", RowOf(result.resource).title, "</h2>",
-              i < page.read.size() ? Lines(page.read[i]) : "");
-    StrAppend(&out, PredictorTable(result));
-    if (const std::string chart = RiskChart(result); !chart.empty())
-      StrAppend(&out, "<h3>Footprint against predictions below the oracle</h3>", chart);
-    StrAppend(&out, "<h3>By machine</h3>", MachineTable(result));
+    if (i < page.read.size()) out.AddNotes(page.read[i]);
+    DocumentSection predictors{std::string(RowOf(result.resource).title)};
+    if (i == 0) predictors.Add(std::string(kPredictorLegend));
+    predictors.Add(PredictorTable(result));
+    if (HasCapacity(result))
+      predictors.Add(
+          "Of capacity: sum of predictions over the capacity of the machines they are for, where it is "
+          "known.");
+    if (DocumentPoints points = RiskPoints(result); !points.points.empty())
+      predictors.parts.emplace_back(std::move(points));
+    DocumentSection machines{StrCat(RowOf(result.resource).title, " by machine")};
+    AddMachines(result, machines);
+    out.sections.push_back(std::move(predictors));
+    out.sections.push_back(std::move(machines));
   }
-  return out + "</html>\n";
+  return out;
 }
 
 }  // namespace taut::tools

@@ -3,12 +3,16 @@
 #include "common/base/byte_units.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/report/document_fixture.h"
 
 namespace taut::tools {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // Machines with 100 GiB of limits and a peak of 40; `of_limit` is predicted `times` times, and below the peak on
 // the first `below` machines.
@@ -40,39 +44,50 @@ TEST(OvercommitPageTest, HasThePredictorsWithUnitsAndTheMachinesWithMostFirst) {
   AddRow(result, "n-sigma:n=<3>", 0.5, 4);
   AddRow(result, "oracle", 0.4, 0);
   const OvercommitPage page{"<b>trace</b>", "every 2 h\nPARTIAL\n", {"memory: 8 tasks\n"}};
-  const std::string html = Render(page, {&result, 1});
-  EXPECT_THAT(html, HasSubstr("&lt;b&gt;trace"));
-  EXPECT_THAT(html, Not(HasSubstr("<b>trace")));
-  EXPECT_THAT(html, HasSubstr("<p class=muted>PARTIAL</p>"));
-  EXPECT_THAT(html, HasSubstr("<h2>Memory</h2><p class=muted>memory: 8 tasks</p>"));
-  EXPECT_THAT(html, HasSubstr("GiB a machine"));
+  const Json json = Parsed(OvercommitDocument(page, {&result, 1}));
+  EXPECT_EQ(json["title"], "<b>trace</b>");
+  EXPECT_EQ(json["notes"], Json({"every 2 h", "PARTIAL", "memory: 8 tasks"}));
+  EXPECT_THAT(TitlesOf(json), ElementsAre("Memory", "Memory by machine"));
+  // n-sigma is below too often.
+  EXPECT_EQ(AnswerText(json),
+            "Memory: limit needs 1 of the owners' limits and is below the peak in 0 of its predictions.");
+  const Json predictors = PartsOf(json, "Memory", "table").at(0);
+  EXPECT_THAT(HeadsOf(predictors), Not(Contains("of capacity"))) << "made machines have none";
+  EXPECT_EQ(predictors["columns"][5]["unit"], "GiB");
   // 10 of 80 predictions are 30 GiB, a quarter below the peak of 40; the others 50 GiB.
-  EXPECT_THAT(html, HasSubstr("<td>n-sigma:n=&lt;3&gt;</td><td>47.5 %</td><td>12.50 %</td><td>25.0 %</td>"
-                              "<td>52.5 %</td><td>47.5</td><td>4 of 8</td><td>80</td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<td>limit</td><td>100.0 %</td><td>0.00 %</td><td>-</td>"));
+  EXPECT_EQ(predictors["rows"][1], Json({"n-sigma:n=<3>", 0.475, 0.125, 0.25, 0.525, 47.5, "4 of 8", 80}));
+  EXPECT_TRUE(predictors["rows"][0][3].is_null()) << "the severity of one that was never below";
   // Four machines a placement; machine 3 is below 4 times, machine 2 3 times. Only n-sigma was ever below.
-  EXPECT_THAT(html, HasSubstr("<th>predictions of each</th><th>n-sigma:n=&lt;3&gt;</th></tr>"
-                              "<tr><td>machine 3 of placement 0</td><td>10</td><td>40.0 %</td></tr>"
-                              "<tr><td>machine 2 of placement 0</td><td>10</td><td>30.0 %</td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<title>n-sigma:n=&lt;3&gt;: 47.5, 12.5</title>"));
-  EXPECT_THAT(html, HasSubstr("<title>oracle: 40, 0</title>"));
-  EXPECT_THAT(html, Not(HasSubstr("% of capacity"))) << "made machines have none";
-  EXPECT_THAT(html, Not(HasSubstr("nan")));
-  EXPECT_THAT(html, Not(HasSubstr("http"))) << "nothing from elsewhere";
-  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  const Json machines = PartsOf(json, "Memory by machine", "table").at(0);
+  EXPECT_THAT(HeadsOf(machines), ElementsAre("machine", "predictions of each", "n-sigma:n=<3>"));
+  EXPECT_EQ(machines["rows"][0], Json({"machine 3 of placement 0", 10, 0.4}));
+  EXPECT_EQ(machines["rows"][1], Json({"machine 2 of placement 0", 10, 0.3}));
+  const Json points = PartsOf(json, "Memory", "points").at(0)["points"];
+  EXPECT_THAT(NamesOf(points), ElementsAre("limit", "n-sigma:n=<3>", "oracle"));
+  EXPECT_EQ(points[1]["x"], 0.475);
+  EXPECT_EQ(points[2]["x"], 0.4);
+  EXPECT_EQ(points[2]["y"], 0);
+}
+
+TEST(OvercommitPageTest, TheAnswerNamesTheCheapestThatIsRarelyBelow) {
+  OvercommitResult result = Made(200);
+  AddRow(result, "limit", 1, 0);
+  AddRow(result, "rare", 0.5, 4);  // 10 of 2,000
+  AddRow(result, "often", 0.45, 50);
+  EXPECT_THAT(AnswerText(Parsed(OvercommitDocument({"t", ""}, {&result, 1}))),
+              StartsWith("Memory: rare needs "));
 }
 
 TEST(OvercommitPageTest, OfManyMachinesTwenty) {
   OvercommitResult result = Made(60);
   AddRow(result, "rc-like", 0.5, 50);
-  const std::string html = Render({"t", ""}, {&result, 1});
-  EXPECT_THAT(html, HasSubstr("The 20 machines of 50 with any"));
-  size_t rows = 0;
-  for (size_t at = html.find("<tr><td>machine "); at != std::string::npos;
-       at = html.find("<tr><td>machine ", at + 1))
-    ++rows;
-  EXPECT_EQ(rows, 20u);
-  EXPECT_THAT(html, HasSubstr("<title>oracle: 40, 0</title>")) << "from the scores, without its own row";
+  const Json json = Parsed(OvercommitDocument({"t", ""}, {&result, 1}));
+  EXPECT_THAT(std::string(PartsOf(json, "Memory by machine", "text").at(0)["text"]),
+              HasSubstr("The 20 machines of 50 with any"));
+  EXPECT_EQ(PartsOf(json, "Memory by machine", "table").at(0)["rows"].size(), 20U);
+  const Json oracle = PartsOf(json, "Memory", "points").at(0)["points"].back();
+  EXPECT_EQ(oracle["name"], "oracle") << "from the scores, without its own row";
+  EXPECT_EQ(oracle["x"], 0.4);
 }
 
 TEST(OvercommitPageTest, RecordedMachinesHaveTheirNamesAndCapacity) {
@@ -83,29 +98,31 @@ TEST(OvercommitPageTest, RecordedMachinesHaveTheirNamesAndCapacity) {
   result.recorded.capacity = 10;
   result.rows[0].total.capacity = 200;
   result.rows[0].total.predicted_of_capacity = 50;
-  const std::string html = Render({"t", ""}, {&result, 1});
-  EXPECT_THAT(html, HasSubstr("<tr><td>&lt;m0&gt;</td><td>10</td><td>10.0 %</td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<th>% of capacity</th>"));
-  EXPECT_THAT(html, HasSubstr("<td>25.0 %</td></tr></table><p class=muted>% of capacity: sum"));
+  const Json json = Parsed(OvercommitDocument({"t", ""}, {&result, 1}));
+  EXPECT_EQ(PartsOf(json, "Memory by machine", "table").at(0)["rows"][0], Json({"<m0>", 10, 0.1}));
+  const Json predictors = PartsOf(json, "Memory", "table").at(0);
+  EXPECT_EQ(HeadsOf(predictors).back(), "of capacity");
+  EXPECT_EQ(predictors["rows"][0].back(), 0.25);
+  EXPECT_THAT(std::string(PartsOf(json, "Memory", "text").back()["text"]), StartsWith("Of capacity: sum"));
 }
 
 TEST(OvercommitPageTest, NothingIsNotZero) {
   OvercommitResult result = Made(2);
   AddRow(result, "limit", 1, 0);
-  EXPECT_THAT(Render({"t", ""}, {&result, 1}),
-              HasSubstr("No prediction was below the oracle on any machine."));
+  EXPECT_EQ(
+      PartsOf(Parsed(OvercommitDocument({"t", ""}, {&result, 1})), "Memory by machine", "text").at(0)["text"],
+      "No prediction was below the oracle on any machine.");
   OvercommitResult partial = Made(2);
   OvercommitResult::Row& row = partial.rows.emplace_back();
   row.predictor = "limit";
   row.by_placement.resize(1);
   row.by_machine.resize(2);
-  const std::string html = Render({"t", ""}, {&partial, 1});
-  EXPECT_THAT(
-      html,
-      HasSubstr("<td>limit</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td><td>-</td><td>0</td>"));
-  EXPECT_THAT(html, HasSubstr("There are no predictions with a peak to compare."));
-  EXPECT_THAT(html, Not(HasSubstr("<svg"))) << "there is nothing to draw";
-  EXPECT_THAT(Render({"t", ""}, {}), HasSubstr("<h1>t</h1>"));
+  const Json json = Parsed(OvercommitDocument({"t", ""}, {&partial, 1}));
+  EXPECT_EQ(PartsOf(json, "Memory", "table").at(0)["rows"][0],
+            Json({"limit", nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0}));
+  EXPECT_EQ(AnswerText(json), "There are no predictions with a peak to compare.");
+  EXPECT_TRUE(PartsOf(json, "Memory", "points").empty()) << "there is nothing to draw";
+  EXPECT_EQ(Parsed(OvercommitDocument({"t", ""}, {}))["title"], "t");
 }
 
 }  // namespace

@@ -1,88 +1,121 @@
 #include "tools/report/replicas_page.h"
 
 #include <algorithm>
-#include <functional>
-#include <span>
 #include <utility>
 
-#include "common/base/html_text.h"
-#include "common/base/printable.h"
 #include "common/base/strings.h"
+#include "common/model/units.h"
 #include "fmt/format.h"
-#include "tools/report/static_page.h"
-#include "tools/report/svg_chart.h"
 
 namespace taut::tools {
 namespace {
 
 constexpr size_t kColumns = 480;
+constexpr std::string_view kClairvoyantName = "clairvoyant";
 
-std::string SharePercent(double share) { return fmt::format("{:.2f} %", 100 * share); }
+constexpr std::string_view kTaskTimeLegend =
+    "Task-time counts starting tasks. The clairvoyant policy has exactly the tasks that the load needs, when "
+    "they are "
+    "ready. Fewer tasks at the same overloaded time, or less overloaded time with the same tasks, is better.";
+constexpr std::string_view kOfCharts =
+    "A point of a chart is the highest load and the lowest capacity (up to the utilisation above which tasks "
+    "are "
+    "overloaded) of its time.";
 
-std::string Row(std::string_view name, const ReplicaScore& s, OverloadModel model) {
+std::vector<FigureValue> Row(std::string name, const ReplicaScore& s, OverloadModel model) {
   const double days = static_cast<double>(std::max<uint64_t>(s.days, 1));
-  const auto share = [&](uint64_t steps) { return SharePercent(s.OfLoadSteps(static_cast<double>(steps))); };
-  return fmt::format(
-      "<tr><td>{}</td><td>{:.3f}</td><td>{:.0f}</td><td>{}</td><td>{}</td><td>{:.1f}</td><td>{:.1f}</td>"
-      "<td>{:.0f} %</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-      EscapedHtml(name), s.of_clairvoyant(), s.task_s / 3600, SharePercent(s.overloaded_share()),
-      model == OverloadModel::kShed ? SharePercent(s.load > 0 ? s.lost / s.load : 0)
-                                    : fmt::format("{:.2f} s", s.OfLoadSteps(s.delay_s)),
-      s.PerDay(s.starts), s.PerDay(s.changes), 100 * static_cast<double>(s.days_without_change) / days,
-      share(s.under_steps), share(s.over_steps), share(s.unstable_steps));
+  const auto share = [&](uint64_t steps) { return s.OfLoadSteps(static_cast<double>(steps)); };
+  return {std::move(name),
+          s.of_clairvoyant(),
+          s.task_s / 3600,
+          s.overloaded_share(),
+          model == OverloadModel::kShed ? (s.load > 0 ? s.lost / s.load : 0) : s.OfLoadSteps(s.delay_s),
+          s.PerDay(s.starts),
+          s.PerDay(s.changes),
+          static_cast<double>(s.days_without_change) / days,
+          share(s.under_steps),
+          share(s.over_steps),
+          share(s.unstable_steps)};
 }
 
-std::string Table(const std::vector<std::string>& policies, const std::vector<ReplicaScore>& scores,
-                  OverloadModel model) {
-  std::string out = StrCat(
-      "<table><tr><th>policy</th><th>task-time ÷ clairvoyant's</th><th>task-hours</th><th>time "
-      "overloaded</th><th>",
-      model == OverloadModel::kShed ? "load lost" : "mean delay",
-      "</th><th>starts a day</th><th>changes a day</th><th>days without a change</th><th>time with too "
-      "few</th>"
-      "<th>time with too many</th><th>time unstable</th></tr>");
-  for (size_t i = 0; i < policies.size(); ++i) out += Row(policies[i], scores[i], model);
-  return out + "</table>";
+DocumentTable Table(const std::vector<std::string>& policies, const std::vector<ReplicaScore>& scores,
+                    OverloadModel model) {
+  DocumentTable out{{{"policy"},
+                     {"task-time", NumberForm("× clairvoyant's")},
+                     {"task-time", NumberForm("task-hours")},
+                     {"time overloaded", ShareForm(2)},
+                     model == OverloadModel::kShed ? DocumentColumn{"load lost", ShareForm(2)}
+                                                   : DocumentColumn{"mean delay", SecondsForm()},
+                     {"starts", NumberForm("a day")},
+                     {"changes", NumberForm("a day")},
+                     {"days without a change", ShareForm()},
+                     {"time with too few", ShareForm(2)},
+                     {"time with too many", ShareForm(2)},
+                     {"time unstable", ShareForm(2)}},
+                    {}};
+  for (size_t i = 0; i < policies.size(); ++i) out.rows.push_back(Row(policies[i], scores[i], model));
+  return out;
 }
 
-std::string LoadChart(const ReplicaTrack& track) {
-  SvgChart chart("time", "load");
-  chart.SetTime();
-  SvgSeries served{"load", "#b8c4d0", SvgLine::kSolid, {}};
-  SvgSeries over{"load above the capacity", "#c0392b", SvgLine::kSolid, {}};
-  SvgSeries capacity{"capacity of the ready tasks", "#1259b8", SvgLine::kSolid, {}};
+DocumentChart LoadChart(std::string title, const ReplicaTrack& track) {
+  DocumentChart chart{std::move(title), {"time", {FigureForm::kTime}}, {"load", NumberForm()}};
+  ChartSeries served{"load", ChartLine::kStacked}, over{"load above the capacity", ChartLine::kStacked},
+      capacity{"capacity of the ready tasks"};
   for (size_t i = 0; i < track.columns().size(); ++i) {
     const ReplicaTrack::Column& c = track.columns()[i];
     if (c.steps == 0) continue;
     const double x = track.time_s(i), load = c.load.value_or(0);
-    served.points.push_back({x, std::min(load, c.capacity)});
-    over.points.push_back({x, load});
-    capacity.points.push_back({x, c.capacity});
+    served.Add(x, std::min(load, c.capacity));
+    over.Add(x, std::max(0.0, load - c.capacity));
+    capacity.Add(x, c.capacity);
   }
-  chart.AddBand(std::move(served));
-  chart.AddBand(std::move(over));
-  chart.AddLine(std::move(capacity));
-  return chart.Render();
+  chart.series = {std::move(served), std::move(over), std::move(capacity)};
+  return chart;
 }
 
 // One line a policy.
-std::string TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
-  constexpr std::string_view kColours[] = {"#8a94a0", "#b3541e", "#1259b8", "#7fb3d5",
-                                           "#6a4c93", "#00795f", "#1d2733"};
-  SvgChart chart("time", "tasks");
-  chart.SetTime();
+DocumentChart TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
+  DocumentChart chart{
+      "Tasks, starting ones included", {"time", {FigureForm::kTime}}, {"tasks", NumberForm("tasks")}};
   for (size_t p = 0; p < job.tracks.size(); ++p) {
-    SvgSeries line{page.policies[p],
-                   kColours[p % std::size(kColours)],
-                   page.policies[p] == "clairvoyant" ? SvgLine::kDashed : SvgLine::kSolid,
-                   {}};
+    ChartSeries& line = chart.series.emplace_back(ChartSeries{
+        page.policies[p], page.policies[p] == kClairvoyantName ? ChartLine::kDashed : ChartLine::kSolid});
     for (size_t i = 0; i < job.tracks[p].columns().size(); ++i) {
       const ReplicaTrack::Column& c = job.tracks[p].columns()[i];
-      if (c.steps > 0) line.points.push_back({job.tracks[p].time_s(i), c.tasks});
+      if (c.steps > 0) line.Add(job.tracks[p].time_s(i), c.tasks);
     }
-    chart.AddLine(std::move(line));
   }
-  return chart.Render();
+  return chart;
+}
+
+// The policy that is overloaded least of those that do not know the load.
+Sentence AnswerOf(const ReplicasPage& page) {
+  const ReplicaScore* best = nullptr;
+  const std::string* name = nullptr;
+  const auto rank = [](const ReplicaScore& s) { return std::pair(s.overloaded_share(), s.task_s); };
+  for (size_t p = 0; p < page.policies.size(); ++p) {
+    if (page.policies[p] == kClairvoyantName && page.policies.size() > 1) continue;
+    if (best != nullptr && rank(page.totals[p]) >= rank(*best)) continue;
+    best = &page.totals[p];
+    name = &page.policies[p];
+  }
+  if (best == nullptr) return {"No policy was replayed."};
+  return {StrCat(*name, " has the least overloaded time: "), Figure{best->overloaded_share(), ShareForm(2)},
+          ", with ", Figure{best->of_clairvoyant(), NumberForm("times")},
+          " the task-time that the load needs."};
+}
+
+DocumentSection JobSection(const ReplicasPage& page, const ReplicasPageJob& job) {
+  DocumentSection out{job.name};
+  if (page.jobs > 1) out.Add(Table(page.policies, job.scores, page.model));
+  out.Add(TasksChart(page, job));
+  for (size_t p = 0; p < job.tracks.size(); ++p) {
+    out.Add(LoadChart(
+        fmt::format("{}: overloaded {:.2f} % of the time with {:.3f} times the clairvoyant's tasks",
+                    page.policies[p], 100 * job.scores[p].overloaded_share(), job.scores[p].of_clairvoyant()),
+        job.tracks[p]));
+  }
+  return out;
 }
 
 }  // namespace
@@ -117,35 +150,24 @@ void ReplicasPage::Add(ReplicasPageJob job) {
   if (largest.size() > kJobs) largest.pop_back();
 }
 
-std::string Render(const ReplicasPage& page) {
-  std::string out = StaticPageHead(Printable(page.title));
-  std::string conditions = EscapedHtml(page.conditions);
-  for (size_t at = 0; (at = conditions.find('\n', at)) != std::string::npos;) conditions.replace(at, 1, " ");
-  StrAppend(&out, "<p>", conditions, "</p>");
-  out +=
-      "<p class=muted>Task-time counts starting tasks. The clairvoyant policy has exactly the tasks that the "
-      "load needs, when they are ready. Fewer tasks at the same overloaded time, or less overloaded time "
-      "with "
-      "the same tasks, is better. A point of a chart is the highest load and the lowest capacity "
-      "(up to the utilisation above which tasks are overloaded) of its time. Times are UTC.</p>";
-  if (page.jobs != 1) StrAppend(&out, "<h2>All ", page.jobs, " jobs</h2>");
-  out += Table(page.policies, page.totals, page.model);
+Document ReplicasDocument(const ReplicasPage& page) {
+  Document out{"taut replay --replicas", page.title};
+  if (!page.largest.empty() && !page.largest.front().tracks.empty())
+    out.clock_is_unix =
+        LooksLikeUnixTime(static_cast<int64_t>(page.largest.front().tracks.front().time_s(0)));
+  out.answer = AnswerOf(page);
+  out.AddNotes(page.conditions);
+  DocumentSection& all = out.sections.emplace_back(
+      DocumentSection{page.jobs == 1 ? "The policies" : StrCat("All ", FormatCount(page.jobs), " jobs")});
+  all.Add(std::string(kTaskTimeLegend));
+  all.Add(Table(page.policies, page.totals, page.model));
   if (page.jobs > page.largest.size()) {
-    StrAppend(&out, "<p>Below are the ", page.largest.size(), " largest of ", page.jobs,
-              " jobs; the others are in --json.</p>");
+    all.Add(StrCat("Below are the ", page.largest.size(), " largest of ", FormatCount(page.jobs),
+                   " jobs; the others are in --json."));
   }
-  for (const ReplicasPageJob& job : page.largest) {
-    StrAppend(&out, "<h2>", EscapedHtml(Printable(job.name)), "</h2>");
-    if (page.jobs > 1) out += Table(page.policies, job.scores, page.model);
-    StrAppend(&out, "<h3>Tasks, starting ones included</h3>", TasksChart(page, job));
-    for (size_t p = 0; p < job.tracks.size(); ++p) {
-      StrAppend(&out, "<h3>", EscapedHtml(page.policies[p]), ": overloaded ",
-                SharePercent(job.scores[p].overloaded_share()), " of the time with ",
-                fmt::format("{:.3f}", job.scores[p].of_clairvoyant()), " times the clairvoyant's tasks</h3>",
-                LoadChart(job.tracks[p]));
-    }
-  }
-  return out + "</html>\n";
+  all.Add(std::string(kOfCharts));
+  for (const ReplicasPageJob& job : page.largest) out.sections.push_back(JobSection(page, job));
+  return out;
 }
 
 }  // namespace taut::tools

@@ -1,5 +1,5 @@
-// What replica policies would have done, as one HTML file: a table, and for the largest jobs load against
-// capacity under each policy.
+// What replica policies would have done, as a report: a table, and for the largest jobs load against capacity
+// under each policy.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/report/document.h"
 #include "tools/sim/replica_replay.h"
 
 namespace taut::tools {
@@ -55,7 +56,6 @@ struct ReplicasPage {
   void Add(ReplicasPageJob job);
 };
 
-// Without scripts, and without anything from elsewhere.
-std::string Render(const ReplicasPage& page);
+Document ReplicasDocument(const ReplicasPage& page);
 
 }  // namespace taut::tools

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tools/report/document_fixture.h"
+
 namespace taut::tools {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 ReplicaStep Step(int64_t time_s, std::optional<double> load, int ready, int starting = 0) {
   ReplicaStep step;
@@ -62,15 +64,28 @@ TEST(ReplicasPage, HasTheTableTheLargestJobsAndEscapedNames) {
   ASSERT_EQ(page.largest.size(), ReplicasPage::kJobs);
   EXPECT_EQ(page.largest[0].scores[0].clairvoyant_task_s, 20);
   EXPECT_EQ(page.largest[7].scores[0].clairvoyant_task_s, 13);
-  const std::string html = Render(page);
-  EXPECT_THAT(html, HasSubstr("Replicas of &lt;b&gt;"));
-  EXPECT_THAT(html, HasSubstr("a &amp; b c"));
-  EXPECT_THAT(html, HasSubstr("job&lt;17"));
-  EXPECT_THAT(html, Not(HasSubstr("job<")));
-  EXPECT_THAT(html, HasSubstr("the 8 largest of 20 jobs"));
-  EXPECT_THAT(html, HasSubstr("<td>2.000</td><td>2</td><td>5.00 %</td>"));
-  EXPECT_THAT(html, HasSubstr("load above the capacity"));
-  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  const Json json = Parsed(ReplicasDocument(page));
+  EXPECT_EQ(json["title"], "Replicas of <b>");
+  EXPECT_EQ(json["notes"], Json({"a & b", "c"}));
+  EXPECT_EQ(AnswerText(json),
+            "hpa has the least overloaded time: 0.05, with 2 the task-time that the load needs.");
+  ASSERT_EQ(json["sections"].size(), 9U);
+  EXPECT_EQ(json["sections"][0]["title"], "All 20 jobs");
+  EXPECT_EQ(json["sections"][1]["title"], "job<17");
+  const Json all = PartsOf(json, "All 20 jobs", "table").at(0);
+  EXPECT_EQ(all["rows"][0][1], 2);
+  EXPECT_EQ(all["rows"][0][2], 2) << "task-hours";
+  EXPECT_EQ(all["rows"][0][3], 0.05);
+  EXPECT_THAT(std::string(PartsOf(json, "All 20 jobs", "text").at(1)["text"]),
+              HasSubstr("the 8 largest of 20 jobs"));
+  const std::vector<Json> charts = PartsOf(json, "job<17", "chart");
+  ASSERT_EQ(charts.size(), 3U) << "the tasks, and the load under each policy";
+  EXPECT_THAT(NamesOf(charts[0]["series"]), ElementsAre("hpa", "forecast"));
+  EXPECT_THAT(NamesOf(charts[1]["series"]),
+              ElementsAre("load", "load above the capacity", "capacity of the ready tasks"));
+  // Of ten seconds a column: the load is stacked, what is above the capacity on what is served.
+  EXPECT_EQ(charts[1]["series"][0]["y"][9], 50);
+  EXPECT_EQ(charts[1]["series"][1]["y"][9], 40);
 }
 
 }  // namespace

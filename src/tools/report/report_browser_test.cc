@@ -9,6 +9,7 @@
 #include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/report/page.h"
 #include "tools/report/report_fixture.h"
 
 namespace taut::tools {

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "tools/report/html_report.h"
+#include "tools/report/page.h"
 #include "tools/report/report_fixture.h"
 #include "tools/report/report_json.h"
 

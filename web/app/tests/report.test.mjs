@@ -6,6 +6,7 @@ import { after, before, test as unbounded } from 'node:test';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { documentData } from '../mock/document.mjs';
 import { reportData, reportPage } from '../mock/report.mjs';
 import { PHONE, WIDE, startBrowser } from './browser.mjs';
 
@@ -139,4 +140,45 @@ test('a trace without owners, a clock of its own, no stories, or nothing at all'
   });
   await on(reportData({ stories: 0 }), {}, async (page) => assert.match(await card(page, 'Job stories').innerText(), /No story was kept for memory\./));
   await on({ ...reportData(), policies: [], lanes: [], stories: [], jobs: [] }, {}, async (page) => assert.match(await page.locator('h1').innerText(), /Nothing was replayed/));
+});
+
+for (const [name, size] of [['wide', WIDE], ['phone', PHONE]]) {
+  for (const dark of [false, true]) {
+    test(`a report of sections is drawn and axe finds nothing, ${name}, ${dark ? 'dark' : 'light'}`, async () => {
+      await on(documentData(), { size, dark }, async (page) => {
+        assert.match(await page.locator('h1').innerText(), /Half of the production jobs start within 2.5\ss, with 47.5\s% of 12.5\scores\./);
+        assert.deepEqual(await page.locator('.card h2').allInnerTexts(), ['Tiers', 'Over time', 'Predictors', 'What this rests on']);
+        assert.equal(await page.title(), 'A <made> report');
+        assert.equal(await page.locator('canvas').count(), 3);
+        assert.equal(await page.locator('.scatter .point').count(), 4);
+        assert.deepEqual((await page.locator('tbody tr').nth(1).locator('th, td').allInnerTexts()).map((text) => text.replaceAll('\u00a0', ' ')),
+          ['<b>batch</b>', '7', 'never', '2.0×10⁻⁵', '–', 'fits']);
+        assert.equal(await page.locator('b', { hasText: 'batch' }).count(), 0, 'markup in a name is text');
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), 'wider than the screen');
+        await page.evaluate(AXE).catch(() => page.addScriptTag({ content: AXE }));
+        const found = await page.evaluate(() => window.axe.run());
+        assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`), []);
+      });
+    });
+  }
+}
+
+test('a chart of sections tells its values, also by keys, and a point its own', async () => {
+  await on(documentData({ unix: false }), {}, async (page) => {
+    await page.locator('.plot').first().focus();
+    await page.keyboard.press('Home');
+    const tip = page.locator('.document-chart .tip').first();
+    assert.match(await tip.innerText(), /day\s0/);
+    assert.match(await tip.innerText(), /production\s+10.0\scores/);
+    assert.match(await tip.innerText(), /batch\s+6.99\scores/, 'its own, and not the sum');
+    await page.locator('.scatter .point[aria-label^="oracle"]').focus();
+    assert.match(await page.locator('.scatter .tip').innerText(), /footprint, share of the limits\s+40\s%/);
+  });
+});
+
+test('a report without sections or answers is still a page', async () => {
+  await on({ ...documentData(), answer: ['Nothing was sold.'], sections: [], notes: [] }, {}, async (page) => {
+    assert.equal(await page.locator('h1').innerText(), 'Nothing was sold.');
+    assert.equal(await page.locator('.card').count(), 0);
+  });
 });

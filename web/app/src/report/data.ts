@@ -47,8 +47,8 @@ function unpacked(lane: Lane): Lane {
   return { ...lane, sum, fleet, jobs };
 }
 
-export function readReport(text: string): Report {
-  const report = JSON.parse(text) as Report;
+export function readReport(data: unknown): Report {
+  const report = data as Report;
   return { ...report, lanes: report.lanes.map((lane) => unpacked(complete(lane, report.lanes))) };
 }
 

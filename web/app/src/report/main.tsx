@@ -1,5 +1,7 @@
-// The page of `taut replay --report`; its data is embedded in the page.
+// The page of every report of `taut`; its data is embedded in the page.
 import { render } from 'preact';
+import { isDocument } from '../document/data';
+import { DocumentPage } from '../document/page';
 import { startTheme } from '../lib/theme';
 import { setCalendar } from '../lib/time';
 import { ReportPage } from './page';
@@ -8,10 +10,12 @@ import '../styles/base.css';
 import '../styles/parts.css';
 import '../styles/figures.css';
 import '../styles/report.css';
+import '../styles/document.css';
 
-const report = readReport(document.getElementById('data')?.textContent ?? '');
-setCalendar(report.unix ? 'utc' : 'days');
-document.title = report.title || document.title;
+const data: unknown = JSON.parse(document.getElementById('data')?.textContent ?? '');
+const shown = isDocument(data) ? data : readReport(data);
+setCalendar(shown.unix ? 'utc' : 'days');
+document.title = shown.title || document.title;
 startTheme();
 const host = document.getElementById('app');
-if (host) render(<ReportPage report={report} />, host);
+if (host) render(isDocument(shown) ? <DocumentPage document={shown} /> : <ReportPage report={shown} />, host);

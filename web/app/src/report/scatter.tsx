@@ -7,6 +7,7 @@ import { placeTip } from '../ui/tip';
 import { useWidth } from '../ui/width';
 import { type Lane, hasOwner } from './data';
 import { colourOf, shapeOf } from './marks';
+import { Axes, Leader, textWidth } from './plane';
 import { type Box, type Plot, placeLabel, ticks } from './scatter_scale';
 import type { View } from './view';
 
@@ -14,13 +15,6 @@ const HEIGHT = 340;
 const LABEL_H = 16;
 
 interface Point { lane: Lane; x: number; y: number; label: Box }
-
-const pen = document.createElement('canvas').getContext('2d');
-function textWidth(text: string, bold: boolean): number {
-  if (!pen) return 7 * text.length;
-  pen.font = `${bold ? '650 ' : ''}13px ${getComputedStyle(document.body).fontFamily}`;
-  return pen.measureText(text).width;
-}
 
 function labelled(lanes: Lane[], plot: Plot, picked: Lane, at: (lane: Lane) => [number, number]): Point[] {
   const taken: Box[] = lanes.map((lane) => { const [x, y] = at(lane); return { x: x - 8, y: y - 8, w: 16, h: LABEL_H }; });
@@ -31,26 +25,6 @@ function labelled(lanes: Lane[], plot: Plot, picked: Lane, at: (lane: Lane) => [
     taken.push(label);
     return { lane, x, y, label };
   });
-}
-
-function Leader({ point: { x, y, label } }: { point: Point }) {
-  const cx = Math.max(label.x - 2, Math.min(x, label.x + label.w + 2));
-  const cy = Math.max(label.y, Math.min(y, label.y + label.h));
-  return Math.hypot(cx - x, cy - y) > 18 ? <line class="leader" x1={x} y1={y} x2={cx} y2={cy} /> : null;
-}
-
-function Axes({ plot, xs, ys, x, y, tickX }: { plot: Plot; xs: number[]; ys: number[]; x: (v: number) => number; y: (v: number) => number; tickX: (v: number) => string }) {
-  return (
-    <>
-      {ys.map((v) => (
-        <g key={v}>
-          <line class="grid-line" x1={plot.x0} x2={plot.x1} y1={Math.round(y(v)) + 0.5} y2={Math.round(y(v)) + 0.5} />
-          <text x={plot.x0 - 8} y={y(v) + 4} text-anchor="end">{percentTick(v)}</text>
-        </g>
-      ))}
-      {xs.map((v) => <text key={v} x={x(v)} y={plot.y0 + 18} text-anchor="middle">{tickX(v)}</text>)}
-    </>
-  );
 }
 
 function Reading({ lane }: { lane: Lane }) {
@@ -104,7 +78,7 @@ function Scatter({ view }: { view: View }) {
   return (
     <div ref={box} class="plot-box scatter">
       <svg width={width} height={HEIGHT} role="group" aria-label={`Footprint against ${days} for ${lanes.length} recommenders; the table above has the figures`}>
-        <Axes plot={plot} xs={ticks(right, 5).filter((v) => v <= right)} ys={ys} x={x} y={y} tickX={ofOwner ? percentTick : (v) => significant(v) + '×'} />
+        <Axes plot={plot} xs={ticks(right, 5).filter((v) => v <= right)} ys={ys} x={x} y={y} tickX={ofOwner ? percentTick : (v) => significant(v) + '×'} tickY={percentTick} />
         <text x={plot.x1} y={HEIGHT - 4} text-anchor="end">{ofOwner ? 'footprint, share of the owners’' : 'footprint, times usage'}</text>
         <text x={plot.x0 + 6} y={plot.y1 + 12}>{days}, share of job-days</text>
         {usage > 0.02 && (

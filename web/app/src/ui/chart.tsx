@@ -34,6 +34,7 @@ export interface Across {
   title: (value: number) => string;       // above the read-out
   name: string;
   mark?: number;  // position of a dashed line
+  log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks
 }
 
 // The beginning of the time axis, which is drawn with a shade.
@@ -48,6 +49,7 @@ export interface ChartProps {
   tick: (value: number) => string;        // on the axis
   base?: 2 | 10;  // base of the axis' round numbers
   log?: (low: number, high: number) => number[];  // a logarithmic axis with these ticks, as in heatmaps
+  decades?: number;  // the most decades of a logarithmic axis; 4, as in heatmaps, if absent
   height?: number;
   unit?: string;  // of the axis, if its numbers have none
   top?: number;  // of the axis, if some values may be cut off
@@ -66,8 +68,9 @@ const EVEN_STEPS = [1, 2, 7, 14, 28, 56, 112, 224, 448].map((days) => days * 864
 
 function acrossAxis(props: ChartProps): uPlot.Axis {
   if (props.across) {
-    const { tick, name } = props.across;
-    return { values: (_u, splits) => splits.map(tick), label: name, labelSize: 20, labelFont: FONT, labelGap: 0 };
+    const { tick, name, log } = props.across;
+    const ticks: uPlot.Axis = log ? { splits: (_u, _a, low, high) => log(low, high), filter: (_u, splits) => splits } : {};
+    return { ...ticks, values: (_u, splits) => splits.map(tick), label: name, labelSize: 20, labelFont: FONT, labelGap: 0 };
   }
   return evenDays() ? { values: timeTicks, incrs: EVEN_STEPS } : { values: timeTicks };
 }
@@ -108,10 +111,9 @@ function increments(base: 2 | 10): number[] {
   return all;
 }
 
-// Spans at most four decades, as in heatmaps.
-function logSpan(min: number | null, max: number | null): [number, number] {
+function logSpan(min: number | null, max: number | null, decades = 4): [number, number] {
   const high = Math.max(max ?? 0, 1e-9) * 1.2;
-  return [Math.max(min ?? high / 2, high / 1e4) / 1.12, high];
+  return [Math.max(min ?? high / 2, high / 10 ** decades) / 1.12, high];
 }
 
 function seriesOptions(series: Series): uPlot.Series {
@@ -141,10 +143,10 @@ function options(props: ChartProps, width: number, onCursor: (index: number | nu
   const axis: uPlot.Axis = { stroke: rgb(colour('--muted')), font: FONT, grid, ticks: { show: false } };
   return {
     width, height: props.height ?? 220, pxAlign: 1,
-    padding: [8, 20, 0, 0],
+    padding: [8, props.across?.log ? 32 : 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false, setScale: false } },
-    scales: { x: { time: !props.across && !evenDays() }, y: props.log ? { distr: 3, range: (_u, min, max) => logSpan(min, props.top ?? max) } : { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
+    scales: { x: { time: !props.across && !evenDays(), ...(props.across?.log ? { distr: 3 } : {}) }, y: props.log ? { distr: 3, range: (_u, min, max) => logSpan(min, props.top ?? max, props.decades) } : { range: (_u, _min, max) => [0, props.top ?? Math.max(max || 0, 1e-9) * 1.08] } },
     axes: [
       { ...axis, ...acrossAxis(props), space: 64, grid: { show: false }, size: 26 },
       { ...axis, ...(props.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => props.log?.(low, high) ?? [], filter: (_u: uPlot, splits: number[]) => splits } : { incrs: increments(props.base ?? 10) }), values: (_u, splits) => splits.map(props.tick), space: 34, size: 66 },

@@ -10,7 +10,7 @@ import { thinned } from '../../src/ui/heatmap_scale';
 import { keyStep } from '../../src/ui/tip';
 
 const GIB = 2 ** 30;
-const report = readReport(JSON.stringify(reportData({ jobs: 9 })));
+const report = readReport(reportData({ jobs: 9 }));
 
 describe('the data of a report', () => {
   it('is in bytes and cores', () => {
@@ -23,7 +23,7 @@ describe('the data of a report', () => {
   it('has the columns that only the first lane of a resource has', () => {
     const data = reportData({ jobs: 9 });
     for (const lane of data.lanes.slice(2)) { delete lane.jobs.owner; delete lane.fleet.day; }
-    expect(readReport(JSON.stringify(data))).toEqual(report);
+    expect(readReport(data)).toEqual(report);
   });
   it('unpacks columns', () => {
     expect(unpackColumn('')).toEqual([]);

@@ -119,7 +119,7 @@ describe('a third resource', () => {
     quota: () => html(QuotaPage, { query: {} }),
     machines: (resource) => html(MachinesPage, { query: { resource } }),
     capacity: (resource) => html(CapacityPage, { query: { resource } }),
-    report: (resource) => html(ReportPage, { report: readReport(JSON.stringify(report(resource))) }),
+    report: (resource) => html(ReportPage, { report: readReport(report(resource)) }),
   };
   const OF_MEMORY_ALONE = /^docker update|^Its memory$|^Memory of the agent|^OOM-days$|^saves .* OOM-days$|memory guards|runs out of memory|memory \(probed\)/;
   const twin = (text: string): string => text.replaceAll('an OOM-day', 'a full-disk day').replaceAll('An OOM-day', 'A full-disk day').replace(/\bOOM-day/g, 'full-disk day').replaceAll('OOMs', 'full disks')

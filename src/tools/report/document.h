@@ -1,0 +1,120 @@
+// A report as data: an answer, the conditions, and sections of text, tables and charts. web/app/src/document draws
+// it.
+//
+// The JSON of it, where every number keeps its form and unit and the page writes it out:
+//
+//   {"kind": "document", "command": "taut analyze", "title": TEXT,
+//    "unix": whether times are seconds of the Unix epoch, else days of the trace's own clock are counted,
+//    "answer": [TEXT | FORM + {"value": VALUE}, ...], "notes": [TEXT, ...],
+//    "sections": [{"title": TEXT, "parts": [PART, ...]}, ...]}
+//
+//   FORM   {"form": "text" | "count" | "number" | "share" | "seconds" | "time", "unit": TEXT, "decimals": INT}; unit
+//          and decimals only where they are set. A share is 0 to 1, and is shown in percent.
+//   VALUE  a number; a text, which is shown as it is; null: not known, or none
+//   PART   {"is": "text", "text": TEXT}
+//          {"is": "table", "columns": [FORM + {"head": TEXT}, ...], "rows": [[VALUE, ...], ...]}
+//          {"is": "chart", "title": TEXT, "x": AXIS, "y": AXIS, "series": [SERIES, ...]}
+//          {"is": "points", "title": TEXT, "x": AXIS, "y": AXIS,
+//           "points": [{"name": TEXT, "x": NUMBER, "y": NUMBER}, ...]}
+//   AXIS   FORM + {"name": TEXT}, and "log": true for a logarithmic one
+//   SERIES {"name": TEXT, "line": "solid" | "dashed" | "stacked", "x": [NUMBER, ...], "y": [NUMBER, ...]}; x is
+//          ascending, and is left out where it is that of the first series. Stacked ones add up in their order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace taut::tools {
+
+// How the page writes a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
+enum class FigureForm : uint8_t { kText, kCount, kNumber, kShare, kSeconds, kTime };
+struct Form {
+  FigureForm form = FigureForm::kText;
+  std::string unit = {};  // "cores"; "" where the form says it, or there is none
+  int decimals = -1;      // -1: about two digits
+};
+inline Form CountForm(std::string unit = {}) { return {FigureForm::kCount, std::move(unit), -1}; }
+inline Form NumberForm(std::string unit = {}) { return {FigureForm::kNumber, std::move(unit), -1}; }
+inline Form ShareForm(int decimals = -1) { return {FigureForm::kShare, {}, decimals}; }
+inline Form SecondsForm() { return {FigureForm::kSeconds, {}, -1}; }
+
+// monostate: not known, or none. NaN is the same.
+using FigureValue = std::variant<std::monostate, std::string, double>;
+
+struct Figure {
+  FigureValue value;
+  Form form;
+};
+using Sentence = std::vector<std::variant<std::string, Figure>>;
+
+struct DocumentColumn {
+  std::string head;
+  Form form = {};
+};
+struct DocumentTable {
+  std::vector<DocumentColumn> columns;
+  std::vector<std::vector<FigureValue>> rows;
+};
+
+struct ChartAxis {
+  std::string name;
+  Form form;
+  bool logarithmic = false;  // points that are not > 0 are left out
+};
+enum class ChartLine : uint8_t { kSolid, kDashed, kStacked };
+struct ChartSeries {
+  std::string name;
+  ChartLine line = ChartLine::kSolid;
+  std::vector<double> x = {}, y = {};
+  void Add(double at, double value) { x.push_back(at), y.push_back(value); }
+};
+struct DocumentChart {
+  std::string title;
+  ChartAxis x, y;
+  std::vector<ChartSeries> series = {};  // those without points are left out
+  bool empty() const;
+};
+
+struct NamedPoint {
+  std::string name;
+  double x = 0, y = 0;
+};
+struct DocumentPoints {
+  std::string title;
+  ChartAxis x, y;
+  std::vector<NamedPoint> points = {};
+};
+
+using DocumentPart = std::variant<std::string, DocumentTable, DocumentChart, DocumentPoints>;
+struct DocumentSection {
+  std::string title;
+  std::vector<DocumentPart> parts = {};
+  // A chart without points is left out.
+  void Add(DocumentChart chart) {
+    if (!chart.empty()) parts.emplace_back(std::move(chart));
+  }
+  void Add(DocumentTable table) { parts.emplace_back(std::move(table)); }
+  void Add(std::string text) { parts.emplace_back(std::move(text)); }
+};
+
+struct Document {
+  std::string command;  // that makes such a report: "taut analyze"
+  std::string title;
+  bool clock_is_unix = false;
+  Sentence answer = {};
+  std::vector<std::string> notes = {};
+  std::vector<DocumentSection> sections = {};
+
+  // A note for each line of `text` that is not empty, without the semicolon that goes on with the next one. A page
+  // shows notes that begin with "PARTIAL" above all.
+  void AddNotes(std::string_view text);
+};
+
+// Deterministic. Figures of tables have 12 significant digits, points of charts 5.
+std::string DocumentJson(const Document& document);
+
+}  // namespace taut::tools
