@@ -64,11 +64,10 @@ class TrialCell {
     const uint64_t pending = scheduler.Pass().pending;
     for (uint32_t j = 0; j < index_.model().jobs.size(); ++j) {
       if (scheduler.pending(j) == 0) continue;
-      const std::string why =
-          options_.loads != nullptr
-              ? "What is expected of each machine's tasks with one of it is more than the machine has, or it "
-                "may not run there."
-              : ExplainPending(scheduler.scores(), j).sentence;
+      const std::string why = options_.loads != nullptr
+                                  ? "What is expected of each machine's tasks with one of it is more than "
+                                    "the machine has, or it may not run there."
+                                  : ExplainPending(scheduler.scores(), j).sentence;
       return StrCat(pending, " of ", index_.tasks(), " tasks are pending, the first of job \"",
                     index_.model().jobs[j].name, "\". ", why);
     }

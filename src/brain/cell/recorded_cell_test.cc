@@ -138,8 +138,7 @@ TEST_F(EventFoldTest, ACellOverTimeAndAtOneTime) {
               std::to_string(e.id) + "; ";
   EXPECT_EQ(events,
             "0 fail 1; 0 submit 0; 20 submit 1; 25 capacity 0; 40 limit 0; 45 return 1; 50 submit 2; 80 stop "
-            "2; 90 fail "
-            "0; ");
+            "2; 90 fail 0; ");
   const auto found = CheckCellWorkload(cell->model, cell->workload);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_TRUE(found->empty());

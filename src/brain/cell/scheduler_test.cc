@@ -235,11 +235,10 @@ TEST(PendingReason, CountsMachinesAndNamesTheNearest) {
   EXPECT_EQ(reason.no_room[1], 0U);
   EXPECT_EQ(reason.feasible, 1U);
   EXPECT_THAT(reason.sentence, HasSubstr("1 without an attribute"));
-  EXPECT_EQ(
-      reason.sentence,
-      "Of 4 machines: 1 without an attribute that the job asks for, 1 too small even if empty, 1 with too "
-      "little free cpu, 1 with room. It fits on machine m0 if it asks for 1 core of cpu less, or without "
-      "j0/0.");
+  EXPECT_EQ(reason.sentence,
+            "Of 4 machines: 1 without an attribute that the job asks for, 1 too small even if empty, 1 with "
+            "too little free cpu, 1 with room. It fits on machine m0 if it asks for 1 core of cpu less, or "
+            "without j0/0.");
 }
 
 // Checks the invariants of a placement under any options.

@@ -269,8 +269,7 @@ std::string Explain(const Quote& quote, const ActuaryOptions& options) {
     case Refusal::kTooFewSamples:
       return fmt::format(
           "Refused: not enough history for {:g} %: {:.0f} independent samples, {:.0f} needed ({}; {:.3g} "
-          "steps "
-          "are one sample).",
+          "steps are one sample).",
           promise, std::floor(e.independent), e.needed, history, e.steps_per_sample);
     case Refusal::kUnmeasured:
       return fmt::format("Refused: less than half of the last day was measured ({}).", history);
@@ -282,11 +281,9 @@ std::string Explain(const Quote& quote, const ActuaryOptions& options) {
       break;
   }
   return fmt::format(
-      "{:.6g} for {:g} % of the {}: high use of the higher tiers is forecast as {:.6g} (mostly by {}), "
-      "plus "
+      "{:.6g} for {:g} % of the {}: high use of the higher tiers is forecast as {:.6g} (mostly by {}), plus "
       "{:.6g}, which {:.3g} % of {:.0f} steps ({:.0f} independent) were above; ordered are {:.3g} %, {:.3g} "
-      "% after "
-      "comparing {:.0f} past steps, of which {:.0f} were missed ({}).",
+      "% after comparing {:.0f} past steps, of which {:.0f} were missed ({}).",
       quote.amount, promise, options.of == PromiseOf::kTime ? "time" : "horizons", e.base, e.leading_base,
       e.margin, 100 * e.used_risk, e.samples, e.independent, 100 * e.ordered_risk, 100 * e.calibrated_risk,
       e.promised_steps, e.missed_steps, history);

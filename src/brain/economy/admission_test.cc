@@ -83,15 +83,12 @@ TEST(Admission, QueuedWithEveryReasonAndTheNearestThatFits) {
   EXPECT_EQ(v.fitting, QuotaVector::Of(3000, 2 * kGibibyte));
   EXPECT_THAT(v.other_tiers, ElementsAre("batch"));
   EXPECT_FALSE(v.reclaimable);
-  EXPECT_EQ(
-      Explain(v),
-      "10 cores, 10GiB of memory for \"a\" in tier \"prod\": queued. \"all\" has 3 cores left of the 10 "
-      "cores "
-      "asked for: its quota to share is 19 cores; in use: 16 cores; unused and not lent: 1 core. "
-      "\"all\" has 2GiB of memory left of the 10GiB of memory asked for: its quota to share is 40GiB of "
-      "memory; "
-      "in use: 38GiB of memory. No expected release makes it fit. What fits now: 2 tasks; at most 3 cores, "
-      "2GiB of memory. It would fit in tier \"batch\".");
+  EXPECT_EQ(Explain(v),
+            "10 cores, 10GiB of memory for \"a\" in tier \"prod\": queued. \"all\" has 3 cores left of the "
+            "10 cores asked for: its quota to share is 19 cores; in use: 16 cores; unused and not lent: 1 "
+            "core. \"all\" has 2GiB of memory left of the 10GiB of memory asked for: its quota to share is "
+            "40GiB of memory; in use: 38GiB of memory. No expected release makes it fit. What fits now: 2 "
+            "tasks; at most 3 cores, 2GiB of memory. It would fit in tier \"batch\".");
 }
 
 TEST(Admission, QueuedUntilTheReleaseThatMakesItFit) {

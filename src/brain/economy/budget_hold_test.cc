@@ -32,10 +32,9 @@ TEST(BudgetHold, HoldsAGroupOnceOneOfItsBusinessesHasNothingLeft) {
   spent[Business("retail")] = Coins(1000);
   const GroupHolds held = HeldGroups(def, accounts, spent, kNow);
   EXPECT_THAT(held, ElementsAre(Key("lab"), Key("shop"), Key("web")));
-  EXPECT_EQ(
-      held.at("web"),
-      "Business \"retail\", which pays for group \"web\", has nothing left of its budget for the period "
-      "that ends on 2026-12-01.");
+  EXPECT_EQ(held.at("web"),
+            "Business \"retail\", which pays for group \"web\", has nothing left of its budget for the "
+            "period that ends on 2026-12-01.");
   EXPECT_THAT(held.at("lab"), HasSubstr("No business pays for group \"lab\""));
   spent = {{Business("media"), Coins(2000)}};
   EXPECT_THAT(HeldGroups(def, accounts, spent, kNow), ElementsAre(Key("lab"), Key("shop")))

@@ -239,8 +239,7 @@ std::string Explain(const KeptSummary& s, double level) {
   if (s.promises == 0) return fmt::format("no promise of {:g} % has been completed", 100 * level);
   return fmt::format(
       "kept {:.3f} % of {} steps, {:.3f} to {:.3f} % with 95 % confidence ({:.3g} steps are one sample); {} "
-      "of {} "
-      "promises kept; promised {:g} %: {}",
+      "of {} promises kept; promised {:g} %: {}",
       100 * s.kept_time, s.steps, 100 * s.time_interval.low, 100 * s.time_interval.high, s.run_steps,
       s.promises_kept, s.promises, 100 * level, Name(s.verdict));
 }

@@ -36,10 +36,9 @@ TEST(QuotaHistory, WhatCanBeBorrowedNeedsNoQuota) {
   EXPECT_EQ(advice.in_use_peak, 8040);
   EXPECT_EQ(advice.usage_peak, 3000);
   EXPECT_EQ(advice.recommended, 4100) << "rounded up to 0.1 cores";
-  EXPECT_EQ(
-      advice.reason,
-      "In 95 % of 100 hours at most 4.01 cores were in use, at the peak 8.04 cores; jobs really used at most "
-      "3 cores. The quota is for these hours; in the others the group can borrow.");
+  EXPECT_EQ(advice.reason,
+            "In 95 % of 100 hours at most 4.01 cores were in use, at the peak 8.04 cores; jobs really used "
+            "at most 3 cores. The quota is for these hours; in the others the group can borrow.");
 }
 
 TEST(QuotaHistory, ThePeakFitsWithoutBorrowing) {

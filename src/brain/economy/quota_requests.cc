@@ -101,9 +101,7 @@ absl::StatusOr<QuotaRequest> QuotaRequests::Submit(const AdmissionRequest& reque
   if (verdict->outcome != AdmissionOutcome::kRefused && of_group >= MaxRequestsOf(request.group)) {
     return absl::FailedPreconditionError(
         StrCat("group \"", request.group, "\" has ", of_group,
-               " requests that are queued, admitted or running; "
-               "the most is ",
-               MaxRequestsOf(request.group),
+               " requests that are queued, admitted or running; the most is ", MaxRequestsOf(request.group),
                " (max_requests of the group in the quota file, else quota.max_requests): end some first"));
   }
   if (verdict->outcome == AdmissionOutcome::kQueued && index_.queued().size() >= options_.max_queued) {

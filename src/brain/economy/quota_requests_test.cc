@@ -114,10 +114,9 @@ TEST(QuotaRequests, AGroupHasAtMostItsNumberOfRequests) {
   EXPECT_EQ(StateOf(requests, queued), "queued");
   const absl::Status third = requests.Submit(AskFor("a", 1000, 2), "", "ann").status();
   EXPECT_EQ(third.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(
-      third.message(),
-      "group \"a\" has 2 requests that are queued, admitted or running; the most is 2 (max_requests of the "
-      "group in the quota file, else quota.max_requests): end some first");
+  EXPECT_EQ(third.message(),
+            "group \"a\" has 2 requests that are queued, admitted or running; the most is 2 (max_requests of "
+            "the group in the quota file, else quota.max_requests): end some first");
   EXPECT_EQ(StateOf(requests, Make(requests, AskFor("a", 99'000, 3))), "refused")
       << "what can never fit says so";
   for (int i = 0; i < 3; ++i) Make(requests, AskFor("b", 1000, 4 + i));

@@ -114,9 +114,8 @@ class Checker {
       Error(g.name, StrCat("invalid max_requests of group \"", g.name, "\": ", *g.max_requests,
                            ", expected 0 or more"));
     } else if (cohorts_.contains(g.name)) {
-      Warn(g.name, StrCat("max_requests of \"", g.name,
-                          "\" has no effect: requests are of groups without "
-                          "children"));
+      Warn(g.name,
+           StrCat("max_requests of \"", g.name, "\" has no effect: requests are of groups without children"));
     }
   }
 

@@ -233,12 +233,11 @@ TEST(CheckQuota, NamesWhatIsWrongWithPools) {
 TEST(CheckQuota, QuotaBelowWhatIsInUseIsAWarning) {
   const QuotaSpec spec{{{"all"}, {"a", "all", {CpuQuota(9, 1)}}, {"b", "all", {CpuQuota(12)}}}};
   const std::vector<QuotaUse> use = {Use("a", 15), Use("b", 8)};
-  EXPECT_EQ(
-      Findings(spec, use),
-      "warning: \"all\" uses 0.023 cores of tier \"prod\" and may use 0.021 cores; nothing more is admitted "
-      "until it is less\n"
-      "warning: \"a\" uses 0.015 cores of tier \"prod\" and may use 0.01 cores; nothing more is admitted "
-      "until it is less\n");
+  EXPECT_EQ(Findings(spec, use),
+            "warning: \"all\" uses 0.023 cores of tier \"prod\" and may use 0.021 cores; nothing more is "
+            "admitted until it is less\n"
+            "warning: \"a\" uses 0.015 cores of tier \"prod\" and may use 0.01 cores; nothing more is "
+            "admitted until it is less\n");
   QuotaTree tree = *QuotaTree::Make(spec, use);
   EXPECT_EQ(tree.InUse(), use);
   EXPECT_EQ(Available(tree, "a"), 0);

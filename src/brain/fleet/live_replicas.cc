@@ -16,8 +16,7 @@ namespace {
 constexpr std::string_view kNoCapacity = "no CPU limit of its tasks is known: what one task can process";
 constexpr std::string_view kNoLoad =
     "no load was measured: replicas.task_capacity asks for series that a rule of ingest.mapping maps to the "
-    "job with "
-    "kind load or load_total";
+    "job with kind load or load_total";
 constexpr std::string_view kNoTasks = "no window in which tasks of the job are measured";
 
 }  // namespace

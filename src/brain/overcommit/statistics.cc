@@ -168,8 +168,7 @@ class NSigmaPredictor final : public RatioPredictor {
     if (m == nullptr) return;
     const Spread s = SpreadOf(m->ratios.values());
     reason.sentence = fmt::format(
-        "Mean {:.4g} plus {:.4g} standard deviations of {:.4g} of the limits, {:.6g}, over {} "
-        "windows.{}",
+        "Mean {:.4g} plus {:.4g} standard deviations of {:.4g} of the limits, {:.6g}, over {} windows.{}",
         s.mean, n_, s.deviation, m->limits.warm, s.n, ColdText(m->limits));
   }
 
@@ -196,8 +195,7 @@ class MachinePercentilePredictor final : public RatioPredictor {
     std::vector<float> ratios = Ratios(*m);
     const std::string share = ratios.empty() ? "not known" : fmt::format("{:.4g}", PercentileOf(ratios));
     reason.sentence = fmt::format(
-        "The p{:.4g} of the machine's usage over its limits in {} windows of {:.4g} h is {}; limits "
-        "{:.6g}.{}",
+        "The p{:.4g} of the machine's usage over its limits in {} windows of {:.4g} h is {}; limits {:.6g}.{}",
         settings_.percentile, ratios.size(), settings_.window_h, share, m->limits.warm, ColdText(m->limits));
   }
 

@@ -251,8 +251,7 @@ void EnsembleRecommender::Explain(Reason& reason) const {
   } else {
     reason.sentence = fmt::format(
         "Of {} models the one with a {} stays in charge: the best other has cost {:.3g} a window less lately "
-        "(judged on {}), "
-        "and changing over is priced at up to {:.3g}.",
+        "(judged on {}), and changing over is priced at up to {:.3g}.",
         config_->num_models(), ModelName(model_), score(model_) - score(order.front()), judged,
         w_limit_change_ + s.w_model_change);
   }

@@ -131,28 +131,25 @@ TEST(StartBoost, SaysWhatItFollows) {
   Reason reason;
   reason.sentence = "It is so.";
   ExplainBoost(BoostFor({}, 0.5, 2, {}), 0.5, 300, "", reason);
-  EXPECT_EQ(
-      reason.sentence,
-      "It is so. In the first 5m after its start a task gets 1.00 cores: 2 times 0.50 cores, as no start "
-      "was seen yet (cpu.startup_window).");
+  EXPECT_EQ(reason.sentence,
+            "It is so. In the first 5m after its start a task gets 1.00 cores: 2 times 0.50 cores, as no "
+            "start was seen yet (cpu.startup_window).");
   StartPeaks peaks;
   peaks.Add({0}, 2, 2);
   Reason cut;
   ExplainBoost(BoostFor(peaks, 0.5, 2, UpTo(2.5)), 0.5, 300, "", cut);
-  EXPECT_EQ(
-      cut.sentence,
-      "In the first 5m after its start a task gets 2.50 cores: the last start used 2.00 cores, all that it "
-      "was given, and gets 1.5 times as much; bounded: cpu.upper (cpu.startup_window).");
+  EXPECT_EQ(cut.sentence,
+            "In the first 5m after its start a task gets 2.50 cores: the last start used 2.00 cores, all "
+            "that it was given, and gets 1.5 times as much; bounded: cpu.upper (cpu.startup_window).");
   peaks.Add({9}, 1, 2);
   Reason two;
   ExplainBoost(BoostFor(peaks, 0.5, 2, {}), 0.5, 300, "", two);
   EXPECT_THAT(two.sentence, HasSubstr("the highest of the last 2 starts used 2.00 cores"));
   Reason none;
   ExplainBoost(std::nullopt, 0.5, 60, "no limit is ordered", none);
-  EXPECT_EQ(
-      none.sentence,
-      "In the first 1m after its start a task would get no more than 0.50 cores (cpu.startup_window; no "
-      "limit is ordered).");
+  EXPECT_EQ(none.sentence,
+            "In the first 1m after its start a task would get no more than 0.50 cores (cpu.startup_window; "
+            "no limit is ordered).");
 }
 
 RC_GTEST_PROP(StartBoost, IsAboveTheLimitInForceAndWithinAllBounds, ()) {

@@ -33,8 +33,7 @@ class TaskSizeWrapper final : public RecommenderWrapper {
     reason.recommender = "size";
     reason.sentence =
         "The number of tasks follows their CPU usage. The CPU limit is the size of a task and does not "
-        "follow it, "
-        "too: that would change the number of tasks, which changes the usage of each.";
+        "follow it, too: that would change the number of tasks, which changes the usage of each.";
     if (!limit_.has_value()) return;
     reason.why = "size of a task whose number is scaled";
     reason.steps.push_back({"size of a task", *limit_, *limit_, ""});

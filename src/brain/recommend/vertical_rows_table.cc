@@ -110,8 +110,7 @@ constexpr VerticalSetting kRows[] = {
      "fixed price of an OOM-day, in memory for a day; 0: the price follows from the target share", kBytes, 0,
      1e12 * kGiB, TAUT_REF(analogs.memory_price_bytes), Was("analogs.memory_price_gib", kGiB)},
     {"analogs.cpu_price",
-     "fixed price of a day over the CPU limit, in cores for a day; 0: the price follows from the target "
-     "share",
+     "fixed price of a day over the CPU limit, in cores for a day; 0: the price follows from the target share",
      kPlain, 0, 1e12, TAUT_REF(analogs.cpu_price_cores), Was("analogs.cpu_price_cores")},
     {"analogs.keep", "yesterday's limit is kept if it costs at most this share more than the best", kPlain, 0,
      10, TAUT_REF(analogs.keep)},

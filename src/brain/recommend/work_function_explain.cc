@@ -42,8 +42,7 @@ void WorkFunctionRecommender::Explain(Reason& reason) const {
   const bool own = order_.has_value();
   reason.sentence = fmt::format(
       "{:.2g} % of this job's work of the last weeks was {} ({:.2g} % ordered {}). The limit moves when it "
-      "has "
-      "cost one change ({:.2g} hours of {} limit) more than another would have.",
+      "has cost one change ({:.2g} hours of {} limit) more than another would have.",
       100 * share, what, 100 * order_.value_or(fleet_->settings().order(resource)),
       own ? "for this job" : "over all jobs",
       (own ? prices.change / Level(resource, level_) : fleet_->change_windows()) / kWindowsPerHour,
@@ -94,8 +93,7 @@ std::string WorkFunctionRecommender::ExplainAhead(const Prices& prices) const {
     const Resource r = fleet_->resource();
     return fmt::format(
         " Usage rose to {} in the hour from {:02}:00 UTC {}: the limit is {} in that hour and {} around it, "
-        "which has "
-        "spared {:.2g} % of the work.",
+        "which has spared {:.2g} % of the work.",
         FormatAmount(r, Level(r, burst->highest)), hour - day * 24, when,
         FormatAmount(r, Level(r, burst->highest)), FormatAmount(r, Level(r, level_)),
         used_ > 0 ? 100 * spared_ / used_ : 0);

@@ -198,9 +198,8 @@ void ForecastPolicy::Explain(Reason& reason) const {
   }
   if (basis_ == Basis::kShortHistory) {
     reason.sentence = fmt::format(
-        "There are {:.1f} h of history and a forecast needs {:.4g} h: {} to keep the highest load of 5 "
-        "min at "
-        "{:.0f} %.",
+        "There are {:.1f} h of history and a forecast needs {:.4g} h: {} to keep the highest load of 5 min "
+        "at {:.0f} %.",
         static_cast<double>(steps_) * settings_.step_s / 3600, settings_.forecast.min_history_s / 3600,
         Counted(static_cast<uint64_t>(decided_), "task"), settings_.forecast.fallback_target * 100);
     return;
@@ -208,8 +207,7 @@ void ForecastPolicy::Explain(Reason& reason) const {
   if (basis_ == Basis::kAnalogs) {
     reason.sentence = fmt::format(
         "There are {:.1f} h of history and a forecast needs {:.4g} h. If the load {:.4g} moves as those of "
-        "the "
-        "other jobs do while a task starts, {} cost least.",
+        "the other jobs do while a task starts, {} cost least.",
         static_cast<double>(steps_) * settings_.step_s / 3600, settings_.forecast.min_history_s / 3600, load_,
         FormatAmount(Target::Replicas(), decided_));
     if (rise_chance_.has_value()) {

@@ -140,9 +140,7 @@ void HpaPolicy::Explain(Reason& reason) const {
   if (decisive_ > 0) {
     const std::string& signal = settings_.metrics.list[static_cast<size_t>(decisive_) - 1].signal;
     reason.sentence = fmt::format(
-        "{} asks for the most of all metrics: {}, {} after the stabilisation window, {} within the "
-        "rate "
-        "limits.",
+        "{} asks for the most of all metrics: {}, {} after the stabilisation window, {} within the rate limits.",
         signal, Counted(static_cast<uint64_t>(proposal_.count), "task"), stable_, decided_);
     reason.facts.push_back({"proposed", static_cast<double>(proposal_.count), "tasks"});
     return;

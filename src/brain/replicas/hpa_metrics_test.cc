@@ -109,10 +109,9 @@ TEST(HpaMetrics, TheLargestCountIsTakenAndWithoutAMetricNoneIsRemoved) {
   }
   Metered hpa("queue_length 30 per task");
   EXPECT_EQ(hpa.At(6, {540}), 18);
-  EXPECT_EQ(
-      hpa.Why(),
-      "queue_length asks for the most of all metrics: 18 tasks, 18 after the stabilisation window, 18 within "
-      "the rate limits.");
+  EXPECT_EQ(hpa.Why(),
+            "queue_length asks for the most of all metrics: 18 tasks, 18 after the stabilisation window, 18 "
+            "within the rate limits.");
   (void)hpa.At(7.5, {300});
   EXPECT_THAT(hpa.Why(), HasSubstr("Utilisation is 1.50 times the target of 50 %"));
   (void)hpa.At(1, {kNone});
@@ -180,11 +179,9 @@ TEST(HpaMetrics, AreOneLine) {
   EXPECT_EQ(
       ParseHpaMetrics("lag 1;lag 2;lag 3;lag 4;lag 5;lag 6;lag 7;lag 8;lag 9", kSignals, read).message(),
       "9 metrics: expected at most 8");
-  EXPECT_THAT(
-      std::string(ParseHpaMetrics("laag 5", kSignals, read).message()),
-      HasSubstr(
-          "unknown signal \"laag\"; did you mean \"lag\"? There are cpu, memory, cpu_limit, memory_limit, "
-          "queue_length, lag"));
+  EXPECT_THAT(std::string(ParseHpaMetrics("laag 5", kSignals, read).message()),
+              HasSubstr("unknown signal \"laag\"; did you mean \"lag\"? There are cpu, memory, cpu_limit, "
+                        "memory_limit, queue_length, lag"));
 }
 
 }  // namespace

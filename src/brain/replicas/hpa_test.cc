@@ -163,8 +163,7 @@ TEST(Hpa, GoesUpAtOnceAndDownAfterFiveMinutes) {
   hpa.Explain(reason);
   EXPECT_EQ(reason.sentence,
             "Utilisation is 0.25 times the target of 80 %: 5 tasks for the load, 5 after the stabilisation "
-            "window, 5 "
-            "within the rate limits.");
+            "window, 5 within the rate limits.");
 }
 
 TEST(HpaRates, AreOneLine) {
@@ -189,8 +188,7 @@ TEST(HpaRates, AreOneLine) {
   }
   ReplicaSettings all;
   EXPECT_EQ(SetReplicaSetting("hpa.down", "1 pod per h", all).message(),
-            "hpa.down: invalid rate \"1 pod per h\": expected N% or N pods, N from 1 to 1000000, and "
-            "a time "
+            "hpa.down: invalid rate \"1 pod per h\": expected N% or N pods, N from 1 to 1000000, and a time "
             "up to 30m, as in \"max of 100% per 15s; 4 pods per 15s\"; or \"disabled\"");
 }
 

@@ -97,8 +97,7 @@ constexpr ReplicaSetting kSettings[] = {
      0, TAUT_TEXT(kRatesType, hpa.up)},
     {"hpa.down", "how fast it removes tasks, as hpa.up", kPlain, 0, 0, TAUT_TEXT(kRatesType, hpa.down)},
     {"hpa.metrics",
-     "metrics beside the load, the one that asks for the most counts: NAME N per task, NAME N, memory N%; "
-     "...",
+     "metrics beside the load, the one that asks for the most counts: NAME N per task, NAME N, memory N%; ...",
      kPlain, 0, 0, TAUT_TEXT(kMetricsType, hpa.metrics)},
     {"keda.activation", "load above which a job at zero starts, with replicas.min 0 and any policy", kPlain,
      0, 1e300, TAUT_REF(keda.activation)},

@@ -142,12 +142,10 @@ TEST(TargetExpression, NoSignalTakesANameThatMeansSomething) {
 }
 
 TEST(TargetExpression, ErrorsSayWhereAndWhatIsAllowed) {
-  EXPECT_EQ(
-      Error("laod / capacity"),
-      "character 1: unknown name \"laod\"; did you mean \"load\"? There are load, capacity, ready, starting, "
-      "count, hour, weekday, cpu, memory, cpu_limit, memory_limit, queue_length, requests, max_over, "
-      "avg_over, "
-      "p95_over, min, max, ceil, floor, round, abs, sqrt, ln, exp, avg, p95");
+  EXPECT_EQ(Error("laod / capacity"),
+            "character 1: unknown name \"laod\"; did you mean \"load\"? There are load, capacity, ready, "
+            "starting, count, hour, weekday, cpu, memory, cpu_limit, memory_limit, queue_length, requests, "
+            "max_over, avg_over, p95_over, min, max, ceil, floor, round, abs, sqrt, ln, exp, avg, p95");
   EXPECT_THAT(Error("load + rnd"), StartsWith("character 8: unknown name \"rnd\"; did you mean"));
   EXPECT_THAT(Error("load + rnd()"), StartsWith("character 8: unknown name \"rnd\""));
   EXPECT_THAT(Error("_0 + max_over(5)"), StartsWith("character 1: unknown name \"_0\""));

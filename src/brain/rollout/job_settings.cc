@@ -318,8 +318,7 @@ absl::Status CheckJobPolicy(const JobPolicy& policy) {
   if (GoesToZeroForGood(policy)) {
     return absl::InvalidArgumentError(
         "replicas.min 0 needs replicas.task_capacity and a load series: the CPU of a job that runs no task "
-        "is 0, "
-        "and it would never start again");
+        "is 0, and it would never start again");
   }
   return CheckReplicaSettings(policy.replicas);
 }

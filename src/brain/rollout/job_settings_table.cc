@@ -44,8 +44,7 @@ constexpr double kMostStartupWindowSeconds = 30 * 60;
 
 constexpr std::string_view kAppliesToHelp =
     "what the recommendation is, in Kubernetes: limit (the request keeps its ratio to it), request (the "
-    "limit "
-    "keeps its ratio to it), request_only (the limit stays)";
+    "limit keeps its ratio to it), request_only (the limit stays)";
 constexpr std::string_view kAllowedHelp =
     "what others than the owner allow, LOWEST by WHOM..HIGHEST by WHOM: 0.1..4 by the platform; in "
     "Kubernetes the namespace's LimitRange and the largest node that its pods may run on";

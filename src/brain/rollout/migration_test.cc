@@ -46,9 +46,9 @@ TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
   QuietDays(2);
   const MigrationVerdict move = Day();
   EXPECT_EQ(move.step, MigrationStep::kMove);
-  EXPECT_EQ(move.sentence,
-            "moved to auto: on 0 of 17 days in observe usage was above the would-be limit; notice was given "
-            "3 days ago");
+  EXPECT_EQ(
+      move.sentence,
+      "moved to auto: on 0 of 17 days in observe usage was above the would-be limit; notice was given 3 days ago");
   EXPECT_TRUE(state_.moved);
   settings_.enabled = false;  // stops further moves; moved jobs stay moved
   QuietDays(30);

@@ -73,8 +73,7 @@ inline constexpr double kMostSettles = 12;
 inline constexpr std::string_view kWait = "minimum time from any change to a lower number of tasks";
 inline constexpr std::string_view kSettleHelp =
     "time that a lower number of tasks waits after a rise that took a fall of the last 3 hours back; "
-    "doubled, up to "
-    "12 times it, with each such rise in a row; 0s: off";
+    "doubled, up to 12 times it, with each such rise in a row; 0s: off";
 // Time after which an order that an actuator reported as failed is repeated, unless another one was given.
 inline constexpr int64_t kRepeatFailedSeconds = 3600;
 

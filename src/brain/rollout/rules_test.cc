@@ -76,8 +76,7 @@ TEST(JobSettings, SayWhatIsWrong) {
   EXPECT_EQ(SetError("change_period", "2000d"), "change_period: 2000d is outside 0s .. 365d");
   EXPECT_EQ(SetError("maintenance", "Mon-Fri 22-6"),
             "maintenance: \"Mon-Fri 22-6\" is not a weekly time; expected Mon-Fri 22:00-06:00 or Sat,Sun "
-            "00:00-24:00 "
-            "(UTC)");
+            "00:00-24:00 (UTC)");
   EXPECT_EQ(SetError("startup_grace", "25h"), "startup_grace: 25h is outside 0s .. 1d");
   EXPECT_EQ(SetError("startup_grace", "soon"),
             "startup_grace: invalid duration \"soon\": expected 90s, 30m, 12h, 7d or 2w");

@@ -226,10 +226,9 @@ TEST_F(WatchTest, IsSetAfterItsLimitWasWatched) {
   EXPECT_EQ(Ask(kDayS).sentence, "waits for the maintenance window Fri 01:00 UTC");
   const Verdict v = Ask(kDayS + 3600);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kSet));
-  EXPECT_EQ(
-      v.sentence,
-      "512 MiB instead of 1.00 GiB, 50 % less; watched for 25 h, the task reached the limit in 0 % of 288 "
-      "windows");
+  EXPECT_EQ(v.sentence,
+            "512 MiB instead of 1.00 GiB, 50 % less; watched for 25 h, the task reached the limit in 0 % of "
+            "288 windows");
   EXPECT_THAT(state_.in_force, Optional(kGiB / 2));
 }
 

@@ -46,8 +46,7 @@ absl::StatusOr<JobVersion> ParseJobVersion(std::string_view text) {
     return out;
   return absl::InvalidArgumentError(
       StrCat("\"", text,
-             "\": expected NAME since TIME beside NAME,NAME, such as web:1.3 since "
-             "2026-11-25T12:00:00Z"));
+             "\": expected NAME since TIME beside NAME,NAME, such as web:1.3 since 2026-11-25T12:00:00Z"));
 }
 
 std::string JobVersionText(const JobVersion& version) {

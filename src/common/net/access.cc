@@ -218,10 +218,9 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const bool named =
         std::any_of(names_.begin(), names_.end(), [&](const std::string& n) { return n == from; });
     if (!same && !named)
-      return ErrorResponse(
-          403,
-          "cross-origin request rejected: pages of other sites cannot make changes (if a proxy ends "
-          "TLS before tautd, add its name to server.names)");
+      return ErrorResponse(403,
+                           "cross-origin request rejected: pages of other sites cannot make changes (if a "
+                           "proxy ends TLS before tautd, add its name to server.names)");
   }
   // A browser attaches the cookie to every request that any page makes it send. SameSite=Strict blocks other
   // sites, but not other hosts of the same domain or other ports. A session may therefore change something

@@ -100,9 +100,9 @@ BENCHMARK(SmallRequestsInFlight)->UseRealTime();
 void PostsOf100Kilobytes(benchmark::State& state) {
   const std::string body(100'000, 'x');
   Run(state,
-      StrCat("POST /api/v1/write HTTP/1.1\r\nHost: 127.0.0.1:9190\r\nContent-Encoding: "
-             "snappy\r\nContent-Length: ",
-             body.size(), "\r\n\r\n", body),
+      StrCat(
+          "POST /api/v1/write HTTP/1.1\r\nHost: 127.0.0.1:9190\r\nContent-Encoding: snappy\r\nContent-Length: ",
+          body.size(), "\r\n\r\n", body),
       1, 1);
 }
 BENCHMARK(PostsOf100Kilobytes)->UseRealTime();

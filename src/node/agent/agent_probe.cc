@@ -74,13 +74,12 @@ void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
       return;
     case ProbeStep::Kind::kRelease:
       RestoreHigh(task, task.owner.memory_high_bytes);
-      return Act(task.found,
-                 {.action = "probe_ended",
-                  .resource = Resource::kMemory,
-                  .from = before,
-                  .to = task.owner.memory_high_bytes,
-                  .text = "it stalls whatever the limit is, its memory.max or its start is another, or its "
-                          "figures are missing"});
+      return Act(task.found, {.action = "probe_ended",
+                              .resource = Resource::kMemory,
+                              .from = before,
+                              .to = task.owner.memory_high_bytes,
+                              .text = "it stalls whatever the limit is, its memory.max or its start is "
+                                      "another, or its figures are missing"});
     case ProbeStep::Kind::kSet:
       break;
   }

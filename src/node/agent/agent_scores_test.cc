@@ -176,10 +176,9 @@ TEST_F(AgentAbove, AKillAtTheGroupsLimitIsTheGroupsAndRaisesNothing) {
   EXPECT_EQ(acts[0].tier_act().kind(), pb::TierAct::KERNEL_KILL);
   const AgentAct act = Last("oom_kill");
   EXPECT_EQ(act.kills, 1U);
-  EXPECT_EQ(
-      act.text,
-      "the kernel killed 1 process at the limit of cgroup /shop above it (200 MiB), not at its own of 256 "
-      "MiB; no limit is raised");
+  EXPECT_EQ(act.text,
+            "the kernel killed 1 process at the limit of cgroup /shop above it (200 MiB), not at its own of "
+            "256 MiB; no limit is raised");
 }
 
 TEST_F(AgentAbove, AKillForWantOfTheMachinesMemoryIsTheMachines) {

@@ -153,10 +153,9 @@ TEST(AgentTiers, ThrottlesAndThenKillsTheLowestTierAndSaysWhy) {
     EXPECT_EQ(act.guard->memory->free, 10 * kMiB);
     EXPECT_EQ(act.guard->task.usage, 66 * kMiB);
     EXPECT_EQ(act.guard->task.request, 20 * kMiB);
-    EXPECT_EQ(
-        act.text,
-        "free 10.0 MiB of 256 MiB is below 12.8 MiB; batch task uses 66.0 MiB, 46.0 MiB over its request of "
-        "20.0 MiB");
+    EXPECT_EQ(act.text,
+              "free 10.0 MiB of 256 MiB is below 12.8 MiB; batch task uses 66.0 MiB, 46.0 MiB over its "
+              "request of 20.0 MiB");
   }
   EXPECT_TRUE(is_told);
   EXPECT_EQ(cell.agent->counts().ooms, 0U) << "it is no OOM kill";

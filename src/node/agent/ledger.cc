@@ -415,8 +415,7 @@ std::string ParseScores(const Fields& fields, LedgerContent& out) {
   OomScoreRecord scores;
   if (!ParseScore(fields[3], scores.set) || !ParseScore(fields[4], scores.owner) ||
       !ParseOthers(fields[5], scores.others)) {
-    return "an oom_score_adj that is not a number from -1000 to 1000, or a process that is not "
-           "PID:START:VALUE";
+    return "an oom_score_adj that is not a number from -1000 to 1000, or a process that is not PID:START:VALUE";
   }
   LedgerEntry* entry = nullptr;
   if (std::string bad = ParseNames(fields, out, entry); !bad.empty()) return bad;

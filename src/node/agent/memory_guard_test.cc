@@ -136,10 +136,9 @@ TEST(MemoryGuard, ActsOnTheRateOfGrowth) {
   EXPECT_TRUE(guard.IsUrgent(free(120))) << "28 MiB/s: 4.3 s";
   const std::vector<GuardAct> slowed = guard.Step(free(120), tasks, 12 * kS / 10);
   ASSERT_EQ(Text(slowed), "T1") << "70 MiB would be short";
-  EXPECT_EQ(
-      slowed[0].why,
-      "free 120 MiB of 700 MiB falls by 28.0 MiB a second and would be used up in 4.3 s; batch task uses "
-      "100 MiB and has no request");
+  EXPECT_EQ(slowed[0].why,
+            "free 120 MiB of 700 MiB falls by 28.0 MiB a second and would be used up in 4.3 s; batch task "
+            "uses 100 MiB and has no request");
   EXPECT_EQ(Text(guard.Step(free(60), tasks, 20 * kS / 10)), "K1") << "84 MiB/s: .7 s";
   GuardOptions options = Both();
   options.ahead_us = 0;

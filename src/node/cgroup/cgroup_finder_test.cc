@@ -145,8 +145,8 @@ TEST(CgroupFinder, TellsWhomItLeftOut) {
   EXPECT_THAT(finder->refusals(), Contains(HasSubstr("/a/\\xff")));
   EXPECT_THAT(finder->refusals(), Contains(HasSubstr("/c/one.service matches rule 2")));
   EXPECT_THAT(finder->refusals(),
-              Contains(HasSubstr("/d/plain.service matches rule 3 but is skipped: a placeholder "
-                                 "of its job is empty")));
+              Contains(HasSubstr(
+                  "/d/plain.service matches rule 3 but is skipped: a placeholder of its job is empty")));
   tree.Remove("a");
   Found(*finder);
   EXPECT_THAT(finder->refusals(), SizeIs(2));

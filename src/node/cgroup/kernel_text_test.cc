@@ -49,8 +49,7 @@ TEST(KernelText, CutOffTextIsNeverAWrongNumber) {
 
 TEST(KernelText, PressureIsTheTotals) {
   const PressureTotals both = ParsePressure(
-      "some avg10=16.00 avg60=0.00 avg300=0.00 total=36000\nfull avg10=0.00 avg60=0.00 avg300=0.00 "
-      "total=12\n");
+      "some avg10=16.00 avg60=0.00 avg300=0.00 total=36000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=12\n");
   EXPECT_THAT(both.some_us, Optional(36000U));
   EXPECT_THAT(both.full_us, Optional(12U));
   const PressureTotals some = ParsePressure("some avg10=0.00 total=1\nfull avg10=0.00 total=9");
@@ -64,8 +63,7 @@ TEST(KernelText, PressureIsTheTotals) {
 
 TEST(KernelText, PressureIsAShareOfTheLastTenSeconds) {
   const PressureShares both = ParsePressureShares(
-      "some avg10=16.50 avg60=0.00 avg300=0.00 total=36000\nfull avg10=0.00 avg60=3.00 avg300=0.00 "
-      "total=12\n");
+      "some avg10=16.50 avg60=0.00 avg300=0.00 total=36000\nfull avg10=0.00 avg60=3.00 avg300=0.00 total=12\n");
   EXPECT_THAT(both.some, Optional(0.165));
   EXPECT_THAT(both.full, Optional(0.0));
   for (const std::string_view text :
