@@ -204,7 +204,7 @@ def main():
         paths = [pathlib.Path(path) for path in args.paths]
         if args.generated:
             paths = [pathlib.Path(folder) / "cell.csv.gz"]
-            subprocess.run([args.taut, "generate", paths[0], "--jobs", "200", "--days", "42"], check=True,
+            subprocess.run([args.taut, "trace", "generate", paths[0], "--jobs", "200", "--days", "42"], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         table(args, paths, folder)
 

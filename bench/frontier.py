@@ -3,7 +3,7 @@
 limits, and its harm to the jobs (OOM-days, OOMs, throttled work, limit changes).
 
     bench/frontier.py ../shared/traces/bitbrains_rnd/*.csv.gz
-    bench/frontier.py --generated                               # a calm cell of 200 jobs, as `taut generate` makes it
+    bench/frontier.py --generated                               # a calm cell of 200 jobs, as `taut trace generate` makes it
     bench/frontier.py --parts 2 ../shared/traces/bitbrains_rnd/*.csv.gz    # each half of the VMs by itself
     bench/frontier.py --orders ../shared/traces/bitbrains_rnd/*.csv.gz     # what is delivered of each order
     bench/frontier.py --peaks ../shared/traces/bitbrains_rnd/*.csv.gz      # the best peak beside each order, 10 minutes
@@ -161,7 +161,7 @@ def table(args, title, paths):
 
 def generated(args, folder):
     cell = f"{folder}/cell.csv.gz"
-    subprocess.run([args.taut, "generate", cell, "--jobs", "200", "--days", "42"], check=True,
+    subprocess.run([args.taut, "trace", "generate", cell, "--jobs", "200", "--days", "42"], check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return [cell]
 

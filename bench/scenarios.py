@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Replays made-up jobs of named habits (growth, cron peaks, leaks, deploys, ...) under every recommender and prints
 one Markdown table for memory and one for CPU. Each scenario is a trace of its own: some copies of a job with that
-habit, of different sizes and phases, beside a fleet of 60 ordinary jobs (`taut generate`) to learn from. Only the
+habit, of different sizes and phases, beside a fleet of 60 ordinary jobs (`taut trace generate`) to learn from. Only the
 scenario's jobs are measured, over 56 days of which the first 14 are warm-up. The same figures come out every time.
 
     bench/scenarios.py
@@ -412,7 +412,7 @@ def main():
         folder = args.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         fleet = folder / "fleet.csv.gz"
-        subprocess.run([args.taut, "generate", fleet, "--jobs", str(FLEET_JOBS), "--days", str(DAYS),
+        subprocess.run([args.taut, "trace", "generate", fleet, "--jobs", str(FLEET_JOBS), "--days", str(DAYS),
                         "--seed", str(FLEET_SEED), "--quiet"], check=True)
         for name in scenarios:
             print(f"scenarios: {name}", file=sys.stderr, flush=True)

@@ -109,7 +109,7 @@ def show_urls(args, words, history_is_in):
     the page Jobs, the first job   its limit, why, what another setting would do, and its decisions
     the page Fleet                 the step at the end of its charts is where the feed begins to run as many tasks as tautd orders;
                                    its jobs and savings are simulated, and say nothing of yours
-    {args.bin}/taut jobs   the same in the shell""")
+    {args.bin}/taut get jobs   the same in the shell""")
     print(f"\n  logs: {args.out}/*.log; ^C ends\n", flush=True)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recomputes the charges of `taut bill --json` from its trace: TRACE.csv.gz BILL.json TIER=RULE,PRICES...
+"""Recomputes the charges of `taut get bills --json` from its trace: TRACE.csv.gz BILL.json TIER=RULE,PRICES...
 
 PRICES: CORE_HOUR,GIB_HOUR, and for each later price FROM_SECONDS,CORE_HOUR,GIB_HOUR. RULE: reservation or usage."""
 import collections

@@ -113,8 +113,8 @@ def test_tautd_receives_each_act_later(stage, c, story):
     assert ('tautd_tier_acts_total{kind="kill",tier="batch"} 1' in c.tautd.ask("/metrics").text
                 or 'tautd_tier_acts_total{tier="batch",kind="kill"} 1' in c.tautd.ask("/metrics").text), "the metric counts it"
     assert not c.tautd.get("/api/v1/ooms")["ooms"], "it is no OOM kill"
-    listed = stage.taut(c.tautd, "events")
-    assert listed.returncode == 0 and "here: kill of batch/large" in listed.stdout, f"taut events lists it: {listed.stdout + listed.stderr}"
+    listed = stage.taut(c.tautd, "get", "events")
+    assert listed.returncode == 0 and "here: kill of batch/large" in listed.stdout, f"taut get events lists it: {listed.stdout + listed.stderr}"
     print("      " + "      ".join(listed.stdout.splitlines(True)[:4]).rstrip())
 
 

@@ -305,8 +305,8 @@ def test_it_makes_none_after_a_kill_until_somebody_pays_again(stage, budgets, st
 def test_bills_say_that_past_prices_were_edited(stage, budgets, story):
     """An edited past price changes bills; they report it once, and after each restart."""
     def bills():
-        ended = stage.run(stage.args.taut, "bills", "--server", budgets.tautd.url, "--token-file", stage.file("token", OPERATOR))
-        assert ended.returncode == 0, f"taut bills ({ended.stderr})"
+        ended = stage.run(stage.args.taut, "get", "bills", "--server", budgets.tautd.url, "--token-file", stage.file("token", OPERATOR))
+        assert ended.returncode == 0, f"taut get bills ({ended.stderr})"
         return ended.stdout
 
     assert "price file was changed" not in bills(), "a bill by the first prices says nothing"
@@ -320,7 +320,7 @@ def test_bills_say_that_past_prices_were_edited(stage, budgets, story):
     assert abs(Decimal(after["total"]) - 2 * Decimal(before["total"])) < Decimal("0.0001"), (
         f"the bill is twice as high: {(before['total'], after['total'])}")
     assert [c["what"] for c in after["price_changes"]] == ["tier production: 2.00 per core-hour, was 1.00 per core-hour"], "and says why"
-    assert "was 1.00 per core-hour" in bills(), "as does taut bills"
+    assert "was 1.00 per core-hour" in bills(), "as does taut get bills"
 
 
 def test_check_config_says_what_is_wrong(stage, files):

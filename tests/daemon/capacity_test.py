@@ -38,8 +38,8 @@ def test_an_unknown_capacity_says_how_to_make_it_known(stage, tautd):
     assert answer["time"] and all(v is None for v in answer["cpu"]["capacity"]) and any(v for v in answer["cpu"]["usage"]), (
         f"usage is known, and capacity is absent, not 0: {answer['cpu']}")
     assert {(o["sellable"], o["left"]) for o in answer["offers"]} == {(None, None)}, "nothing is offered"
-    said = stage.taut(tautd, "capacity")
-    assert said.returncode == 0 and "agents.listen" in said.stdout, f"taut capacity says it, too: {said.stdout + said.stderr}"
+    said = stage.taut(tautd, "get", "capacity")
+    assert said.returncode == 0 and "agents.listen" in said.stdout, f"taut get capacity says it, too: {said.stdout + said.stderr}"
     assert "tautd_capacity_sellable" not in tautd.ask("/metrics").text, "no metric of what cannot be said"
 
 
@@ -120,12 +120,12 @@ def test_lines_may_be_of_days(story):
 
 def test_taut_capacity_shows_the_page(stage, story):
     server = ["--server", story.tautd.url]
-    said = stage.run(stage.args.taut, "capacity", "--over", "7d", "--promises", *server)
-    assert said.returncode == 0 and max(map(len, said.stdout.splitlines())) <= 100, f"taut capacity: 100 columns: {said.stdout + said.stderr}"
+    said = stage.run(stage.args.taut, "get", "capacity", "--over", "7d", "--promises", *server)
+    assert said.returncode == 0 and max(map(len, said.stdout.splitlines())) <= 100, f"taut get capacity: 100 columns: {said.stdout + said.stderr}"
     assert "sellable" in said.stdout and "In about 5 of 100 hours" in said.stdout and "batch" in said.stdout, "with tiers and the risk"
-    assert json.loads(stage.run(stage.args.taut, "capacity", "--output", "json", *server).stdout) == page(story.tautd), (
+    assert json.loads(stage.run(stage.args.taut, "get", "capacity", "--output", "json", *server).stdout) == page(story.tautd), (
         "--output json is the page")
-    assert stage.run(stage.args.taut, "capacity", "--step", "1d", *server).returncode == 2, "--step without --over is refused"
+    assert stage.run(stage.args.taut, "get", "capacity", "--step", "1d", *server).returncode == 2, "--step without --over is refused"
 
 
 def test_metrics_have_each_figure(story):

@@ -1,8 +1,8 @@
-"""taut fetch: what a VictoriaMetrics has of the past becomes a trace, of which a replay makes the decisions that a tautd
+"""taut trace fetch: what a VictoriaMetrics has of the past becomes a trace, of which a replay makes the decisions that a tautd
 made when the same samples came.
 
 `taut-dev feed` sends a past to VictoriaMetrics; what that exports goes, in order of time, to a tautd in mode auto, which
-decides as its windows close. `taut fetch` reads the same from VictoriaMetrics, and `taut replay --mode auto` decides too.
+decides as its windows close. `taut trace fetch` reads the same from VictoriaMetrics, and `taut replay --mode auto` decides too.
 """
 import csv
 import gzip
@@ -58,7 +58,7 @@ def taut(stage, *argv, expected=0):
 
 def replayed_decisions(stage, victoria):
     folder = pathlib.Path(stage.dir)
-    fetched = taut(stage, "fetch", f"http://127.0.0.1:{victoria}", "--last", f"{HISTORY_HOURS + 2}h",
+    fetched = taut(stage, "trace", "fetch", f"http://127.0.0.1:{victoria}", "--last", f"{HISTORY_HOURS + 2}h",
                          "--out", str(folder / "history.csv.gz"))
     print("      " + fetched.splitlines()[0])
     taut(stage, "replay", str(folder / "history.csv.gz"), "--mode", "auto", "--recommender", "+".join(RECOMMENDERS.values()),
@@ -108,7 +108,7 @@ def test_a_replay_of_what_is_fetched_decides_the_same(story):
 
 
 def test_a_time_without_samples_is_said(stage, story):
-    nothing = taut(stage, "fetch", f"http://127.0.0.1:{story.victoria}", "--last", "1h", "--until", "2020-01-01", "--out",
+    nothing = taut(stage, "trace", "fetch", f"http://127.0.0.1:{story.victoria}", "--last", "1h", "--until", "2020-01-01", "--out",
                    str(pathlib.Path(stage.dir) / "none.csv"), expected=1)
     assert "no usage in the last 60 min before 2020-01-01" in nothing, "a time without samples is said"
     assert not (pathlib.Path(stage.dir) / "none.csv").exists(), "and leaves no file"

@@ -1,4 +1,4 @@
-"""Bills as Parquet files, read by pyarrow: cell by cell what the CSV has, with types, from taut bill and from a tautd."""
+"""Bills as Parquet files, read by pyarrow: cell by cell what the CSV has, with types, from taut get bills and from a tautd."""
 import csv
 import datetime
 import io
@@ -109,7 +109,7 @@ def test_a_bill_of_a_trace(stage, parquet):
         for start in (0, 300, 600):
             rows.writerows([start, name, 0, 0.1 + 0.001 * n, 1e9 + 12345 * n, 0.5 + 0.001 * n, 2e9] for n, name in enumerate(names))
     def bill(file, *more):
-        return stage.run(stage.args.taut, "bill", trace, "--prices", prices, "-q", "--focus", file, *more)
+        return stage.run(stage.args.taut, "get", "bills", trace, "--prices", prices, "-q", "--focus", file, *more)
     file, rows = both(stage, parquet, "trace", bill)
     # Two resources at two prices, and a share of idle cost.
     assert rows == 207 * 5 + 2 * 3, "a row for each line and share"
@@ -137,7 +137,7 @@ def test_a_bill_of_many_rows(stage, parquet):
         for start in (0, 300):
             out.writelines(f"{start},team-{n % 97}/job-{n},0,{0.001 * (n % 997):.3f},{1000000 + 4096 * n},2,4e9\n" for n in range(20_000))
     def bill(file):
-        return stage.run(stage.args.taut, "bill", trace, "--prices", prices, "-q", "--focus", file)
+        return stage.run(stage.args.taut, "get", "bills", trace, "--prices", prices, "-q", "--focus", file)
     file, rows = both(stage, parquet, "many", bill)
     assert rows == 100_000, "many rows"
     groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
@@ -170,7 +170,7 @@ server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {
     assert daemon.eventually(closed, 30), f"the usage is billed: {tautd.ask(path, token=READER).text[:300]}"
     token = stage.file("token", READER)
     def bills(file, *more):
-        return stage.run(stage.args.taut, "bills", "--month", month, "--server", tautd.url, "--token-file", token, "--focus", file, *more)
+        return stage.run(stage.args.taut, "get", "bills", "--month", month, "--server", tautd.url, "--token-file", token, "--focus", file, *more)
     _, rows = both(stage, parquet, "live", bills)
     assert rows >= 4, "two jobs have rows"
     _, of_shop = both(stage, parquet, "shop", lambda file: bills(file, "--group", "shop"))
@@ -179,7 +179,7 @@ server: {{tokens: {{writer_file: {stage.file("writers", WRITER)}, reader_file: {
     assert (answers[0].status, answers[0].headers.get("content-type"), answers[0].headers.get("content-encoding"), answers[0].body) == (200, "application/vnd.apache.parquet", None, (stage.dir / "live.parquet").read_bytes()), (
         "the API's answer is the file")
     assert answers[1].status == 400 and "expected json, focus or focus-parquet" in answers[1].text, "another format is refused"
-    _, rows = both(stage, parquet, "empty", lambda file: stage.run(stage.args.taut, "bills", "--month", "2001-01", "--server", tautd.url,
+    _, rows = both(stage, parquet, "empty", lambda file: stage.run(stage.args.taut, "get", "bills", "--month", "2001-01", "--server", tautd.url,
                                                                     "--token-file", token, "--focus", file))
     assert rows == 0, "an empty bill is a file without rows"
     assert tautd.stop() == 0, "it stops"

@@ -193,9 +193,9 @@ defaults: {{mode: observe, recommender: moving_window}}
     assert (pod and (pod["containers"], pod["recommended"], pod["cpu"]["limit"]) == (2, 1, None) and abs(pod["memory"]["limit"] - app["memory"] - 64 * MIB) < 2
                 and abs(pod["memory"]["request"] - app["memory"] / 2 - 32 * MIB) < 2 and abs(pod["cpu"]["request"] - app["cpu"] / 10 - 0.05) < 0.002), (
         f"the API sums up what is recommended and what the other container has: {(pod, app)}")
-    shown = " ".join(stage.taut(tautd, "job", JOB).stdout.split())
+    shown = " ".join(stage.taut(tautd, "get", "job", JOB).stdout.split())
     assert re.search(r"a pod of 2 containers, 1 of them recommended: cpu request \d+ mcores, limit none; memory request [\d.]+ MiB, limit [\d.]+ MiB", shown), (
-        "taut job shows it with units")
+        "taut get job shows it with units")
     before = sent()
     assert tautd.stop() == 0, "tautd stops"
     tautd = stage.tautd(config=config, store=store)
@@ -279,8 +279,8 @@ rules:
     notices = lambda: tautd.get(f"/api/v1/jobs/{daemon.quoted('shop/job/import/app')}")["notices"]  # noqa: E731
     assert any("registry/by-hand in by-hand-4vqtr" in n and "tautline.dev/job" in n for n in notices()), (
         f"a notice names runs whose images differ: {notices()}")
-    shown = stage.taut(tautd, "job", "shop/job/import/app").stdout
-    assert "Runs of different programs may be one job" in shown, "and taut job shows it"
+    shown = stage.taut(tautd, "get", "job", "shop/job/import/app").stdout
+    assert "Runs of different programs may be one job" in shown, "and taut get job shows it"
     report = json.loads(stage.taut(tautd, "export", "--format", "report", "--by", "namespace,team", "--output", "json").stdout)
     assert [(g["labels"], g["recommended"], g["changed"]) for g in report["groups"]] == [({"namespace": "shop", "team": "blue"}, 3, 3)], (
         "taut export reports what would change, by labels")
@@ -323,8 +323,8 @@ rules:
     holds = lambda: [h["sentence"] for h in job()["holds"] if h["resource"] == "memory"]  # noqa: E731
     assert daemon.eventually(lambda: any("the version app:2 began" in h and "no limit is lowered in its first 24 h" in h for h in holds()), 30), (
         f"no limit is lowered, and the job says why: {holds()}")
-    shown = stage.taut(tautd, "job", JOB).stdout
-    assert "the version app:2 began" in shown, "so does taut job"
+    shown = stage.taut(tautd, "get", "job", JOB).stdout
+    assert "the version app:2 began" in shown, "so does taut get job"
     assert tautd.stop() == 0, "tautd stops"
     cluster.remove(old)
     tautd = stage.tautd(config=config, store=store)

@@ -35,8 +35,8 @@ def test_requests_are_the_load_whatever_the_cpu(stage, story):
     replicas = story.tautd.get(story.path)["replicas"]
     assert (round(replicas["load"]), replicas["task_capacity"], replicas["would_be"]) == (300, 100, 6), (
         "300 requests a second at half of 100 each are 6 tasks, whatever the CPU")
-    said = stage.taut(story.tautd, "job", story.web).stdout
-    assert "load 300 (of series)" in said, "taut job says the load"
+    said = stage.taut(story.tautd, "get", "job", story.web).stdout
+    assert "load 300 (of series)" in said, "taut get job says the load"
 
 
 def test_a_kill_keeps_the_number_without_the_series(stage, story):

@@ -37,8 +37,8 @@ def cluster():
 def test_without_a_source_there_are_no_machines(stage, tautd):
     assert (page(tautd)["enabled"], page(tautd)["machines"]) == (False, []), "without agents and a cluster there are no machines"
     assert tautd.ask("/api/v1/machines/node-1").status == 404, "and none is found"
-    said = stage.taut(tautd, "machines")
-    assert said.returncode == 0 and "agents.listen" in said.stdout, f"taut machines says what is missing: {said.stdout + said.stderr}"
+    said = stage.taut(tautd, "get", "machines")
+    assert said.returncode == 0 and "agents.listen" in said.stdout, f"taut get machines says what is missing: {said.stdout + said.stderr}"
 
 
 def still(cluster, tautd):
@@ -112,10 +112,10 @@ def test_what_cannot_be_asked_is_refused(story):
 
 
 def test_taut_machines_shows_it(stage, story):
-    table = stage.taut(story.tautd, "machines").stdout
-    assert "node-1" in table and max(map(len, table.splitlines())) <= 100, "taut machines: a table of 100 columns"
-    one = stage.taut(story.tautd, "machines", "node-1").stdout
-    assert PODS[0] in one and "Memory: the machine has 16.0 GiB" in one, "taut machines node-1"
+    table = stage.taut(story.tautd, "get", "machines").stdout
+    assert "node-1" in table and max(map(len, table.splitlines())) <= 100, "taut get machines: a table of 100 columns"
+    one = stage.taut(story.tautd, "get", "machines", "node-1").stdout
+    assert PODS[0] in one and "Memory: the machine has 16.0 GiB" in one, "taut get machines node-1"
 
 
 def test_metrics_have_each_resource_and_source(story):

@@ -213,9 +213,9 @@ def test_jobs_and_their_sums(api, label):
         assert sum(g["jobs"] for g in parts) == whole_page["total"], f"totals by {group} are of all jobs: {parts}"
     api.refused(404, "/api/v1/totals", "by=nosuch")
     api.refused(400, "/api/v1/totals", "")
-    table = api.taut("jobs", "--group-by", label)
+    table = api.taut("get", "jobs", "--group-by", label)
     assert by["groups"][0]["value"] in table.stdout and "EUR" in table.stdout and table.returncode == 0, (
-        f"taut jobs --group-by prints them: {(table.stdout, table.stderr)}")
+        f"taut get jobs --group-by prints them: {(table.stdout, table.stderr)}")
     rest = api.fits("/api/v1/jobs", "offset=2&limit=3&sort=name&order=asc")
     whole = api.fits("/api/v1/jobs", "limit=1000&sort=name&order=asc")
     assert rest["jobs"] == whole["jobs"][2:5], "a page is a part of the whole"
@@ -339,9 +339,9 @@ def test_a_part_of_a_name_will_do(api, names):
     for command in (["job", part], ["explain", "--job", part], ["set", part], ["decisions", part], ["decisions", "--job", part]):
         said = api.taut(*command)
         assert said.returncode == 0, f"taut {' '.join(command[:-1])}: a part of the name will do: {said.stderr}"
-    said = api.taut("jobs", "--limit", "1000")
+    said = api.taut("get", "jobs", "--limit", "1000")
     assert all(name in said.stdout for name in names[:1000]), (
-        f"taut jobs: names are whole in a pipe, and options may come first: {said.stdout[:500] + said.stderr}")
+        f"taut get jobs: names are whole in a pipe, and options may come first: {said.stdout[:500] + said.stderr}")
 
 
 def test_decisions_by_kind_job_and_page(api):
@@ -518,9 +518,9 @@ def test_promises_of_days_that_are_over(api):
     assert sums[0] == sums[1], "totals are the sums of their rows"
     assert all((row["recent"]["promised"] is None) == (row["promise"] == "none") for row in page["rows"]), f"what is not promised is null: {page}"
     assert {row["limits"] for row in page["rows"]} == {"shown"}, f"a dry run sets no limit: {page}"
-    shown = api.taut("promises")
+    shown = api.taut("get", "promises")
     assert shown.returncode == 0 and "delivered" in shown.stdout and max(map(len, shown.stdout.splitlines())) <= 100, (
-        f"taut promises prints them in 100 columns: {(shown.stdout, shown.stderr)}")
+        f"taut get promises prints them in 100 columns: {(shown.stdout, shown.stderr)}")
     metrics = api.call("/metrics").text
     days = sum(float(line.split()[1]) for line in metrics.splitlines() if line.startswith("tautd_promise_jobdays{"))
     assert abs(days - sum(row["recent"]["job_days"] for row in page["rows"])) < 1e-3 * days and "tautd_broken_promises 0" in metrics, (

@@ -43,10 +43,10 @@ def test_a_kill_loses_and_doubles_nothing(stage, story):
 
 def test_taut_promises_shows_the_page(stage, story):
     server = ["--server", story.tautd.url]
-    said = stage.run(stage.args.taut, "promises", "--output", "json", *server)
-    assert json.loads(said.stdout) == story.tautd.get("/api/v1/promises"), "taut promises --output json is the page"
-    said = stage.run(stage.args.taut, "promises", *server)
-    assert "memory shown, chance stated" in said.stdout and "CPU shown, share of all" in said.stdout, "taut promises shows both"
+    said = stage.run(stage.args.taut, "get", "promises", "--output", "json", *server)
+    assert json.loads(said.stdout) == story.tautd.get("/api/v1/promises"), "taut get promises --output json is the page"
+    said = stage.run(stage.args.taut, "get", "promises", *server)
+    assert "memory shown, chance stated" in said.stdout and "CPU shown, share of all" in said.stdout, "taut get promises shows both"
 
 
 def test_what_is_broken_is_a_warning_and_counted(story):

@@ -79,7 +79,7 @@ def test_a_prometheus_gives_a_history_and_recommendations_within_minutes(stage, 
     """`tautd --prometheus URL` as printed, with the test's Prometheus and a port of its own: recommendations within minutes, from its history."""
     line = re.search(r"`(tautd --prometheus [^`]*)`", README.read_text())[1]
     assert "http://prometheus:9090" in line, "README reads a Prometheus"
-    fetch = command(README, "Try it", "taut fetch")
+    fetch = command(README, "Try it", "taut trace fetch")
     if any(shutil.which(program) is None for program in ("prometheus", "promtool")):
         pytest.skip("no Prometheus is installed (tools/packages.txt)")
     url = f"http://127.0.0.1:{senders.prometheus_with_history(stage)}"

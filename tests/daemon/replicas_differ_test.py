@@ -25,6 +25,6 @@ def test_the_job_names_replicas_that_differ(stage):
     found = daemon.eventually(lambda: [n for n in tautd.get(path)["notices"] if "Its replicas differ" in n] if daemon.answers(tautd.port, path) else [], 60)
     assert found and "db-0 uses 8192Mi of memory and db-1 200Mi" in found[0], "the job's notice names the two"
     assert found and "where tautd watches the cluster (kubernetes.kubeconfig)" in found[0], "and what a split of the workload needs"
-    said = stage.taut(tautd, "job", "shop/statefulset/db/app")
-    assert "Its replicas differ" in said.stdout.replace("\n", " "), f"taut job says it, too: {said.stdout + said.stderr}"
+    said = stage.taut(tautd, "get", "job", "shop/statefulset/db/app")
+    assert "Its replicas differ" in said.stdout.replace("\n", " "), f"taut get job says it, too: {said.stdout + said.stderr}"
     tautd.stop()

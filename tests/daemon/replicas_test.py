@@ -59,8 +59,8 @@ def test_the_webhook_takes_the_order_alone(story):
 
 
 def test_the_command_line_says_the_number_and_why(stage, story):
-    said = stage.taut(story.tautd, "job", story.web)
-    assert "replicas (hpa): 4 tasks, would be 8 tasks, ordered 8 tasks" in said.stdout, "taut job"
+    said = stage.taut(story.tautd, "get", "job", story.web)
+    assert "replicas (hpa): 4 tasks, would be 8 tasks, ordered 8 tasks" in said.stdout, "taut get job"
     said = stage.taut(story.tautd, "explain", story.web)
     assert "hpa · replicas: 8 tasks" in said.stdout, "taut explain says why"
 
@@ -73,8 +73,8 @@ def test_the_fleet_sums_up_scaled_jobs_and_overloaded_windows(stage, story):
     assert (1 <= story.overloaded[0] <= 4 and story.overloaded[0] < story.overloaded[1] <= 9 and
                 story.overloaded == (sums["overloaded_windows_day"], sums["windows_day"])), (
         f"windows at 90 % are overloaded, those at 50 % are not: {(story.overloaded, sums)}")
-    said = stage.taut(story.tautd, "jobs")
-    assert "replicas of 1 job: 4 tasks run, 8 recommended; overloaded in" in said.stdout, "taut jobs, too"
+    said = stage.taut(story.tautd, "get", "jobs")
+    assert "replicas of 1 job: 4 tasks run, 8 recommended; overloaded in" in said.stdout, "taut get jobs, too"
     assert "tautd_replica_jobs_overloaded 1" in story.tautd.ask("/metrics").text, "and a metric"
 
 

@@ -347,14 +347,14 @@ def test_taut_says_what_is_needed_and_prints_the_own_group(stage, roles):
     """taut reports the required role, and prints only the own group's data."""
     run = lambda role, *argv: stage.run(stage.args.taut, *argv, "--server", roles.tautd.url, "--token-file",
                                         stage.file(role + ".token", TOKENS[role]))
-    listed = run(M, "jobs")
+    listed = run(M, "get", "jobs")
     assert listed.returncode == 0 and "/web " in listed.stdout and "hidden" not in listed.stdout, (
-        f"taut jobs lists own jobs: {listed.stdout + listed.stderr}")
+        f"taut get jobs lists own jobs: {listed.stdout + listed.stderr}")
     focus = stage.dir / "bill.csv"
-    written, printed = run(H, "bills", "--focus", focus), run(H, "bills", "--focus", "-")
+    written, printed = run(H, "get", "bills", "--focus", focus), run(H, "get", "bills", "--focus", "-")
     assert written.returncode == 0 and focus.read_text() == printed.stdout and "shop-web" in printed.stdout and not SECRET.search(printed.stdout), (
-        f"taut bills --focus writes the own rows: {written.stderr + printed.stderr}")
-    assert run(M, "bills", "--focus", "-").returncode != 0, "not those of a member"
+        f"taut get bills --focus writes the own rows: {written.stderr + printed.stderr}")
+    assert run(M, "get", "bills", "--focus", "-").returncode != 0, "not those of a member"
     refused = run(M, "set", MINE, "mode=off")
     assert refused.returncode != 0 and "owner" in refused.stderr and "member of shop" in refused.stderr, "taut set says who may"
 

@@ -32,9 +32,9 @@ def test_what_would_be_saved_is_one_number_everywhere(stage, tautd):
     for resource in ("cpu", "memory"):
         rows_save = sum((row[resource]["saving"] or 0) * row["tasks"] for row in now)
         assert near(rows_save, fleet[resource]["would_save"]), f"and of {resource}"
-    listed = stage.taut(tautd, "jobs")
+    listed = stage.taut(tautd, "get", "jobs")
     said = re.search(r"mode auto would save .*, ([\d.]+) EUR a month", listed.stdout)
-    assert said and near(float(said[1]), totals["saving_per_month"], 0.001), f"taut jobs says the sum of the list: {listed.stdout[-600:]}"
+    assert said and near(float(said[1]), totals["saving_per_month"], 0.001), f"taut get jobs says the sum of the list: {listed.stdout[-600:]}"
     report = stage.taut(tautd, "export", "--format", "report", "--output", "json")
     assert report.returncode == 0, f"taut export --format report: {report.stderr}"
     priced = stage.taut(tautd, "export", "--format", "report")
@@ -49,9 +49,9 @@ def costs(stage, tautd, fleet, would_save):
     assert near(hour["owner"] - hour["would_be"], hour["would_save"]), "costs save what the owners' limits cost more"
     assert near(hour["would_save"] * HOURS_PER_MONTH, would_save, 0.15), (
         f"an hour of it is near to what Fleet says of a month: {(hour['would_save'] * HOURS_PER_MONTH, would_save)}")
-    said = stage.taut(tautd, "costs")
+    said = stage.taut(tautd, "get", "costs")
     assert "These are sums of this time; taut top and the page Fleet have a month at the limits of now." in said.stdout, (
-        f"taut costs says how the two differ: {said.stdout[-500:] + said.stderr}")
+        f"taut get costs says how the two differ: {said.stdout[-500:] + said.stderr}")
 
 
 def container(pod, name, cores, memory, at, seconds):
@@ -95,8 +95,8 @@ def test_a_machine_beside_its_containers_counts_once(stage, tautd):
         f"costs are of the containers alone: {cost['total']['cpu']}")
     job = tautd.get("/api/v1/jobs/machine%2Fnode")
     assert job["labels"].get("workload") == "machine" and any("in no sum" in n for n in job["notices"]), f"its page says so: {job['notices']}"
-    said = stage.taut(tautd, "jobs")
-    assert "1 more job is all that some machines use, and in no sum" in said.stdout, f"taut jobs says so: {said.stdout[-500:]}"
+    said = stage.taut(tautd, "get", "jobs")
+    assert "1 more job is all that some machines use, and in no sum" in said.stdout, f"taut get jobs says so: {said.stdout[-500:]}"
 
 
 OWN_RULE = """ingest:
@@ -172,13 +172,13 @@ def test_savings_are_of_requests_in_a_cluster(stage):
     money = (expected["cpu"] * 0.03 + expected["memory"] / GIB * 0.004) * HOURS_PER_MONTH
     assert near(fleet["saving_per_month"]["would_save"], money) and near(totals["saving_per_month"], money), (
         f"and so is the money: {(fleet['saving_per_month'], money)}")
-    listed = stage.taut(tautd, "jobs")
+    listed = stage.taut(tautd, "get", "jobs")
     said = re.search(r"mode auto would save .*, ([\d.]+) EUR a month", listed.stdout)
     assert said and near(float(said[1]), money, 0.001) and "savings are of requests" in " ".join(listed.stdout.split()), (
-        f"taut jobs says so: {listed.stdout[-800:]}")
+        f"taut get jobs says so: {listed.stdout[-800:]}")
     assert "savings are of requests" in " ".join(stage.taut(tautd, "top").stdout.split()), "taut top says so"
-    job = stage.taut(tautd, "job", page["jobs"][0]["name"])
-    assert "savings are of it, which a cluster bills" in job.stdout or page["jobs"][0]["cpu"]["owner_request"] is None, "taut job names the request"
+    job = stage.taut(tautd, "get", "job", page["jobs"][0]["name"])
+    assert "savings are of it, which a cluster bills" in job.stdout or page["jobs"][0]["cpu"]["owner_request"] is None, "taut get job names the request"
     report = json.loads(stage.taut(tautd, "export", "--format", "report", "--output", "json").stdout)["total"]
     assert near(report["saving_per_month"], money, 0.01), f"the export's report has the same money: {(report, money)}"
     hour = tautd.get(f"/api/v1/costs?from={end - 3600}&to={end}&by=:job")["total"]["cost"]

@@ -142,8 +142,8 @@ def test_what_is_applied_was_received(story):
 
 
 def test_taut_decisions_and_metrics_show_it(stage, story):
-    listed = stage.taut(story.tautd, "decisions", "--limit", "1000")
-    assert listed.returncode == 0 and "limit set" in listed.stdout, f"taut decisions shows it: {listed.stdout[-300:] + listed.stderr}"
+    listed = stage.taut(story.tautd, "get", "decisions", "--limit", "1000")
+    assert listed.returncode == 0 and "limit set" in listed.stdout, f"taut get decisions shows it: {listed.stdout[-300:] + listed.stderr}"
     assert daemon.metric(story.tautd, 'tautd_webhook_requests_total{result="applied"}') >= len(story.good), "/metrics counts requests"
     assert daemon.metric(story.tautd, "tautd_webhook_orders_waiting") == 0, "and none waits"
 

@@ -50,20 +50,20 @@ def test_taut_asks_the_tautd_of_the_cluster(stage, plugin):
 
 
 def test_tauts_exit_code_is_the_plugins(plugin):
-    assert plugin("job", "nothing/of/this").returncode == 1, "taut's exit code is the plugin's"
+    assert plugin("get", "job", "nothing/of/this").returncode == 1, "taut's exit code is the plugin's"
 
 
 def test_without_a_tautd_it_says_so(plugin):
-    none = plugin("jobs", pods="")
+    none = plugin("get", "jobs", pods="")
     assert none.returncode == 1 and "no pod with the label" in none.stderr, "without a tautd it says so"
 
 
 def test_of_several_one_has_to_be_named(plugin):
-    two = plugin("jobs", pods="a/tautd-0\\nb/tautd-0\\n")
+    two = plugin("get", "jobs", pods="a/tautd-0\\nb/tautd-0\\n")
     assert two.returncode == 1 and "set TAUTD_POD to one of: a/tautd-0 b/tautd-0" in two.stderr, "of several one has to be named"
     assert plugin("status", pods="", TAUTD_POD="b/tautd-0").returncode == 0, "which is taken"
 
 
 def test_kubectls_words_are_passed_on(plugin):
-    broken = plugin("jobs", port="")
+    broken = plugin("get", "jobs", port="")
     assert broken.returncode == 1 and "unable to forward port" in broken.stderr, "kubectl's words are passed on"

@@ -539,8 +539,8 @@ def test_the_pod_takes_the_lease_over(bed, tautd, story):
     bed.kubectl("delete", "pod", bed.pods()[0]["metadata"]["name"], "--wait=false")
     assert daemon.eventually(lambda: len(bed.pods()) == 1 and restarts_of(bed.pods()[0]) == 0, 30), (
         f"pods are created also while no webhook answers: {bed.kubectl('get', 'events')[-600:]}")
-    jobs = bed.kubectl("exec", "tautd-0", "-n", "tautline", "--", "/usr/bin/taut", "jobs", "--names")
-    assert JOB in jobs.split(), "kubectl exec ... taut jobs"
+    jobs = bed.kubectl("exec", "tautd-0", "-n", "tautline", "--", "/usr/bin/taut", "get", "jobs", "--names")
+    assert JOB in jobs.split(), "kubectl exec ... taut get jobs"
 
 
 def test_mode_observe_brings_the_templates_limit_back(bed, story):

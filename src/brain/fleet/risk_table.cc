@@ -206,7 +206,7 @@ std::string BrokenText(const BrokenPromise& broken) {
   return fmt::format(
       "more overruns than promised: {} limits that are {} ({}): {} of {} were above the limit, {} {} (about "
       "{:.0f} "
-      "job-days, newer ones weigh more); see taut promises",
+      "job-days, newer ones weigh more); see taut get promises",
       RowOf(key.resource).word, key.set ? "in force" : "shown", which,
       RiskShareText(key.counts_work(), *DeliveredShare(key, broken.recent)),
       key.counts_work() ? "the work" : "job-days",

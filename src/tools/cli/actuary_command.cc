@@ -5,9 +5,9 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
-#include "tools/cli/parse_daemon.h"
 #include "tools/cli/terminal.h"
 #include "tools/sim/actuary_replay.h"
 #include "tools/trace/csv_columns.h"
@@ -116,6 +116,7 @@ Json ActuaryJson(const ActuaryReplayResult& result, const ActuaryReplayOptions& 
 }  // namespace
 
 int RunActuary(const ActuaryArgs& args) {
+  if (args.use.empty()) return Fail(absl::InvalidArgumentError("a file requires --use COLUMN"));
   const absl::StatusOr<int64_t> step_s = ParseDurationSeconds(args.step);
   if (!step_s.ok()) return Fail(absl::InvalidArgumentError(StrCat("--step: ", Message(step_s.status()))));
   if (*step_s < 1 || kDaySeconds % *step_s != 0) {
@@ -129,41 +130,26 @@ int RunActuary(const ActuaryArgs& args) {
   const absl::StatusOr<ActuaryReplayResult> result = ReplayActuary(*series, *options);
   if (!result.ok())
     return Fail(absl::InvalidArgumentError(StrCat(args.file, ": ", Message(result.status()))));
-  if (args.output == OutputForm::kTable) {
-    Print(SellersText(args, *result, *options, *series));
-  } else {
-    const Json json = ActuaryJson(*result, *options);
-    Print(args.output == OutputForm::kJson ? JsonText(json) : YamlText(json));
-  }
+  Show(args.output, ActuaryJson(*result, *options),
+       [&] { return SellersText(args, *result, *options, *series); });
   return kExitOk;
 }
 
-const char* const kActuaryHelp =
-    "Says how much of a pool's capacity that its higher tiers do not use can be sold for a time at a "
-    "promised\n"
-    "availability, and replays the past: what such sales would have been, how the promises turned out, and "
-    "what\n"
-    "other sellers would have done (cloudrm, greedy, all, and one that knows the future).\n\n"
-    "Examples:\n"
-    "  taut actuary cell.csv --use avg_cpu --promise 98% --horizon 1d\n"
-    "  taut actuary pool.csv --use used_cores --capacity cores --promise 99% --horizon 1h --reclaim 10m";
-
-void AddActuary(CLI::App& verb, ActuaryArgs& args) {
-  verb.add_option("file", args.file, "CSV with a header and a row per step; empty fields were not measured")
-      ->required()
+void AddActuary(CLI::App& command, ActuaryArgs& args) {
+  command
+      .add_option("file", args.file,
+                  "with a CSV file of a pool: a header and a row per step; empty fields were not measured")
       ->type_name("FILE");
-  verb.add_option("--use", args.use, "column of what the higher tiers use")->required()->type_name("COLUMN");
-  verb.add_option("--capacity", args.capacity, "of the pool, in the same unit: a number or a column")
+  command.add_option("--use", args.use, "column of what the higher tiers use")->type_name("COLUMN");
+  command.add_option("--capacity", args.capacity, "of the pool, in the same unit: a number or a column")
       ->capture_default_str()
       ->type_name("NUMBER|COLUMN");
-  verb.add_option("--step", args.step, "time between two rows")->capture_default_str();
-  verb.add_option("--promise", args.promise, "share of the time for which what is sold is available")
+  command.add_option("--promise", args.promise, "share of the time for which what is sold is available")
       ->capture_default_str();
-  verb.add_option("--horizon", args.horizon, "for how long it is sold")->capture_default_str();
-  verb.add_option("--reclaim", args.reclaim, "how long it takes to get sold capacity back")
+  command.add_option("--horizon", args.horizon, "for how long it is sold")->capture_default_str();
+  command.add_option("--reclaim", args.reclaim, "how long it takes to get sold capacity back")
       ->capture_default_str();
-  verb.add_option("--warmup", args.warmup, "time at the start without sales")->capture_default_str();
-  AddOutputForm(verb, args.output);
+  command.add_option("--warmup", args.warmup, "time at the start without sales")->capture_default_str();
 }
 
 }  // namespace taut::tools

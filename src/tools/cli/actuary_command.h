@@ -1,4 +1,4 @@
-// taut actuary: how much of a pool's slack can be sold, and how such promises would have turned out.
+// taut get capacity FILE: how much of a pool's slack can be sold, and how such promises would have turned out.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ActuaryArgs {
 };
 int RunActuary(const ActuaryArgs& args);
 
-extern const char* const kActuaryHelp;
-void AddActuary(CLI::App& verb, ActuaryArgs& args);
+// The options of a file, without --step, which a running tautd has as well.
+void AddActuary(CLI::App& command, ActuaryArgs& args);
 
 }  // namespace taut::tools

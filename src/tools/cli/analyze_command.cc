@@ -10,6 +10,7 @@
 #include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
@@ -325,7 +326,7 @@ int RunAnalyze(const AnalyzeArgs& args) {
   if (absl::Status s = WriteFiles(args, *in, html->get(), json->get()); !s.ok()) return Fail(s);
   if (args.output != OutputForm::kTable) {
     const Json out = WholeJson(*in, ByHour::kLeaveOut);
-    Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
+    Print(Formatted(args.output, out));
   } else {
     Print(WholeText(*in));
     if (!args.html.empty()) Print(StrCat("report: ", args.html, "\n"));

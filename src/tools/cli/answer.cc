@@ -1,6 +1,7 @@
 #include "tools/cli/answer.h"
 
 #include <cmath>
+#include <utility>
 
 #include "common/base/strings.h"
 #include "fmt/format.h"
@@ -37,8 +38,18 @@ int64_t IntAt(const Json& object, std::string_view key) {
   return value.is_number() ? value.get<int64_t>() : 0;
 }
 
+std::string Formatted(OutputForm form, const Json& answer) {
+  return form == OutputForm::kYaml  ? YamlText(answer)
+         : form == OutputForm::kCsv ? CsvText(answer)
+                                    : JsonText(answer);
+}
+
+std::string FormattedText(OutputForm form, std::string json) {
+  return form == OutputForm::kJson ? std::move(json) : Formatted(form, Json::parse(json));
+}
+
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text) {
-  Print(form == OutputForm::kJson ? JsonText(answer) : form == OutputForm::kYaml ? YamlText(answer) : text());
+  Print(form == OutputForm::kTable ? text() : Formatted(form, answer));
 }
 
 int Finish(const absl::Status& status) {

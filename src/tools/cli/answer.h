@@ -25,7 +25,11 @@ int64_t IntAt(const Json& object, std::string_view key);
 // Of a share: "0.08 %", "25 %", "100 %": two significant digits or whole per cent, never a power of ten.
 std::string PercentText(double share);
 
-// Prints `answer` as JSON or YAML, or else the table that `text` makes.
+// Returns `answer` as JSON, YAML or CSV. REQUIRES: not kTable.
+std::string Formatted(OutputForm form, const Json& answer);
+// The same of the text of a JSON document, which is returned as it is where JSON is the form.
+std::string FormattedText(OutputForm form, std::string json);
+// Prints `answer` as JSON, YAML or CSV, or else the table that `text` makes.
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text);
 
 // The exit code of a verb that asked the daemon; prints what went wrong.

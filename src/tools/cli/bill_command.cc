@@ -1,4 +1,4 @@
-// taut bill.
+// taut get bills.
 #include "tools/cli/bill_command.h"
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/price_file.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/billed_jobs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
@@ -285,7 +286,7 @@ int PrintWhatIf(const BillArgs& args, const brain::Pricing& pricing, const Bills
                       {"before", MoneyJson(before)},
                       {"after", MoneyJson(after)},
                       {"difference", MoneyJson(charges->difference)}};
-    Print(args.output == OutputForm::kJson ? JsonText(out) : YamlText(out));
+    Print(Formatted(args.output, out));
     return kExitOk;
   }
   const std::string currency = Printable(pricing.sheet.currency);
@@ -346,8 +347,8 @@ int RunBill(const BillArgs& args) {
   if (!args.what_if.empty()) return PrintWhatIf(args, *pricing, *bills, *change);
   if (absl::Status s = WriteFiles(args, *pricing, **trace, *bills, focus->get(), json->get()); !s.ok())
     return Fail(s);
-  if (args.output == OutputForm::kJson) {
-    Print(JsonText(ResultJson(args, *pricing, **trace, *bills, /*with_jobs=*/false)));
+  if (args.output != OutputForm::kTable) {
+    Print(Formatted(args.output, ResultJson(args, *pricing, **trace, *bills, /*with_jobs=*/false)));
   } else {
     const double days = static_cast<double>(bills->period.end_s - bills->period.start_s) / kDaySeconds;
     Print(StrCat(DescribeInput(**trace),

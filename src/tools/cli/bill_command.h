@@ -1,4 +1,4 @@
-// taut bill: what the groups of a trace's pool would have been billed.
+// taut get bills TRACE: what the groups of a trace's pool would have been billed.
 #pragma once
 
 #include <string>
@@ -24,8 +24,7 @@ struct BillArgs {
 };
 int RunBill(const BillArgs& args);
 
-extern const char* const kBillHelp;
-// The options that it does not share with the other verbs.
-void AddBill(CLI::App& verb, BillArgs& args);
+// The options of a trace's bill alone.
+void AddBill(CLI::App& command, BillArgs& args);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut bills: the bill of a month, from a running daemon.
+// taut get bills: the bill of a month, from a running daemon.
 #include "brain/economy/focus_file.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"

@@ -1,4 +1,4 @@
-// taut capacity: the capacity of a running daemon's cell, and what can be sold of it.
+// taut get capacity: the capacity of a running daemon's cell, and what can be sold of it.
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"

@@ -107,7 +107,7 @@ absl::Status CheckDemandArgs(const CompactArgs& args) {
     return absl::InvalidArgumentError(
         "--usage, --recommender and --predictors: a generated cell has no usage; expected files of a cell, "
         "for "
-        "instance those that `taut generate DIR --format google2019` writes");
+        "instance those that `taut trace generate DIR --format google2019` writes");
   }
   return absl::OkStatus();
 }

@@ -13,7 +13,7 @@
 
 namespace taut::tools {
 
-enum class OutputForm : uint8_t { kTable, kJson, kYaml };
+enum class OutputForm : uint8_t { kTable, kJson, kYaml, kCsv };
 
 // What replay, explain and tune share.
 struct EngineArgs {
@@ -155,7 +155,7 @@ struct CostsArgs {
 };
 int RunCosts(const CostsArgs& args);
 
-// taut bills: what groups are billed by a running daemon.
+// taut get bills: what groups are billed by a running daemon.
 struct BillsArgs {
   DaemonArgs daemon;
   std::string month;  // "2026-11"; "": this one
@@ -165,7 +165,7 @@ struct BillsArgs {
 };
 int RunBills(const BillsArgs& args);
 
-// taut requests: quota of a running daemon, and requests for more.
+// taut get requests: quota of a running daemon, and requests for more.
 struct RequestsArgs {
   DaemonArgs daemon;
   std::string action = "list";        // list, quota, check, make or end
@@ -198,7 +198,7 @@ int RunStatus(const StatusArgs& args);
 int RunConfirmClock(const DaemonArgs& args);
 int RunAgents(const DaemonArgs& args);
 
-// taut machines: what their tasks may use, reserve and use, and what is reclaimable.
+// taut get machines: what their tasks may use, reserve and use, and what is reclaimable.
 struct MachinesArgs {
   DaemonArgs daemon;
   std::string name;  // of one machine; "": a list
@@ -207,7 +207,7 @@ struct MachinesArgs {
 };
 int RunMachines(const MachinesArgs& args);
 
-// taut capacity: lines of the cell over time, what can be sold, and how promises of it were kept.
+// taut get capacity: lines of the cell over time, what can be sold, and how promises of it were kept.
 struct CapacityArgs {
   DaemonArgs daemon;
   std::string over;  // a duration: the lines of this time, "" for none
@@ -216,7 +216,7 @@ struct CapacityArgs {
 };
 int RunCapacity(const CapacityArgs& args);
 
-// taut events: OOM kills, and what guards of machines' memory did.
+// taut get events: OOM kills, and what guards of machines' memory did.
 struct EventsArgs {
   DaemonArgs daemon;
   std::string job, machine;
@@ -224,7 +224,7 @@ struct EventsArgs {
 };
 int RunEvents(const EventsArgs& args);
 
-// taut promises: what was promised of limits, and what came.
+// taut get promises: what was promised of limits, and what came.
 int RunPromises(const DaemonArgs& args);
 
 // --- For both ---

@@ -14,6 +14,7 @@
 #include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cell_usage.h"
 #include "tools/cli/cli.h"
@@ -389,8 +390,8 @@ int RunCompact(const CompactArgs& args) {
     if (file == nullptr) continue;
     if (absl::Status s = file->Close(); !s.ok()) return Fail(s);
   }
-  if (args.output == OutputForm::kJson) {
-    Print(json);
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, json));
   } else {
     Print(DescribeCell(*cell));
     if (partial) Print("PARTIAL: interrupted\n");

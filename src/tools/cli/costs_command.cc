@@ -1,4 +1,4 @@
-// taut costs: what jobs used, had and cost, from the daemon's account.
+// taut get costs: what jobs used, had and cost, from the daemon's account.
 #include <charconv>
 #include <chrono>
 

@@ -1,4 +1,4 @@
-// taut jobs, job, set, decisions, status, agents and explain: questions to the daemon.
+// taut get jobs, job, set, decisions, status, agents and explain: questions to the daemon.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -184,7 +184,7 @@ absl::Status Export(const ExportArgs& args) {
   if (absl::Status s = CheckValuesPath(args.values_path); !s.ok()) return s;
   const bool is_report = args.form == "report";
   if (!is_report && args.daemon.output != OutputForm::kTable)
-    return absl::InvalidArgumentError("--output: only --format report has it");
+    return absl::InvalidArgumentError("--output requires --format report");
   absl::StatusOr<std::vector<std::string>> by = ParseReportLabels(args.by);
   if (!by.ok()) return by.status();
   const auto client = Connect(args.daemon.connection);
@@ -367,6 +367,8 @@ int RunJob(const JobArgs& args) { return Finish(Job(args)); }
 int RunSet(const SetArgs& args) { return Finish(Set(args)); }
 int RunExport(const ExportArgs& args) { return Finish(Export(args)); }
 int RunDecisions(const DecisionsArgs& args) {
+  if (args.follow && args.daemon.output == OutputForm::kCsv)
+    return Finish(absl::InvalidArgumentError("--follow requires --output table, json or yaml"));
   if (args.follow) ExitOnInterrupt();
   return Finish(Decisions(args));
 }

@@ -14,6 +14,7 @@
 #include "fmt/format.h"
 #include "server/config/price_file.h"
 #include "server/config/quota_file.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/billed_jobs.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/economy_files.h"
@@ -303,8 +304,8 @@ int RunEconomy(const EconomyArgs& args) {
                                               : Fail(result.status());
   const std::string json = JsonText(EconomyJson(*result, names));
   if (absl::Status s = WriteFiles(args, *result, names, json, *files); !s.ok()) return Fail(s);
-  if (args.output == OutputForm::kJson) {
-    Print(json);
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, json));
   } else {
     if (one_tier.empty()) {
       PrintResult(args, *result, names, **trace, !setup->options.capacity.has_value());

@@ -1,4 +1,4 @@
-// taut events: OOM kills, and what guards of machines' memory did.
+// taut get events: OOM kills, and what guards of machines' memory did.
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"

@@ -8,6 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
+#include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/explain_text.h"
@@ -226,7 +227,7 @@ absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
     return StrCat("job ", Printable(name), "\n", AnswerText(explained, seen, options->resources), "\n",
                   details, usage, one ? "others: --all, or --recommender NAME,...\n" : "");
   }
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return Formatted(args.output, json);
 }
 
 }  // namespace

@@ -112,8 +112,8 @@ const char* const kImportHelp =
     "so\n"
     "that a job does not start with the usage of its first days alone; delete them after a week or two.\n\n"
     "Examples:\n"
-    "  kubectl get vpa,vpacheckpoint -A -o json | taut import vpa -\n"
-    "  taut import vpa checkpoints.json --rules vpa_rules.yaml --floor target";
+    "  kubectl get vpa,vpacheckpoint -A -o json | taut trace import vpa -\n"
+    "  taut trace import vpa checkpoints.json --rules vpa_rules.yaml --floor target";
 
 void AddImport(CLI::App& verb, ImportArgs& args) {
   verb.add_option("what", args.what, "vpa: VerticalPodAutoscalerCheckpoints")

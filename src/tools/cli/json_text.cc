@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "common/base/csv_field.h"
 #include "common/base/strings.h"
 
 namespace taut::tools {
@@ -67,6 +70,42 @@ void Write(const Json& value, size_t indent, bool first, std::string& out) {
   out += Scalar(value) + "\n";
 }
 
+using CsvRow = std::map<std::string, std::string>;
+
+// The cells of one object, by their columns; new columns are appended to `columns`.
+void Flatten(const Json& value, const std::string& column, CsvRow& row, std::vector<std::string>& columns) {
+  if (value.is_object()) {
+    for (const auto& [key, item] : value.items())
+      Flatten(item, column.empty() ? key : StrCat(column, ".", key), row, columns);
+    return;
+  }
+  const std::string name = column.empty() ? "value" : column;
+  if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
+  if (value.is_null()) return;
+  row[name] = value.is_number()
+                  ? Flow(value)
+                  : CsvField(value.is_string() ? value.get_ref<const std::string&>() : Flow(value));
+}
+
+bool IsListOfObjects(const Json& value) {
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_object(); });
+}
+
+// The list whose items are rows; nullptr if `value` itself is the only row.
+const Json* RowsOf(const Json& value) {
+  if (value.is_array()) return &value;
+  if (!value.is_object()) return nullptr;
+  for (const auto& [key, item] : value.items()) {
+    if (IsListOfObjects(item)) return &item;
+  }
+  // A list without items has no rows: the rest of the answer is not one.
+  for (const auto& [key, item] : value.items()) {
+    if (item.is_array() && item.empty()) return &item;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string JsonText(const Json& value) {
@@ -76,6 +115,29 @@ std::string JsonText(const Json& value) {
 std::string YamlText(const Json& value) {
   std::string out;
   Write(value, 0, false, out);
+  return out;
+}
+
+std::string CsvText(const Json& value) {
+  std::vector<std::string> columns;
+  std::vector<CsvRow> rows;
+  if (const Json* list = RowsOf(value); list != nullptr) {
+    for (const Json& item : *list) Flatten(item, "", rows.emplace_back(), columns);
+  } else {
+    Flatten(value, "", rows.emplace_back(), columns);
+  }
+  std::string out;
+  const auto add = [&](auto&& cell) {
+    for (size_t i = 0; i < columns.size(); ++i) StrAppend(&out, i == 0 ? "" : ",", cell(columns[i]));
+    if (!columns.empty()) out += "\n";
+  };
+  add([](const std::string& column) { return CsvField(column); });
+  for (const CsvRow& row : rows) {
+    add([&](const std::string& column) {
+      const auto it = row.find(column);
+      return it == row.end() ? std::string() : it->second;
+    });
+  }
   return out;
 }
 

@@ -1,4 +1,4 @@
-// taut machines: the machines of a running daemon, and one of them with its tasks.
+// taut get machines: the machines of a running daemon, and one of them with its tasks.
 #include "common/base/strings.h"
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"

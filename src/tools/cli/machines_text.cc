@@ -84,7 +84,9 @@ std::string MachinesText(const Json& page) {
   StrAppend(&out, "ordered: ", RiskText(page),
             " of machine-days pass the predicted peak of the next 24 h\npassed: ",
             DeliveredText(page, Resource::kCpu), "; ", DeliveredText(page, Resource::kMemory), "\n");
-  out += "*: the limits, the history is too short; ~: not ready; !: away; -: `taut machines NAME` says why\n";
+  out +=
+      "*: the limits, the history is too short; ~: not ready; !: away; -: `taut get machines NAME` says "
+      "why\n";
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/changed_defaults.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
@@ -332,8 +333,8 @@ int RunOvercommit(const OvercommitArgs& args) {
   if (absl::Status s = CloseFile(file->get()); !s.ok()) return Fail(s);
   if (absl::Status s = CloseFile(decisions->get()); !s.ok()) return Fail(s);
   if (absl::Status s = WritePage(args, *results, *options, partial, html->get()); !s.ok()) return Fail(s);
-  if (args.output == OutputForm::kJson) {
-    Print(json);
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, json));
   } else {
     Print(DescribeInput(**trace));
     Print(TimesText(*options));

@@ -2,17 +2,26 @@
 
 #include "common/model/rollout.h"
 #include "tools/cli/parse_help.h"
+#include "tools/cli/terminal.h"
 
 namespace taut::tools {
 namespace {
 
+constexpr const char* kGetHelp =
+    "Lists or shows what a running tautd has. quota, capacity and bills also answer from files, without "
+    "tautd.\n\n"
+    "Examples:\n"
+    "  taut get jobs --sort memory_slack\n"
+    "  taut get decisions shop/web --limit 5\n"
+    "  taut get costs --by team -o csv";
+
 constexpr const char* kJobsHelp =
     "Lists jobs with their usage, limits and recommended limits.\n\n"
     "Examples:\n"
-    "  taut jobs\n"
-    "  taut jobs shop --mode auto --sort cpu_slack\n"
-    "  taut jobs --group-by team\n"
-    "  taut jobs --sort name --limit 1000 --output json";
+    "  taut get jobs\n"
+    "  taut get jobs shop --mode auto --sort cpu_slack\n"
+    "  taut get jobs --group-by team\n"
+    "  taut get jobs --sort name --limit 1000 --output json";
 
 constexpr const char* kJobHelp =
     "Shows one job: its limits and recommended limits, the sum of its pod's containers, trials, pending "
@@ -20,8 +29,8 @@ constexpr const char* kJobHelp =
     "and "
     "its\nlast decisions.\n\n"
     "Examples:\n"
-    "  taut job shop/web\n"
-    "  taut job shop/web --output yaml";
+    "  taut get job shop/web\n"
+    "  taut get job shop/web --output yaml";
 
 constexpr const char* kExportHelp =
     "Prints the recommendations for other tools: `docker update` commands, Kubernetes resources, patches of\n"
@@ -52,9 +61,9 @@ constexpr const char* kSetHelp =
 constexpr const char* kDecisionsHelp =
     "Lists decisions, newest first, or follows new ones.\n\n"
     "Examples:\n"
-    "  taut decisions shop/web --limit 5\n"
-    "  taut decisions --kind roll_back\n"
-    "  taut decisions --follow --output json";
+    "  taut get decisions shop/web --limit 5\n"
+    "  taut get decisions --kind roll_back\n"
+    "  taut get decisions --follow --output json";
 
 constexpr const char* kTopHelp =
     "Shows the fleet and its jobs, updated as windows close; q quits. Prints once if the output is not a "
@@ -82,8 +91,8 @@ constexpr const char* kAgentsHelp =
     "start at "
     "0\nwhen tautd starts.\n\n"
     "Examples:\n"
-    "  taut agents\n"
-    "  taut agents --server https://taut.example:7070 --token-file token --output json";
+    "  taut get agents\n"
+    "  taut get agents --server https://taut.example:7070 --token-file token --output json";
 
 constexpr const char* kMachinesHelp =
     "Lists the machines of the cell (agents, Kubernetes nodes): capacity, limits, reservations and usage of "
@@ -92,35 +101,19 @@ constexpr const char* kMachinesHelp =
     "(machines.risk). With "
     "a\nname: one machine with its tasks, and why it is predicted so.\n\n"
     "Examples:\n"
-    "  taut machines\n"
-    "  taut machines --sort memory_reclaimable --limit 10\n"
-    "  taut machines node-17\n"
-    "  taut machines --source kubernetes --output json";
-
-constexpr const char* kCapacityHelp =
-    "Shows the capacity of the cell: what is there, bought (reservation), allocated and used, and how much "
-    "of "
-    "each tier\ncan still be sold for an hour, a day, a month or a quarter from now on, at the availability "
-    "that "
-    "the tier\npromises. Each such statement is kept in a ledger and compared with what was available: kept "
-    "is "
-    "the share of\nhours in which it was. With --over the lines over time, with --promises the newest "
-    "promises "
-    "one by one.\n\n"
-    "Examples:\n"
-    "  taut capacity\n"
-    "  taut capacity --over 30d --step 1d\n"
-    "  taut capacity --promises\n"
-    "  taut capacity --server https://taut.example:7070 --token-file token --output json";
+    "  taut get machines\n"
+    "  taut get machines --sort memory_reclaimable --limit 10\n"
+    "  taut get machines node-17\n"
+    "  taut get machines --source kubernetes --output json";
 
 constexpr const char* kEventsHelp =
     "Lists OOM kills, and what agents' guards of memory did to tasks of low tiers before a machine ran out "
     "of\n"
     "memory (throttle, release, kill), newest first, with the figures that caused it.\n\n"
     "Examples:\n"
-    "  taut events\n"
-    "  taut events --job batch/reports\n"
-    "  taut events --machine host17 --limit 100 --output json";
+    "  taut get events\n"
+    "  taut get events --job batch/reports\n"
+    "  taut get events --machine host17 --limit 100 --output json";
 
 constexpr const char* kPromisesHelp =
     "Shows whether limits keep what was promised of them: the stated chance of a day above the limit, or the "
@@ -132,9 +125,9 @@ constexpr const char* kPromisesHelp =
     "first; "
     "`taut status` warns\nof them.\n\n"
     "Examples:\n"
-    "  taut promises\n"
-    "  taut promises --output json\n"
-    "  taut promises --server https://taut.example:7070 --token-file token";
+    "  taut get promises\n"
+    "  taut get promises --output json\n"
+    "  taut get promises --server https://taut.example:7070 --token-file token";
 
 constexpr const char* kMappingHelp = "Tests the rules that map series to jobs.";
 constexpr const char* kMappingTestHelp =
@@ -152,45 +145,7 @@ constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, saving_per_month (with prices), or cpu_ or memory_ and usage, "
     "owner_limit, limit, would_be, slack, saved; default: by what can be saved";
 
-}  // namespace
-
-void AddLimit(CLI::App& app, int& limit, const char* help, int most) {
-  app.add_option("--limit", limit, help)->capture_default_str()->check(CLI::Range(1, most));
-}
-
-void AddDaemon(CLI::App& app, DaemonArgs& a) {
-  AddConnection(app, a.connection);
-  AddOutputForm(app, a.output);
-}
-
-void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) {
-  app.add_option(url_option, args.server, "URL of tautd")
-      ->envname("TAUT_SERVER")
-      ->capture_default_str()
-      ->type_name("URL");
-  app.add_option("--token-file", args.token_file, "file with the token")
-      ->envname("TAUT_TOKEN_FILE")
-      ->type_name("FILE");
-  app.add_option("--ca-file", args.ca_file, "PEM file of the CAs to trust with https (default: the system's)")
-      ->type_name("FILE");
-}
-
-void AddOutputForm(CLI::App& app, OutputForm& form) {
-  app.add_option_function<std::string>(
-         "--output",
-         [&form](const std::string& word) {
-           form = word == "json"   ? OutputForm::kJson
-                  : word == "yaml" ? OutputForm::kYaml
-                                   : OutputForm::kTable;
-         },
-         "table, json or yaml")
-      ->check(OneOf({"table", "json", "yaml"}))
-      ->type_name("FORM")
-      ->default_str("table");
-}
-
-void DaemonVerbs::AddJobs(CLI::App& app) {
-  JobsArgs& a = jobs_;
+void AddJobs(CLI::App& app, JobsArgs& a) {
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--mode", a.mode, "off, observe, canary or auto")
       ->check(OneOf({"off", "observe", "canary", "auto"}));
@@ -209,13 +164,12 @@ void DaemonVerbs::AddJobs(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddJob(CLI::App& app) {
-  app.add_option("job", job_.job, "the job's name, or a part of it that no other job's has")->required();
-  AddDaemon(app, job_.daemon);
+void AddJob(CLI::App& app, JobArgs& a) {
+  app.add_option("job", a.job, "the job's name, or a part of it that no other job's has")->required();
+  AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddSet(CLI::App& app) {
-  SetArgs& a = set_;
+void AddSet(CLI::App& app, SetArgs& a) {
   app.add_option(
          "job", a.job,
          "the job's name, a part of it that no other job's has, or a pattern of names: * is any text, "
@@ -228,8 +182,7 @@ void DaemonVerbs::AddSet(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddExport(CLI::App& app) {
-  ExportArgs& a = export_;
+void AddExport(CLI::App& app, ExportArgs& a) {
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--format", a.form, "docker, yaml, csv, patch, kustomize, helm or report")
       ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize", "helm", "report"}))
@@ -256,8 +209,7 @@ void DaemonVerbs::AddExport(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddDecisions(CLI::App& app) {
-  DecisionsArgs& a = decisions_;
+void AddDecisions(CLI::App& app, DecisionsArgs& a) {
   app.add_option("job,--job", a.job, "only decisions of this job");
   app.add_option("--kind", a.kind, DecisionKindNames())
       ->check(OneOf({"would_set", "set", "try", "promote", "roll_back", "oom_raise", "release"}));
@@ -266,38 +218,29 @@ void DaemonVerbs::AddDecisions(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddTop(CLI::App& app) {
-  app.add_option("--search", top_.search,
-                 "words that must all occur in the name, or in a label as key=value");
-  app.add_option("--sort", top_.sort, kSorts);
-  AddDaemon(app, top_.daemon);
+void AddTop(CLI::App& app, TopArgs& a) {
+  app.add_option("--search", a.search, "words that must all occur in the name, or in a label as key=value");
+  app.add_option("--sort", a.sort, kSorts);
+  AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddStatus(CLI::App& app) {
-  app.add_flag("--ready", status_.ready,
+void AddStatus(CLI::App& app, StatusArgs& a) {
+  app.add_flag("--ready", a.ready,
                "only whether tautd is ready, which needs no token: exit code 0, or 1 with the reason");
-  app.add_flag("--alive", status_.alive,
+  app.add_flag("--alive", a.alive,
                "only whether tautd answers, ready or not, which needs no token: exit code 0 or 1")
       ->excludes("--ready");
-  AddDaemon(app, status_.daemon);
+  AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddConfirmClock(CLI::App& app) { AddDaemon(app, confirm_clock_); }
-
-void DaemonVerbs::AddAgents(CLI::App& app) { AddDaemon(app, agents_); }
-
-void DaemonVerbs::AddPromises(CLI::App& app) { AddDaemon(app, promises_); }
-
-void DaemonVerbs::AddEvents(CLI::App& app) {
-  EventsArgs& a = events_;
+void AddEvents(CLI::App& app, EventsArgs& a) {
   app.add_option("--job", a.job, "only those of this job");
   app.add_option("--machine", a.machine, "only acts of the guard of this machine (an agent's name)");
   AddLimit(app, a.limit, "maximum number of events", 1000);
   AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddMachines(CLI::App& app) {
-  MachinesArgs& a = machines_;
+void AddMachines(CLI::App& app, MachinesArgs& a) {
   app.add_option("name", a.name, "show this machine");
   app.add_option("--source", a.source, "only machines of this source: agents or kubernetes");
   app.add_option("--search", a.search, "only machines with these words in the name or source");
@@ -311,61 +254,108 @@ void DaemonVerbs::AddMachines(CLI::App& app) {
   AddDaemon(app, a.daemon);
 }
 
-void DaemonVerbs::AddCapacity(CLI::App& app) {
-  CapacityArgs& a = capacity_;
-  app.add_option("--over", a.over, "also the lines of the last so much time, such as 7d")
-      ->type_name("DURATION");
-  app.add_option("--step", a.step, "of the lines: whole hours, such as 1d (default: 40 lines or fewer)")
-      ->type_name("DURATION");
-  app.add_flag("--promises", a.promises, "also the newest promises of each tier, horizon and resource");
-  AddDaemon(app, a.daemon);
-}
-
-void DaemonVerbs::AddMapping(CLI::App& app) {
-  MappingTestArgs& a = mapping_test_;
-  app.require_subcommand(1);
-  CLI::App* test = app.add_subcommand("test", kMappingTestHelp);
-  test->add_option("series", a.series, "series as Prometheus prints them");
-  test->add_option("--config", a.config, "the daemon's YAML file, for its rules")->type_name("FILE");
-  test->add_option("--prometheus", a.prometheus, "test the series of this Prometheus")->type_name("URL");
-  test->add_flag("--jobs", a.jobs,
-                 "show the resulting jobs instead of each series; default with --prometheus");
-  test->add_flag("--verbose", a.verbose, "show each series, then the jobs");
-  test->add_option("--token-file", a.connection.token_file, "file with its token")->type_name("FILE");
-  test->add_option("--ca-file", a.connection.ca_file, "PEM file of the CAs to trust with https")
+void AddMapping(CLI::App& app, MappingTestArgs& a) {
+  app.add_option("series", a.series, "series as Prometheus prints them");
+  app.add_option("--config", a.config, "the daemon's YAML file, for its rules")->type_name("FILE");
+  app.add_option("--prometheus", a.prometheus, "test the series of this Prometheus")->type_name("URL");
+  app.add_flag("--jobs", a.jobs, "show the resulting jobs instead of each series; default with --prometheus");
+  app.add_flag("--verbose", a.verbose, "show each series, then the jobs");
+  app.add_option("--token-file", a.connection.token_file, "file with its token")->type_name("FILE");
+  app.add_option("--ca-file", a.connection.ca_file, "PEM file of the CAs to trust with https")
       ->type_name("FILE");
-  AddOutputForm(*test, a.output);
+  AddOutputForm(app, a.output);
 }
 
-DaemonVerbs::DaemonVerbs(CLI::App& app) {
-  const auto add = [&](const char* name, const char* help, void (DaemonVerbs::*options)(CLI::App&),
-                       std::function<int()> run) {
-    CLI::App* verb = app.add_subcommand(name, help);
-    (this->*options)(*verb);
-    verbs_.emplace_back(verb, std::move(run));
-  };
-  add("jobs", kJobsHelp, &DaemonVerbs::AddJobs, [this] { return RunJobs(jobs_); });
-  add("job", kJobHelp, &DaemonVerbs::AddJob, [this] { return RunJob(job_); });
-  add("set", kSetHelp, &DaemonVerbs::AddSet, [this] { return RunSet(set_); });
-  add("export", kExportHelp, &DaemonVerbs::AddExport, [this] { return RunExport(export_); });
-  add("decisions", kDecisionsHelp, &DaemonVerbs::AddDecisions, [this] { return RunDecisions(decisions_); });
-  add("top", kTopHelp, &DaemonVerbs::AddTop, [this] { return RunTop(top_); });
-  add("status", kStatusHelp, &DaemonVerbs::AddStatus, [this] { return RunStatus(status_); });
-  add("confirm-clock", kConfirmClockHelp, &DaemonVerbs::AddConfirmClock,
-      [this] { return RunConfirmClock(confirm_clock_); });
-  add("agents", kAgentsHelp, &DaemonVerbs::AddAgents, [this] { return RunAgents(agents_); });
-  add("machines", kMachinesHelp, &DaemonVerbs::AddMachines, [this] { return RunMachines(machines_); });
-  add("capacity", kCapacityHelp, &DaemonVerbs::AddCapacity, [this] { return RunCapacity(capacity_); });
-  add("events", kEventsHelp, &DaemonVerbs::AddEvents, [this] { return RunEvents(events_); });
-  add("promises", kPromisesHelp, &DaemonVerbs::AddPromises, [this] { return RunPromises(promises_); });
-  add("mapping", kMappingHelp, &DaemonVerbs::AddMapping, [this] { return RunMappingTest(mapping_test_); });
+// The nouns of `get` that tautd alone answers; parse_money.cc has the others.
+void AddGetCommands(CommandTable& commands) {
+  constexpr CommandGroup kAsk = CommandGroup::kAsk;
+  commands.AddWord({"get", kAsk, "Lists or shows jobs, decisions, machines, costs and more", kGetHelp});
+  commands.Add<JobsArgs>(
+      {"get jobs", kAsk, "Jobs with usage, limits and recommended limits", kJobsHelp, {"jobs"}}, AddJobs,
+      RunJobs);
+  commands.Add<JobArgs>(
+      {"get job", kAsk, "One job: limits, trials, pending changes, notices", kJobHelp, {"job"}}, AddJob,
+      RunJob);
+  commands.Add<DecisionsArgs>(
+      {"get decisions", kAsk, "Decisions, newest first", kDecisionsHelp, {"decisions"}}, AddDecisions,
+      RunDecisions);
+  commands.Add<EventsArgs>(
+      {"get events", kAsk, "OOM kills, and acts of agents' memory guards", kEventsHelp, {"events"}},
+      AddEvents, RunEvents);
+  commands.Add<DaemonArgs>(
+      {"get promises", kAsk, "Ordered risk beside what came", kPromisesHelp, {"promises"}}, AddDaemon,
+      RunPromises);
+  commands.Add<DaemonArgs>(
+      {"get agents", kAsk, "Agents of machines: connection, tasks, applied limits", kAgentsHelp, {"agents"}},
+      AddDaemon, RunAgents);
+  commands.Add<MachinesArgs>(
+      {"get machines", kAsk, "Machines: capacity, limits, usage, reclaimable", kMachinesHelp, {"machines"}},
+      AddMachines, RunMachines);
 }
 
-std::optional<int> DaemonVerbs::Run() const {
-  for (const auto& [verb, run] : verbs_) {
-    if (verb->parsed()) return run();
-  }
-  return std::nullopt;
+}  // namespace
+
+void AddLimit(CLI::App& app, int& limit, const char* help, int most) {
+  app.add_option("--limit", limit, help)->capture_default_str()->check(CLI::Range(1, most));
+}
+
+void AddDaemon(CLI::App& app, DaemonArgs& a) {
+  AddConnection(app, a.connection);
+  AddOutputForm(app, a.output);
+}
+
+void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option) {
+  app.add_option(url_option, args.server, "URL of tautd")
+      ->envname("TAUT_SERVER")
+      ->capture_default_str()
+      ->type_name("URL");
+  app.add_option("--token-file", args.token_file, "file with the token")
+      ->envname("TAUT_TOKEN_FILE")
+      ->type_name("FILE");
+  app.add_option("--ca-file", args.ca_file, "PEM file of the CAs to trust with https (default: the system's)")
+      ->type_name("FILE");
+}
+
+void AddOutputForm(CLI::App& app, OutputForm& form) {
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [&form](const std::string& word) {
+           form = word == "json"   ? OutputForm::kJson
+                  : word == "yaml" ? OutputForm::kYaml
+                  : word == "csv"  ? OutputForm::kCsv
+                                   : OutputForm::kTable;
+           if (word == "wide") KeepNamesWhole(true);
+         },
+         "table, wide (a table with whole names), json, yaml or csv")
+      ->check(OneOf({"table", "wide", "json", "yaml", "csv"}))
+      ->type_name("FORM")
+      ->default_str("table");
+}
+
+void AddDaemonCommands(CommandTable& commands) {
+  AddGetCommands(commands);
+  constexpr CommandGroup kAsk = CommandGroup::kAsk, kChange = CommandGroup::kChange,
+                         kOperate = CommandGroup::kOperate;
+  commands.Add<TopArgs>({"top", kAsk, "Shows the fleet and its jobs, updated as windows close", kTopHelp},
+                        AddTop, RunTop);
+  commands.Add<StatusArgs>(
+      {"status", kAsk, "Shows the state of tautd: clock, store, last pass, samples", kStatusHelp}, AddStatus,
+      RunStatus);
+  commands.Add<SetArgs>({"set", kChange, "Changes settings of one job or of many", kSetHelp}, AddSet, RunSet);
+  commands.Add<ExportArgs>({"export",
+                            kChange,
+                            "Prints recommendations as patches, values, CSV or a report",
+                            kExportHelp,
+                            {},
+                            {{"recommend", "export"}, {"diff", "export --format report"}}},
+                           AddExport, RunExport);
+  commands.Add<DaemonArgs>(
+      {"confirm-clock", kOperate, "Confirms the clock of tautd's machine", kConfirmClockHelp}, AddDaemon,
+      RunConfirmClock);
+  commands.AddWord({"mapping", kOperate, "Tests the rules that map series to jobs", kMappingHelp});
+  commands.Add<MappingTestArgs>(
+      {"mapping test", kOperate, "Shows which rule matches each series", kMappingTestHelp}, AddMapping,
+      RunMappingTest);
 }
 
 }  // namespace taut::tools

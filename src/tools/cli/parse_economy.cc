@@ -8,7 +8,7 @@ const char* const kEconomyHelp =
     "not use, reclaims it when they need it, and bills what ran; once for each policy of selling, side by "
     "side:\n"
     "what was sold, used and earned, the promises of each tier and what was kept of them.\n\n"
-    "The tier and group of each job are those of the price file, as for `taut bill`. A reserved tier is "
+    "The tier and group of each job are those of the price file, as for `taut get bills`. A reserved tier is "
     "sold\n"
     "against the capacity; a slack tier what the tiers above it do not use, at the availability that it "
     "promises;\n"

@@ -13,10 +13,12 @@ const char* const kFetchHelp =
     "Only reads, in\n"
     "queries of about an hour of time.\n\n"
     "Examples:\n"
-    "  taut fetch http://prometheus:9090 --out history.csv.gz\n"
+    "  taut trace fetch http://prometheus:9090 --out history.csv.gz\n"
     "  taut replay history.csv.gz --report report.html\n"
-    "  taut fetch https://metrics.example.com/prometheus --token-file token --last 42d --out history.csv.gz\n"
-    "  taut fetch http://prometheus:9090 --config tautd.yaml --baseline request --until 2026-03-01 --out "
+    "  taut trace fetch https://metrics.example.com/prometheus --token-file token --last 42d --out "
+    "history.csv.gz\n"
+    "  taut trace fetch http://prometheus:9090 --config tautd.yaml --baseline request --until 2026-03-01 "
+    "--out "
     "usage.csv";
 
 void AddFetch(CLI::App& verb, FetchArgs& args) {

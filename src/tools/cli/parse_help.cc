@@ -54,7 +54,35 @@ Taken Positional(const CLI::App& app) {
   return {};
 }
 
-constexpr const char* kJobs = "$(taut jobs --names --limit 200 2>/dev/null)";
+constexpr const char* kJobNames = "taut get jobs --names --limit 200 2>/dev/null";
+constexpr const char* kJobs = "$(taut get jobs --names --limit 200 2>/dev/null)";
+
+// Names of commands below `app`, with a blank between.
+std::string NamesOf(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::App* command : Verbs(app)) out.push_back(command->get_name());
+  return Join(out, " ");
+}
+
+// A command that has none below it, with its whole name: "get jobs".
+struct Leaf {
+  std::string name;
+  const CLI::App* command;
+};
+std::vector<Leaf> LeavesOf(const CLI::App& app) {
+  std::vector<Leaf> out;
+  for (const CLI::App* command : Verbs(app)) {
+    if (Verbs(*command).empty()) out.push_back({command->get_name(), command});
+    for (const Leaf& inner : LeavesOf(*command))
+      out.push_back({StrCat(command->get_name(), " ", inner.name), inner.command});
+  }
+  return out;
+}
+
+std::string FirstLine(const CLI::App& app) {
+  const std::string text = app.get_description();
+  return text.substr(0, text.find('\n'));
+}
 
 // For text between lines of man(7).
 std::string Roff(std::string_view text) {
@@ -150,32 +178,37 @@ std::vector<std::string> WordsOf(const CLI::Option& option) {
 }
 
 std::string BashCompletion(const CLI::App& app) {
-  std::vector<std::string> verbs;
-  for (const CLI::App* verb : Verbs(app)) verbs.push_back(verb->get_name());
   std::string out = "# bash completion of taut: source <(taut completion bash)\n_taut() {\n";
   out +=
       "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" "
-      "verb=\"${COMP_WORDS[1]}\"\n"
+      "command=\"${COMP_WORDS[1]}\" at=1\n"
       "  COMPREPLY=()\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n";
-  StrAppend(&out, "    COMPREPLY=($(compgen -W \"", Join(verbs, " "),
-            " --help --version\" -- \"$cur\"))\n    return\n  fi\n  case \"$verb\" in\n");
-  for (const CLI::App* verb : Verbs(app)) {
-    StrAppend(&out, "    ", verb->get_name(), ")\n      case \"$prev\" in\n");
-    for (const Taken& taken : TakenBy(*verb)) {
+      "  case \"$command\" in\n";
+  for (const CLI::App* word : Verbs(app)) {
+    if (!Verbs(*word).empty())
+      StrAppend(&out, "    ", word->get_name(), ") command=\"$command ${COMP_WORDS[2]}\"; at=2 ;;\n");
+  }
+  StrAppend(&out, "  esac\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"",
+            NamesOf(app), " --help --version\" -- \"$cur\"))\n    return\n  fi\n");
+  out += "  if [ \"$COMP_CWORD\" -le \"$at\" ]; then\n    case \"${COMP_WORDS[1]}\" in\n";
+  for (const CLI::App* word : Verbs(app)) {
+    if (!Verbs(*word).empty())
+      StrAppend(&out, "      ", word->get_name(), ") COMPREPLY=($(compgen -W \"", NamesOf(*word),
+                "\" -- \"$cur\")) ;;\n");
+  }
+  out += "    esac\n    return\n  fi\n  case \"$command\" in\n";
+  for (const Leaf& leaf : LeavesOf(app)) {
+    StrAppend(&out, "    \"", leaf.name, "\")\n      case \"$prev\" in\n");
+    for (const Taken& taken : TakenBy(*leaf.command)) {
       StrAppend(&out, "        ", Join(taken.names, "|"), ") COMPREPLY=($(compgen -W \"",
                 taken.job ? std::string(kJobs) : Join(taken.words, " "), "\" -- \"$cur\")); return ;;\n");
     }
-    const Taken first = Positional(*verb);
-    std::vector<std::string> words = first.words;
-    for (const CLI::App* inner : Verbs(*verb)) words.push_back(inner->get_name());
+    const Taken first = Positional(*leaf.command);
     StrAppend(&out, "      esac\n      if [[ \"$cur\" == -* ]]; then\n        COMPREPLY=($(compgen -W \"",
-              Join(OptionNames(*verb), " "), "\" -- \"$cur\"))\n");
-    if (first.job)
-      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", kJobs, "\" -- \"$cur\"))\n");
-    if (!first.job && !words.empty())
-      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", Join(words, " "),
-                "\" -- \"$cur\"))\n");
+              Join(OptionNames(*leaf.command), " "), "\" -- \"$cur\"))\n");
+    const std::string words = first.job ? std::string(kJobs) : Join(first.words, " ");
+    if (!words.empty())
+      StrAppend(&out, "      else\n        COMPREPLY=($(compgen -W \"", words, "\" -- \"$cur\"))\n");
     out += "      fi ;;\n";
   }
   out += "  esac\n}\ncomplete -o bashdefault -o default -F _taut taut\n";
@@ -183,10 +216,10 @@ std::string BashCompletion(const CLI::App& app) {
 }
 
 std::string ZshCompletion(const CLI::App& app) {
-  // A description ends at its line; in a quoted string of the shell and of _describe.
+  // In a quoted string of the shell and of _describe.
   const auto quoted = [](std::string_view text) {
     std::string out;
-    for (const char c : text.substr(0, text.find('\n'))) {
+    for (const char c : text) {
       if (c == '\'') {
         out += "'\\''";
       } else if (c == ':') {
@@ -197,33 +230,86 @@ std::string ZshCompletion(const CLI::App& app) {
     }
     return out;
   };
-  std::string out = "#compdef taut\n_taut() {\n  local -a verbs\n  verbs=(\n";
-  for (const CLI::App* verb : Verbs(app))
-    StrAppend(&out, "    '", verb->get_name(), ":", quoted(verb->get_description()), "'\n");
-  out +=
-      "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' verbs\n    return\n  fi\n  case $words[2] "
-      "in\n";
-  for (const CLI::App* verb : Verbs(app)) {
-    StrAppend(&out, "    ", verb->get_name(), ")\n      case $words[CURRENT-1] in\n");
-    for (const Taken& taken : TakenBy(*verb)) {
+  const auto described = [&](const CLI::App& parent) {
+    std::string out;
+    for (const CLI::App* command : Verbs(parent))
+      StrAppend(&out, "    '", command->get_name(), ":", quoted(FirstLine(*command)), "'\n");
+    return out;
+  };
+  std::string out =
+      StrCat("#compdef taut\n_taut() {\n  local -a commands\n  commands=(\n", described(app),
+             "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' commands\n    return\n  fi\n"
+             "  local command=$words[2]\n  case $command in\n");
+  for (const CLI::App* word : Verbs(app)) {
+    if (Verbs(*word).empty()) continue;
+    StrAppend(&out, "  ", word->get_name(), ")\n  commands=(\n", described(*word),
+              "  )\n  if (( CURRENT == 3 )); then\n    _describe 'command' commands\n    return\n  fi\n"
+              "  command=\"$command $words[3]\" ;;\n");
+  }
+  out += "  esac\n  case $command in\n";
+  for (const Leaf& leaf : LeavesOf(app)) {
+    StrAppend(&out, "    \"", leaf.name, "\")\n      case $words[CURRENT-1] in\n");
+    for (const Taken& taken : TakenBy(*leaf.command)) {
       StrAppend(&out, "        ", Join(taken.names, "|"), ") compadd -- ",
                 taken.job ? std::string("${(f)\"") + kJobs + "\"}" : Join(taken.words, " "), "; return ;;\n");
     }
-    const Taken first = Positional(*verb);
-    std::vector<std::string> words = first.words;
-    for (const CLI::App* inner : Verbs(*verb)) words.push_back(inner->get_name());
+    const Taken first = Positional(*leaf.command);
     StrAppend(&out, "      esac\n      if [[ $words[CURRENT] == -* ]]; then\n        compadd -- ",
-              Join(OptionNames(*verb), " "), "\n      else\n        ");
+              Join(OptionNames(*leaf.command), " "), "\n      else\n        ");
     if (first.job) {
       StrAppend(&out, "compadd -- ${(f)\"", kJobs, "\"}");
-    } else if (!words.empty()) {
-      StrAppend(&out, "compadd -- ", Join(words, " "));
+    } else if (!first.words.empty()) {
+      StrAppend(&out, "compadd -- ", Join(first.words, " "));
     } else {
       out += "_files";
     }
     out += "\n      fi ;;\n";
   }
   out += "  esac\n}\n[ \"${funcstack[1]}\" = _taut ] && _taut \"$@\" || compdef _taut taut\n";
+  return out;
+}
+
+std::string FishCompletion(const CLI::App& app) {
+  const auto quoted = [](std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out + "'";
+  };
+  std::string out =
+      "# fish completion of taut: taut completion fish > ~/.config/fish/completions/taut.fish\n";
+  const auto line = [&](std::string_view condition, std::string_view rest) {
+    StrAppend(&out, "complete -c taut -n ", quoted(condition), " ", rest, "\n");
+  };
+  for (const CLI::App* word : Verbs(app)) {
+    line("__fish_use_subcommand", StrCat("-f -a ", word->get_name(), " -d ", quoted(FirstLine(*word))));
+    if (Verbs(*word).empty()) continue;
+    const std::string none_yet = StrCat("__fish_seen_subcommand_from ", word->get_name(),
+                                        "; and not __fish_seen_subcommand_from ", NamesOf(*word));
+    for (const CLI::App* inner : Verbs(*word))
+      line(none_yet, StrCat("-f -a ", inner->get_name(), " -d ", quoted(FirstLine(*inner))));
+  }
+  for (const Leaf& leaf : LeavesOf(app)) {
+    std::string condition;
+    for (const std::string_view word : Split(std::string_view(leaf.name), ' '))
+      StrAppend(&condition, condition.empty() ? "" : "; and ", "__fish_seen_subcommand_from ", word);
+    for (const CLI::Option* option : leaf.command->get_options()) {
+      if (Hidden(*option) || option->get_lnames().empty()) continue;
+      std::string rest = StrCat("-l ", option->get_lnames().front());
+      if (!option->get_snames().empty()) StrAppend(&rest, " -s ", option->get_snames().front());
+      const std::vector<std::string> words = WordsOf(*option);
+      if (option->get_items_expected_max() > 0) rest += " -r";
+      if (!words.empty()) StrAppend(&rest, " -f -a ", quoted(Join(words, " ")));
+      if (option->check_lname("job")) StrAppend(&rest, " -f -a ", quoted(StrCat("(", kJobNames, ")")));
+      const std::string about = option->get_description();
+      line(condition, StrCat(rest, " -d ", quoted(about.substr(0, about.find('\n')))));
+    }
+    const Taken first = Positional(*leaf.command);
+    if (first.job) line(condition, StrCat("-f -a ", quoted(StrCat("(", kJobNames, ")"))));
+    if (!first.words.empty()) line(condition, StrCat("-f -a ", quoted(Join(first.words, " "))));
+  }
   return out;
 }
 

@@ -14,14 +14,16 @@ CLI::Validator OneOf(std::vector<std::string> words);
 // The words that an option made with OneOf accepts; none for others.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 
-// A script for `source` (bash) or a function for $fpath (zsh). Names of jobs are asked of the daemon.
+// Returns a script for `source` (bash), a function for $fpath (zsh), or a file of completions (fish). They query tautd for
+// the names of jobs.
 std::string BashCompletion(const CLI::App& app);
 std::string ZshCompletion(const CLI::App& app);
+std::string FishCompletion(const CLI::App& app);
 
 // A page in the form of man(7), of the program or of one verb. `section`: 1 for commands, 8 for daemons.
 struct ManPageOptions {
-  std::string name;     // "taut-jobs"
-  std::string command;  // "taut jobs"
+  std::string name;     // "taut-get-jobs"
+  std::string command;  // "taut get jobs"
   std::string version;
   int section = 1;
   std::vector<std::string> see_also;  // "taut(1)"

@@ -1,44 +1,98 @@
 #include "tools/cli/parse_money.h"
 
+#include <initializer_list>
+#include <string>
+
+#include "tools/cli/actuary_command.h"
+#include "tools/cli/bill_command.h"
+#include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/parse_daemon.h"
 #include "tools/cli/parse_help.h"
+#include "tools/cli/parse_replay.h"
+#include "tools/cli/quota_command.h"
+#include "tools/cli/terminal.h"
 
 namespace taut::tools {
 namespace {
 
-constexpr const char* kBillsHelp =
-    "The bill of a calendar month of UTC, by group, from tautd's account and its price file (prices.file): "
-    "charges by\n"
-    "each tier's rule and prices, and the share of what the machines cost idle. Exact to the micro-unit. Of "
-    "this month\n"
-    "up to the last window.\n\n"
+constexpr const char* kCapacityHelp =
+    "Shows the capacity of the cell: what is there, bought (reservation), allocated and used, and how much "
+    "of "
+    "each tier\ncan still be sold for an hour, a day, a month or a quarter from now on, at the availability "
+    "that "
+    "the tier\npromises. Each such statement is kept in a ledger and compared with what was available: kept "
+    "is "
+    "the share of\nhours in which it was. With --over the lines over time, with --promises the newest "
+    "promises "
+    "one by one.\n\n"
+    "With a CSV file: how much of a pool's capacity that its higher tiers do not use can be sold for a time "
+    "at a\n"
+    "promised availability; such sales are replayed over the past, beside those of other sellers.\n\n"
     "Examples:\n"
-    "  taut bills\n"
-    "  taut bills --month 2026-11 --group search\n"
-    "  taut bills --month 2026-10 --focus october.csv\n"
-    "  taut bills --month 2026-10 --focus october.parquet\n"
-    "  taut bills --output json";
+    "  taut get capacity\n"
+    "  taut get capacity --over 30d --step 1d\n"
+    "  taut get capacity --promises\n"
+    "  taut get capacity pool.csv --use used_cores --capacity cores --promise 99% --horizon 1h";
+
+constexpr const char* kBillsHelp =
+    "Shows the bill of a calendar month of UTC, by group, from tautd's account and its price file "
+    "(prices.file):\n"
+    "charges by each tier's rule and prices, and the share of what the machines cost idle. Exact to the\n"
+    "micro-unit. The bill of this month ends with the last window.\n"
+    "With a trace and --prices: what each group of the trace used and reserved, what it is charged, and what "
+    "it\n"
+    "would be charged at the limits of a recommender.\n\n"
+    "Examples:\n"
+    "  taut get bills\n"
+    "  taut get bills --month 2026-11 --group search\n"
+    "  taut get bills --month 2026-10 --focus october.parquet\n"
+    "  taut get bills cell.csv.gz --prices prices.yaml --recommender moving_window --by tier\n"
+    "  taut get bills cell.csv.gz --prices prices.yaml --job shop/web --what-if tier=batch --what-if "
+    "hours=0.5\n"
+    "  taut get bills cell.csv.gz --prices prices.yaml --focus bill.csv -o json";
 
 constexpr const char* kRequestsHelp =
-    "Quota of a running tautd (quota.file) and requests for it. Actions:\n"
-    "  list    requests that are queued, admitted or running, newest first (the default)\n"
-    "  quota   what each group has, uses, borrows, and may still use\n"
-    "  check   would this request be admitted now? Changes nothing. Exit code 0: admitted; 1: not\n"
-    "  make    makes the request: admitted, queued or refused. Exit code 0: admitted or queued; 1: refused\n"
-    "  end     ends a request: what it held is free again\n"
-    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration (the first three and the "
-    "last also as\n"
-    "--group and so on, as in `taut admit`), and what each task asks for:\n"
-    "cpu=CORES, memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends when "
-    "the\n"
-    "job is gone; without one, after its duration or by `end`.\n\n"
+    "Lists requests for quota (quota.file) that are queued, admitted or running, newest first.\n\n"
     "Examples:\n"
-    "  taut requests quota\n"
-    "  taut requests check group=search tier=production cpu=2 memory=4GiB tasks=10\n"
-    "  taut requests make group=search tier=production cpu=2 memory=4GiB tasks=10 job=search/deployment/web\n"
-    "  taut requests --all --group search\n"
-    "  taut requests end 12";
+    "  taut get requests\n"
+    "  taut get requests --all --group search\n"
+    "  taut get requests --state queued -o json";
+
+constexpr const char* kRequestHelp = "Makes a request for quota of a running tautd, or ends one.";
+constexpr const char* kMakeHelp =
+    "Makes a request for quota: admitted, queued or refused. Exit code 0: admitted or queued; 1: refused.\n"
+    "A request is KEY=VALUE with group, tier, tasks, job, priority and duration, and what each task asks "
+    "for:\n"
+    "cpu=CORES, memory=BYTES, OTHER=NUMBER. With a job (its name, or the part of it before a /) it ends "
+    "when\n"
+    "the job is gone; without one, after its duration or by `taut request end`.\n\n"
+    "Examples:\n"
+    "  taut request make group=search tier=production cpu=2 memory=4GiB tasks=10\n"
+    "  taut request make group=search tier=production cpu=2 memory=4GiB tasks=10 job=search/deployment/web";
+constexpr const char* kEndHelp =
+    "Ends a request for quota: what it held is free again.\n\n"
+    "Examples:\n"
+    "  taut request end 12";
+
+constexpr const char* kQuotaHelp =
+    "Shows what each group has, uses, borrows, and may still use in each tier: in a running tautd, or with "
+    "a\n"
+    "quota file, which is checked, as that file says.\n\n"
+    "Examples:\n"
+    "  taut get quota\n"
+    "  taut get quota -f quota.yaml\n"
+    "  taut get quota -f quota.yaml -o json";
+
+constexpr const char* kAdmitHelp =
+    "Answers whether a group may run tasks in a tier now: admitted, queued until when, or refused, with "
+    "every\n"
+    "reason and the nearest request that would fit. A running tautd answers, or with -f a quota file.\n"
+    "Changes nothing. Exit code 0: admitted; 1: not.\n\n"
+    "Examples:\n"
+    "  taut admit group=search tier=production cpu=2 memory=4GiB tasks=10\n"
+    "  taut admit -f quota.yaml group=search tier=production cpu=4 memory=8GiB tasks=10\n"
+    "  taut admit -f quota.yaml --group search --tier batch gpu=1 --duration 6h -o json";
 
 constexpr const char* kBudgetHelp =
     "The money of businesses and groups in a running tautd (budgets.file), and its ledger. Actions:\n"
@@ -68,9 +122,9 @@ constexpr const char* kCostsHelp =
     "Shows what jobs used, had and cost, from the account that tautd keeps, by the prices of its "
     "configuration.\nTimes before the newest day are whole days of UTC.\n\n"
     "Examples:\n"
-    "  taut costs\n"
-    "  taut costs --by team --month 2026-11\n"
-    "  taut costs --by :job --days 7 --output json";
+    "  taut get costs\n"
+    "  taut get costs --by team --month 2026-11\n"
+    "  taut get costs --by :job --days 7 --output json";
 
 void AddCosts(CLI::App& app, CostsArgs& a) {
   app.add_option("--by", a.by, "label to group by, or :job (default: namespace if jobs have it)")
@@ -81,34 +135,156 @@ void AddCosts(CLI::App& app, CostsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-void AddBills(CLI::App& app, BillsArgs& a) {
-  app.add_option("--month", a.month, "calendar month of UTC, such as 2026-11 (default: this one)")
-      ->type_name("MONTH");
-  app.add_option("--group", a.group, "the lines and jobs of this group");
-  AddLimit(app, a.limit, "maximum number of groups, or of jobs of the group", 10'000);
+// Options that mean nothing in the other form of a command.
+void RequireFile(CLI::App& app, const char* file, std::initializer_list<const char*> options) {
+  for (const char* option : options) app.get_option(option)->needs(app.get_option(file));
+}
+void ExcludeFile(CLI::App& app, const char* file, std::initializer_list<const char*> options) {
+  for (const char* option : options) app.get_option(option)->excludes(app.get_option(file));
+}
+
+// `taut get capacity`: of tautd, or of the CSV file of a pool.
+struct CapacityCommand {
+  CapacityArgs live;
+  ActuaryArgs file;
+  std::string step;  // of either
+};
+
+void AddCapacity(CLI::App& app, CapacityCommand& a) {
+  AddActuary(app, a.file);
   app.add_option(
-         "--focus", a.focus,
-         "write the charges of every job in the FOCUS format here, instead: Parquet if the name ends in "
-         ".parquet, else CSV; - is CSV to stdout")
+         "--step", a.step,
+         "of the lines: whole hours, such as 1d (default: 40 lines or fewer); with a file: time between "
+         "two rows (default: 5m)")
+      ->type_name("DURATION");
+  app.add_option("--over", a.live.over, "also the lines of this time up to now, such as 7d")
+      ->type_name("DURATION");
+  app.add_flag("--promises", a.live.promises, "also the newest promises of each tier, horizon and resource");
+  AddDaemon(app, a.live.daemon);
+  RequireFile(app, "file", {"--use", "--capacity", "--promise", "--horizon", "--reclaim", "--warmup"});
+  ExcludeFile(app, "file", {"--over", "--promises"});
+}
+
+int RunCapacityCommand(CapacityCommand a) {
+  if (a.file.file.empty()) {
+    a.live.step = a.step;
+    return RunCapacity(a.live);
+  }
+  if (!a.step.empty()) a.file.step = a.step;
+  a.file.output = a.live.daemon.output;
+  return RunActuary(a.file);
+}
+
+// `taut get bills`: of tautd, or of a trace.
+struct BillsCommand {
+  BillsArgs live;
+  BillArgs trace;
+};
+
+void AddBills(CLI::App& app, BillsCommand& a) {
+  AddTrace(app, a.trace.trace, "--series-per-job");
+  AddBill(app, a.trace);
+  app.add_option("--month", a.live.month, "calendar month of UTC, such as 2026-11 (default: this one)")
+      ->type_name("MONTH");
+  app.add_option("--group", a.live.group, "the lines and jobs of this group");
+  AddLimit(app, a.live.limit, "maximum number of rows", 1'000'000);
+  app.add_option(
+         "--focus", a.live.focus,
+         "write the charges of every job in the FOCUS format to this file: Parquet if its name ends in "
+         ".parquet, else CSV; without a trace, - is CSV to stdout")
       ->type_name("FILE");
-  AddDaemon(app, a.daemon);
+  app.add_flag("-q,--quiet", a.trace.quiet, "with a trace: no progress line");
+  AddDaemon(app, a.live.daemon);
+  RequireFile(app, "paths",
+              {"--prices", "--recommender", "--warmup", "--by", "--job", "--what-if", "--json"});
+  ExcludeFile(app, "paths", {"--month", "--group"});
+}
+
+int RunBillsCommand(BillsCommand a) {
+  if (a.trace.trace.paths.empty()) return RunBills(a.live);
+  if (a.trace.prices.empty()) {
+    PrintError("a trace requires --prices FILE");
+    return kExitUsage;
+  }
+  a.trace.limit = a.live.limit;
+  a.trace.focus = a.live.focus;
+  a.trace.output = a.live.daemon.output;
+  return RunBill(a.trace);
 }
 
 void AddRequests(CLI::App& app, RequestsArgs& a) {
-  app.add_option("action", a.action, "list, quota, check, make or end")
-      ->check(OneOf({"list", "quota", "check", "make", "end"}))
-      ->capture_default_str();
-  app.add_option("words", a.words, "check, make: KEY=VALUE; end: the number of the request");
-  app.add_option("--state", a.state, "list: only requests in this state")
+  app.add_option("--state", a.state, "only requests in this state")
       ->check(OneOf({"queued", "admitted", "running", "ended"}));
-  app.add_option("--group", a.group, "list: only requests of this group; check, make: as group=");
-  app.add_option("--tier", a.tier, "check, make: as tier=");
-  app.add_option("--tasks", a.tasks, "check, make: as tasks=");
-  app.add_option("--duration", a.duration, "check, make: as duration=");
-  app.add_flag("--all", a.all, "list: also those that have ended");
-  AddLimit(app, a.limit, "list: maximum number of rows", 10'000);
-  app.add_option("--before", a.before, "list: only requests with a lower number, for the next page");
+  app.add_option("--group", a.group, "only requests of this group");
+  app.add_flag("--all", a.all, "also those that have ended");
+  AddLimit(app, a.limit, "maximum number of rows", 10'000);
+  app.add_option("--before", a.before, "only requests with a lower number, for the next page");
   AddDaemon(app, a.daemon);
+}
+
+// What is requested, in words or in options.
+void AddAmounts(CLI::App& app, RequestsArgs& a) {
+  app.add_option("words", a.words,
+                 "group, tier, tasks, job, priority, duration, and of each task cpu=CORES, memory=BYTES, "
+                 "OTHER=NUMBER")
+      ->type_name("KEY=VALUE");
+  app.add_option("--group", a.group, "as group=");
+  app.add_option("--tier", a.tier, "as tier=");
+  app.add_option("--tasks", a.tasks, "as tasks=");
+  app.add_option("--duration", a.duration, "as duration=");
+  AddDaemon(app, a.daemon);
+}
+
+void AddMake(CLI::App& app, RequestsArgs& a) {
+  a.action = "make";
+  AddAmounts(app, a);
+}
+
+void AddEnd(CLI::App& app, RequestsArgs& a) {
+  a.action = "end";
+  app.add_option("request", a.words, "the number of the request")->type_name("NUMBER");
+  AddDaemon(app, a.daemon);
+}
+
+// `taut get quota` and `taut admit`: of tautd, or of a quota file.
+struct QuotaCommand {
+  RequestsArgs live;
+  std::string file;
+};
+
+void AddQuotaFile(CLI::App& app, QuotaCommand& a) {
+  app.add_option("-f,--file", a.file, "answer from this quota file: YAML, see docs/reference/formats.md")
+      ->type_name("FILE");
+}
+
+void AddQuota(CLI::App& app, QuotaCommand& a) {
+  a.live.action = "quota";
+  app.add_option("quota", a.file, "the quota file, as with --file")->type_name("FILE");
+  app.add_option("-f,--file", a.file, "answer from this quota file: YAML, see docs/reference/formats.md")
+      ->type_name("FILE")
+      ->excludes("quota");
+  AddDaemon(app, a.live.daemon);
+}
+
+void AddAdmit(CLI::App& app, QuotaCommand& a) {
+  a.live.action = "check";
+  AddQuotaFile(app, a);
+  AddAmounts(app, a.live);
+}
+
+int RunQuotaCommand(const QuotaCommand& a) {
+  return a.file.empty() ? RunRequests(a.live) : RunQuota({a.file, a.live.daemon.output});
+}
+
+// A first word without `=` is the quota file.
+int RunAdmitCommand(QuotaCommand a) {
+  if (a.file.empty() && !a.live.words.empty() && a.live.words.front().find('=') == std::string::npos) {
+    a.file = a.live.words.front();
+    a.live.words.erase(a.live.words.begin());
+  }
+  if (a.file.empty()) return RunRequests(a.live);
+  return RunAdmit(
+      {a.file, a.live.group, a.live.tier, a.live.words, a.live.tasks, a.live.duration, a.live.daemon.output});
 }
 
 void AddBudget(CLI::App& app, BudgetArgs& a) {
@@ -129,11 +305,45 @@ void AddBudget(CLI::App& app, BudgetArgs& a) {
 
 }  // namespace
 
-void AddMoneyVerbs(VerbList& verbs) {
-  verbs.Add<CostsArgs>("costs", kCostsHelp, AddCosts, RunCosts);
-  verbs.Add<BillsArgs>("bills", kBillsHelp, AddBills, RunBills);
-  verbs.Add<RequestsArgs>("requests", kRequestsHelp, AddRequests, RunRequests);
-  verbs.Add<BudgetArgs>("budget", kBudgetHelp, AddBudget, RunBudget);
+void AddMoneyCommands(CommandTable& commands) {
+  constexpr CommandGroup kAsk = CommandGroup::kAsk, kChange = CommandGroup::kChange;
+  commands.Add<CapacityCommand>({"get capacity",
+                                 kAsk,
+                                 "What a cell, or a pool's file, can still sell",
+                                 kCapacityHelp,
+                                 {"capacity", "actuary"}},
+                                AddCapacity, RunCapacityCommand);
+  commands.Add<CostsArgs>({"get costs", kAsk, "What jobs used, had and cost", kCostsHelp, {"costs"}},
+                          AddCosts, RunCosts);
+  commands.Add<BillsCommand>(
+      {"get bills", kAsk, "What groups are billed: by tautd, or over a trace", kBillsHelp, {"bills", "bill"}},
+      AddBills, RunBillsCommand);
+  commands.Add<QuotaCommand>({"get quota",
+                              kAsk,
+                              "What groups have, use and may still use: of tautd or a file",
+                              kQuotaHelp,
+                              {"requests quota", "quota"}},
+                             AddQuota, RunQuotaCommand);
+  commands.Add<RequestsArgs>({"get requests",
+                              kAsk,
+                              "Requests for quota, newest first",
+                              kRequestsHelp,
+                              {"requests list", "requests"}},
+                             AddRequests, RunRequests);
+  commands.Add<QuotaCommand>({"admit",
+                              kChange,
+                              "Answers whether a group may run tasks now, and why not",
+                              kAdmitHelp,
+                              {"requests check"}},
+                             AddAdmit, RunAdmitCommand);
+  commands.AddWord({"request", kChange, "Makes or ends a request for quota", kRequestHelp});
+  commands.Add<RequestsArgs>({"request make", kChange, "Makes a request", kMakeHelp, {"requests make"}},
+                             AddMake, RunRequests);
+  commands.Add<RequestsArgs>({"request end", kChange, "Ends a request", kEndHelp, {"requests end"}}, AddEnd,
+                             RunRequests);
+  commands.Add<BudgetArgs>(
+      {"budget", kChange, "Shows and moves the money of businesses and groups", kBudgetHelp}, AddBudget,
+      RunBudget);
 }
 
 }  // namespace taut::tools

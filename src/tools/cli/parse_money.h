@@ -1,10 +1,10 @@
-// costs, bills, requests and budget: the commands about money and quota of a running tautd.
+// The commands about capacity, money and quota, of a running tautd or of files.
 #pragma once
 
-#include "tools/cli/verb_list.h"
+#include "tools/cli/command_table.h"
 
 namespace taut::tools {
 
-void AddMoneyVerbs(VerbList& verbs);
+void AddMoneyCommands(CommandTable& commands);
 
 }  // namespace taut::tools

@@ -51,8 +51,8 @@ constexpr const char* kTuneHelp =
 constexpr const char* kGenerateHelp =
     "Writes a synthetic trace; the same seed gives the same trace. For demonstrations and tests only.\n\n"
     "Examples:\n"
-    "  taut generate cell.csv.gz\n"
-    "  taut generate cell-v3 --format google2019 --jobs 50 --days 7 --seed 3";
+    "  taut trace generate cell.csv.gz\n"
+    "  taut trace generate cell-v3 --format google2019 --jobs 50 --days 7 --seed 3";
 
 void AddEngine(CLI::App& app, EngineArgs& a) {
   app.add_option(
@@ -175,30 +175,30 @@ void AddGenerate(CLI::App& app, GenerateArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "no output but errors");
 }
 
-struct ReplayVerb {
+struct ReplayCommand {
   ReplayArgs replay;
   ReplicasArgs replicas;
 };
 
-struct TuneVerb {
+struct TuneCommand {
   TuneArgs tune;
   ReplicasArgs replicas;
 };
 
-// With the verb, of which CompleteExplain asks what was typed.
-struct ExplainVerb {
+// With its command, from which CompleteExplain reads which options were typed.
+struct ExplainCommand {
   ExplainArgs explain;
-  const CLI::App* verb = nullptr;
+  const CLI::App* command = nullptr;
 };
 
 }  // namespace
 
-void AddTrace(CLI::App& app, TraceArgs& a) {
+void AddTrace(CLI::App& app, TraceArgs& a, const char* series_option) {
   app.add_option("paths", a.paths, "files, directories or archives of the trace")->type_name("PATH");
   app.add_option("--format", a.format,
                  "auto, bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv")
       ->capture_default_str();
-  app.add_option("--group", a.group, "group each N consecutive series as the tasks of one job")
+  app.add_option(series_option, a.group, "group each N consecutive series as the tasks of one job")
       ->capture_default_str();
   app.add_option("--from", a.from, "skip usage before this time (seconds, 14d, or 2013-07-15[T12:00])");
   app.add_option("--to", a.to, "skip usage from this time on");
@@ -215,51 +215,49 @@ void AddTrace(CLI::App& app, TraceArgs& a) {
 }
 
 void AddOutput(CLI::App& app, OutputForm& form, bool& quiet) {
-  app.add_option_function<std::string>(
-         "--output",
-         [&form](const std::string& word) { form = word == "json" ? OutputForm::kJson : OutputForm::kTable; },
-         "table or json")
-      ->check(OneOf({"table", "json"}))
-      ->default_str("table");
+  AddOutputForm(app, form);
   app.add_flag("-q,--quiet", quiet, "no progress line");
 }
 
-void AddReplayVerbs(VerbList& verbs, const std::string& command_line) {
-  verbs.Add<ReplayVerb>(
-      "replay", kReplayHelp,
-      [&](CLI::App& verb, ReplayVerb& args) {
+void AddReplayCommands(CommandTable& commands, const std::string& command_line) {
+  commands.Add<ReplayCommand>(
+      {"replay", CommandGroup::kLab, "Replays a trace through every recommender", kReplayHelp},
+      [&](CLI::App& command, ReplayCommand& args) {
         args.replay.command_line = command_line;
-        AddReplay(verb, args.replay);
-        AddReplicas(verb, args.replicas);
+        AddReplay(command, args.replay);
+        AddReplicas(command, args.replicas);
       },
-      [](const ReplayVerb& args) {
+      [](const ReplayCommand& args) {
         return args.replicas.replicas ? RunReplicas(args.replay, args.replicas) : RunReplay(args.replay);
       });
-  verbs.Add<ExplainVerb>(
-      "explain", kExplainHelp,
-      [](CLI::App& verb, ExplainVerb& args) {
-        args.verb = &verb;
-        AddExplain(verb, args.explain);
+  commands.Add<ExplainCommand>(
+      {"explain", CommandGroup::kAsk, "Explains the limits of a job, from usage to the final limit",
+       kExplainHelp},
+      [](CLI::App& command, ExplainCommand& args) {
+        args.command = &command;
+        AddExplain(command, args.explain);
       },
-      [](ExplainVerb args) {
-        const std::string missing = CompleteExplain(*args.verb, args.explain);
+      [](ExplainCommand args) {
+        const std::string missing = CompleteExplain(*args.command, args.explain);
         if (missing.empty()) return RunExplain(args.explain);
         PrintError(missing);
         return kExitUsage;
       });
-  verbs.Add<TuneVerb>(
-      "tune", kTuneHelp,
-      [](CLI::App& verb, TuneVerb& args) {
-        AddTune(verb, args.tune);
-        AddTuneReplicas(verb, args.tune, args.replicas);
+  commands.Add<TuneCommand>(
+      {"tune", CommandGroup::kLab, "Sweeps settings over a trace and writes the cheapest ones", kTuneHelp},
+      [](CLI::App& command, TuneCommand& args) {
+        AddTune(command, args.tune);
+        AddTuneReplicas(command, args.tune, args.replicas);
       },
-      [](const TuneVerb& args) {
+      [](const TuneCommand& args) {
         return args.replicas.replicas ? RunTuneReplicas(args.tune, args.replicas) : RunTune(args.tune);
       });
 }
 
-void AddGenerateVerb(VerbList& verbs) {
-  verbs.Add<GenerateArgs>("generate", kGenerateHelp, AddGenerate, RunGenerate);
+void AddGenerateCommand(CommandTable& commands) {
+  commands.Add<GenerateArgs>(
+      {"trace generate", CommandGroup::kLab, "Writes a synthetic trace", kGenerateHelp, {"generate"}},
+      AddGenerate, RunGenerate);
 }
 
 }  // namespace taut::tools

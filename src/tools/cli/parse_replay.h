@@ -5,18 +5,19 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "tools/cli/command_table.h"
 #include "tools/cli/commands.h"
-#include "tools/cli/verb_list.h"
 
 namespace taut::tools {
 
 // The files of a trace and how they are read.
-void AddTrace(CLI::App& verb, TraceArgs& args);
-// --output table or json, and --quiet.
-void AddOutput(CLI::App& verb, OutputForm& form, bool& quiet);
+// `series_option`: the name of the option that makes jobs of several series.
+void AddTrace(CLI::App& command, TraceArgs& args, const char* series_option = "--group");
+// --output and --quiet.
+void AddOutput(CLI::App& command, OutputForm& form, bool& quiet);
 
 // `command_line`: as typed, for the report.
-void AddReplayVerbs(VerbList& verbs, const std::string& command_line);
-void AddGenerateVerb(VerbList& verbs);
+void AddReplayCommands(CommandTable& commands, const std::string& command_line);
+void AddGenerateCommand(CommandTable& commands);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut promises: whether limits of a running daemon keep what was promised of them.
+// taut get promises: whether limits of a running daemon keep what was promised of them.
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"

@@ -85,15 +85,16 @@ absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args) {
   brain::AdmissionRequest out;
   out.group = args.group;
   out.tier = args.tier;
-  out.tasks = args.tasks;
   std::string duration = args.duration;
   out.now = Timestamp::FromSeconds(absl::ToUnixSeconds(absl::Now()));
-  for (const std::string& text : args.amounts) {
+  std::vector<std::string> words = args.amounts;
+  if (!args.tasks.empty()) words.push_back("tasks=" + args.tasks);
+  for (const std::string& text : words) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
     const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
-    // As `taut requests` has them.
+    // As `taut request make` has them.
     if (resource == "group" || resource == "tier" || resource == "duration") {
       (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
       continue;
@@ -171,52 +172,6 @@ int RunAdmit(const AdmitArgs& args) {
   if (!verdict.ok()) return FailQuota(verdict.status());
   Show(args.output, VerdictJson(*verdict), [&] { return VerdictText(*verdict); });
   return verdict->outcome == brain::AdmissionOutcome::kAdmitted ? kExitOk : kExitFailed;
-}
-
-QuotaVerbs::QuotaVerbs(CLI::App& app) {
-  quota_ = app.add_subcommand(
-      "quota",
-      "Checks a quota file and shows what each group has, uses, borrows, and may still use in each tier.\n\n"
-      "Examples:\n"
-      "  taut quota quota.yaml\n"
-      "  taut quota quota.yaml --output json");
-  quota_->add_option("file", quota_args_.file, "quota file: YAML, see docs/reference/formats.md")
-      ->required()
-      ->type_name("FILE");
-  AddOutputForm(*quota_, quota_args_.output);
-  admit_ = app.add_subcommand(
-      "admit",
-      "Says whether a group may run tasks in a tier now by a quota file: admitted, queued until when, or "
-      "refused,\n"
-      "with every reason and the nearest request that would fit. Changes nothing. Exit code 0: admitted; 1: "
-      "not.\n\n"
-      "Examples:\n"
-      "  taut admit quota.yaml --group search --tier production cpu=4 memory=8GiB --tasks 10\n"
-      "  taut admit quota.yaml group=search tier=production cpu=4 memory=8GiB tasks=10   (as `taut requests` "
-      "has it)\n"
-      "  taut admit quota.yaml --group search --tier batch gpu=1 --duration 6h --output json");
-  admit_->add_option("file", admit_args_.file, "quota file: YAML, see docs/reference/formats.md")
-      ->required()
-      ->type_name("FILE");
-  admit_
-      ->add_option(
-          "amounts", admit_args_.amounts,
-          "what each task asks for: cpu=CORES, memory=BYTES, OTHER=NUMBER; also group, tier, tasks and "
-          "duration")
-      ->required()
-      ->type_name("KEY=VALUE");
-  admit_->add_option("--group", admit_args_.group, "whose quota");
-  admit_->add_option("--tier", admit_args_.tier, "of the tasks");
-  admit_->add_option("--tasks", admit_args_.tasks, "number of tasks, admitted together")
-      ->capture_default_str();
-  admit_->add_option("--duration", admit_args_.duration, "how long they will run");
-  AddOutputForm(*admit_, admit_args_.output);
-}
-
-std::optional<int> QuotaVerbs::Run() const {
-  if (quota_->parsed()) return RunQuota(quota_args_);
-  if (admit_->parsed()) return RunAdmit(admit_args_);
-  return std::nullopt;
 }
 
 }  // namespace taut::tools

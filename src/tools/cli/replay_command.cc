@@ -6,6 +6,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/settings_file.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/decisions.h"
@@ -145,8 +146,8 @@ absl::StatusOr<ReplayResult> ReplayLoaded(const ReplayArgs& args, const ReplayOp
 
 int PrintResult(const ReplayArgs& args, const ReplayOptions& options, const LoadedTrace& trace,
                 const ReplayResult& result) {
-  if (args.output == OutputForm::kJson) {
-    Print(ResultJson(result, trace.jobs(), /*with_jobs=*/false));
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, ResultJson(result, trace.jobs(), /*with_jobs=*/false)));
   } else {
     Print(StrCat(DescribeInput(trace), Conditions(options, result), "\n\n",
                  ResultTables(result, args.details),

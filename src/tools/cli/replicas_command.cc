@@ -10,6 +10,7 @@
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
 #include "tools/cli/outputs.h"
@@ -276,8 +277,8 @@ int RunReplicas(const ReplayArgs& replay, const ReplicasArgs& given) {
     (*report)->Append(ReportOf(*replayed, ReplicaConditions(*options, args), options->model));
     if (absl::Status s = (*report)->Close(); !s.ok()) return Fail(s);
   }
-  if (replay.output == OutputForm::kJson) {
-    Print(ResultJson(*replayed));
+  if (replay.output != OutputForm::kTable) {
+    Print(FormattedText(replay.output, ResultJson(*replayed)));
   } else {
     std::string notes;
     for (const std::string& note : replayed->notes) StrAppend(&notes, "note: ", Printable(note), "\n");

@@ -1,4 +1,4 @@
-// taut requests: quota of a running daemon, and requests for it.
+// taut get requests: quota of a running daemon, and requests for it.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -149,7 +149,7 @@ absl::StatusOr<int> MakeRequest(const RequestsArgs& args, HttpClient& client) {
 absl::StatusOr<int> EndRequest(const RequestsArgs& args, HttpClient& client) {
   if (args.words.size() != 1)
     return absl::InvalidArgumentError(
-        "end: expected the number of one request, such as `taut requests end 12`");
+        "end: expected the number of one request, such as `taut request end 12`");
   if (!std::ranges::all_of(args.words[0], absl::ascii_isdigit))
     return absl::InvalidArgumentError(
         StrCat("end: \"", args.words[0], "\" is not the number of a request, such as 12"));

@@ -10,6 +10,7 @@
 #include "common/model/counted.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/json_text.h"
@@ -276,8 +277,8 @@ int RunSimulate(const SimulateArgs& args) {
   if (!runs.ok()) return Fail(runs.status());
   if (absl::Status s = WriteFiles(*cell, args, o, *runs, *files); !s.ok()) return Fail(s);
   const bool partial = std::ranges::any_of(*runs, [](const CellRun& r) { return r.totals.partial; });
-  if (args.output == OutputForm::kJson) {
-    Print(JsonText(ResultJson(*cell, args, o, *runs)));
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, JsonText(ResultJson(*cell, args, o, *runs))));
   } else {
     Print(Describe(*cell, o));
     if (partial) Print("PARTIAL: interrupted\n");

@@ -8,6 +8,7 @@
 #include "common/model/units.h"
 #include "fmt/format.h"
 #include "server/config/settings_file.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cell_input.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/input.h"
@@ -207,8 +208,8 @@ int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& machines)
     if (f == nullptr) continue;
     if (absl::Status s = f->Close(); !s.ok()) return Fail(s);
   }
-  if (args.output == OutputForm::kJson) {
-    Print(json);
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, json));
   } else {
     Print(DescribeInput(**trace));
     Print(fmt::format("machines get memory for {}; the first {:.4g} days are not scored\n",

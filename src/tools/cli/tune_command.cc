@@ -8,6 +8,7 @@
 #include "fmt/format.h"
 #include "nlohmann/json.hpp"
 #include "server/config/settings_file.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/outputs.h"
@@ -344,7 +345,8 @@ absl::Status Tune(const TuneArgs& args, bool* partial) {
   const Trial* chosen = Choose(args, sweep->resource, sweep->trials);
   const bool within = chosen != nullptr;
   if (!within && !sweep->partial && !sweep->trials.empty()) chosen = Nearest(args, *sweep);
-  Print(args.output == OutputForm::kJson ? SweepJson(*sweep, chosen) : SweepTable(*sweep, chosen));
+  Print(args.output == OutputForm::kTable ? SweepTable(*sweep, chosen)
+                                          : FormattedText(args.output, SweepJson(*sweep, chosen)));
   if (sweep->partial) Warn("interrupted: only the trials shown were run");
   if (sweep->trials.empty()) return absl::OkStatus();
   if (chosen == nullptr) return absl::OkStatus();  // interrupted before there was one

@@ -8,6 +8,7 @@
 #include "common/base/worker_pool.h"
 #include "common/model/units.h"
 #include "fmt/format.h"
+#include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/export_text.h"
 #include "tools/cli/json_text.h"
@@ -416,8 +417,8 @@ absl::Status Tune(const TuneArgs& args, ReplicasArgs replicas, bool* partial) {
   const absl::StatusOr<ReplicaSweep> sweep = RunSweep(args, replicas, *input, *options);
   if (!sweep.ok()) return sweep.status();
   *partial = sweep->partial || input->interrupted;
-  if (args.output == OutputForm::kJson) {
-    Print(SweepJson(*sweep));
+  if (args.output != OutputForm::kTable) {
+    Print(FormattedText(args.output, SweepJson(*sweep)));
   } else {
     std::string notes;
     for (const std::string& note : sweep->notes) StrAppend(&notes, "note: ", Printable(note), "\n");

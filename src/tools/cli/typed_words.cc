@@ -9,14 +9,66 @@
 namespace taut::tools {
 namespace {
 
-// The options that take a value of their own word, of any verb.
-bool TakesValue(const CLI::App& app, std::string_view option) {
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
-    for (const CLI::Option* o : verb->get_options()) {
-      if (o->get_items_expected_max() > 0 && o->check_name(std::string(option))) return true;
-    }
+// Whether an option of any command of `app` has a value in a word of its own.
+bool HasValue(const CLI::App& app, std::string_view option) {
+  for (const CLI::Option* o : app.get_options()) {
+    if (o->get_items_expected_max() > 0 && o->check_name(std::string(option))) return true;
   }
-  return false;
+  return std::ranges::any_of(app.get_subcommands(nullptr),
+                             [&](const CLI::App* command) { return HasValue(*command, option); });
+}
+
+const CLI::App* FindCommand(const CLI::App& app, std::string_view word) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == word) return command;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> NamesOf(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (!command->get_group().empty()) out.push_back(command->get_name());
+  }
+  return out;
+}
+
+std::string UnknownCommand(const CLI::App& app, std::string_view word) {
+  if (word == "feed" || word == "bench-write")
+    return StrCat("\"", word, "\" is a command of taut-dev: run `taut-dev ", word, "`");
+  const std::vector<std::string> names = NamesOf(app);
+  return StrCat("unknown command \"", word, "\"",
+                DidYouMean(word, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+// "" if `command` has this option.
+std::string UnknownOption(const CLI::App& command, std::string_view word) {
+  std::vector<std::string> options;
+  for (const CLI::Option* o : command.get_options()) {
+    for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
+  }
+  if (std::ranges::find(options, word) != options.end()) return {};
+  return StrCat("unknown option \"", word, "\"",
+                DidYouMean(word, std::vector<std::string_view>(options.begin(), options.end())));
+}
+
+bool AsksAboutTaut(const std::string& word) {
+  return word == "-h" || word == "--help" || word == "-V" || word == "--version";
+}
+
+// Moves the options from `at` on behind the word that follows them. Returns false if no word does.
+bool MoveOptionsBehindWord(const CLI::App& program, size_t at, std::vector<std::string>& words) {
+  size_t word = at;
+  while (word < words.size() && words[word].starts_with("-")) {
+    const bool has_value = words[word].find('=') == std::string::npos && HasValue(program, words[word]);
+    if (AsksAboutTaut(words[word])) return false;
+    word += has_value ? 2 : 1;
+  }
+  if (word >= words.size()) return false;
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto to = words.begin() + static_cast<std::ptrdiff_t>(word);
+  std::rotate(begin, to, to + 1);
+  return true;
 }
 
 }  // namespace
@@ -27,54 +79,35 @@ std::string CommandLine(int argc, char** argv) {
   return Join(words, " ");
 }
 
-std::string Suggestion(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* verb = nullptr;
-  std::vector<std::string> verbs;
-  for (const CLI::App* s : app.get_subcommands(nullptr)) verbs.push_back(s->get_name());
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = std::string_view(argv[i]).substr(0, std::string_view(argv[i]).find('='));
-    if (verb == nullptr && !word.starts_with("-")) {
-      if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) {
-        if (word == "feed" || word == "bench-write")
-          return StrCat("\"", word, "\" is a command of taut-dev: run `taut-dev ", word, "`");
-        const std::vector<std::string_view> names(verbs.begin(), verbs.end());
-        return StrCat("unknown command \"", word, "\"", DidYouMean(word, names));
-      }
-      verb = app.get_subcommand(std::string(word));
-    } else if (verb != nullptr && word == "test" && verb->get_name() == "mapping") {
-      verb = verb->get_subcommand("test");
-    } else if (verb != nullptr && word.starts_with("--")) {
-      std::vector<std::string> options;
-      for (const CLI::Option* o : verb->get_options()) {
-        for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
-      }
-      if (std::find(options.begin(), options.end(), word) != options.end()) continue;
-      const std::vector<std::string_view> names(options.begin(), options.end());
-      return StrCat("unknown option \"", word, "\"", DidYouMean(word, names));
-    }
-  }
-  return {};
+std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, char** argv,
+                                      std::string& renamed) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const std::vector<std::string> typed = words;
+  const CLI::App& program = commands.program();
+  if (!MoveOptionsBehindWord(program, 0, words)) return typed;
+  renamed = commands.Rename(words);
+  const CLI::App* first = FindCommand(program, words.front());
+  if (first == nullptr) return typed;
+  if (!NamesOf(*first).empty()) MoveOptionsBehindWord(program, 1, words);
+  return words;
 }
 
-std::vector<std::string> VerbFirst(const CLI::App& app, int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
-  size_t at = 0;
-  while (at < words.size() && words[at].starts_with("-")) {
-    const bool has_value = words[at].find('=') == std::string::npos && TakesValue(app, words[at]);
-    at += has_value ? 2 : 1;
+std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words) {
+  const CLI::App* command = &program;
+  for (const std::string& typed : words) {
+    const std::string_view word = std::string_view(typed).substr(0, typed.find('='));
+    const bool awaits_command = !NamesOf(*command).empty();
+    if (awaits_command && !word.starts_with("-")) {
+      const CLI::App* next = FindCommand(*command, word);
+      if (next == nullptr) return UnknownCommand(*command, word);
+      command = next;
+    } else if (word.starts_with("--")) {
+      if (std::string unknown = UnknownOption(*command, word); !unknown.empty()) return unknown;
+    }
   }
-  if (at == 0 || at >= words.size()) return words;
-  const auto verbs = app.get_subcommands(nullptr);
-  const bool is_verb =
-      std::ranges::any_of(verbs, [&](const CLI::App* v) { return v->get_name() == words[at]; });
-  const auto about = [](const std::string& w) {
-    return w == "-h" || w == "--help" || w == "-V" || w == "--version";
-  };
-  if (!is_verb || std::any_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(at), about))
-    return words;
-  const auto verb = words.begin() + static_cast<std::ptrdiff_t>(at);
-  std::rotate(words.begin(), verb, verb + 1);
-  return words;
+  const std::vector<std::string> names = NamesOf(*command);
+  if (command == &program || names.empty()) return {};
+  return StrCat("`taut ", command->get_name(), "` requires one of: ", Join(names, ", "));
 }
 
 }  // namespace taut::tools

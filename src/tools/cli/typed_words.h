@@ -1,19 +1,20 @@
-// The words of a command line before CLI11 reads them, and what was meant where it cannot.
+// The words of a command line before CLI11 parses them, and what was meant where it cannot.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "tools/cli/command_table.h"
 
 namespace taut::tools {
 
-// The command as typed, for the report.
+// Returns the command as typed, for a report.
 std::string CommandLine(int argc, char** argv);
-// What was probably meant, for a verb or an option that there is not; "" if all of them are known.
-std::string Suggestion(const CLI::App& app, int argc, char** argv);
-// The arguments with options that stand before the verb moved behind it: `taut --server URL jobs` is
-// `taut jobs --server URL`. Without a verb they stay.
-std::vector<std::string> VerbFirst(const CLI::App& app, int argc, char** argv);
+// Returns the words after the program's name with old names replaced and with options that stand before the command
+// moved behind it: `taut --server URL jobs` is `get jobs --server URL`. `renamed` is the warning about an old name.
+std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, char** argv,
+                                      std::string& renamed);
+// Returns what was probably meant by an unknown command or option; "" if all of them are known.
+std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace taut::tools

@@ -1,5 +1,5 @@
 // Windows of usage as rows of the plain CSV form (docs/reference/traces.md), which a replay reads as the
-// windows were: what `taut fetch` writes.
+// windows were: what `taut trace fetch` writes.
 #pragma once
 
 #include <cstdint>

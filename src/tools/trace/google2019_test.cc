@@ -329,7 +329,7 @@ void ExpectSameWindows(const JobDay& got, const JobDay& want, const TraceOptions
   }
 }
 
-// What `taut generate` makes, as files and straight: the same jobs, windows, usage and limits but for the
+// What `taut trace generate` makes, as files and straight: the same jobs, windows, usage and limits but for the
 // rounding.
 TEST(Google2019RoundTrip, AMadeUpCellComesBackFromItsFiles) {
   const GenerateOptions options{.jobs = 60, .days = 3, .start_s = 600};

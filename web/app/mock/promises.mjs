@@ -20,7 +20,7 @@ export function promisePage(world) {
   const HEADS = headsOf(dry ? 'shown' : 'set');
   return {
     window_end: world.now, half_life_days: 30,
-    broken: [`more overruns than promised: memory limits that are ${dry ? 'shown' : 'in force'} (OOM tolerance minimal, 0.25-1 GiB): 1.1 % of job-days were above the limit, 0.3 % was stated (about 2520 job-days, newer ones weigh more); see taut promises`],
+    broken: [`more overruns than promised: memory limits that are ${dry ? 'shown' : 'in force'} (OOM tolerance minimal, 0.25-1 GiB): 1.1 % of job-days were above the limit, 0.3 % was stated (about 2520 job-days, newer ones weigh more); see taut get promises`],
     totals: [row(HEADS.cpu, 310_000, 4e11, 0.001, 0.00083), row(HEADS.memory, 300_000, 0, 0.027, 0.0262), row(HEADS.young, 9, 0, null, 0.05)],
     rows: [
       row({ ...HEADS.cpu, class: 'batch', size: '<0.25' }, 60_000, 1e11, 0.001, 0.0021), row({ ...HEADS.cpu, class: 'serving', size: '1-4' }, 250_000, 3e11, 0.001, 0.0004),

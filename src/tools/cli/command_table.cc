@@ -1,0 +1,121 @@
+#include "tools/cli/command_table.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "common/base/strings.h"
+#include "tools/cli/terminal.h"
+
+namespace taut::tools {
+namespace {
+
+// Lists each command by its summary; `taut COMMAND --help` has all of its help.
+class SummaryFormatter final : public CLI::Formatter {
+ public:
+  void Add(const CLI::App* command, const char* summary) { summaries_[command] = summary; }
+  std::string make_subcommand(const CLI::App* command) const override {
+    const auto it = summaries_.find(command);
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_name(), it == summaries_.end() ? "" : it->second, 16);
+    return out.str();
+  }
+
+ private:
+  std::map<const CLI::App*, std::string> summaries_;
+};
+
+SummaryFormatter& FormatterOf(const CLI::App& program) {
+  return static_cast<SummaryFormatter&>(*program.get_formatter());
+}
+
+std::vector<std::string> WordsOfName(std::string_view name) {
+  std::vector<std::string> out;
+  for (const std::string_view word : Split(name, ' ')) out.emplace_back(word);
+  return out;
+}
+
+bool BeginsWith(const std::vector<std::string>& words, const std::vector<std::string>& name) {
+  return words.size() >= name.size() && std::equal(name.begin(), name.end(), words.begin());
+}
+
+}  // namespace
+
+const char* Heading(CommandGroup group) {
+  switch (group) {
+    case CommandGroup::kAsk:
+      return "Ask a running tautd";
+    case CommandGroup::kChange:
+      return "Change and request";
+    case CommandGroup::kOperate:
+      return "Operate tautd";
+    case CommandGroup::kLab:
+      return "Replay recorded usage and simulate a cell";
+    case CommandGroup::kHelp:
+      break;
+  }
+  return "Help";
+}
+
+CommandTable::CommandTable(CLI::App& program) : program_(program) {
+  program.formatter(std::make_shared<SummaryFormatter>());
+}
+
+CLI::App* CommandTable::AddApp(const CommandRow& row) {
+  const std::vector<std::string> words = WordsOfName(row.name);
+  CLI::App* parent = words.size() == 1 ? &program_ : program_.get_subcommand(words.front());
+  CLI::App* command = parent->add_subcommand(words.back(), row.help);
+  if (words.size() == 1) command->group(Heading(row.group));
+  FormatterOf(program_).Add(command, row.summary);
+  rows_.push_back(row);
+  return command;
+}
+
+std::optional<int> CommandTable::Run() const {
+  for (const auto& [command, run] : commands_) {
+    if (command->parsed()) return run();
+  }
+  return std::nullopt;
+}
+
+std::string CommandTable::Rename(std::vector<std::string>& words) const {
+  std::vector<std::string> typed, now;
+  bool is_old = false;
+  // The longest name wins: "requests make" before "requests".
+  const auto consider = [&](std::string_view name, std::string_view stands_for, bool old) {
+    std::vector<std::string> name_words = WordsOfName(name);
+    if (!BeginsWith(words, name_words) || name_words.size() <= typed.size()) return;
+    typed = std::move(name_words);
+    now = WordsOfName(stands_for);
+    is_old = old;
+  };
+  for (const CommandRow& row : rows_) {
+    consider(row.name, row.name, false);
+    for (const std::string_view name : row.old_names) consider(name, row.name, true);
+    for (const auto& [name, stands_for] : row.other_names) consider(name, stands_for, false);
+  }
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(typed.size()));
+  words.insert(words.begin(), now.begin(), now.end());
+  if (!is_old) return "";
+  return StrCat("`taut ", Join(typed, " "), "` is now `taut ", Join(now, " "),
+                "`; the next release removes the old name");
+}
+
+std::string CommandTable::ShortHelp() const {
+  std::string out = "Recommends CPU and memory limits from measured usage.\n\n";
+  for (int g = 0; g < kCommandGroups; ++g) {
+    std::string names;
+    for (const CommandRow& row : rows_) {
+      const std::string_view name = row.name;
+      if (row.group != CommandGroup{static_cast<uint8_t>(g)} || name.find(' ') != std::string_view::npos ||
+          *row.summary == '\0')
+        continue;
+      StrAppend(&names, names.empty() ? "" : " ", name);
+    }
+    StrAppend(&out, Heading(CommandGroup{static_cast<uint8_t>(g)}), ":\n", Wrapped(names, "  "));
+  }
+  return out +
+         "\n`taut --help` has a line for each command, `taut COMMAND --help` its options and examples.\n";
+}
+
+}  // namespace taut::tools

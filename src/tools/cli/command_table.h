@@ -1,0 +1,67 @@
+// The commands of taut. Each is a row beside its code: its name, its group in the help, its options and its function.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+
+namespace taut::tools {
+
+// The headings of `taut --help`, in their order.
+enum class CommandGroup : uint8_t { kAsk, kChange, kOperate, kLab, kHelp };
+inline constexpr int kCommandGroups = 5;
+const char* Heading(CommandGroup group);
+
+struct CommandRow {
+  const char* name;     // as it is typed: "get jobs"
+  CommandGroup group;   // of a command of two words: that of its first word
+  const char* summary;  // a line of the help, at most 70 columns
+  const char* help;     // sentences; a blank line; "Examples:" and one line for each
+  // Names of earlier versions. They work until the next release, with a warning that has the new name.
+  std::vector<std::string_view> old_names = {};
+  // Names that people look for, each with the words that it stands for. They work without a warning.
+  std::vector<std::pair<std::string_view, std::string_view>> other_names = {};
+};
+
+class CommandTable {
+ public:
+  // `program` must outlive the table.
+  explicit CommandTable(CLI::App& program);
+
+  // Adds a word that several commands begin with, such as `get`. REQUIRES: before these commands.
+  void AddWord(const CommandRow& row) { AddApp(row)->require_subcommand(1); }
+  // `options(CLI::App&, Args&)` adds the options of the command. `run(const Args&)` carries it out and returns its
+  // exit code.
+  template <typename Args, typename Options, typename Run>
+  void Add(const CommandRow& row, const Options& options, Run run) {
+    const auto args = std::make_shared<Args>();
+    CLI::App* command = AddApp(row);
+    options(*command, *args);
+    commands_.emplace_back(command, [args, run = std::move(run)] { return run(*args); });
+  }
+
+  // Runs the command that was parsed and returns its exit code; nullopt if there is none.
+  std::optional<int> Run() const;
+
+  // Replaces first words that are an old or other name. Returns the warning about an old name; "" if there is none.
+  std::string Rename(std::vector<std::string>& words) const;
+  // Returns what `taut` prints without a command: the headings with the names of their commands.
+  std::string ShortHelp() const;
+  CLI::App& program() const { return program_; }
+
+ private:
+  CLI::App* AddApp(const CommandRow& row);
+
+  CLI::App& program_;
+  std::vector<CommandRow> rows_;
+  std::vector<std::pair<const CLI::App*, std::function<int()>>> commands_;
+};
+
+}  // namespace taut::tools
