@@ -90,12 +90,22 @@ def rendered(text, shared):
     return "\n".join(out).rstrip("\n") + "\n"
 
 
-def groups(text):
-    """[(group, [command])] of `taut help`."""
+def listed_in(text):
+    """[(heading, [command])] of a help."""
     for title, lines in sections(text):
         names = [name for name, _ in options(lines)]
-        if title and names and title not in ("Examples", "Options"):
+        if title and names and title not in ("Examples", "Options", "Positionals"):
             yield title, [name.split()[0] for name in names]
+
+
+def groups(taut):
+    """[(heading, [command])] of `taut help`, where commands of two words follow their first word."""
+    for title, names in listed_in(text_of(taut, "help")):
+        commands = []
+        for name in names:
+            inner = [f"{name} {below}" for heading, belows in listed_in(text_of(taut, "help", name)) if heading == "Commands" for below in belows]
+            commands += [name, *inner]
+        yield title, commands
 
 
 def shared_options(helps):
@@ -107,8 +117,8 @@ def shared_options(helps):
 def page(folder):
     out = [HEAD]
     taut = folder / "taut"
-    listed = list(groups(text_of(taut, "help")))
-    helps = {command: text_of(taut, "help", command) for _, commands in listed for command in commands}
+    listed = list(groups(taut))
+    helps = {command: text_of(taut, "help", *command.split()) for _, commands in listed for command in commands}
     shared = shared_options(helps)
     for group, commands in listed:
         out.append(f"## {group}\n")

@@ -65,7 +65,7 @@ CLI::App* CommandTable::AddApp(const CommandRow& row) {
   const std::vector<std::string> words = WordsOfName(row.name);
   CLI::App* parent = words.size() == 1 ? &program_ : program_.get_subcommand(words.front());
   CLI::App* command = parent->add_subcommand(words.back(), row.help);
-  if (words.size() == 1) command->group(Heading(row.group));
+  command->group(words.size() == 1 ? Heading(row.group) : "Commands");
   FormatterOf(program_).Add(command, row.summary);
   rows_.push_back(row);
   return command;
