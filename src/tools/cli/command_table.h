@@ -1,4 +1,5 @@
-// The commands of taut. Each is a row beside its code: its name, its group in the help, its options and its function.
+// The commands of taut. Each is a row beside its code: its name, its group in the help, its options and its
+// function.
 #pragma once
 
 #include <cstdint>

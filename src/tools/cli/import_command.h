@@ -1,4 +1,4 @@
-// taut trace import vpa: what a Vertical Pod Autoscaler has learnt, from its checkpoints, as first bounds of our jobs.
+// taut trace import vpa: what a Vertical Pod Autoscaler has learnt, as first bounds of our jobs.
 #pragma once
 
 #include <string>

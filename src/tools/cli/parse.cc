@@ -1,5 +1,5 @@
-// The command line of taut. This file, parse_*, command_table.*, typed_words.* and own_commands.* are the only code
-// that includes CLI11.
+// The command line of taut. This file, parse_*, command_table.*, typed_words.* and own_commands.* are the only
+// code that includes CLI11.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -31,11 +31,10 @@ namespace {
 
 constexpr const char* kAbout =
     "Recommends CPU and memory limits from measured usage, and replays recorded usage to evaluate them.\n"
-    "Commands with a trace or a file need no daemon. The others query tautd at --server (or TAUT_SERVER).\n\n"
+    "Commands with a trace or a file need no daemon; the others query tautd (--server or TAUT_SERVER).\n\n"
     "Examples:\n"
     "  taut get jobs\n"
     "  taut explain --job shop/web\n"
-    "  taut set shop/web mode=canary\n"
     "  taut replay cell.csv.gz --report report.html";
 constexpr const char* kExitCodes =
     "Results go to standard output; progress, warnings and errors to standard error.\n"

@@ -14,8 +14,8 @@ CLI::Validator OneOf(std::vector<std::string> words);
 // The words that an option made with OneOf accepts; none for others.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 
-// Returns a script for `source` (bash), a function for $fpath (zsh), or a file of completions (fish). They query tautd for
-// the names of jobs.
+// Returns a script for `source` (bash), a function for $fpath (zsh), or a file of completions (fish). They query
+// tautd for the names of jobs.
 std::string BashCompletion(const CLI::App& app);
 std::string ZshCompletion(const CLI::App& app);
 std::string FishCompletion(const CLI::App& app);

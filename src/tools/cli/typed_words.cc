@@ -84,6 +84,9 @@ std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, ch
   std::vector<std::string> words(argv + 1, argv + argc);
   const std::vector<std::string> typed = words;
   const CLI::App& program = commands.program();
+  // `taut --help get jobs` is `taut get jobs --help`.
+  if (words.size() > 1 && (words.front() == "-h" || words.front() == "--help"))
+    std::rotate(words.begin(), words.begin() + 1, words.end());
   if (!MoveOptionsBehindWord(program, 0, words)) return typed;
   renamed = commands.Rename(words);
   const CLI::App* first = FindCommand(program, words.front());
