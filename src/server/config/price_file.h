@@ -1,4 +1,4 @@
-// The price file of `taut bill`: tiers and their prices, rules for the tier and group of a job, and the costs
+// The price file of `taut get bills`: tiers and their prices, rules for the tier and group of a job, and the costs
 // of the pool. docs/reference/formats.md has an example.
 #pragma once
 

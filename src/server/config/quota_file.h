@@ -1,4 +1,4 @@
-// The quota file of `taut quota` and `taut admit`: groups, their quota, pooling agreements, and quota in use.
+// The quota file of `taut get quota` and `taut admit`: groups, their quota, pooling agreements, and quota in use.
 // docs/reference/formats.md has an example.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The bill for a span of time, from the daemon's account and the prices of a price file. It equals the result
-// of `taut bill` to the micro-unit.
+// of `taut get bills` to the micro-unit.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,9 @@ using Json = nlohmann::ordered_json;
 std::string JsonText(const Json& value);
 // YAML 1.1 and 1.2 that reads back to the same value: texts that could be something else are quoted.
 std::string YamlText(const Json& value);
-// CSV (RFC 4180) with a header: a row for each object of `value`, or of its first member that is a list of objects,
-// or one row for `value`. Columns of nested objects are "cpu.limit"; a list in a cell is JSON; absent values are empty.
+// CSV (RFC 4180) with a header: a row for each object of `value`, or of its first member that is a list of
+// objects, or one row for `value`. Columns of nested objects are "cpu.limit"; a list in a cell is JSON; absent
+// values are empty.
 std::string CsvText(const Json& value);
 
 }  // namespace taut::tools

@@ -11,8 +11,8 @@ namespace taut::tools {
 // Returns the command as typed, for a report.
 std::string CommandLine(int argc, char** argv);
 // Returns the words after the program's name, with old names replaced and with options that stand before the
-// command moved behind it: `taut --server URL jobs` is `get jobs --server URL`. `renamed` becomes the warning about
-// an old name.
+// command moved behind it: `taut --server URL jobs` is `get jobs --server URL`. `renamed` becomes the warning
+// about an old name.
 std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, char** argv,
                                       std::string& renamed);
 // Returns what was probably meant by an unknown command or option; "" if all of them are known.
