@@ -145,7 +145,7 @@ std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonCon
     std::string out;
     for (const MappingRule& r : rules) {
       StrAppend(&out, r.name, "\n", r.metric, "\n", static_cast<int>(r.kind), "\n", r.job, "\n", r.task, "\n",
-                r.part, "\n", r.scale, "\n");
+                r.part, "\n", r.scale, "\n", r.source, "\n", r.signal, "\n", r.whole_machine, "\n");
       for (const LabelMatch& m : r.match) StrAppend(&out, m.label, "\n", m.pattern, "\n", m.negate, "\n");
     }
     return out;

@@ -83,6 +83,32 @@ TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
+// A sender that writes series as the log names its own must not be believed after a restart.
+TEST_F(SampleReplay, ASendersSeriesWithNamesOfTheLogAreNotBelievedAfterARestart) {
+  ControlCell cell(80, path());
+  ASSERT_TRUE(cell.Live(0, 63).ok());
+  const WorkloadPart part{.job = {.source = Source::kKubernetes,
+                                  .namespace_name = "shop",
+                                  .kind = "deployment",
+                                  .name = "forged",
+                                  .container = "app"},
+                          .task = "forged-0"};
+  const std::string packed = EncodePart(part, SeriesKind::kMemoryBytes);
+  const int64_t now_ms = ControlCell::Minute(63).us / 1000;
+  const RemoteSeries series[] = {{{{kMetricNameLabel, kPartMetric}, {kPackedLabel, packed}}, {{5e7, now_ms}}},
+                                 {{{kMetricNameLabel, "container_memory_working_set_bytes"},
+                                   {"container", "app"},
+                                   {"namespace", "shop-0"},
+                                   {"pod", "web-0-5d4f8c7b9d-xbbbz"}},
+                                  {{5e7, now_ms}}}};
+  ASSERT_TRUE(
+      cell.control().ingest().samples.Write(EncodeWriteRequest(series), ControlCell::Minute(63)).ok());
+  cell.Restart();
+  ASSERT_TRUE(cell.restored().ok()) << cell.restored();
+  ASSERT_TRUE(cell.Live(63, 70).ok());
+  EXPECT_FALSE(cell.control().Find("shop/deployment/forged/app").has_value());
+}
+
 // Nobody sends anything again, as Prometheus does not what was acknowledged.
 TEST_F(SampleReplay, ARestartInAnyMinuteChangesNothing) {
   ControlCell straight;

@@ -33,7 +33,16 @@ absl::StatusOr<WriteResult> Ingest::Decode(std::string_view body, RemoteWriteDec
 }
 
 absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) {
-  return Decode(body, [this, now](const SeriesView& series) { Take(series, now); });
+  had_own_names_ = false;
+  return Decode(body, [this, now](const SeriesView& series) {
+    const std::string_view metric = LabelValue(series.labels, kMetricNameLabel);
+    if (metric == kPartMetric || metric == kFactMetric) {
+      had_own_names_ = true;
+      counts_.refused += series.samples.size();
+      return;
+    }
+    Take(series, now);
+  });
 }
 
 absl::StatusOr<WriteResult> Ingest::WriteLogged(std::string_view body, Timestamp now) {

@@ -192,7 +192,7 @@ bool SeriesMapper::Bind(uint32_t slot, const Mapping& mapping, std::span<const L
                      .left_out = mapping.claimed && IsLimit(mapping.kind)};
   if (const std::string pod = mapping.uses_owner ? PodKey(labels) : mapping.pod; !pod.empty()) {
     slots_of_pod_.Add(slot, HashOf(pod));
-    bindings_[slot].left_out = init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
+    bindings_[slot].left_out |= init_containers_.contains(HashOf(InitKey(pod, mapping.part)));
     if (const auto it = pod_labels_.find(HashOf(pod)); it != pod_labels_.end())
       jobs_.MergeLabels(*id, it->second.labels);
   }

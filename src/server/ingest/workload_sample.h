@@ -55,7 +55,7 @@ std::string EncodeFact(const WorkloadFact& fact);
 std::optional<std::pair<WorkloadPart, SeriesKind>> DecodePart(std::string_view bytes);
 std::optional<WorkloadFact> DecodeFact(std::string_view bytes);
 // Metrics in the sample log that contain these in their label kPackedLabel. Only the replay of the log decodes
-// them; Ingest::Write treats them like any other series.
+// them; Ingest::Write refuses them.
 inline constexpr std::string_view kPartMetric = "tautline_workload_part",
                                   kFactMetric = "tautline_workload_fact", kPackedLabel = "packed";
 

@@ -13,10 +13,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "common/base/bytes.h"
 #include "common/base/strings.h"
+#include "server/store/private_file.h"
 
 namespace taut::server {
 namespace {
@@ -108,9 +110,9 @@ void SampleLogFile::Append(const LoggedWrite& write) {
 absl::Status SampleLogFile::Flush(bool sync) {
   const std::lock_guard lock(file_mutex_);
   absl::Status status = WriteOut();
-  if (status.ok() && sync && fd_ >= 0 && fdatasync(fd_) != 0) {
-    status = Failed(PathOf(segments_.back().number), errno);
-  }
+  if (!sync) return status;
+  if (status.ok() && fd_ >= 0 && fdatasync(fd_) != 0) status = Failed(PathOf(segments_.back().number), errno);
+  status.Update(std::exchange(unsynced_, absl::OkStatus()));
   return status;
 }
 
@@ -164,19 +166,22 @@ absl::Status SampleLogFile::OpenSegment() {
   if (fd < 0) return Failed(path, errno);
   segments_.push_back({next_number_++, kMagic.size(), INT64_MIN});
   fd_ = fd;
-  if (WriteAll(fd, kMagic)) {
+  absl::Status status = WriteAll(fd, kMagic) ? SyncDirectoryOf(path) : Failed(path, errno);
+  if (status.ok()) {
     total_bytes_ += kMagic.size();
-    return absl::OkStatus();
+    return status;
   }
-  const absl::Status status = Failed(path, errno);
   CloseSegment();
   unlink(path.c_str());
   segments_.pop_back();
   return status;
 }
 
+// A closed segment is never synced again, so it is synced here; Flush(sync) returns the error.
 void SampleLogFile::CloseSegment() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ < 0) return;
+  if (fdatasync(fd_) != 0) unsynced_ = Failed(PathOf(segments_.back().number), errno);
+  close(fd_);
   fd_ = -1;
 }
 
