@@ -17,12 +17,12 @@ absl::StatusOr<WriteResult> SampleIntake::Write(std::string_view body, Timestamp
   now = NowForBody(body, now);
   // Before the body is read: the gap begins at the newest sample before it.
   s_.EndGap(now);
-  const uint64_t kept = s_.ingest->counts().kept();
+  const uint64_t kept = s_.ingest->counts().kept(), own_names = s_.ingest->counts().own_names;
   absl::StatusOr<WriteResult> result = s_.ingest->Write(body, now);
   s_.NoteNewest();
   // Also after an error: the series before the damage were accepted.
   // WriteLogged believes these names: a sender's body with one of them must not come back from the log.
-  if (!s_.ingest->had_own_names()) s_.LogWrite(body, now, kept);
+  if (s_.ingest->counts().own_names == own_names) s_.LogWrite(body, now, kept);
   if (result.ok()) s_.Say({result->newest, sender}, s_.ingest->counts().kept() != kept);
   return result;
 }

@@ -33,11 +33,10 @@ absl::StatusOr<WriteResult> Ingest::Decode(std::string_view body, RemoteWriteDec
 }
 
 absl::StatusOr<WriteResult> Ingest::Write(std::string_view body, Timestamp now) {
-  had_own_names_ = false;
   return Decode(body, [this, now](const SeriesView& series) {
     const std::string_view metric = LabelValue(series.labels, kMetricNameLabel);
     if (metric == kPartMetric || metric == kFactMetric) {
-      had_own_names_ = true;
+      ++counts_.own_names;
       counts_.refused += series.samples.size();
       return;
     }

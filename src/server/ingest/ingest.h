@@ -40,11 +40,9 @@ class Ingest {
 
   // Processes a body with Content-Encoding snappy. Errors as RemoteWriteDecoder::Decode; series before the
   // damage are processed. A refused series or sample is counted and is not an error.
-  // Series with the names of WorkloadIntake's values in a log (kPartMetric, kFactMetric) are refused.
+  // Series with the names of WorkloadIntake's values in a log (kPartMetric, kFactMetric) are refused, and counted
+  // in `own_names`: WriteLogged would believe them, so the body may not be logged.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
-  // Returns whether the last Write refused such a series: WriteLogged would believe it, so the body may not be
-  // logged.
-  bool had_own_names() const { return had_own_names_; }
   // Returns the median time of a body's samples without processing them; nullopt if it has none or is
   // damaged.
   std::optional<Timestamp> MedianTime(std::string_view body);
@@ -112,7 +110,6 @@ class Ingest {
   IngestCounts counts_;
   LiveWindows windows_;
   int64_t newest_offered_ms_ = INT64_MIN;  // in the present request
-  bool had_own_names_ = false;             // likewise
   OomWatch oom_watch_;
 };
 

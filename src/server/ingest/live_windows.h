@@ -41,6 +41,7 @@ struct IngestCounts {
   uint64_t facts = 0;          // facts about pods and workloads
   uint64_t refused = 0;        // series over a limit, or with an unusable name
   uint64_t histograms = 0;     // native histograms, which no rule reads
+  uint64_t own_names = 0;      // of the refused series, those with a name of the sample log
 
   uint64_t total() const;
   // Returns the number of samples that windows wait for.

@@ -163,7 +163,7 @@ TEST_F(WorkloadSamples, AreReadAgainFromALog) {
       {{{kMetricNameLabel, kPartMetric}, {kPackedLabel, packed}}, {{5e7, kSampleBegin * 1000}}},
       {{{kMetricNameLabel, kFactMetric}, {kPackedLabel, fact}}, {{1, kSampleBegin * 1000}}}};
   ASSERT_TRUE(ingest_.Write(EncodeWriteRequest(logged), At(0)).ok());
-  EXPECT_TRUE(ingest_.had_own_names());
+  EXPECT_EQ(ingest_.counts().own_names, 2U);
   EXPECT_EQ(ingest_.counts().refused, 2U);
   EXPECT_EQ(mapper().jobs().size(), 0U);
   ASSERT_TRUE(ingest_.WriteLogged(EncodeWriteRequest(logged), At(0)).ok());
