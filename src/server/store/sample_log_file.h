@@ -61,7 +61,7 @@ class SampleLogFile final : public SampleLog {
   mutable std::mutex file_mutex_;  // guards the files; locked before buffer_mutex_
   std::deque<Segment> segments_;   // ascending numbers; the last one is being written if fd_ is open
   int fd_ = -1;
-  absl::Status unsynced_;  // of closed segments, since the last Flush(sync)
+  absl::Status unsynced_;         // of closed segments, since the last Flush(sync)
   int64_t segment_begin_us_ = 0;  // newest sample at the start of the open segment
   uint64_t next_number_ = 1, total_bytes_ = 0, lost_bytes_ = 0;
   std::string writing_;  // scratch, swapped with buffer_
