@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Reports one outcome for each order, or what the test says later.
+// Reports one outcome for each order, or the outcomes that the test sets later.
 class InMemoryActuator final : public Actuator {
  public:
   InMemoryActuator(std::string name, std::set<std::string> claims)
@@ -64,7 +64,7 @@ struct Two {
     }
     set.Apply(all, 50);
   }
-  // "5 applied", in their order.
+  // Returns "5 applied" for each outcome, in their order.
   std::vector<std::string> Outcomes() {
     std::vector<std::string> out;
     for (const OutcomeUpdate& o : set.TakeOutcomes()) {
@@ -86,7 +86,7 @@ TEST(ActuatorSet, AnOrderGoesToTheOneThatClaimsItsJob) {
   EXPECT_FALSE(two.set.Claims({.job = "c", .target = Resource::kCpu}));
 }
 
-// Agents set a job's limits, a webhook the number of its tasks.
+// Agents set a job's limits, and a webhook sets the number of its tasks.
 TEST(ActuatorSet, TheTargetsOfOneJobMayHaveTwoActuators) {
   Two two;
   two.second->jobs = {"a"};
@@ -137,7 +137,7 @@ TEST(ActuatorSet, OneThatFailsDoesNotHoldUpTheOther) {
   two.first->outcome = Outcome::kFailed;
   two.Apply({{1, "a"}, {2, "b"}});
   EXPECT_THAT(two.Outcomes(), ElementsAre("1 failed", "2 applied"));
-  two.first->outcome.reset();  // never reports
+  two.first->outcome.reset();  // it never reports an outcome
   two.Apply({{3, "a"}, {4, "b"}});
   EXPECT_THAT(two.Outcomes(), ElementsAre("4 applied"));
 }
@@ -178,7 +178,8 @@ TEST(ActuatorSet, EachGetsItsOwnStateBack) {
   again.set.LoadState(state);
   EXPECT_EQ(again.first->state, "one");
   EXPECT_EQ(again.second->state, std::string("\0two", 4));
-  // What a single one stored belongs to the first, and is stored unchanged by a single one.
+  // The state of a single actuator belongs to the first of a set, and a single actuator still stores it
+  // unchanged.
   Two from_one;
   from_one.set.LoadState("\1old");
   EXPECT_EQ(from_one.first->state, "\1old");

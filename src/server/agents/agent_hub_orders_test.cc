@@ -13,7 +13,7 @@ namespace pb = taut::agent::v1;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Of all outcomes since the last call, the last of this decision.
+// Returns the last outcome of this decision since the last call.
 std::optional<OutcomeUpdate> OutcomeOf(HubCell& cell, uint64_t decision) {
   std::optional<OutcomeUpdate> out;
   for (const OutcomeUpdate& o : cell.hub().TakeOutcomes()) {
@@ -207,7 +207,7 @@ TEST(AgentHubOrders, AnAgentThatIsAwayIsToldWhenItComesBack) {
   cell.Live(a, names, 0, 11);
   cell.hub().OnDisconnect(a);
   ASSERT_THAT(cell.server.Orders(a), IsEmpty());
-  // It brings a window, and is away again before the decision that comes of it.
+  // The agent sends a window and disconnects before the decision that follows from it.
   a = cell.Connect("a");
   cell.Tasks(a, names);
   cell.Windows(a, 12, HubCell::Window(11), names);
@@ -238,7 +238,7 @@ TEST(AgentHubOrders, AnAgentThatIsAwayIsToldWhenItComesBack) {
   ASSERT_TRUE(cell.Tick().ok());
   decisions = *cell.store.Decisions(query, History::Reasons::kLeaveOut);
   for (size_t i = 0; i < 2; ++i) EXPECT_EQ(decisions[i].outcome, Outcome::kApplied);
-  // Telling its limits anew asks for nothing.
+  // A repeated report of the tasks' limits must not cause an order.
   cell.Tasks(a, names, "shop/web", false);
   ASSERT_TRUE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Orders(a).size(), 2U);
@@ -256,7 +256,7 @@ TEST(AgentHubOrders, ATaskThatComesLaterGetsWhatStands) {
   const std::vector<pb::Order> orders = cell.server.Orders(a);
   ASSERT_EQ(orders.size(), before + 2);
   EXPECT_EQ(orders.back().name().task(), "a/2");
-  // After a restart of the daemon as well.
+  // The same holds after a restart of the daemon.
   cell.Restart();
   const SessionId again = cell.Connect("a", 1, 0);
   cell.Tasks(again, {"a/1", "a/2"});
@@ -277,7 +277,7 @@ TEST(AgentHubOrders, WhatStandsWaitsForTheKillsThatAnAgentBrings) {
   EXPECT_THAT(cell.server.Orders(a), IsEmpty());
   cell.Oom(a, 15, "a/1", cell.now_s - 5);
   ASSERT_TRUE(cell.Tick().ok());
-  // The raise that came of the kill, and what stands, which is the same.
+  // The raise after the kill and the standing order have the same amount.
   double memory = 0;
   for (const pb::Order& o : cell.server.Orders(a)) {
     if (o.resource() != pb::MEMORY) continue;
@@ -313,8 +313,8 @@ TEST(AgentHubOrders, TermsFollowTheMode) {
   EXPECT_FALSE(cell.server.Orders(a).back().has_limit()) << "the owner's again";
 }
 
-// A tautd whose store is new knows no order. What another one has set is the owner's again where the mode asks for
-// it, and stays where it does not.
+// A tautd with a new store knows no order. A limit set by another tautd is released if the mode requires it,
+// and stays if not.
 TEST(AgentHubOrders, ANewStoreGivesBackWhatAnotherHasSet) {
   for (const char* const mode : {"off", "observe", "auto"}) {
     HubCell cell;

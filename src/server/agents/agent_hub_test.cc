@@ -43,7 +43,7 @@ TEST(AgentHubWindows, AStoreThatFailsIsWaitedFor) {
   EXPECT_FALSE(cell.TickPast(HubCell::Window(0)).ok());
   EXPECT_FALSE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Acked(a), 0U);
-  // It comes again, twice, and is taken in once.
+  // The agent resends it twice, and it is taken in once.
   for (int i = 0; i < 2; ++i) {
     const SessionId again = cell.Connect("a", 1, 2);
     cell.Windows(again, 1, HubCell::Window(0), {"a/1"});
@@ -108,7 +108,7 @@ TEST(AgentHubWindows, ANewQueueCountsAnew) {
 TEST(AgentHubWindows, WhatCannotBeTakenInNowIsNotOvertaken) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
-  // Past the room for windows that wait.
+  // More windows than the hub has room for.
   cell.failing.fail = true;
   int i = 0;
   for (; cell.server.closed().empty() && i < 100; ++i) {
@@ -116,7 +116,7 @@ TEST(AgentHubWindows, WhatCannotBeTakenInNowIsNotOvertaken) {
     EXPECT_FALSE(cell.TickPast(HubCell::Window(i)).ok());
   }
   ASSERT_THAT(cell.server.closed(), ElementsAre(a));
-  // The stream has more on its way when it is closed.
+  // Further messages are in the stream when it is closed.
   cell.failing.fail = false;
   ASSERT_TRUE(cell.Tick().ok());
   cell.Windows(a, static_cast<uint64_t>(i) + 1, HubCell::Window(i), {"a/1", "a/2"});
@@ -159,7 +159,7 @@ TEST(AgentHubWindows, TheNewerStreamOfAnAgentWins) {
   cell.Tasks(old, {"a/1"});
   const SessionId newer = cell.Connect("a");
   EXPECT_THAT(cell.server.closed(), ElementsAre(old));
-  cell.Windows(old, 1, HubCell::Window(0), {"a/1"});  // on its way still
+  cell.Windows(old, 1, HubCell::Window(0), {"a/1"});  // a message of the old stream arrives late
   cell.Windows(newer, 1, HubCell::Window(0), {"a/1"}, 3e8);
   cell.Tasks(newer, {"a/1"});
   cell.hub().OnDisconnect(old);
@@ -188,7 +188,7 @@ TEST(AgentHubHold, WindowsWaitAfterAStartAndWhileAnAgentBringsWhatItKept) {
   ASSERT_TRUE(cell.Tick().ok());
   a = cell.Connect("a", 1, 2);
   cell.Windows(a, 2, HubCell::Window(1), {"a/1"});
-  ASSERT_TRUE(cell.Tick(6).ok());  // past the start's own
+  ASSERT_TRUE(cell.Tick(6).ok());  // past the hold after the start
   EXPECT_EQ(cell.StoredTasks().size(), 1U);
   cell.Windows(a, 3, HubCell::Window(2), {"a/1"});
   ASSERT_TRUE(cell.Tick().ok());
@@ -205,7 +205,7 @@ TEST(AgentHubHold, IsBoundedHoweverManyAgentsCome) {
   cell.now_s += 3600;
   int held = 0;
   for (; held < 100; ++held) {
-    a = cell.Connect("a", 1, 1000);  // it never gets far
+    a = cell.Connect("a", 1, 1000);  // the agent never catches up
     ASSERT_TRUE(cell.Tick(1).ok());
     if (cell.StoredTasks().size() == 2) break;
   }

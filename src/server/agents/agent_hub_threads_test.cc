@@ -23,8 +23,8 @@ Names TasksOf(int number) {
   return names;
 }
 
-// One agent's life: it connects again and again while its old stream is still at work, and sends what was not
-// acknowledged.
+// Simulates one agent. It connects again and again while its old stream is still in use, and resends
+// everything that was not acknowledged.
 void Attend(HubCell& cell, std::atomic<SessionId>& last, int number) {
   const std::string name = StrCat("agent-", number);
   const Names tasks = TasksOf(number);
@@ -56,7 +56,7 @@ void Attend(HubCell& cell, std::atomic<SessionId>& last, int number) {
 TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
   HubCell cell;
   cell.now_s = HubCell::EndOf(HubCell::Window(kWindows));
-  int64_t clock_s = HubCell::kStart;  // the loop's, which lags
+  int64_t clock_s = HubCell::kStart;  // the loop's clock, which lags behind
   std::atomic<SessionId> last{0};
   std::atomic<bool> done{false};
   std::atomic<int> ready{0};
@@ -71,7 +71,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
     while (!done) {
       for (const AgentView& v : cell.hub().Agents().known) EXPECT_LE(v.managed_tasks, v.tasks);
       (void)cell.hub().counts();
-      // A mutex is not fair: who never waits keeps the others from it for minutes.
+      // A mutex is not fair: a thread that never waits can keep the others from it for minutes.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });
@@ -95,7 +95,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
   done = true;
   onlooker.join();
   person.join();
-  // No part of a window was taken in twice, whoever was first.
+  // No part of a window was taken in twice, whichever stream was first.
   int windows = 0;
   EXPECT_TRUE(cell.store
                   .ReadWindows(WindowId{INT32_MIN / 2},

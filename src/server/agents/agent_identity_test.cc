@@ -38,7 +38,7 @@ TEST(AgentIdentity, ANameBelongsToTheMachineThatUsedItFirst) {
   cell.hub().OnConnect(101, Hello("node-a", "m1", 1), "");
   cell.hub().OnConnect(102, Hello("node-a", "m2", 2), "");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102)) << "the first is connected";
-  // The same machine, with another queue or the same.
+  // The same machine connects with another queue, and again with the same one.
   cell.hub().OnConnect(103, Hello("node-a", "m1", 3), "");
   cell.hub().OnConnect(104, Hello("node-a", "m1", 3), "");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102, 101, 103));
@@ -63,14 +63,14 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   cell.hub().Apply(std::vector{TargetOrder{5, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
   EXPECT_EQ(cell.server.Orders(101).size(), 1U);
   EXPECT_THAT(cell.server.Orders(102), IsEmpty());
-  // Nor are its windows and kills believed.
+  // Its windows and kills do not count either.
   cell.Windows(102, 1, HubCell::Window(0), {"web-1"}, 3e10);
   cell.Oom(102, 2, "web-1", HubCell::kStart + 10);
   ASSERT_TRUE(cell.TickPast(HubCell::Window(0)).ok());
   EXPECT_THAT(cell.StoredTasks(), IsEmpty());
   EXPECT_EQ(cell.StoredOoms(), 0U);
   EXPECT_EQ(cell.hub().counts().not_believed, 3U);
-  // Once its agent is away for long, another may have it.
+  // Once its agent has been disconnected for kGraceSeconds, another agent may have the task.
   cell.hub().OnDisconnect(101);
   cell.Tasks(102, {"web-1"});
   EXPECT_EQ(cell.hub().counts().not_believed, 4U) << "its agent may only restart";
@@ -118,7 +118,7 @@ TEST(AgentIdentity, AgentsThatAreAwayAreKnownAfterARestart) {
   EXPECT_GE(a.heard_s, 0);
   EXPECT_EQ(cell.hub().counts().agents, 1U);
   EXPECT_EQ(cell.hub().counts().connected, 0U);
-  // Its name is still its own.
+  // The name still belongs to the first machine.
   cell.hub().OnConnect(102, Hello("node-a", "m2", 2), "");
   EXPECT_EQ(cell.hub().counts().connected, 0U);
   cell.hub().OnConnect(103, Hello("node-a", "m1", 1), "");

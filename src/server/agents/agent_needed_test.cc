@@ -38,7 +38,7 @@ TEST(AgentNeeded, TheLargestNeedOfAJobsTasksAsOfTheirLastWindow) {
   EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), (NeededMemory{3e8, 2, HubCell::EndOf(HubCell::Window(1))}));
   EXPECT_EQ(NeededBy(cell.hub(), "other"), (NeededMemory{1e8, 1, HubCell::EndOf(HubCell::Window(1))}));
   EXPECT_EQ(cell.hub().MemoryNeeded().size(), 2U);
-  // b's task is not probed any more; an older window says nothing.
+  // The task of b is no longer probed, and an older window does not count.
   cell.hub().OnMessage(b, Needs(3, HubCell::Window(2), {{"b/1", 0}}));
   cell.hub().OnMessage(b, Needs(4, HubCell::Window(0), {{"b/1", 9e8}}));
   EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), (NeededMemory{2e8, 1, HubCell::EndOf(HubCell::Window(1))}));
@@ -54,7 +54,8 @@ TEST(AgentNeeded, WhatNoMachineHasIsNotBelieved) {
   EXPECT_EQ(NeededBy(cell.hub(), "shop/web"), std::nullopt);
 }
 
-// What limits can be learnt from is stored with the windows; an agent of a version before does not send it.
+// The amount from which limits are learnt is stored with the window. An agent of an earlier version does not
+// send it.
 TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
@@ -67,7 +68,7 @@ TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
   ASSERT_EQ(stored.begin()->second.size(), 2U);
   EXPECT_EQ(stored.begin()->second[0].memory_needed_bytes, 4e7F);
   EXPECT_EQ(stored.begin()->second[1].memory_needed_bytes, kAbsent);
-  // A window in two parts, as of an agent that was restarted, has a need only if both have.
+  // A window in two parts, as of a restarted agent, has a need only if both parts have one.
   pb::FromAgent first = Needs(2, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
   pb::FromAgent second = Needs(3, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
   for (int i = 0; i < 2; ++i) first.mutable_windows()->mutable_tasks(i)->set_memory_needed_peak_bytes(4e7F);

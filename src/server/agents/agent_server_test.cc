@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
-// A stream as anybody could open it.
+// A stream that any client could open.
 class RawAgent {
  public:
   explicit RawAgent(int port, const std::string& authorization = "") {
@@ -42,7 +42,7 @@ class RawAgent {
   bool Write(const v1::FromAgent& message) { return stream_->Write(message); }
   bool Read(v1::ToAgent* message) { return stream_->Read(message); }
   void Leave() { stream_->WritesDone(); }
-  // Reads to the end.
+  // Reads until the stream ends.
   grpc::Status End() {
     v1::ToAgent ignored;
     while (stream_->Read(&ignored)) continue;

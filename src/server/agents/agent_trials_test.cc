@@ -11,7 +11,7 @@ namespace {
 namespace pb = taut::agent::v1;
 using ::testing::HasSubstr;
 
-// The limits that an agent has applied, by task; it carries out what it is ordered if it `obeys`.
+// The limits that an agent has applied, by task. It applies orders only if `obeys`.
 class TrialAgent {
  public:
   TrialAgent(HubCell& cell, bool obeys) : cell_(cell), obeys_(obeys), session_(cell.Connect("a")) {}
@@ -40,7 +40,7 @@ class TrialAgent {
       Obey();
     }
   }
-  // Tasks that have another limit than their owner's.
+  // Returns the tasks whose limit is not their owner's.
   Names Limited() const {
     Names out;
     for (const auto& [task, limit] : memory_) {
@@ -96,7 +96,7 @@ TEST(AgentTrials, ReachLivingTasksAfterARedeploy) {
   TrialAgent agent(cell, true);
   agent.Tasks(kOld);
   agent.Live(5);
-  agent.Tasks(kNew);  // their numbers are 4 to 7
+  agent.Tasks(kNew);  // tasks with the numbers 4 to 7
   agent.Live(12);
   ASSERT_THAT(Kinds(cell), testing::ElementsAre(DecisionKind::kTry));
   ASSERT_EQ(agent.Limited().size(), 1U);

@@ -43,7 +43,7 @@ class AgentsComponentTest : public ComponentTest {
     const std::vector<AgentView> agents = run_->hub()->Agents().known;
     return agents.size() == 1 && agents[0].connected;
   }
-  // Where the loop takes up what agents have sent.
+  // One pass of the loop, in which it takes in messages of agents.
   void Pass() {
     run_->BeforePass();
     run_->AfterPass(control_.Tick(now()).ok());
@@ -68,7 +68,7 @@ TEST_F(AgentsComponentTest, AnAgentConnectsAndAStopEndsItsStream) {
   run_->Stop();
   EXPECT_TRUE(Eventually([&] { return !uplink->status().connected; }));
   EXPECT_THAT(MetricsOf(*run_), HasSubstr("tautd_agents{state=")) << "what is known outlives the port";
-  run_->Stop();  // again
+  run_->Stop();  // a second call
 }
 
 TEST_F(AgentsComponentTest, AReloadTakesOtherTokensAndOpensThePortAnew) {
@@ -108,7 +108,7 @@ TEST_F(AgentsComponentTest, APortForStrangersIsRefused) {
       {.config = config_.agents, .apply = false, .elsewhere = {}, .own_machine = "", .pods = {}}, context_);
   const auto hub = run.MakeActuator();
   EXPECT_TRUE(absl::IsInvalidArgument(run.Start()));
-  run.Stop();  // without a port
+  run.Stop();  // without an open port
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(OpenConnections, CountsWhatIsStillOpen) {
   EXPECT_TRUE(open.HasRoom(b, 0));
   open.Add({b, 1}, pairs[2][0], 0);
   EXPECT_FALSE(open.HasRoom(OpenConnections::Address{3}, 1000)) << "in all";
-  // Whoever had it has closed it, and the descriptor is another file now.
+  // The client has closed it, and the descriptor now belongs to another file.
   close(pairs[0][0]);
   const int other = dup(pairs[2][1]);
   EXPECT_EQ(other, pairs[0][0]);
@@ -120,7 +120,7 @@ TEST(ConnectionBounds, OneAddressDoesNotKeepOthersOut) {
   EXPECT_TRUE(Eventually([&] { return (*uplink)->status().connected; }));
 }
 
-// Connections that sent only the preface keep no agent out, and not the stream of one that is there.
+// Connections that sent only the preface keep no agent out, and do not end the stream of a connected one.
 TEST(ConnectionBounds, PrefacesMakeRoomForAgents) {
   Recorder recorder;
   AgentServerOptions options = AnyPort();

@@ -17,7 +17,7 @@ using Result = TaskOutcome::Result;
 const OrderTask kFirst{"a/1", true, true, false}, kSecond{"a/2", true, true, false};
 const OrderTask kDisconnected{"b/1", true, false, false};
 
-// The only outcome since the last call.
+// Returns the only outcome since the last call.
 OutcomeUpdate Only(OrderTable& table) {
   const std::vector<OutcomeUpdate> all = table.TakeOutcomes();
   EXPECT_EQ(all.size(), 1U);

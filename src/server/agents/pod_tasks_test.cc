@@ -13,7 +13,7 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// Keeps what comes.
+// Keeps all messages.
 class HeardHub final : public AgentListener {
  public:
   void OnConnect(SessionId, const pb::FromAgent&, const std::string&) override { ++connected; }
@@ -76,7 +76,7 @@ class PodTasksTest : public testing::Test {
     name.set_task("t");
     return message;
   }
-  // "job task" of each that the hub was told has started, of the last message.
+  // Returns "job task" for each started task in the hub's last message.
   std::vector<std::string> StartedNames() const {
     std::vector<std::string> out;
     for (const pb::Task& t : hub.heard.back().tasks().started())

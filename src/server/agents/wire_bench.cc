@@ -38,7 +38,7 @@ v1::FromAgent WindowOfTasks(int64_t tasks) {
   return out;
 }
 
-// Messages of so many tasks; kept ones on disk (in /dev/shm) or ones that are not kept.
+// Messages of range(0) tasks each. They are kept on disk (in /dev/shm) if range(1) is set.
 void BM_Stream(benchmark::State& state) {
   const node::Keep keep = state.range(1) != 0 ? node::Keep::kUntilAcknowledged : node::Keep::kNo;
   Counter counter;
@@ -65,7 +65,7 @@ void BM_Stream(benchmark::State& state) {
 }
 BENCHMARK(BM_Stream)->Args({1, 0})->Args({1, 1})->Args({100, 1})->ArgNames({"tasks", "kept"})->UseRealTime();
 
-// One message through the queue: appended, read, acknowledged. Each has a segment of its own.
+// Appends, reads and acknowledges one message in the queue. Each message has a segment of its own.
 void BM_Queue(benchmark::State& state) {
   const TempDir dir{TempDir::Where::kMemory};
   node::MessageQueueOptions options;

@@ -97,7 +97,7 @@ TEST_F(WireTest, SendsAgainWhatWasNotAcknowledged) {
   server_->Stop();
   ASSERT_TRUE(Eventually([&] { return !uplink->status().connected; }));
   EXPECT_THAT(uplink->status().error, HasSubstr(StrCat("127.0.0.1:", port)));
-  uplink->Send(Beat(1), node::Keep::kNo);  // nobody is there
+  uplink->Send(Beat(1), node::Keep::kNo);  // no server runs yet
   uplink->Send(Window(6), node::Keep::kUntilAcknowledged);
 
   StartServer(AnyPort(port));
@@ -115,7 +115,7 @@ TEST_F(WireTest, SendsAgainWhatWasNotAcknowledged) {
 
 TEST_F(WireTest, KeepsItsQueueOverARestartOfTheAgent) {
   const TempDir dir{TempDir::Where::kMemory};
-  node::UplinkOptions options = To(1);  // nobody listens
+  node::UplinkOptions options = To(1);  // no server listens
   options.queue_path = dir.File("queue");
   {
     const auto uplink = Connect(options);
@@ -134,7 +134,7 @@ TEST_F(WireTest, KeepsItsQueueOverARestartOfTheAgent) {
   EXPECT_TRUE(Eventually([&] { return uplink->status().queued_messages == 0; }));
 }
 
-// Everything kept arrives, each time in its order, however often the connection is cut.
+// Every kept message arrives in its order, however often the connection is cut.
 TEST_F(WireTest, LosesNothingOverConnectionsThatAreCut) {
   StartServer();
   AckEverything();
@@ -210,7 +210,7 @@ class WireTlsTest : public WireTest {
     out.key_file = certificates_->File(name + ".key");
     return out;
   }
-  // "" if it connects.
+  // Returns the error, or "" if it connects.
   static std::string ErrorOf(const node::UplinkOptions& options) {
     const auto uplink = Connect(options);
     const bool over =
@@ -275,7 +275,7 @@ TEST_F(WireTest, DoesNotSendWhatTheDaemonWouldRefuse) {
   uplink->Send(Window(-1), node::Keep::kUntilAcknowledged);
   EXPECT_EQ(uplink->status().refused, 1U);
   EXPECT_THAT(uplink->status().refusal, HasSubstr("before 1970"));
-  // These would end the stream each time.
+  // Each of these messages would end the stream.
   v1::FromAgent bytes;
   bytes.mutable_oom()->mutable_name()->set_job("\xFF");
   uplink->Send(bytes, node::Keep::kUntilAcknowledged);
@@ -299,7 +299,7 @@ TEST_F(WireTest, AnAgentThatTakesNothingIsCutOffAndComesBack) {
   v1::ToAgent big;
   big.mutable_orders()->add_terms()->set_job(std::string(1'000'000, 'x'));
   const SessionId session = recorder_.living().at(0);
-  // The uplink holds 16 MiB and no more, the server's queue 4 MiB.
+  // The uplink holds at most 16 MiB, the server's queue 4 MiB.
   const auto is_cut_off = [&] { return !server_->Send(session, big); };
   for (int i = 0; i < 1000 && !is_cut_off(); ++i) usleep(2000);
   EXPECT_EQ(server_->counts().cut_off, 1U);
@@ -315,7 +315,7 @@ TEST_F(WireTest, FlushHandsEverythingOver) {
   StartServer();
   {
     const auto uplink = Connect(To(server_->port()));
-    uplink->Flush(10'000);  // nothing to wait for
+    uplink->Flush(10'000);  // the queue is empty
     for (int i = 1; i <= 200; ++i) uplink->Send(Window(i), node::Keep::kUntilAcknowledged);
     uplink->Flush(10'000);
   }
@@ -350,13 +350,13 @@ TEST_F(WireTest, TwoHundredAgentsInOneProcess) {
   const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
   EXPECT_LT(std::distance(std::filesystem::begin(tasks), std::filesystem::end(tasks)), 40)
       << "threads are shared by all";
-  // Those that stay see the server go and others leave.
+  // The remaining uplinks lose the server while others are destroyed.
   uplinks.resize(kAgents / 2);
   server_->Stop();
   EXPECT_EQ(recorder_.gone().size(), static_cast<size_t>(kAgents));
 }
 
-// An uplink that goes while its attempt fails used the attempt's stream after it was deleted.
+// An uplink that was destroyed while its attempt failed once used the attempt's stream after it was deleted.
 TEST_F(WireTest, UplinksMayGoWhileAttemptsFail) {
   for (int round = 0; round < 4; ++round) {
     std::vector<std::unique_ptr<node::Uplink>> uplinks;

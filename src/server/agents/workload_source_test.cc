@@ -30,7 +30,7 @@ const Workload kPod{.source = Source::kKubernetes,
                     .container = "server"};
 const Workload kProcess{.source = Source::kAgents, .name = "dc1/default/service/other/server"};
 
-// Two tasks that use a tenth of what they have.
+// Reports two tasks that use a tenth of their limits.
 void Report(const Workload& job, int minute, WorkloadIntake& to) {
   const int64_t at_ms = ControlCell::Minute(minute).us / 1000;
   for (const char* task : {"a", "b"}) {
@@ -57,7 +57,7 @@ class SourceActuator final : public Actuator {
   }
   std::vector<OutcomeUpdate> TakeOutcomes() override { return std::exchange(outcomes_, {}); }
 
-  std::map<std::string, Workload> memory;  // whose limit was ordered, by job
+  std::map<std::string, Workload> memory;  // by job, the workload whose limit was ordered
 
  private:
   const std::string name_;
@@ -68,7 +68,7 @@ class SourceActuator final : public Actuator {
 class WorkloadSources : public testing::Test {
  protected:
   WorkloadSources() { Restart(); }
-  // As a kill would.
+  // Restarts as after a kill.
   void Restart() {
     auto set = std::make_unique<ActuatorSet>();
     set->Add("dry_run", std::make_unique<DryRunActuator>());
@@ -100,7 +100,7 @@ class WorkloadSources : public testing::Test {
     return out;
   }
 
-  std::unique_ptr<ActuatorSet> set_;  // outlives the control plane
+  std::unique_ptr<ActuatorSet> set_;  // must outlive the control plane
   ControlCell cell_{1};
   SourceActuator *scheduler_ = nullptr, *cluster_ = nullptr;
 };
