@@ -1,4 +1,4 @@
-// Bills of an account that is known.
+// Bills of a known account.
 #include "server/pool/bills.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr WindowId kBillDay{(1'700'006'400 / 86'400) * 288};
 
-// Of core-hours used and reserved; no memory.
+// Returns an entry of core-hours used and reserved, without memory.
 AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32_t windows = 288,
                        uint32_t without = 0) {
   AccountEntry e{.job = JobId{job}};
@@ -22,7 +22,8 @@ AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32
   cpu.usage = usage * brain::kMillicoreSecondsPerCoreHour;
   cpu.allocation = allocation * brain::kMillicoreSecondsPerCoreHour;
   cpu.billed =
-      std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;  // by windows it is more
+      // the amount by windows is larger
+      std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;
   cpu.windows = windows;
   cpu.windows_without_allocation = without;
   return e;
@@ -101,7 +102,7 @@ TEST_F(BillsTest, TheCostOfThePoolIsRecoveredToTheLastUnit) {
   EXPECT_EQ(of.bill.platform, brain::Money());
   store_.account[0].first.first = WindowId{kBillDay.index + kWindowsPerDay};
   store_.first = WindowId{kBillDay.index + kWindowsPerDay};
-  EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // tautd has nothing of the day before
+  EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "1.44");  // the store begins a day later
   store_.account.clear();
   store_.first.reset();
   EXPECT_EQ(ToText(Make(pricing).bill.machine_cost), "0.00");

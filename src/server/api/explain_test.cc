@@ -13,7 +13,8 @@ using testing::HasSubstr;
 
 constexpr int kFirst = 1'700'006'400 / kWindowSeconds;
 
-// A job in auto on a machine whose agent reports this limit of CPU, and may set limits or not.
+// Returns a window of a job in mode auto. Its machine's agent reports this CPU limit, and may set limits if
+// `managed`.
 ReportedWindow Window(int window, float cpu_limit, bool managed) {
   ReportedWindow w;
   w.window = WindowId{window};
@@ -79,7 +80,7 @@ TEST_P(ApiExplain, TellsTheAppliedLimitFromTheOrderedOne) {
   EXPECT_THAT(Get("/explain"), HasSubstr(limits));
 }
 
-// Agents that may set limits set none in a dry run.
+// In a dry run, agents that may set limits set none.
 TEST_P(ApiExplain, LimitsAreEnforcedOnlyAsTheDaemonsSettingsSay) {
   const std::string enforced = GetParam().enforced ? R"("enforced":true)" : R"("enforced":false)";
   EXPECT_THAT(Get("/explain"), HasSubstr(enforced));
@@ -90,7 +91,7 @@ TEST_P(ApiExplain, LimitsAreEnforcedOnlyAsTheDaemonsSettingsSay) {
   EXPECT_EQ(control_.view()->jobs.front().enforced, GetParam().enforced);
 }
 
-// The job's agent says nothing of starts, and no cluster sets their limits.
+// The job's agent reports no starts, and no cluster sets its limits.
 TEST_P(ApiExplain, SaysWhyTheLimitOfAStartIsNotThere) {
   EXPECT_THAT(Get("/explain"), testing::Not(HasSubstr("cpu.startup_window")));
   ASSERT_TRUE(SetOne(control_, JobId{0}, "cpu.startup_window", "5m", "anna").ok());

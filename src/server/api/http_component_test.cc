@@ -36,7 +36,7 @@ class HttpComponentTest : public testing::Test {
     const absl::StatusOr<HttpResponse> response = (*client)->Get(path);
     return response.ok() ? response->status : 0;
   }
-  // What was taken over.
+  // Reloads the configuration and returns the names of the parts that took effect.
   std::vector<std::string> Reload(const DaemonConfig& next) {
     Reloading reload{.next = next, .running = config_, .log = log_};
     http_.OnReload(reload);

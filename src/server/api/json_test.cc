@@ -26,7 +26,7 @@ TEST(ApiJson, ATimeThatIsNoneIsNull) {
 
 TEST(ApiJson, TheFleetsHistoryIsNullWhereNothingWasMeasured) {
   FleetPoint point;
-  point.amounts[0] = {.usage = 2, .jobs = 3};  // no owner's limit is known
+  point.amounts[0] = {.usage = 2, .jobs = 3};  // without a known owner's limit
   point.amounts[1] = {
       .usage = 0, .owner_limit = 8, .in_force = 8, .would_be = 4, .jobs = 1, .jobs_limited = 1};
   JsonWriter json;
@@ -58,7 +58,7 @@ TEST(ApiJson, SavingsAreCountedInMachinesWhoseSizeIsKnown) {
     EXPECT_EQ(saved(r), StrCat("saved_machines\":", r == Resource::kCpu ? "2" : "null")) << text;
 }
 
-// A machine whose tasks have no limits: nothing is known of savings, which is not that there are none.
+// The machine's tasks have no limits: savings are unknown, which is not the same as zero.
 TEST(ApiJson, WithoutOwnersLimitsAmountsOfLimitsAreAbsent) {
   FleetView view;
   for (FleetAmounts& a : view.point.amounts) {

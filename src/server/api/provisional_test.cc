@@ -101,7 +101,7 @@ TEST_F(ApiProvisional, EachLaneIsMarkedUntilItsFirstRecommendation) {
           std::string(*explained->root()[Name(r)]["paragraph"].text()),
           AllOf(HasSubstr("Provisionally "), HasSubstr(StrCat("for ", w + 1, " of the 288 windows of a day")),
                 HasSubstr(StrCat("The first recommendation is due at ", FormatTime(first), " UTC."))));
-      // Counted in no saving, and nothing is set.
+      // A provisional recommendation counts in no saving and is not set.
       EXPECT_EQ(fleet->root()[Name(r)]["would_save"].number(), 0);
       EXPECT_EQ(row[Name(r)]["limit"].number(), row[Name(r)]["owner_limit"].number());
     }

@@ -56,7 +56,8 @@ TEST(Reach, IsNothingWithoutQuotaAndEverythingForThePlatform) {
   EXPECT_FALSE(Reach::Of(Bound({}), Act::kSeeJobs, Scheme()).Has("shop"));
 }
 
-// A route of everything must not be open to people of groups by mistake: those that are answer from the reach.
+// A route to the whole fleet must not be open to people of groups by mistake. The routes in this list check
+// the reach.
 TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
   NoStore store;
   DryRunActuator actuator;

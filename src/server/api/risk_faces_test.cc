@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr int kFirstOfMonth = 1'700'006'400 / kWindowSeconds;
 constexpr int kMonth = 30;
 
-// What a face says of one limit.
+// The figures that an interface shows for one limit.
 struct SaidRisk {
   std::optional<double> would_be, chance, work_over;
   double days = 0, days_over = 0;
@@ -118,7 +118,7 @@ class RiskFaces : public testing::Test {
     if (!what.empty()) request.segments.emplace_back(what);
     return api_.Handle(request).body;
   }
-  // By resource, of the list.
+  // Reads the figures by resource from the list of jobs.
   void ReadList() {
     JsonTree list;
     ASSERT_TRUE(list.Parse(Get("")).ok());
@@ -158,7 +158,7 @@ class RiskFaces : public testing::Test {
       ++forecasts_;
     }
   }
-  // What was stored with a decision is what is shown of its limit.
+  // The figures stored with a decision are those that are shown for its limit.
   void CompareDecisions() {
     for (const Decision& d : store_.decisions) {
       if (!d.target.is_limit() || d.reason.empty()) continue;

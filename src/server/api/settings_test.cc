@@ -107,7 +107,7 @@ TEST_F(ApiSettings, EachResourceMayHaveItsOwnRecommender) {
   EXPECT_THAT(api_.Handle(job).body, AllOf(HasSubstr(R"("recommender":"moving_window+analogs")"),
                                            HasSubstr(R"("cpu":{"recommender":"moving_window")"),
                                            HasSubstr(R"("memory":{"recommender":"analogs")")));
-  // Of both, at the same place.
+  // Both are set at the job: the setting of one resource overrides the setting of both.
   EXPECT_EQ(Patch(R"({"recommender": "peak"})").status, 200);
   EXPECT_THAT(api_.Handle(job).body, HasSubstr(R"("recommender":"moving_window+peak")"));
   EXPECT_EQ(Patch(R"({"cpu.recommender": ""})").status, 200);

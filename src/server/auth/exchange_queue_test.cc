@@ -23,7 +23,7 @@ TEST(ExchangeQueue, TakesAddressesInTurn) {
   EXPECT_FALSE(queue.Next(0).has_value());
 }
 
-// Two clients with garbage codes, and an honest one that comes last.
+// Two clients send invalid codes, and an honest client comes last.
 TEST(ExchangeQueue, AnHonestSignInIsNotBehindRefusedOnes) {
   Queue queue({});
   for (int i = 0; i < 10; ++i) {

@@ -19,7 +19,7 @@ using Query = std::vector<QueryParameter>;
 
 constexpr int64_t kBegin = 1'700'000'000;
 
-// The parameters of an address.
+// Returns the parameters of an address.
 std::map<std::string, std::string> ParametersOf(const std::string& address) {
   std::map<std::string, std::string> out;
   const auto query = ParseQuery(address.substr(address.find('?') + 1));
@@ -102,7 +102,7 @@ TEST_F(LoginFlowTest, AFailureIsSaidOnce) {
   EXPECT_EQ(flow_.Collect(begun.cookie, kBegin).stage, Stage::kUnknown);
 }
 
-// What comes to the callback, after one second or as told, and why it is refused.
+// Requests to the callback, after one second or the given time, and the reason for their refusal.
 TEST_F(LoginFlowTest, WhatIsNotOfThisSignInIsRefused) {
   struct Case {
     const char* what;

@@ -33,7 +33,7 @@ class LoginSessionsTest : public testing::Test {
     for (const std::string& text : texts) out.push_back(*ParseClaimBinding(text));
     return out;
   }
-  // The expiry of the ID token, minutes after it, is not that of the session.
+  // The ID token expires after minutes; the session does not end with it.
   VerifiedToken Claims(std::string user, std::vector<std::string> groups = {"sre"}) const {
     return {std::move(user), std::move(groups), now_s_ + 300};
   }
@@ -121,7 +121,7 @@ TEST_F(LoginSessionsTest, AreBoundedByUserAndInAll) {
 
 TEST_F(LoginSessionsTest, HaveACookieThatNoOtherHostCanSet) {
   EXPECT_EQ(LoginSessions(options_).cookie_name(), "__Host-taut_session");
-  options_.secure = false;  // http:// on this machine: a browser takes no such cookie there
+  options_.secure = false;  // on http:// to this machine, browsers reject a cookie with this prefix
   EXPECT_EQ(LoginSessions(options_).cookie_name(), "taut_session");
 }
 

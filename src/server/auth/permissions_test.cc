@@ -19,7 +19,7 @@ std::vector<std::string> Cells(std::string_view line) {
   return {out.begin() + 1, out.end() - 1};
 }
 
-// docs/operate/security.md, "Roles": {role: what it may}.
+// Reads the table of docs/operate/security.md, "Roles": the permissions by role.
 std::map<std::string, std::set<std::string>> TableOfDocs() {
   std::ifstream file("docs/operate/security.md");
   std::map<std::string, std::set<std::string>> out;

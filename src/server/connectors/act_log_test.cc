@@ -28,7 +28,7 @@ AgentView AgentOf(std::string name, bool connected) {
 
 class ActLogTest : public ComponentTest {
  protected:
-  // Notifications go to a server of the test's.
+  // Sends notifications to a server of the test.
   void ServeNotifications() {
     auto server = HttpServer::Start({}, [this](const HttpRequest& request) {
       const std::lock_guard lock(mutex_);
@@ -102,7 +102,7 @@ TEST_F(ActLogTest, AgentsAreLookedAtEachSecondAndSaidWhenTheyComeAndGo) {
   EXPECT_EQ(Logged("agent_connected agent=b"), 1);
   log.Tick(Turn(3.2));
   EXPECT_EQ(log_.lines().size(), 3U);
-  // Of the default events, agent_connected is none.
+  // The default events do not include agent_connected.
   ASSERT_TRUE(Eventually([&] { return Bodies().size() == 1; }));
   EXPECT_THAT(Bodies()[0], HasSubstr("agent a on host-7 disconnected"));
 }

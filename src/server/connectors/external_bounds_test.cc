@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Tasks that use half a core and 2 GiB of the owner's 1 core and 3 GiB.
+// Returns a job whose tasks use half a core and 2 GiB; the owner's limits are 1 core and 3 GiB.
 ExternalJob Web() {
   ExternalJob job;
   job.name = "web";

@@ -46,7 +46,7 @@ class ExternalRecommenderTest : public testing::Test {
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }
-  // Until `done` of the client's health, at most a minute.
+  // Waits until `done` is true for the client's health, at most a minute.
   ExternalHealth Wait(const std::function<bool(const ExternalHealth&)>& done) {
     ExternalHealth health;
     (void)Eventually([&] {
@@ -56,7 +56,7 @@ class ExternalRecommenderTest : public testing::Test {
     return health;
   }
 
-  // Does not answer until the test is over, or says so.
+  // Does not answer before the test is over or permits it.
   grpc::Status Hold() const {
     (void)Eventually([this] { return go_.load(); });
     return grpc::Status::OK;

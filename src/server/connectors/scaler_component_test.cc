@@ -15,7 +15,7 @@ using testing::HasSubstr;
 class ScalerComponentTest : public ComponentTest {
  protected:
   ScalerComponentTest() { scaler_.listen = {"127.0.0.1:0"}; }
-  // Asks for the number of a job that is not there.
+  // Requests the number of a job that does not exist.
   grpc::Status Ask() const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -42,7 +42,7 @@ TEST_F(ScalerComponentTest, AnswersFromTheDaemonsJobsUntilItStops) {
   EXPECT_THAT(MetricsOf(run), HasSubstr("tautd_external_scaler_requests_total{result=\"unknown_job\"} 1\n"));
   run.Stop();
   EXPECT_EQ(Ask().error_code(), grpc::StatusCode::UNAVAILABLE);
-  run.Stop();  // again
+  run.Stop();  // a second call
 }
 
 TEST_F(ScalerComponentTest, AnErrorNamesTheSection) {

@@ -34,7 +34,7 @@ class WebhookActuatorTest : public testing::Test {
     if (hook_ == nullptr) Restart("i1", "");
     return *hook_;
   }
-  // Another actuator with this state.
+  // Replaces the actuator by one with this state.
   void Restart(const std::string& instance, std::string_view state) {
     auto poster = std::make_unique<ScriptedPoster>();
     poster_ = poster.get();
@@ -46,13 +46,13 @@ class WebhookActuatorTest : public testing::Test {
     const TargetOrder order{decision, job, r, limit, std::move(tasks)};
     Hook().Apply({&order, 1}, 1'700'000'000 + static_cast<int64_t>(now_s_));
   }
-  // All attempts that are due.
+  // Makes all attempts that are due.
   int Steps() {
     int steps = 0;
     while (steps < 100'000 && Hook().Step()) ++steps;
     return steps;
   }
-  // Lets time go by a second at a time.
+  // Advances the clock second by second.
   int StepsFor(double seconds) {
     int steps = 0;
     for (const double end_s = now_s_ + seconds; now_s_ < end_s; ++now_s_) steps += Steps();
@@ -98,7 +98,7 @@ TEST_F(WebhookActuatorTest, SendsInOrderAndReportsWhatIsApplied) {
   EXPECT_EQ(Hook().counts().waiting, 0U);
 }
 
-// After a kill: the state is of before the endpoint took the newer order.
+// After a kill the stored state is older than the order that the endpoint accepted last.
 TEST_F(WebhookActuatorTest, AnOrderThatWasTakenIsNotSentAgainAndNothingOlderEither) {
   Order(1, "web", 2);
   const std::string state = Hook().SaveState();
@@ -248,7 +248,7 @@ TEST_F(WebhookActuatorTest, TheQueueIsBoundedInOrdersAndBytes) {
   queue_options_.max_bytes = 2000;
   for (uint64_t i = 1; i <= 4; ++i) Order(i, StrCat("shop/", i), 2);
   EXPECT_THAT(Outcomes(), ElementsAre(HasSubstr("4 failed: not sent to the webhook: 3 orders are waiting")));
-  Order(5, "shop/3", 2);  // replaces one
+  Order(5, "shop/3", 2);  // replaces decision 3
   EXPECT_THAT(Outcomes(), ElementsAre("3 superseded: replaced by decision 5"));
   Steps();
   Outcomes();
@@ -276,10 +276,10 @@ TEST_F(WebhookActuatorTest, WaitingOrdersSurviveARestartUnderTheSameKey) {
   Order(6, "shop/a", 1e9, Resource::kMemory, std::vector<std::string>{"t"});
   Steps();
   const std::string state = Hook().SaveState();
-  now_s_ = 7;  // another boot
+  now_s_ = 7;  // as after another boot
   Restart("i2", state);
   EXPECT_EQ(Hook().SaveState(), state) << "in the same sequence";
-  Order(5, "web", 2);  // the store's decision without an outcome
+  Order(5, "web", 2);  // the store's decision has no outcome
   EXPECT_EQ(Steps(), 2);
   EXPECT_THAT(Keys(), ElementsAre("i1-6-t1", "i1-5"));
   EXPECT_THAT(Outcomes(), ElementsAre("6 applied", "5 applied"));
@@ -308,7 +308,7 @@ TEST_F(WebhookActuatorTest, DamagedStateIsIgnored) {
   EXPECT_THAT(Keys(), ElementsAre("i2-1"));
 }
 
-// webhook.jobs was changed between a stop and a start: agents may have this job now.
+// webhook.jobs changed between a stop and a start, so agents may have this job now.
 TEST_F(WebhookActuatorTest, OrdersOfJobsThatAreNotItsOwnAnyMoreFail) {
   Order(6, "db", 2);
   const std::string state = Hook().SaveState();
@@ -319,7 +319,7 @@ TEST_F(WebhookActuatorTest, OrdersOfJobsThatAreNotItsOwnAnyMoreFail) {
   EXPECT_EQ(Hook().counts().waiting, 0U);
 }
 
-// The thread of Start: waits for orders, leaves out those with an outcome, and ends in the middle of a pause.
+// The thread of Start waits for orders, skips orders with an outcome, and ends even in the middle of a pause.
 TEST_F(WebhookActuatorTest, TheThreadSendsWhatIsOpen) {
   Order(5, "web", 2);
   Order(6, "shop/a", 2);

@@ -22,7 +22,7 @@ class WebhookCell {
  public:
   WebhookCell() : cell_(80) { Restart(true); }
 
-  // As a kill would.
+  // Restarts as after a kill.
   void Restart(bool answers) {
     auto poster = std::make_unique<Endpoint>(sent_, keys_);
     poster->answers = answers;
@@ -31,7 +31,7 @@ class WebhookCell {
     options.instance = StrCat("start-", ++starts_);
     options.secret = [] { return std::string("secret"); };
     options.unix_s = [] { return ControlCell::kStart; };
-    options.steady_s = [this] { return now_s_ += 100; };  // no pause is longer
+    options.steady_s = [this] { return now_s_ += 100; };  // more than any pause
     options.queue.give_up_s = 1e9;
     auto next = std::make_unique<WebhookActuator>(std::move(options), std::move(poster));
     cell_.actuator = next.get();
@@ -41,7 +41,7 @@ class WebhookCell {
   }
   ControlCell& cell() { return cell_; }
   void set_answers(bool answers) { endpoint_->answers = answers; }
-  // Minutes [from, to), with attempts after each.
+  // Runs the minutes [from, to), with attempts after each.
   void Live(int from, int to) {
     for (int minute = from; minute < to; ++minute) {
       ASSERT_TRUE(cell_.Live(minute, minute + 1).ok());
@@ -49,7 +49,7 @@ class WebhookCell {
       }
     }
   }
-  // All that is due, and the outcomes.
+  // Makes all attempts that are due; their outcomes follow.
   void Deliver() {
     while (hook_->Step()) {
     }
@@ -70,7 +70,7 @@ class WebhookCell {
   const std::set<std::string>& keys() const { return keys_; }
 
  private:
-  // Notes the decisions that it took.
+  // Records the decisions that it accepted.
   class Endpoint final : public HttpPoster {
    public:
     Endpoint(std::multiset<uint64_t>& sent, std::set<std::string>& keys) : sent_(sent), keys_(keys) {}

@@ -47,7 +47,8 @@ class ActuatorStartup : public testing::Test {
     order.value = cores;
     actuator_->Apply({&order, 1}, Unix());
   }
-  // With this CPU limit, half of it as request; seconds since its start, < 0: not started.
+  // Returns a pod with this CPU limit and half of it as request. `age_s` is its age in seconds; below 0 it
+  // has not started.
   Pod With(double cores, int64_t age_s, const char* name = kPodA) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];
@@ -61,7 +62,7 @@ class ActuatorStartup : public testing::Test {
     pod.resized_by_us = cores != 0.2;
     return pod;
   }
-  // The same pod, resized.
+  // Returns the same pod after its resize.
   static Pod Now(Pod pod, double cores) {
     ContainerState& c = pod.containers[0];
     c.limits.cpu = c.actual_limits.cpu = cores;

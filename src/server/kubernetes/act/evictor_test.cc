@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 constexpr const char* kPodC = "web-5d4f8c7b9d-ccccc";
 
-// An actuator that may evict, and 100 MiB that are ordered for pods with 64 MiB.
+// An actuator that may evict, and an order of 100 MiB for pods with 64 MiB.
 class Eviction : public testing::Test {
  protected:
   Eviction() {
@@ -52,7 +52,7 @@ class Eviction : public testing::Test {
     order.tasks = std::move(tasks);
     actuator_->Apply({&order, 1}, 1000);
   }
-  // The API server has taken 100 MiB, and the kubelet says this of it.
+  // Returns a pod whose 100 MiB the API server has accepted; `state` is the kubelet's answer.
   static Pod Stuck(const char* name, ResizeState state = ResizeState::kInfeasible) {
     Pod pod = TestPod(name);
     ContainerState& c = pod.containers[0];
@@ -65,7 +65,7 @@ class Eviction : public testing::Test {
     pod.resize_message = "Node didn't have enough capacity";
     return pod;
   }
-  // As the webhook lets it begin.
+  // Returns a pod that the webhook created with the ordered amount.
   static Pod Given(const char* name) {
     Pod pod = Stuck(name, ResizeState::kNone);
     pod.resize_message.clear();
@@ -75,13 +75,13 @@ class Eviction : public testing::Test {
     pod.admitted_by_us = true;
     return pod;
   }
-  // What was asked after these seconds.
+  // Returns the requests after these seconds.
   std::vector<std::string> After(double seconds) {
     now_s_ += seconds;
     actuator_->Step();
     return std::exchange(script_.asked, {});
   }
-  // "7 pending ..." of the last outcome; "": none.
+  // Returns "7 pending ..." for the last outcome; "" if there is none.
   std::string Outcome() {
     std::string out;
     for (const OutcomeUpdate& o : actuator_->TakeOutcomes())
@@ -183,7 +183,7 @@ TEST_F(Eviction, APodWhoseNodeIsTooSmallMayGoToALargerOne) {
   cluster_.pods().Put(TestPod(kPodA));
   EXPECT_THAT(After(31), IsEmpty());
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
-  // The scheduler counts requests, and may choose the small one again.
+  // The scheduler counts requests, and may choose the small node again.
   cluster_.pods().Remove(TestPod(kPodA));
   cluster_.pods().Put(Given(kPodC));
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodB)));
@@ -309,7 +309,7 @@ TEST_F(Eviction, AWebhookThatDoesNotAnswerCostsOnePod) {
   (void)After(0);
   EXPECT_THAT(After(31), ElementsAre(Evicts(kPodA)));
   cluster_.pods().Remove(Stuck(kPodA));
-  cluster_.pods().Put(Stuck(kPodC));  // as its template, then resized in place, and no better
+  cluster_.pods().Put(Stuck(kPodC));  // created from its template, then resized in place without success
   (void)After(1);
   EXPECT_THAT(After(600), IsEmpty());
   EXPECT_THAT(Outcome(), AllOf(HasSubstr("7 failed"), HasSubstr("did not get what is set from the webhook")));

@@ -50,9 +50,9 @@ class Actuator : public testing::Test {
   }
   void Order(const TargetOrder& order) { actuator_->Apply({&order, 1}, 1000); }
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
-  // "7 applied set on 1 pod"
+  // Returns the outcomes since the last call: "7 applied set on 1 pod".
   std::vector<std::string> Outcomes() { return OutcomesOf(*actuator_); }
-  // The API server has taken the patch and the kubelet has set it.
+  // Returns a pod whose patch the API server has accepted and, if `by_kubelet`, the kubelet has set.
   static Pod Resized(const char* name, double limit_mebibytes, bool by_kubelet = true) {
     Pod pod = TestPod(name);
     pod.resized_by_us = true;
@@ -178,7 +178,8 @@ TEST_F(Actuator, ChangesNothingWhileAnotherHoldsTheLease) {
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("7 applied set on 1 pod"));
 
-  // Another holds it for a while and sets another limit: its right, and no reason to step back.
+  // Another tautd holds the lease for a while and sets another limit. It may do so, and this tautd does not
+  // step back.
   why_not_ = "tautd-1 holds the lease";
   cluster_.pods().Put(Resized(kPodA, 140));
   actuator_->Step();
@@ -219,7 +220,7 @@ TEST_F(Actuator, ARequestAloneFollowsEachOrder) {
 
 TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
   Pod young = TestPod(kPodA);
-  young.started_s = 950;  // it is 1000
+  young.started_s = 950;  // it is 1000 now
   cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
@@ -242,7 +243,7 @@ TEST_F(Actuator, NothingIsLoweredWhileAPodStarts) {
 TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
   terms_->startup_grace_s = 60;
   Pod young = TestPod(kPodA);
-  young.started_s = 970;  // it is 1000
+  young.started_s = 970;  // it is 1000 now
   cluster_.pods().Replace({young});
   Order(Memory(7, 40));
   actuator_->Step();
@@ -260,7 +261,7 @@ TEST_F(Actuator, TheGraceIsThatOfTheJobAndAChangeOfItCountsForWhatWaits) {
 
 TEST_F(Actuator, AContainerThatHasJustRestartedStartsToo) {
   Pod pod = TestPod(kPodA);
-  pod.started_s = 100;  // it is 1000
+  pod.started_s = 100;  // it is 1000 now
   pod.containers[0].started_s = 900;
   cluster_.pods().Replace({pod});
   Order(Memory(7, 40));
@@ -285,7 +286,7 @@ TEST_F(Actuator, ATrialIsOfSomePodsOnly) {
   cluster_.pods().Put(Resized(kPodB, 80));
   actuator_->Step();
   EXPECT_THAT(Outcomes(), testing::Contains("8 applied set on 1 pod"));
-  Order(Memory(9, 80));  // for all
+  Order(Memory(9, 80));  // for all pods
   actuator_->Step();
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(kPodA)));
 }
@@ -311,7 +312,8 @@ TEST_F(Actuator, SaysWhatTheKubeletSays) {
   EXPECT_THAT(Outcomes(), ElementsAre("7 applied set on 1 pod"));
 }
 
-// Else nothing else of the pod is resized: not its CPU, and no other container.
+// If the refused limit stayed, nothing else of the pod would be resized: neither its CPU nor another
+// container.
 TEST_F(Actuator, ALowerMemoryLimitThatTheKubeletRefusesIsWithdrawn) {
   Pod pod = TestPod(kPodA);  // runs with 64 MiB
   pod.containers[0].actual_limits = pod.containers[0].limits;
@@ -536,7 +538,7 @@ TEST_F(Actuator, GivesTheOwnersLimitBack) {
   EXPECT_EQ(actuator_->counts().orders, 0U);
 }
 
-// As after a kill of the daemon: its state is of before these decisions.
+// As after a kill of the daemon, whose stored state is older than these decisions.
 TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
   const std::string state = [&] {
     Order(Memory(7, 40));
@@ -625,7 +627,7 @@ TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
   EXPECT_EQ(actuator_->counts().stepped_back, 0U);
 }
 
-// As a tautd with another store, or none any more, has left it.
+// As left by a tautd with another store, or by one that no longer runs.
 TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   script_.containers = {TestContainer()};
   terms_->mode = Mode::kOff;
@@ -652,7 +654,7 @@ TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   EXPECT_THAT(Asked(), IsEmpty()) << "who only observes may observe what another sets";
 }
 
-// One that was planned from what the watch shows would make the pod Guaranteed.
+// A patch that was planned from the watch's state, which is older, would make the pod Guaranteed.
 TEST_F(Actuator, ASecondPatchIsPlannedFromWhatTheFirstLeft) {
   terms_->allocation.request_share = 1;
   cluster_.pods().Replace({TestPod(kPodA)});
@@ -697,7 +699,7 @@ TEST_F(Actuator, WhatARuleOfTheNamespaceAllowsIsSet) {
 
 TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   NamespaceRule rule{.namespace_name = "shop", .name = "team"};
-  rule.limits_left.memory = 16 * kMebibyte;  // beside the 64 that the pod has
+  rule.limits_left.memory = 16 * kMebibyte;  // beside the 64 MiB that the pod has
   rules_ = {rule};
   cluster_.pods().Replace({TestPod(kPodA)});
   Order(Memory(7, 100));
@@ -713,7 +715,7 @@ TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "less always fits";
 }
 
-// As the kubelet leaves it after a resize that met a container as it restarted.
+// As left by the kubelet after a resize that met a container as it restarted.
 TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   evicts_ = true;
   actuator_ = Make();
@@ -751,7 +753,7 @@ TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   EXPECT_EQ(actuator_->counts().kernel_low, 1U);
 }
 
-// Of a pod whose limit was given back, nothing is ordered any more.
+// There is no order any more for a pod whose limit was released.
 TEST_F(Actuator, AReleasedPodThatTheKernelHoldsToLessIsResizedOnceMoreToo) {
   script_.containers = {TestContainer()};
   terms_->mode = Mode::kOff;
@@ -821,7 +823,7 @@ TEST_F(Actuator, ResourcesOfAPodAreResizedWhereTheServerCan) {
 }
 
 TEST_F(Actuator, ContainersThatShareTheLimitOfTheirPodNeverGetMoreTogether) {
-  Pod pod = TestPod(kPodA);  // app and log have 64 MiB each, and request 32
+  Pod pod = TestPod(kPodA);  // app and log each have 64 MiB and request 32
   pod.containers.push_back(TestContainer("log"));
   pod.pod_limits.memory = 160 * kMebibyte;
   cluster_.pods().Replace({pod});
@@ -852,7 +854,7 @@ TEST_F(Actuator, WhereAPodsLimitIsSharedOutNothingIsAskedFor) {
   actuator_->Step();
   EXPECT_THAT(Asked(), IsEmpty()) << "the API server would take it";
   EXPECT_THAT(Outcomes(), ElementsAre(AllOf(HasSubstr("7 failed"), HasSubstr("64Mi of 120Mi fit"))));
-  // A container of the owner's may exceed it with the others: it may be lowered.
+  // The owner's containers may exceed the pod's limit together; the limit may still be lowered.
   pod.pod_limits.memory = 100 * kMebibyte;
   cluster_.pods().Put(pod);
   Order(Memory(8, 50));
@@ -948,7 +950,7 @@ TEST_F(Actuator, ScalesUnlessAnAutoscalerDoes) {
   EXPECT_THAT(Outcomes(), ElementsAre("9 applied the workload's scale was set"));
 }
 
-// With another request the utilization, and so the number of replicas, would be another.
+// Another request would change the utilization, and with it the number of replicas.
 TEST_F(Actuator, ARequestThatAnAutoscalerScalesByStays) {
   cluster_.pods().Replace({TestPod(kPodA)});
   owners_.PutHpa({"shop", "web", "Deployment", "web", {{Resource::kMemory, ""}}});
@@ -1050,7 +1052,7 @@ TEST_F(Actuator, SetsNoReplicasBeforeScaledObjectsAreKnown) {
   EXPECT_THAT(Asked(), IsEmpty());
   EXPECT_THAT(actuator.TakeOutcomes().at(0).text,
               HasSubstr("ScaledObjects of the cluster are not known yet"));
-  owners.ReplaceScaledObjects({});  // there is no KEDA
+  owners.ReplaceScaledObjects({});  // the cluster has no KEDA
   now_s_ += 6;
   actuator.Step();
   EXPECT_THAT(Asked(), ElementsAre("scale shop/web 3"));

@@ -199,7 +199,8 @@ TEST(ResizePlan, ThePodKeepsItsQosClass) {
               HasSubstr("cpu.applies_to is request_only"));
 }
 
-// Whatever is set, the API takes it, the pod keeps its class, and planning again from it changes nothing.
+// For every amount: the API accepts the result, the pod keeps its class, and another plan from the result
+// changes nothing.
 RC_GTEST_PROP(ResizePlan, IsStable, ()) {
   Pod pod = TestPod();
   ContainerState& c = pod.containers[0];

@@ -38,7 +38,7 @@ TEST(StandingOrdersState, IsReadBackAndAnotherVersionIsRefused) {
   EXPECT_THAT(read.entries(), SizeIs(0));
 }
 
-// The first version saved names of jobs alone.
+// The first version stored the names of jobs alone.
 TEST(StandingOrdersState, OfTheFirstVersionIsRead) {
   std::string bytes;
   ByteWriter out(&bytes);

@@ -54,7 +54,7 @@ class StatusWriterTest : public ::testing::Test {
     out.steady_s = [this] { return now_s_; };
     return out;
   }
-  // What is sent within this time, looked at each second.
+  // Returns the requests within this time, with one step each second.
   std::vector<std::string> After(double seconds) {
     for (const double end = now_s_ + seconds; now_s_ < end;) {
       now_s_ += 1;
@@ -124,7 +124,8 @@ TEST_F(StatusWriterTest, KeepsItWhileNothingIsKnown) {
 TEST_F(StatusWriterTest, WhatOthersChangeIsWrittenAgain) {
   writer_.Put("Deployment", Workload());
   EXPECT_EQ(After(20).size(), 1U);
-  writer_.Put("Deployment", Workload("web", "u-1", "of the revision before"));  // kubectl rollout undo
+  // as after kubectl rollout undo
+  writer_.Put("Deployment", Workload("web", "u-1", "of the revision before"));
   EXPECT_THAT(After(500), IsEmpty());
   EXPECT_EQ(After(200).size(), 1U);
 }

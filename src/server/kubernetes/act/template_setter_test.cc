@@ -15,7 +15,7 @@ using Did = TemplateSetter::Did;
 
 constexpr int64_t kNow = 1'764'072'000;  // 2025-11-25T12:00:00Z
 
-// A managedFields entry that has the memory limit and request of the container app.
+// Returns a managedFields entry that has the memory limit and request of the container app.
 std::string Manager(const char* name, const char* operation, const char* time) {
   return StrCat(R"({"manager":")", name, R"(","operation":")", operation, R"(","time":")", time,
                 R"(","fieldsV1":{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":)",
@@ -24,7 +24,7 @@ std::string Manager(const char* name, const char* operation, const char* time) {
 
 class Template : public testing::Test {
  protected:
-  // A Deployment of 2 pods, all of which are as its template says.
+  // A Deployment of 2 pods, all of which match its template.
   struct Object {
     std::string labels = "{}", annotations = "{}", managers, strategy = R"("replicas":2)";
     std::string noted;  // of the pod template
@@ -59,7 +59,7 @@ class Template : public testing::Test {
     return TemplateSetter(std::move(options), &writer).Set(workload_, wishes);
   }
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
-  // Nothing is set, for this reason.
+  // Expects that nothing is set, for this reason.
   void ExpectNot(const std::vector<TemplateWish>& wishes, Did did, const std::string& why) {
     const TemplateSetter::Results results = Set(wishes);
     EXPECT_EQ(results.of.at(0).did, did);
@@ -139,7 +139,7 @@ TEST_F(Template, NeverDuringARolloutAndNotMoreOftenThanChangePeriod) {
   EXPECT_TRUE(Set({Memory(48)}).was_set);
 }
 
-// Its pods fail, but no rollout is under way: a raise has to come.
+// Its pods fail, but no rollout is under way, so a raise must not wait.
 TEST_F(Template, PodsThatFailAreNoRollout) {
   Object o;
   o.status =
@@ -181,7 +181,7 @@ TEST_F(Template, LeavesWhatNoNodeHasRoomFor) {
   app.container = "app";
   side.resource = app.resource = Resource::kCpu;
   side.amount = 5;
-  app.amount = 7;  // and half of it as request: of 8 cores none are left for that
+  app.amount = 7;  // half of it is the request, for which none of the 8 cores is left
   const TemplateSetter::Results results = Set({side, app});
   EXPECT_EQ(results.of.at(0).did, Did::kWaits);
   EXPECT_EQ(results.of.at(1).did, Did::kFailed);
@@ -264,7 +264,7 @@ TEST_F(Template, ReleasesToTheOwnersAmountsWithoutTheNote) {
       HasSubstr(
           R"("template":{"spec":{"containers":[{"name":"app","resources":{"requests":{"memory":"32Mi"},"limits":{"memory":"64Mi"}}}]}})"));
   (void)Asked();
-  // An order of another resource changes nothing of it.
+  // An order of another resource does not change the memory.
   TemplateWish cpu = Memory(std::nullopt);
   cpu.resource = Resource::kCpu;
   cpu.amount = 0.4;

@@ -31,7 +31,7 @@ std::string Review(std::string_view metadata, std::string_view resources) {
 constexpr std::string_view kResources =
     R"({"requests":{"cpu":"100m","memory":"32Mi"},"limits":{"cpu":"200m","memory":"64Mi"}})";
 
-// The operations of the patch; "": none.
+// Returns the operations of the patch; "" if there is none.
 std::string PatchOf(const PodAdmission& admission) {
   const size_t begin = admission.answer.find(R"("patch":")");
   if (begin == std::string::npos) return "";
@@ -85,7 +85,7 @@ TEST(Admission, WhatWasNotedIsTheOwnersAgain) {
                                   nullptr);  // its template is not known
   EXPECT_EQ(cluster.pods().Of({"shop", "deployment", "web", "app"})[0]->containers[1].owner_limits,
             (Amounts{0.2, std::nullopt}));
-  // The ratio is that of the owner, a quarter; and the note stays as it was.
+  // The ratio of a quarter is the owner's, and the annotation does not change.
   const std::vector<PodOrder> orders = {Order("app", Resource::kCpu, 0.8)};
   const std::string patch = PatchOf(AdmitPod(*review, orders, {}, {}));
   EXPECT_THAT(patch, HasSubstr(R"(requests/cpu","value":"200m")"));
@@ -119,7 +119,8 @@ TEST(Admission, WhatCannotBeIsLeftAsItIs) {
       R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u-1","allowed":true}})");
 }
 
-// The scheduler counts the requests of all containers: that of proxy, and that of app, which is half of its limit.
+// The scheduler counts the requests of all containers: the request of proxy, and the request of app, which is
+// half of its limit.
 TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
   const auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());
@@ -144,7 +145,7 @@ TEST(Admission, APodThatNoNodeHasRoomForIsLeftAsItIs) {
   EXPECT_EQ(WhyNotGiven(pod, "app", Resource::kCpu, orders, {2.5, std::nullopt}, {}), "");
 }
 
-// Else a pod that its template allows would not be created.
+// Without this a pod that its template allows would not be created.
 TEST(Admission, TheNamespacesRulesHold) {
   const auto review = ParsePodReview(Review("", kResources));  // with the sidecar: 110m, 32Mi of 200m, 64Mi
   ASSERT_TRUE(review.ok());
@@ -216,7 +217,7 @@ TEST(NamespaceRules, AreReadOfBothKinds) {
   EXPECT_EQ(BrokenRule(before, after, all), "shop/small: memory of container app: limit above 512Mi");
 }
 
-// It would not be created, and is not resized later.
+// The API server would refuse such a pod, and it is not resized later.
 TEST(Admission, ANewPodGetsWhatFitsInTheResourcesOfTheWholePod) {
   auto review = ParsePodReview(Review("", kResources));
   ASSERT_TRUE(review.ok());

@@ -27,7 +27,8 @@ TEST(QuotaReview, AnswersAreAdmissionReviews) {
 }
 
 TEST(QuotaReview, WarningsAreNoLongerThanTheApiServerPassesOn) {
-  std::vector<std::string> why(40, std::string(248, 'x') + "\xC3\xA4\xC3\xA4");  // "ä" would be cut in half
+  // the bound would cut "ä" in half
+  std::vector<std::string> why(40, std::string(248, 'x') + "\xC3\xA4\xC3\xA4");
   JsonTree tree;
   ASSERT_TRUE(tree.Parse(QuotaAnswer("u", true, why)).ok());
   size_t bytes = 0, warnings = 0;

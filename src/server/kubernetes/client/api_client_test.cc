@@ -19,7 +19,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// An API server that accepts some users, and a plugin: a script that prints the file token.json and counts its
+// An API server that accepts some users, and a plugin: a script that prints the file token.json and counts
+// its
 // runs.
 class PluginClient : public ServerFixture {
  protected:

@@ -23,13 +23,13 @@ using testing::HasSubstr;
 
 class ChildProcess : public testing::Test {
  protected:
-  // What a shell's script does; it is written by the test.
+  // Runs a shell script.
   absl::StatusOr<ChildOutput> RunScript(std::string_view script) {
     command_.path = dir_.Write("run", StrCat("#!/bin/sh\n", script));
     std::filesystem::permissions(command_.path, std::filesystem::perms::owner_all);
     return RunChild(command_, stopping_);
   }
-  // No child is left, not even as a zombie.
+  // Checks that no child is left, not even as a zombie.
   void TearDown() override {
     errno = 0;
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
@@ -82,7 +82,7 @@ TEST_F(ChildProcess, QuotesTheLastPartOfStandardError) {
 }
 
 TEST_F(ChildProcess, OneThatHangsIsKilledWithItsOwnChildren) {
-  command_.timeout = std::chrono::seconds(5);  // so that a busy machine starts it within
+  command_.timeout = std::chrono::seconds(5);  // long enough for a busy machine to start it
   const std::string pid_file = dir_.File("pid");
   const auto out = RunScript(StrCat("echo waiting >&2; sleep 600 & echo $! >", pid_file, "; wait"));
   EXPECT_TRUE(absl::IsDeadlineExceeded(out.status())) << out.status();
@@ -91,7 +91,7 @@ TEST_F(ChildProcess, OneThatHangsIsKilledWithItsOwnChildren) {
   pid_t grandchild = 0;
   std::ifstream(pid_file) >> grandchild;
   ASSERT_GT(grandchild, 0);
-  const auto is_running = [grandchild] {  // it may be a zombie for a moment, of the test's init
+  const auto is_running = [grandchild] {  // it may be a zombie for a moment, until init reaps it
     std::string state;
     std::ifstream stat(StrCat("/proc/", grandchild, "/stat"));
     stat >> state >> state >> state;

@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Credentials whose source is a function of the test, with a clock of the test.
+// Credentials whose source is a function of the test, with the test's clock.
 class CredentialsTest : public testing::Test {
  protected:
   Credentials::Fetch Fetch() {
@@ -33,7 +33,7 @@ class CredentialsTest : public testing::Test {
     const auto got = Get();
     return got.ok() ? (*got)->token : std::string(Message(got.status()));
   }
-  // Until the source has been asked that many times; once more is not waited for.
+  // Waits until the source has run `runs` times; it does not wait for one more.
   void AwaitRuns(int runs) {
     (void)Eventually([&] { return runs_ >= runs; });
     EXPECT_EQ(runs_, runs);
@@ -66,7 +66,7 @@ TEST_F(CredentialsTest, TheNextOneIsGotWhileTheClientsGoOn) {
   now_s_ += 839;
   EXPECT_EQ(Token(), "t1");
   EXPECT_EQ(runs_, 1);
-  now_s_ += 1;  // a minute before
+  now_s_ += 1;  // a minute before the expiry
   blocked_ = true;
   EXPECT_EQ(Token(), "t1");
   AwaitRuns(2);
@@ -109,11 +109,11 @@ TEST_F(CredentialsTest, ARefusalMakesOneRun) {
   const CredentialPtr first = *Get();
   now_s_ += 100;
   for (int i = 0; i < 20; ++i) {
-    credentials_.Refuse(first);  // each client that used it
+    credentials_.Refuse(first);  // by each client that used it
     EXPECT_EQ(Token(), "t2");
   }
   EXPECT_EQ(runs_, 2);
-  for (int i = 0; i < 20; ++i) {  // the server accepts none
+  for (int i = 0; i < 20; ++i) {  // the server accepts no token
     credentials_.Refuse(*Get());
     EXPECT_EQ(Token(), "t2");
   }
@@ -138,7 +138,7 @@ TEST_F(CredentialsTest, AClientThatIsStoppedWaitsNoLonger) {
   });
   EXPECT_TRUE(absl::IsUnavailable(Get().status()));
   stopper.join();
-  // The destructor stops the source, which would wait for ever.
+  // The destructor stops the source, which would otherwise wait for ever.
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-// As a live API server of 1.35 sends it, without what is not read.
+// As a live API server of 1.35 sends it, without the fields that are not read.
 constexpr std::string_view kPod = R"({
 "metadata":{"name":"web-0","namespace":"shop","uid":"u1","resourceVersion":"17","generation":3,
  "labels":{"app":"web","team":"blue"},
@@ -145,7 +145,7 @@ TEST(Objects, APodThatTheVpaHasChangedHasNotItsOwnersLimits) {
     return pod.resized;
   };
   EXPECT_TRUE(resized("Pod resources updated by web: container 0: cpu request, memory request, cpu limit"));
-  // As its admission controller writes it before there is a recommendation.
+  // As the VPA's webhook writes it before there is a recommendation.
   EXPECT_FALSE(resized("Pod resources updated by limit: container 0: "));
   EXPECT_FALSE(resized(""));
 }
@@ -162,7 +162,7 @@ TEST(Objects, Lists) {
   EXPECT_EQ(pods.size(), 2U);
   EXPECT_EQ(meta.resource_version, "9");
   EXPECT_EQ(meta.next, "abc");
-  // A list of metadata that is empty has null for its items.
+  // An empty list of metadata has null as its items.
   std::vector<OwnedObject> owned;
   ASSERT_TRUE(
       parser
@@ -330,7 +330,7 @@ TEST(Objects, SayWhatIsNone) {
     EXPECT_TRUE(absl::IsDataLoss(parser.ParseWatch<Pod>(text, meta, pod))) << text;
     EXPECT_TRUE(absl::IsDataLoss(parser.ParseList<Pod>(text, list, [](Pod&&) {}))) << text;
   }
-  // Wrong types count as missing.
+  // A value of a wrong type counts as missing.
   ASSERT_TRUE(parser
                   .ParseWatch<Pod>(
                       R"({"type":"ADDED","object":{"metadata":{"name":7,"labels":[],"ownerReferences":{}},
@@ -367,7 +367,7 @@ OwnedObject ReadOwned(const std::string& metadata) {
   return out;
 }
 
-// A label cannot ask for anything, but it may opt out; the safer of the two counts.
+// A label can opt out, but set nothing else. The safer of label and annotation counts.
 TEST(Objects, ALabelOptsOutAndDoesNothingElse) {
   const OwnedObject off =
       ReadOwned(R"("labels":{"tautline.dev/mode":"off","app.tautline.dev/mode":"observe","app":"web"},
@@ -385,7 +385,8 @@ TEST(Objects, ALabelOptsOutAndDoesNothingElse) {
             "settings are annotations");
 }
 
-// Whoever names a mode on a pod means it: silence would be a limit that was not to be set.
+// A mode on a pod is meant: if it were ignored without a message, a limit would be set against the will of
+// its author.
 TEST(Objects, APodOptsOutByLabelsAndAnnotationsAndSaysNothingElse) {
   ObjectParser parser;
   WatchMeta meta;
@@ -407,7 +408,7 @@ TEST(Objects, APodOptsOutByLabelsAndAnnotationsAndSaysNothingElse) {
   EXPECT_THAT(pod.refused[1], HasSubstr("tautline.dev/memory.upper=1GiB"));
 }
 
-// 120 workloads with 240 KB of annotations each took 45 MB.
+// 120 workloads with 240 KB of annotations each once took 45 MB.
 TEST(Objects, AnnotationsAreBounded) {
   const OwnedObject large = ReadOwned(StrCat(R"("annotations":{"tautline.dev/mode":"off","tautline.dev/x":")",
                                              std::string(240'000, 'x'), R"(","tautline.dev/split":")",
@@ -418,7 +419,7 @@ TEST(Objects, AnnotationsAreBounded) {
   EXPECT_THAT(large.refused[0], HasSubstr("beyond 16 KiB are not used"));
 }
 
-// Anybody who may create a pod may write any ownerReferences.
+// Anyone who may create a pod may write any ownerReferences.
 TEST(Objects, AnOwnerOfAnImpossibleNameIsNone) {
   const auto owner = [](const std::string& kind, const std::string& name) {
     const OwnedObject out =

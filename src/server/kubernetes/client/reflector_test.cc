@@ -26,7 +26,7 @@ std::string PodJson(const std::string& name, const std::string& version) {
                 R"("}})");
 }
 
-// An API server that answers from a list of answers, each once; then it is silent.
+// An API server that sends each answer of a list once, and then nothing.
 class Kubernetes : public ServerFixture {
  protected:
   struct Answer {
@@ -64,7 +64,7 @@ class Kubernetes : public ServerFixture {
     EXPECT_TRUE(client.ok()) << client.status();
     return *std::move(client);
   }
-  // Runs until everything was answered and one request more was made.
+  // Runs until every answer was sent and one more request has arrived.
   void RunReflector() {
     const size_t expected = state_->answers.size();
     Reflector<Pod> reflector(
@@ -98,7 +98,7 @@ class Kubernetes : public ServerFixture {
     lists_ = reflector.lists();
   }
 
-  // The handler's threads outlive no test, but its members.
+  // The handler's threads outlive the test's members, but not the test.
   struct State {
     std::mutex mutex;
     std::vector<Answer> answers;
@@ -208,7 +208,7 @@ TEST_F(Kubernetes, PausesAreDrawnSoThatClientsComeBackApart) {
   EXPECT_GT(std::set<std::chrono::milliseconds>(pauses_.begin(), pauses_.end()).size(), 10U);
 }
 
-// As behind a firewall that has forgotten the connection.
+// As behind a firewall that has dropped the connection.
 TEST_F(Kubernetes, AWatchWithoutAWordIsBegunAgainWithinHalfAMinute) {
   const ReflectorOptions defaults;
   EXPECT_LE(defaults.silence, std::chrono::seconds(30));

@@ -65,11 +65,11 @@ TEST_F(KubernetesComponentTest, AnApiServerThatIsAwayIsLoggedAndCounted) {
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_kubernetes_synced 0\n"));
   EXPECT_FALSE(run->cluster().synced());
   run->Stop();
-  run->Stop();  // again
+  run->Stop();  // a second call
 }
 
 TEST_F(KubernetesComponentTest, AnEmptyClusterIsInStepOnceItsListsAreRead) {
-  // Whole lists are empty; a watch ends at once.
+  // Lists are empty, and a watch ends at once.
   const auto server = HttpServer::Start({}, [](const HttpRequest& request) {
     if (request.parameter("watch") != nullptr) return JsonResponse(200, "");
     return JsonResponse(200, R"({"kind":"List","metadata":{"resourceVersion":"7"},"items":[]})");

@@ -19,7 +19,7 @@ using testing::Optional;
 
 const WorkloadName kAdvised{"shop", "deployment", "web", ""};
 constexpr std::string_view kAppJob = "shop/deployment/web/app", kLogJob = "shop/deployment/web/log";
-constexpr int kHours = 3;  // of usage, until there is a recommendation
+constexpr int kHours = 3;  // usage until there is a recommendation
 
 class Advice : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class Advice : public testing::Test {
     options.live.enforcement = brain::Enforcement::kAlways;
     return options;
   }
-  // Jobs that each use half a core and 48 MiB in these windows.
+  // Reports jobs that each use half a core and 48 MiB in these windows.
   void Use(const std::vector<std::string_view>& jobs, int windows = kHours * kWindowsPerHour) {
     for (; windows > 0; --windows, ++window_) {
       const Timestamp end = Timestamp::FromSeconds(int64_t{window_ + 1} * kWindowSeconds);
@@ -64,7 +64,7 @@ class Advice : public testing::Test {
     for (const ContainerStatus& container : *status) out.push_back(container.name);
     return out;
   }
-  // A Deployment named otherwise, whose pod has containers of these names.
+  // Adds a pod of another Deployment, with containers of these names.
   WorkloadName PutPodWith(const std::vector<std::string>& containers) {
     Pod pod = TestPod("api-5d4f8c7b9d-aaaaa");
     pod.owner_name = "api-5d4f8c7b9d";
@@ -182,7 +182,7 @@ TEST_F(Advice, AVpaHasTheRequests) {
   EXPECT_EQ(advice_.RequestsOf({"shop", "deployment", "web", "gone"}, false), Amounts());
 }
 
-// From the recommendation to the annotation at the API server, and its end.
+// From the recommendation to the annotation at the API server, until it is removed.
 TEST_F(Advice, TheAnnotationIsWrittenOnceThereIsARecommendationAndTakenAwayWithIt) {
   double now_s = 1000;
   std::vector<std::string> sent;

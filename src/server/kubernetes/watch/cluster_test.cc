@@ -80,7 +80,7 @@ TEST(Cluster, KnowsContainersByTheirIds) {
 
 TEST(Cluster, FollowsOwners) {
   Cluster cluster({});
-  // Before the ReplicaSet is known its name tells the Deployment.
+  // Until the ReplicaSet is known, its name tells the Deployment.
   Pod pod = TestPod("web-5d4f8c7b9d-aaaaa");
   cluster.pods().Replace({pod});
   EXPECT_THAT(NamesOf(cluster.pods().Of(kWeb)), ElementsAre("web-5d4f8c7b9d-aaaaa"));
@@ -112,7 +112,7 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
       << "what is not known of a Job with a minute in its name is a CronJob's";
   cluster.owners().Put("Job", {"shop", "import-20261125", "", ""});
   EXPECT_THAT(NamesOf(cluster.pods().Of(import)), ElementsAre("import-20261125-aaaaa", "import-x2x4z-aaaaa"));
-  // A label is set, changed and taken away.
+  // A label is set, changed and removed.
   two.program = "import";
   cluster.owners().Put("Job", two);
   EXPECT_EQ(cluster.pods().Of(import).size(), 3U);
@@ -122,7 +122,7 @@ TEST(Cluster, JobsOfOneProgramAreOneJob) {
   two.program = "";
   cluster.owners().Put("Job", two);
   EXPECT_THAT(NamesOf(cluster.pods().Of({"shop", "job", "by-hand", ""})), ElementsAre("by-hand-aaaaa"));
-  // Facts say the same, so that series from elsewhere have the name by which limits are set.
+  // The facts agree, so that series of other sources get the name by which limits are set.
   one.program = "nightly";
   cluster.owners().Put("Job", one);
   HeardReports heard;
@@ -180,7 +180,7 @@ TEST(Cluster, KnowsNodes) {
   EXPECT_THAT(cluster.nodes().Ready(), IsEmpty());
 }
 
-// Of all pods.
+// Returns the reports of all pods.
 HeardReports ReportsOf(const Cluster& cluster, bool starts = false) {
   HeardReports heard;
   ReportPods(cluster, Timestamp::FromSeconds(5), starts, heard);
@@ -243,7 +243,7 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   };
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_FALSE(left_out("app"));
-  pod.left_out.push_back("debugger-x2x4z");  // kubectl debug
+  pod.left_out.push_back("debugger-x2x4z");  // as by kubectl debug
   cluster.pods().Put(pod);
   EXPECT_TRUE(left_out("migrate"));
   EXPECT_TRUE(left_out("debugger-x2x4z"));
@@ -251,7 +251,7 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   EXPECT_FALSE(left_out("migrate"));
 }
 
-// Else what Tautline set would be taken for what the owner wants.
+// Without this, Tautline's own limit would be taken for the owner's.
 TEST(PodReports, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
   Pod resized = TestPod();
@@ -272,7 +272,7 @@ TEST(PodReports, WhatAWholePodMayUseIsTheLimitOfItsContainers) {
   EXPECT_THAT(ReportsOf(cluster).said, Contains(HasSubstr(StrCat("memory_limit_bytes ", 96 * kMebibyte))));
 }
 
-// Its owner's change is seen although the pod is resized at once.
+// A change by the owner counts even if the pod is resized at once.
 TEST(PodReports, AResizedPodKeepsTheLimitsOfItsOwner) {
   Cluster cluster({});
   cluster.pods().Replace({TestPod()});
@@ -320,7 +320,7 @@ container_oom_events_total{container="app",namespace="shop",pod="web-0"} 3)";
   EXPECT_THAT(heard.times_ms, ElementsAre(1700000000123, 5000, 5000, 5000, 5000, 5000));
 }
 
-// A kubelet may tell of a pod before the API server does, and old kernels of each processor.
+// A kubelet may report a pod before the API server does, and an old kernel reports each processor.
 TEST(UsageReports, AreOfPodsThatAreThereAndOfTheirContainersIds) {
   const std::string id(64, 'a');
   const std::string text = StrCat(

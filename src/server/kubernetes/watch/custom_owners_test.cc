@@ -84,7 +84,7 @@ TEST_F(CustomOwners, AreListedToTheEndAndAgainAfterAMinute) {
       << "discovery holds for longer";
 }
 
-// A new Rollout, of which the pods are seen first.
+// A new Rollout whose pods are seen first.
 TEST_F(CustomOwners, AreListedSoonerWhereOneIsMissing) {
   EXPECT_FALSE(reader_->IsListed("rollout"));
   Step();
@@ -194,7 +194,7 @@ TEST_F(CustomOwners, KindsBeyondTheMostAreSaidAndStayUnknown) {
   EXPECT_FALSE(reader_->IsSettled("rollout"));
 }
 
-// Anybody who may create a pod may write any ownerReferences.
+// Anyone who may create a pod may write any ownerReferences.
 TEST_F(CustomOwners, InventedKindsTakeNoPlaceOfOneThatIsListed) {
   Step();
   ASSERT_TRUE(reader_->IsListed("rollout"));

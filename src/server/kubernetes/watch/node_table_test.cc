@@ -21,7 +21,7 @@ Node NodeOf(const std::string& name, double cores, std::vector<std::pair<std::st
   return {name, {cores, 1024 * kMebibyte}, true, std::move(labels), std::move(taints)};
 }
 
-// A pod whose spec has these members, of a list.
+// Returns a pod, as parsed from a list, whose spec has these members.
 Pod PodWith(const std::string& spec) {
   ObjectParser parser;
   ListMeta meta;
@@ -163,7 +163,7 @@ TEST_F(Nodes, TheLargestIsOneThatThePodMayRunOn) {
             "8 by the largest node for its tolerations (small-2)");
   EXPECT_EQ(CpuFor(Affinity(Expression("pool", "NotIn", R"("gpu","large")"))),
             "8 by the largest node for node affinity pool not in (gpu, large) (small-2)");
-  // A pool without nodes now: of what it will have nothing is known.
+  // For a pool without nodes, the size of its future nodes is not known.
   EXPECT_EQ(CpuFor(R"("nodeSelector":{"pool":"empty"},)"), "64 by the largest node (gpu-1)");
   EXPECT_EQ(
       CpuFor(Affinity(R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["small-1"]}]})")),
@@ -249,7 +249,7 @@ TEST(NodeTable, TheGroupsWithTheMostNodesCountAndKeepTheirPlace) {
   EXPECT_EQ(table.GroupOf("n199-0"), "p199");
   EXPECT_EQ(table.GroupOf("n168-0"), "p168");
   EXPECT_EQ(table.GroupOf("n167-0"), "") << "one of those that are left out";
-  // One that grows takes no other's place.
+  // A group that grows does not displace another.
   for (int i = 0; i < 300; ++i) table.Put(NodeOf(StrCat("more-", i), 1, {{"pool", "p0"}}));
   EXPECT_EQ(table.GroupOf("n0-0"), "");
   table.Replace(nodes);

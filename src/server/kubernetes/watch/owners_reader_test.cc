@@ -30,7 +30,7 @@ class Owners : public testing::Test {
     reader_.Step([] { return false; });
     return std::exchange(asked_, {});
   }
-  // As it is found after a restart.
+  // Returns a resized pod as tautd finds it after a restart.
   static Pod Resized(const char* name = "web-5d4f8c7b9d-aaaaa") {
     Pod pod = TestPod(name);
     pod.resized = pod.resized_by_us = true;
@@ -74,7 +74,7 @@ TEST_F(Owners, NobodyIsAskedForWhatIsKnown) {
   EXPECT_EQ(reader_.last_error(), "");
 }
 
-// Anybody can write the annotation.
+// Anyone who may write the pod can write the annotation.
 TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
   const auto noted = [](const char* name) {
     Pod pod = Resized(name);
@@ -90,7 +90,7 @@ TEST_F(Owners, WhatIsNotedAtAPodIsComparedWithTheTemplate) {
   cluster_.pods().Put(noted("web-5d4f8c7b9d-aaaaa"));
   EXPECT_EQ(Container().owner_limits, (Amounts{0.2, 64 * kMebibyte}));
 
-  // Of a LimitRange, which a template does not have.
+  // Amounts of a LimitRange, which the template does not have.
   answer_ = std::string(
       R"({"kind":"ReplicaSetList","items":[{"spec":{"template":{"spec":{"containers":[{"name":"app"}]}}}}]})");
   Pod given = noted("web-5d4f8c7b9d-aaaaa");

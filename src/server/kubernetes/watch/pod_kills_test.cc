@@ -13,9 +13,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr int64_t kKillsNow = 1'770'095'106;  // seconds
+constexpr int64_t kKillsNow = 1'770'095'106;  // Unix time in seconds
 
-// A pod of the Job backup, of a watch's event. `status`: of its container "app" and of "fetch", which runs before.
+// Returns a watch event of a pod of the Job backup. `status`: of its container "app" and of "fetch", which
+// runs before.
 std::string JobPod(std::string_view type, std::string_view name, std::string_view phase,
                    std::string_view status) {
   return StrCat(
@@ -32,7 +33,7 @@ constexpr std::string_view kRunsNow =
     R"("containerStatuses":[{"name":"app","restartCount":0,"state":{"running":{}}}])";
 constexpr const char* kEndedAt = "2026-02-03T05:05:00Z";  // 6 s before kKillsNow
 
-// At one time.
+// Passes everything on with one time.
 class IngestIntake final : public WorkloadIntake {
  public:
   IngestIntake(Ingest& ingest, Timestamp now) : ingest_(ingest), now_(now) {}
@@ -56,7 +57,7 @@ class PodKills : public testing::Test {
     ASSERT_TRUE(parser.ParseWatch<Pod>(line, meta, pod).ok()) << line;
     meta.event == WatchEvent::kDeleted ? cluster_.pods().Remove(pod) : cluster_.pods().Put(pod);
   }
-  // As tautd passes them on; `all`: those that did not change, too.
+  // Passes pods on as tautd does; `all`: also pods that did not change.
   std::vector<OomSighting> PassOn(int second, bool all = false) {
     const Timestamp now = Timestamp::FromSeconds(kKillsNow + second);
     IngestIntake to(*ingest_, now);
@@ -94,7 +95,7 @@ TEST_F(PodKills, PodsThatEndAndAreDeletedAtOnceCountEach) {
   EXPECT_THAT(PassOn(0), IsEmpty());
   Watch(JobPod("MODIFIED", "backup-a", "Failed", Killed(kEndedAt)));
   Watch(JobPod("DELETED", "backup-a", "Failed", Killed(kEndedAt)));
-  Watch(JobPod("DELETED", "backup-b", "Running", Killed(kEndedAt)));  // only its last event says so
+  Watch(JobPod("DELETED", "backup-b", "Running", Killed(kEndedAt)));  // only its last event reports the kill
   Watch(JobPod("DELETED", "backup-c", "Failed", Killed(kEndedAt, "Error")));
   EXPECT_THAT(Times(PassOn(1)), ElementsAre(-6, -6));
   EXPECT_THAT(PassOn(61, true), IsEmpty());

@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 class Spread : public testing::Test {
  protected:
-  // So many windows in which db-0 uses this and the others 100 MiB and 0.2 cores.
+  // Adds `windows` in which db-0 uses these amounts, and the others 100 MiB and 0.2 cores.
   void Run(int windows, double cores, double mebibytes) {
     for (int i = 0; i < windows; ++i) {
       spread_.Observe("db", {{"db-0", {cores, mebibytes * kMebibyte}},

@@ -54,7 +54,7 @@ TEST(Vpa, IsReadAsTheServerSendsIt) {
   EXPECT_EQ(vpa.policies[1].max_allowed.memory, 1024 * kMebibyte);
 }
 
-// The updater scales limits by the ratio of the pod: a limit that is a target would be doubled.
+// The updater scales limits by the pod's ratio: if the limit itself were the target, it would be doubled.
 TEST(Vpa, OfALimitTheTargetIsTheRequestsShare) {
   const auto share = [](const Pod& pod, const Allocation& allocation, std::string_view container = "app") {
     const PodPtr pods[] = {std::make_shared<const Pod>(pod)};

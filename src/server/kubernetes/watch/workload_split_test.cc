@@ -25,7 +25,7 @@ Pod ReplicaOf(const std::string& name) {
   return out;
 }
 
-// A pod of the DaemonSet fluentd.
+// Returns a pod of the DaemonSet fluentd.
 Pod DaemonPod(const std::string& name, const std::string& node) {
   Pod out = TestPod(name);
   out.owner_kind = "DaemonSet";
@@ -48,7 +48,7 @@ Node InGroup(const std::string& name, const std::string& group) {
   return out;
 }
 
-// "shop/statefulset/db@0: db-0".
+// Returns "shop/statefulset/db@0: db-0" for each pod.
 std::vector<std::string> Places(const Cluster& cluster) {
   std::vector<std::string> out;
   cluster.pods().ForEach([&out](const PodPtr& pod, const WorkloadName& workload) {
@@ -137,7 +137,7 @@ TEST(WorkloadSplit, PodsOfADaemonSetAreOfTheirNodesGroup) {
                                            "shop/daemonset/fluentd@large: f-2", "shop/daemonset/fluentd: f-3",
                                            "shop/daemonset/fluentd: f-4"));
   cluster.nodes().Put(InGroup("n4", "small"));  // the pod was seen before its node
-  cluster.nodes().Put(InGroup("n2", "small"));  // another label
+  cluster.nodes().Put(InGroup("n2", "small"));  // the node has another label now
   EXPECT_THAT(Places(cluster), ElementsAre("shop/statefulset/db: db-0", "shop/daemonset/fluentd@small: f-1",
                                            "shop/daemonset/fluentd@small: f-2", "shop/daemonset/fluentd: f-3",
                                            "shop/daemonset/fluentd@small: f-4"));
@@ -145,7 +145,7 @@ TEST(WorkloadSplit, PodsOfADaemonSetAreOfTheirNodesGroup) {
   cluster.pods().Put(DaemonPod("f-1", "n1"));
   EXPECT_EQ(Places(cluster)[1], "shop/daemonset/fluentd@small: f-1") << "it outlives its node";
   Pod fresh = DaemonPod("f-9", "n2");
-  fresh.node.clear();  // not scheduled yet, as the webhook sees it
+  fresh.node.clear();  // not scheduled yet, as the webhook receives it
   EXPECT_EQ(WorkloadKey(cluster.pods().WorkloadOf(fresh)), "shop/daemonset/fluentd@small");
   cluster.splits().Put("DaemonSet", Annotated("fluentd", "none"));
   EXPECT_THAT(cluster.pods().GroupsOf({"shop", "daemonset", "fluentd", ""}), ElementsAre(""));
@@ -169,7 +169,7 @@ TEST(WorkloadSplit, NothingIsSyncedBeforeItIsKnownWhatIsSplit) {
   EXPECT_TRUE(other.synced());
 }
 
-// "StatefulSet/db@0 #1", of each pod.
+// Returns "StatefulSet/db@0 #1" for each pod.
 std::vector<std::string> OwnersOf(const Cluster& cluster) {
   HeardReports heard;
   ReportPods(cluster, Timestamp::FromSeconds(5), false, heard);
@@ -239,7 +239,7 @@ TEST_F(SplitActuator, AnOrderIsOfItsReplicaAlone) {
       << "the webhook gives it to the next db-0";
   EXPECT_THAT(actuator_->OrdersFor(ReplicaOf("db-1")), IsEmpty());
   script_.asked.clear();
-  // What another manager claims is of all of them.
+  // The claims of another manager apply to all groups.
   Vpa vpa;
   vpa.namespace_name = "shop";
   vpa.name = "db";
