@@ -30,7 +30,7 @@ bool Sets(const TaskRule& rule, LimitKind kind) {
 
 }  // namespace
 
-// ---- which tasks there are ----
+// ---- the tasks of the machine ----
 
 void Agent::Find(const NodeTime& now) {
   for (size_t i = 0; i < parts_.finders.size(); ++i) FindWith(i, now);

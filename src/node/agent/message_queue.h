@@ -32,7 +32,7 @@ struct QueuedMessage {
 // some, so that no sequence is used twice even if the disk lost the last ones.
 //
 // Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a
-// segment is full, by Sync and by the destructor, so a loss of power takes what the kernel had not written by
+// segment is full, by Sync and by the destructor. A loss of power takes what the kernel had not written by
 // itself (about 30 s). An incomplete tail is cut off; a damaged record ends its segment, and later segments
 // are still read. If the disk is full or not writable, messages wait in memory, behind those on disk and
 // within the same bound, until it works again.

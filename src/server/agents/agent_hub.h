@@ -137,7 +137,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::string_view placement_name() const override { return "agents"; }
   std::vector<PlacedMachine> Placement() const override;
 
-  // Returns the need by job, of one job or all: from the last window of each agent that was heard in the last
+  // Returns the need by job, of one job or all: from the last window of each agent that sent one in the last
   // hour. A job is absent if none of its tasks is probed or no need was found yet. A restart loses it until
   // the next window. O(agents + tasks).
   std::map<std::string, NeededMemory> MemoryNeeded(std::optional<std::string_view> of_job = {}) const;
@@ -184,7 +184,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   void TakeTasks(SessionId session, const taut::agent::v1::Tasks& tasks);
   bool TakeOom(Agent& agent, const taut::agent::v1::Oom& oom);
   bool TakeTierAct(Agent& agent, const taut::agent::v1::TierAct& act);
-  // ---- which reports are believed (agent_identity.cc) ----
+  // ---- trust in reports (agent_identity.cc) ----
   // Returns "" if the stream may use this name, else the reason. REQUIRES: mutex_.
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
   void CountUnbelieved(Agent& agent);

@@ -34,10 +34,11 @@ struct OrderedAmount {
 };
 
 // Returns request and limit for an ordered amount, by PlanAllocation. A container without a limit gets none,
-// since an added one could not be removed. FailedPrecondition with the reason if it is impossible: neither
-// request nor limit now, kRequestOnly in a Guaranteed pod, a static pod, a resize policy that restarts the
-// running container, more than `allocatable` of the pod's node, or a request that must stay while there is no
-// limit to set, or none that may differ from it.
+// since an added one could not be removed. FailedPrecondition with the reason if it is impossible:
+// - The container has neither request nor limit now.
+// - kRequestOnly in a Guaranteed pod, a static pod, or a resize policy that restarts the running container.
+// - The amount exceeds `allocatable` of the pod's node.
+// - The request must stay, and there is no limit to set or none that may differ from it.
 absl::StatusOr<ContainerResources> PlanResize(const Pod& pod, const ContainerState& container,
                                               const OrderedAmount& ordered,
                                               const std::optional<Amounts>& allocatable);

@@ -34,10 +34,9 @@ struct PodAdmission {
   std::string answer;  // an AdmissionReview, which always allows the pod
   bool changed = false;
 };
-// Applies orders to a new pod. An order changes nothing if PlanResize refuses it, if it exceeds
-// `largest_node` (with a request above every node the pod could not be scheduled), or if the pod would break
-// a rule of its namespace (it would not be created). The owner's amounts of a changed pod are stored in
-// kOwnersAnnotation.
+// Applies orders to a new pod. An order changes nothing in three cases: PlanResize refuses it, it exceeds
+// `largest_node`, or the pod would break a rule of its namespace. No node could run the pod then, or the API
+// server would refuse it. The owner's amounts of a changed pod are stored in kOwnersAnnotation.
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules);
 

@@ -20,8 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // An API server that accepts some users, and a plugin: a script that prints the file token.json and counts
-// its
-// runs.
+// its runs.
 class PluginClient : public ServerFixture {
  protected:
   struct State {

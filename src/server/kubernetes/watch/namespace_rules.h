@@ -32,9 +32,9 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
                        const RecommendedAmount& amount, Resource resource);
 
 // Returns how the containers of `after` together exceed the amounts of the whole pod (spec.resources), for
-// example "the memory limits of its containers together above 128Mi, the limit of the whole pod
-// (spec.resources)". "" if they do not, or exceed them no further than those of `before`. A container without
-// a limit counts with its request.
+// people. "" if they do not, or exceed them no further than those of `before`. A container without a limit
+// counts with its request. Example: "the memory limits of its containers together above 128Mi, the limit of
+// the whole pod (spec.resources)".
 std::string AbovePod(const Pod& before, const Pod& after);
 
 // Returns the rule that `after` breaks and `before` does not, for people: "shop/small: memory of container

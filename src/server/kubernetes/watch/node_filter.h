@@ -46,7 +46,7 @@ struct NodeFilter {
 
 // Reads the filter of a pod's spec. nullptr: the spec has no condition, so the pod may run on every node
 // without taints. A node that all terms name (as the DaemonSet controller writes them) is stored in
-// `pinned_node` and left out of the filter, so that the pods of a DaemonSet share one filter.
+// `pinned_node`. It is left out of the filter, so that the pods of a DaemonSet share one.
 std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string& pinned_node);
 // Reads a node with its labels and taints. Returns false if it has no metadata.
 bool ReadNode(JsonNode at, Node& node);

@@ -28,7 +28,7 @@ WorkloadPart PartOf(const ClusterNaming& naming, const WorkloadName& workload, s
 //   for memory, and whether they wait.
 // - `starts`: also the time of the last start of each running container.
 // For pods that have ended or are gone (PodChanges::TakePods), only their ends are reported, and only while
-// an OOM kill of theirs is news (OomWatch::kNewsMs).
+// an OOM kill of theirs is recent (OomWatch::kNewsMs).
 void ReportPods(const Cluster& cluster, Timestamp now, bool starts, WorkloadIntake& to);
 // Reports these pods alone, in the same way.
 void ReportPods(const Cluster& cluster, std::span<const PodPtr> pods, Timestamp now, bool starts,
