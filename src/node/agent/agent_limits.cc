@@ -225,8 +225,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
     lane.error.clear();
     // The first step remembers where the move began, for one log entry from there to the target.
     if (!lane.from.has_value()) lane.from = lane.mover.current();
-    // A quota may be rounded up: keep and report the value that the kernel has.
-    // forever.
+    // A quota may be rounded up: keep and report the value that the kernel has, or it would be written forever.
     const bool is_rounded = step.r == Resource::kCpu && task.rule->cpu == CpuStyle::kHard;
     lane.mover.Wrote(step.limit, now.steady_us,
                      is_rounded ? std::optional<LimitValue>(task.in_force.cpu_max_cores) : std::nullopt);

@@ -117,7 +117,6 @@ TEST(MostNeeded, IsAbsentWhereItIsNotKnownForTheWholeWindow) {
 
 // A change of memory.max, or readings that arrive too late, release the limit. Memory that is used after that
 // is not proof of a need.
-// needed for that.
 TEST(MostNeeded, IsCarriedOverAPauseForHalfAnHourAtMost) {
   Held p = Settled();
   const double before = *p.Window();

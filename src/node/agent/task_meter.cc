@@ -122,7 +122,6 @@ void TaskMeter::Add(const TaskReading& reading, int64_t steady_us, Timestamp at)
   memory_ = UsageIn(reading);
   EndLate(at);
   // Return before any mark is updated, so that the next rate covers this time too.
-  // this time.
   if (last_ && steady_us - last_->steady_us < options_.min_gap_us) return;
 
   bool gap = usage_ && reading.cpu_usage_us && TooLong(usage_->mark, now);

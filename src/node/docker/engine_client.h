@@ -44,7 +44,6 @@ absl::StatusOr<std::string> ChooseApiVersion(const EngineVersion& version);
 //   FailedPrecondition  not possible for this container
 //   DataLoss            the response is damaged or too long
 //   Internal            everything else
-//   Internal            everything else
 class EngineClient {
  public:
   static absl::StatusOr<std::shared_ptr<EngineClient>> Create(const EngineClientOptions& options);

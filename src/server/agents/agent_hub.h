@@ -137,9 +137,9 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::string_view placement_name() const override { return "agents"; }
   std::vector<PlacedMachine> Placement() const override;
 
-  // Returns the need by job, of one job or all: from the last window of each agent that sent one in the last
-  // hour. A job is absent if none of its tasks is probed or no need was found yet. A restart loses it until
-  // the next window. O(agents + tasks).
+  // Returns the need by job, of one job or all: from the last window of each agent that sent a message in the
+  // last hour. A job is absent if none of its tasks is probed or no need was found yet. A restart loses it
+  // until the next window. O(agents + tasks).
   std::map<std::string, NeededMemory> MemoryNeeded(std::optional<std::string_view> of_job = {}) const;
   AgentList Agents() const;
   AgentHubCounts counts() const;
