@@ -87,6 +87,7 @@ struct AgentHubCounts {
   double slowest_order_ms = 0, mean_order_ms = 0;
 };
 
+// One actuator for all agents. The first lines of this file have the rules for threads.
 class AgentHub final : public Actuator, public AgentListener, public PlacementSource {
  public:
   struct Options {

@@ -67,6 +67,8 @@ class KubernetesSource final : public JobSettingsSource {
     std::string state_dir;     // directory of the webhook's certificate
     DaemonLog* log = nullptr;  // must outlive the source
   };
+  // Creates the clients and watches of the configured kinds, but starts none. Returns the error of a client
+  // that cannot be created.
   static absl::StatusOr<std::unique_ptr<KubernetesSource>> Create(Options options);
   ~KubernetesSource() override { Stop(); }
 
@@ -83,10 +85,12 @@ class KubernetesSource final : public JobSettingsSource {
                            std::function<std::string(std::string_view group)> why_held);
   // Starts watches and threads. `control` must outlive Stop.
   absl::Status Start(ControlPlane* control);
+  // Stops all threads and waits for them. May be called again, and without Start.
   void Stop();
   // Lets another tautd change the cluster at once. Call after Stop and after the actuator's Stop.
   void ReleaseLease();
-  // Returns nullopt if the job is not a container of pods that exist now.
+  // Returns the job's container as in its template; nullopt if the job is not a container of pods that exist
+  // now.
   std::optional<TemplateContainer> ContainerOf(const Workload& job) const;
   // Returns the totals of a pod with the job's container; nullopt if there is none now, or jobs are whole
   // pods.
