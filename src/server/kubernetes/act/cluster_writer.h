@@ -43,6 +43,7 @@ class ClusterWriter {
   virtual double retry_after_s() const = 0;
 };
 
+// Writes through the API server. Not thread-safe.
 class ApiWriter final : public ClusterWriter {
  public:
   // `webhook`: name of the MutatingWebhookConfiguration for CheckReviewed.

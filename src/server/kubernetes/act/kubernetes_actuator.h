@@ -68,6 +68,7 @@ struct KubernetesActuatorCounts {
   uint64_t orders = 0;                              // limits in force: one for each job and resource
 };
 
+// The actuator of a cluster. The first lines of this file have the rules for threads.
 class KubernetesActuator final : public Actuator {
  public:
   struct Eviction {

@@ -157,7 +157,7 @@ absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerSt
                   StrCat("its template has no ", Name(resource),
                          " limit, and one that a pod has cannot be removed; a new pod has none"));
   }
-  // Admission does the same for a container that has only a limit.
+  // The API server does the same for a container that has only a limit.
   if (!out.request.has_value()) out.request = out.limit;
   return out;
 }

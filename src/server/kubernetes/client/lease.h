@@ -38,6 +38,7 @@ class LeaseStore {
   virtual absl::Status Write(const LeaseRecord& record, const std::string& time, bool is_taken) = 0;
 };
 
+// Reads and writes a Lease at the API server. Not thread-safe.
 class ApiLeaseStore final : public LeaseStore {
  public:
   ApiLeaseStore(std::unique_ptr<ApiClient> client, std::string name_space, std::string name)

@@ -51,6 +51,7 @@ namespace taut::server {
 // Returns the access to the configured cluster. Errors name the setting.
 absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 
+// Owns all clients, watches and threads of one cluster.
 class KubernetesSource final : public JobSettingsSource {
  public:
   // Kinds of objects whose annotations are settings and that get Events.

@@ -141,7 +141,7 @@ bool FieldOwners::KnowsScaledObjects() const {
   return scaled_objects_.listed;
 }
 
-// KEDA itself admits one ScaledObject per workload. If there are several, a paused one comes first.
+// KEDA itself accepts one ScaledObject per workload. If there are several, a paused one comes first.
 const KedaScaledObject* FieldOwners::ScaledObjectLocked(const std::string& workload) const {
   const auto of = scaled_objects_.by_workload.find(workload);
   if (of == scaled_objects_.by_workload.end()) return nullptr;
