@@ -280,7 +280,6 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
                                                   .memory_limit = task.in_force.memory_max_bytes,
                                                   .owner_memory = OwnersMemory(*task.rule, task.owner),
                                                   .since_us = now.steady_us,
-                                                  // the engine reported is counted now.
                                                   .ooms = task.ooms};
   if (kills > 0) OnLateOom(departed, kills, now);
   const Wakeup wakeup = task.group->oom_wakeup();

@@ -127,7 +127,6 @@ class GrpcUplink final : public Uplink {
     uint64_t ignored = 0;
     const std::lock_guard lock(mutex_);
     (void)!read(wake_fd_, &ignored, sizeof(ignored));
-    // forbidden.
     inbox_bytes_ = 0;
     // Reading pauses while the inbox is full. It resumes only under the hold: afterwards Start... is
     // forbidden.
@@ -323,7 +322,7 @@ class GrpcUplink final : public Uplink {
       auto kept = is_live_next ? std::nullopt : queue_->Next(sent_);
       if (kept) {
         sent_ = kept->sequence;
-        // no version of tautlet wrote it: skip it rather than stop the queue
+        // No version of tautlet wrote it: skip it rather than stop the queue
         if (!outgoing_.ParseFromString(kept->bytes)) continue;
         return true;
       }

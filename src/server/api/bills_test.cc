@@ -21,9 +21,8 @@ AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32
   AccountAmounts& cpu = e.of[0];
   cpu.usage = usage * brain::kMillicoreSecondsPerCoreHour;
   cpu.allocation = allocation * brain::kMillicoreSecondsPerCoreHour;
-  cpu.billed =
-      // the amount by windows is larger
-      std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;
+  // The amount by windows is larger.
+  cpu.billed = std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;
   cpu.windows = windows;
   cpu.windows_without_allocation = without;
   return e;

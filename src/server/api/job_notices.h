@@ -15,9 +15,9 @@ struct JobFacts {
   std::optional<OomSource> oom_source = {};
   std::optional<bool> knows_starts = {};  // a series has the start times of its tasks
   std::string collision = {};             // sources whose series have this job's name; "": only one
-  std::string cluster = {},
-              // its own, and that of a known job of the same workload without one; "": none
-      without_cluster = {};
+  // The cluster in the job's name, and the known job of the same workload without a cluster in its name. Both
+  // are "" if there is no such job.
+  std::string cluster = {}, without_cluster = {};
   std::string of_pods = {};   // a notice about its pods; "": none
   bool has_external = false;  // an external recommender is configured
 };

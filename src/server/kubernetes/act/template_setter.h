@@ -39,7 +39,7 @@ class TemplateSetter {
     double refused_retry_s = 600;
     // LimitRanges and ResourceQuotas of a namespace; none: unknown.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
-    // of the nodes on which its pods may run
+    // Returns the largest amounts among the nodes on which the workload's pods may run.
     std::function<Amounts(const WorkloadName& workload)> largest_node;
     std::function<std::string()> why_not;  // returns "" if the cluster may be changed now
   };

@@ -144,7 +144,7 @@ void KubernetesSource::PassOnSteering() {
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
   // Read before the labels: a change during the loop then differs from it and is passed on next time.
   steered_ = SteeringVersion();
-  // kept here, since the loop alone would not keep the view alive
+  // Kept here, since the loop alone would not keep the view alive.
   const std::shared_ptr<const FleetView> view = control_->view();
   for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Of(job.record->workload());
