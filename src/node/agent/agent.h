@@ -302,7 +302,7 @@ class Agent {
   MemoryGuard guard_;
   std::optional<MemoryNow> memory_now_;  // last reading; absent: no guard, or it could not be read
   int64_t guarded_us_ = INT64_MIN / 2, scored_us_ = INT64_MIN / 2;
-  // A threshold was passed too soon after the last reading; GuardAgain is due
+  // A threshold was passed too soon after the last reading; GuardAgain is due.
   bool is_guard_awaited_ = false;
   bool old_acts_reported_ = false;
   std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which is also the watch's key

@@ -153,7 +153,7 @@ std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const No
   const auto next = lane.mover.Next(cpu ? task.meter.cpu_cores() : task.meter.memory_bytes(),
                                     cpu ? std::nullopt : task.recent_peak(), now.steady_us);
   if (!next.has_value()) return Report(task, r, now), std::nullopt;
-  // Another program may have changed it: compare, then plan again with the new value
+  // Another program may have changed it: compare, then plan again with the new value.
   if (now.steady_us > task.compared_us) {
     CompareLimits(task, now);
     return PlanStep(task, r, now);

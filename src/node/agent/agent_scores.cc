@@ -82,7 +82,7 @@ void Agent::RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, i
   for (const auto& [process, owner] : left) {
     const std::optional<ProcessReading> facts = parts_.processes->Read(process.pid);
     if (!facts.has_value() || facts->id != process || facts->oom_score_adj != set) continue;
-    // It is no longer in a task: errors concern no one
+    // It is no longer in a task: errors concern no one.
     (void)parts_.processes->SetOomScoreAdj(process, owner);
   }
 }

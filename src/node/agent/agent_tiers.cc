@@ -66,7 +66,7 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
     return std::nullopt;  // tautd ordered it
   }
   if (kind != LimitKind::kMemoryHigh || task.rule->memory != MemoryStyle::kSoft) return value.owner;
-  // A move to the target is under way
+  // A move to the target is under way.
   if (task.of(Resource::kMemory).mover.target().has_value()) return std::nullopt;
   // Either tautd ordered it, or it is left from a throttle. A left-over one does not have the right ratio to
   // memory.max.

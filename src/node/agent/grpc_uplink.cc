@@ -322,7 +322,7 @@ class GrpcUplink final : public Uplink {
       auto kept = is_live_next ? std::nullopt : queue_->Next(sent_);
       if (kept) {
         sent_ = kept->sequence;
-        // No version of tautlet wrote it: skip it rather than stop the queue
+        // No version of tautlet wrote it: skip it rather than stop the queue.
         if (!outgoing_.ParseFromString(kept->bytes)) continue;
         return true;
       }

@@ -29,7 +29,7 @@ class MemorySource {
   // Registers thresholds of free memory at which wakeup_fd() becomes readable, where the kernel supports it
   // (cgroup v1). Takes effect with the next Read, and again when the group or its limit changes.
   virtual void Watch(std::vector<FreeThreshold> /*below*/) {}
-  // Readable (EPOLLIN) after a threshold was passed; < 0: not supported
+  // Readable (EPOLLIN) after a threshold was passed; < 0: not supported.
   virtual int wakeup_fd() const { return -1; }
   virtual void ClearWakeup() {}
 };

@@ -65,7 +65,7 @@ class MessageQueue {
   uint64_t messages() const { return messages_; }  // not acknowledged
   uint64_t bytes() const { return bytes_; }        // of these messages, with headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
-  // Dropped for the bound or lost to damage, since the queue was created
+  // Dropped for the bound or lost to damage, since the queue was created.
   uint64_t dropped() const { return state_.dropped; }
   uint64_t damaged_segments() const { return damaged_; }  // since Open
   // Why messages are not written to disk; "" if they are, or if the queue is in memory.

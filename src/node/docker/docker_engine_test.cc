@@ -159,7 +159,7 @@ TEST_F(DockerEngineTest, LimitsGoUpAndDownAndAway) {
     set(LimitKind::kCpuMax, kNone, 0);
     EXPECT_TRUE(task->SetLimit(LimitKind::kCpuWeight, kNone).ok());
     EXPECT_TRUE(absl::IsUnimplemented(task->SetLimit(LimitKind::kMemoryHigh, kMiB)));
-    // Docker requires 6 MB
+    // Docker requires 6 MB.
     EXPECT_TRUE(absl::IsInvalidArgument(task->SetLimit(LimitKind::kMemoryMax, kMiB)));
     // Restores the owner's values.
     for (const LimitKind kind : {LimitKind::kMemoryMax, LimitKind::kCpuMax, LimitKind::kCpuWeight}) {

@@ -322,7 +322,7 @@ void ActLog::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
   std::vector<std::string> notices;
   for (const AgentView& a : agents) {
     const auto known = agents_.emplace(a.name, false).first;
-    // False for a new one: after a restart known agents start as disconnected
+    // False for a new one: after a restart known agents start as disconnected.
     const bool was = known->second;
     known->second = a.connected;
     if (was == a.connected) continue;

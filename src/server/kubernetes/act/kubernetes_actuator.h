@@ -343,7 +343,7 @@ class KubernetesActuator final : public Actuator {
 
   const Options options_;
   Cluster* const cluster_;
-  // Used by the thread that calls Step, as all members below up to the mutex
+  // Used by the thread that calls Step, as all members below up to the mutex.
   const std::unique_ptr<ClusterWriter> writer_;
   Evictor evictor_;
   TemplateSetter templates_setter_;

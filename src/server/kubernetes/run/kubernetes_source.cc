@@ -170,7 +170,7 @@ void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
 // samples.
 void KubernetesSource::PassOnPods() {
   std::optional<Timestamp> all_passed_on;
-  // Steady time since which the pods are listed and their groups are not known
+  // Steady time since which the pods are listed and their groups are not known.
   std::optional<double> pods_since;
   while (true) {
     {
@@ -190,7 +190,7 @@ void KubernetesSource::PassOnPods() {
       all_passed_on = time;
       ReportPods(cluster_, time, starts, *intake_);
       passed_on_ = true;
-      // The others are in the full report; only this list has pods that are gone
+      // The others are in the full report; only this list has pods that are gone.
       std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });
     }
     ReportPods(cluster_, changed, time, starts, *intake_);

@@ -37,7 +37,7 @@ struct Toleration {
 // The conditions of a pod on its nodes.
 struct NodeFilter {
   std::vector<std::pair<std::string, std::string>> selector;
-  // A node has to meet one of them; absent if no affinity is required
+  // A node has to meet one of them; absent if no affinity is required.
   std::optional<std::vector<NodeTerm>> terms;
   std::vector<Toleration> tolerations;
   std::string where;  // selector and terms for people: "nodeSelector pool=small"; "" if there are neither

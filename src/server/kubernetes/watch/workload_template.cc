@@ -215,7 +215,7 @@ std::string TemplateApply(const WorkloadName& workload, const WorkloadTemplate& 
   json.BeginObject();
   json.Field("name", workload.name);
   json.Field("namespace", workload.namespace_name);
-  // The server answers 409 if another has changed the object meanwhile
+  // The server answers 409 if another has changed the object meanwhile.
   json.Field("resourceVersion", of.resource_version);
   json.EndObject();
   json.Key("spec");
