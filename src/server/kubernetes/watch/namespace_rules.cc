@@ -84,8 +84,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
-  // Keeping the ratio, a bound on the request scales up to a bound on the limit by 1 / share, and a bound on
-  // the limit scales down.
+  // Request and limit per unit of the amount. The request, which is the smaller one, has to reach the
+  // minimum, and the limit must not exceed the maximum.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;

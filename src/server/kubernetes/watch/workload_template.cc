@@ -33,8 +33,8 @@ constexpr GitOpsMark kGitOpsMarks[] = {
     {"labels", "kustomize.toolkit.fluxcd.io/name", "Flux"},
     {"labels", "helm.toolkit.fluxcd.io/name", "Flux"},
 };
-// The field managers of GitOps tools. Argo CD has one because its label app.kubernetes.io/instance is also
-// Helm's, and proves nothing.
+// The field managers of GitOps tools. They identify an Argo CD that tracks objects by
+// app.kubernetes.io/instance, a label that Helm sets as well.
 constexpr GitOpsMark kGitOpsManagers[] = {
     {"", "argocd-controller", "Argo CD"},
     {"", "argocd-application-controller", "Argo CD"},
