@@ -77,7 +77,7 @@ struct CellJob {
   // limits of production tasks must fit into the capacity, and so must the reservations of all tasks.
   CellAmounts limit = {}, reservation = {};
   std::vector<CellConstraint> constraints;  // all must hold
-  // attribute of the domains to spread over; a domain gets at most max_per_domain tasks
+  // Attribute of the domains to spread over; a domain gets at most max_per_domain tasks.
   uint32_t spread_key = kNoAttribute;
   uint32_t max_per_domain = 0;   // > 0 if spread_key is set
   uint32_t max_per_machine = 0;  // 0: any number

@@ -74,7 +74,7 @@ class CellAutoscaler {
     CellAmounts limit = {};
   };
   struct Decision {
-    // tasks that the kernel killed in the window for exceeding their limit; they lose their machine
+    // Tasks that the kernel killed in the window for exceeding their limit; they lose their machine.
     uint32_t kills = 0;
     std::optional<CellAmounts> limit;  // new limit; absent: unchanged
   };
@@ -168,7 +168,7 @@ class CellSimulation {
   int64_t now_ = 0;
   size_t input_ = 0;  // next event of the workload
   EventHeap ends_;    // kTaskEnd: of a task, kServiceEnd: of a job
-  // by step; each queue is in order of time, since every step takes a constant time
+  // By step. Each queue is in order of time, since every step lasts equally long.
   std::array<std::deque<Due>, kSettleSteps> settles_;
   int64_t pass_at_ = kNoEnd, last_pass_ = -1;
   int64_t drain_at_ = kNoEnd;

@@ -67,7 +67,7 @@ class MachineScores {
 
  private:
   struct Need {
-    // required from what is free of reservations, and of production's limits
+    // Amounts required from capacity that is free of reservations, and of production's limits.
     double need[2][kMaxCellResources];
     int view = 0;  // index of the row of `need` that is scored
     const uint8_t* satisfied = nullptr;

@@ -26,7 +26,7 @@ struct MadeCellEventsOptions {
   double daily_cycle = 0.3;  // the arrival rate peaks at 1 + this times its mean; [0, 1]
   // Per machine; 0 days: never.
   double failure_days = 60, repair_h = 2;  // means of exponential distributions
-  // machines take turns: drained for notice_min, then down for maintenance_min
+  // Machines are serviced in turn: drained for notice_min, then down for maintenance_min.
   double maintenance_days = 28, maintenance_min = 30, notice_min = 15;
   // The autoscaler sets limits to the reservation plus a margin. For jobs known from earlier runs it does so
   // at submission, for others a day later. Later limits deviate from that by about change_sigma.

@@ -41,7 +41,7 @@ std::string_view EndName(size_t end);
 // A row of an event table: an event of a task or of a whole job.
 struct TraceEvent {
   int64_t time_us = 0;  // 0: before the trace
-  uint64_t place = 0;   // position of the row, for reports
+  uint64_t place = 0;   // position of the row, for reports; orders events of the same time
   uint32_t job = 0, task = kWholeJob;
   float cpu_cores = kAbsent, memory_bytes = kAbsent;  // request of the task; kAbsent: not in the row
   TraceEventKind kind = TraceEventKind::kSubmit;

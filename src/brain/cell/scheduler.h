@@ -165,7 +165,7 @@ class CellScheduler {
   std::vector<uint32_t> queue_[kCellTiers];
   uint64_t all_pending_ = 0;
   std::vector<uint8_t> submitted_;  // by job
-  // by task: number of the last pass that preempted it; empty until the first preemption
+  // By task: number of the last pass that preempted it; empty until the first preemption.
   std::vector<uint32_t> preempted_in_;
   std::vector<uint8_t> finished_;  // by task; empty until the first end
   std::vector<CellMove> moves_;

@@ -89,10 +89,11 @@ class QuotaRequests {
   // Drops an ended request.
   void Forget(uint64_t id);
 
-  // Sets the use of all jobs as measured at `now`; jobs that are absent no longer count. kPartial: some
-  // sources of usage may be missing, so no request ends because its job is not measured.
+  // Completeness of a measurement. kPartial: some sources of usage may be missing, so no request ends because
+  // its job is not measured.
   enum class Use : uint8_t { kWhole, kPartial };
-  // O(n log n) for n jobs, plus a recount of all requests.
+  // Sets the use of all jobs as measured at `now`; jobs that are absent no longer count. O(n log n) for n jobs,
+  // plus a recount of all requests.
   void SetUse(std::span<const JobUse> jobs, Timestamp now, Use what = Use::kWhole);
   // Applies another quota to the same requests and use. Returns the errors of Make; then nothing changes.
   absl::Status ChangeQuota(QuotaSpec spec);

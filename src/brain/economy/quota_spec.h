@@ -18,8 +18,8 @@ namespace taut::brain {
 struct QuotaRow {
   std::string tier, resource;
   int64_t nominal = 0;  // own quota
-  // Most that it may use beyond its own quota (a cohort: beyond its groups' own); absent: all
-  // that the cohort above has.
+  // Most that it may use beyond its own quota (a cohort: beyond its groups' own); absent: all that the cohort
+  // above has.
   std::optional<int64_t> borrowing_limit = std::nullopt;
   // Most of its own quota that the cohort above may lend while it is unused; absent: all. The rest is
   // exclusive.

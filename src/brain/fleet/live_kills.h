@@ -37,7 +37,8 @@ class LiveKills {
   // Returns, by job, memory limits that Tautline has lowered and that an actuator other than agents applies.
   // Tasks that grow towards such a limit get more before they are killed, up to the owner's limit. O(jobs).
   std::vector<std::pair<JobId, double>> LoweredLimits() const;
-  // Raises the job's memory limit because a task will reach `bytes` before the next decision.
+  // Raises a memory limit that Tautline has lowered, at most to the owner's, because a task will reach `bytes`
+  // before the next decision.
   void TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& out);
   // Takes in kernel peaks at the end of `window`. No cut goes below a peak during four half-lives of the
   // moving window. A peak at the limit is ignored: it shows what the kernel reclaimed, not what the task

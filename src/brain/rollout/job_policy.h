@@ -27,7 +27,7 @@ struct MaintenanceWindow {
 
 // Size and duration of trials.
 struct CanarySettings {
-  double share = 0.1;             // of the tasks, at least one, never all
+  double share = 0.1;             // share of the tasks on trial; at least one task, never all
   double hours = 24;              // minimum duration of a trial
   double min_task_windows = 100;  // ... and minimum task-windows of its tasks
   // A trial fails if its tasks exceed the rest's share of windows at the limit by more than this.
