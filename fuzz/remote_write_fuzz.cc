@@ -19,8 +19,8 @@ void Require(bool holds) {
 
 constexpr int64_t kNowMs = 1'700'000'400'000;
 
-// The first letter of a metric selects its kind, so that the fuzzer reaches all kinds; then come the built-in
-// rules.
+// The first letter of a metric selects its kind, so that the fuzzer reaches all kinds. The built-in rules
+// precede them.
 server::MappingRules Rules() {
   using enum server::SeriesKind;
   std::vector<server::MappingRule> rules = server::BuiltinRules();

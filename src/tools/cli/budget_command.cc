@@ -74,7 +74,7 @@ std::string OneHolder(const Json& row) {
   return out;
 }
 
-// Two lines each: what, and why.
+// Returns two lines per entry: the change and its reason.
 std::string LedgerText(const Json& page) {
   std::string out;
   for (const Json& e : ItemsAt(page, "entries")) {

@@ -105,7 +105,8 @@ TEST(DaemonTextTest, WholeMachinesAreSaidToBeInNoSum) {
   EXPECT_THAT(FleetText({{"whole_machines", 0}}), Not(HasSubstr("machines use")));
 }
 
-// A tilde marks it in the table and in the sums of lines; the note says what it is, and until when.
+// A tilde marks a provisional recommendation in the table and in the sums of lines. The note explains it and
+// gives its end.
 TEST(DaemonTextTest, AProvisionalRecommendationIsMarkedEverywhere) {
   Json job = JobRow("web"), later = JobRow("later");
   for (const auto& [row, at] : {std::pair{&job, 1790000400}, {&later, 1790001000}}) {
@@ -408,7 +409,7 @@ TEST(JsonTextTest, YamlQuotesWhatCouldBeSomethingElse) {
             "- a: 2\n");
 }
 
-// Requests are the bill: savings say that they are of them, and limits are a detail.
+// The bill is of requests: the text names savings of requests, and the limits are a detail.
 TEST(DaemonText, SavingsOfRequestsAreNamed) {
   const Json requests = {{"jobs", 2}, {"owner", 4}, {"now", 4}, {"would_be", 1.5}, {"limit_would_save", 6}};
   Json page = Json::parse(R"({"total": 1, "jobs": [{"name": "web", "mode": "observe", "tasks": 2, "ooms": 0,

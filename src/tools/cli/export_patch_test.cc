@@ -246,7 +246,7 @@ TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
   EXPECT_THAT(text, Not(HasSubstr("17 of 18")));
 }
 
-// Requests are what a cluster bills: they come first, and each field is beside what it was.
+// Requests come first, because a cluster bills them. Each field is beside its old value.
 TEST(ExportPatch, TheCommentOfAKnownContainerHasItsRequestFirst) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["container"] = Json::parse(

@@ -81,7 +81,7 @@ class Fetch {
   std::optional<WindowId> through() const { return through_; }
 
  private:
-  // The first of each metric that is mapped tells.
+  // Notes if a mapped metric has kills. The first series of each metric is sufficient.
   void NoteKind(std::span<const LabelView> labels) {
     const std::string_view metric = LabelValue(labels, kMetricNameLabel);
     if (csv_.knows_kills() || metrics_.contains(metric)) return;
@@ -186,7 +186,7 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   if (!rules.ok()) return rules.status();
   absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> history = OpenSource(args, *plan);
   if (!history.ok()) return history.status();
-  // An unreachable server is said before a file is made.
+  // Reports an unreachable server before a file is created.
   absl::StatusOr<Timestamp> now = (*history)->ServerTime();
   if (absl::IsUnavailable(now.status())) return now.status();
   // VictoriaMetrics has no clock either while it hides the newest samples; the read below repeats other

@@ -1,4 +1,4 @@
-// A fed cell: what a receiver makes of it, and that it is the same for the same seed.
+// Tests of a fed cell: the receiver's view of it, and the same samples for the same seed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Shapes by hand, and that nonsense is told what is wrong with it.
+// Tests of shapes: values worked out by hand, and the errors of invalid texts.
 #include "tools/dev/shape.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ struct EconomyTable {
   std::vector<std::string> head;  // a '\n' where a terminal may break the line
   std::vector<std::vector<std::string>> rows;
 };
-// One row per policy: what is sold, used and earned below the reserved tiers.
+// Returns one row per policy: amounts sold, used and earned below the reserved tiers.
 EconomyTable EconomyPolicyTable(const EconomyResult& result, const brain::PriceSheet& sheet);
 // One row per policy and tier, and one per reserved tier: promised and kept shares.
 EconomyTable EconomyTierTable(const EconomyResult& result, const brain::PriceSheet& sheet);

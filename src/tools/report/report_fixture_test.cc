@@ -1,4 +1,4 @@
-// The made-up replay.
+// The synthetic replay of the report's tests.
 #include "tools/report/report_fixture.h"
 
 #include <algorithm>

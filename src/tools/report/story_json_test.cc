@@ -1,4 +1,5 @@
-// Stories: the packed heatmap unpacks to what went in, long ones are added up, limits keep their steps.
+// Tests of stories: the packed heatmap unpacks to its input, long ones are added up, and limits keep their
+// steps.
 #include "tools/report/story_json.h"
 
 #include <cmath>

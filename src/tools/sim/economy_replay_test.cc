@@ -134,7 +134,8 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_EQ(result.reserved[200][0], 8 * core);
 }
 
-// The 31st of January is kept and the first half of the 1st of February is not: only what ran of that is credited.
+// The promise of 31 January is kept, that of the first half of 1 February is not. Credits cover only the jobs
+// that ran in that half.
 TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
   const int32_t first = 30 * kWindowsPerDay, second = first + kWindowsPerDay, end = second + kWindowsPerDay;
   Add(0, 0, first, end, 8, [=](int32_t w) { return w >= second && w < second + 144 ? 0.875 : 0.25; });
@@ -175,7 +176,7 @@ TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   EXPECT_EQ(Run().capacity[0], 5000 * kWindowSeconds);
 }
 
-// The future is known: 12 of 24 hours are not 90 %. The seller of what no one has bought has 2 of 10 to sell.
+// The future is known, and 12 of 24 hours are not 90 %. The seller of unsold capacity has 2 of 10 to sell.
 TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });

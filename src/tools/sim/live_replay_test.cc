@@ -51,7 +51,7 @@ LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair p
   return replayed;
 }
 
-// A fleet that lives through the cell has in each window what `limit_of` says as the limit that was replayed.
+// Checks a fleet that runs through the cell: in each window its limit is the one of the replay, by `limit_of`.
 template <typename LimitOf>
 void ExpectTheSame(const brain::Cell& cell, size_t jobs, const brain::LiveSettings& settings,
                    LimitsOfLanes& replayed, uint64_t& compared, LimitOf limit_of) {

@@ -191,8 +191,8 @@ TEST(MachineHistories, WithoutHistoryTheReservationCountsAndWithLittleTheLimit) 
   EXPECT_EQ(load->PeakWith(2, 0)[0], 2000 + 3000);
 }
 
-// Whatever comes and goes: what a machine's tasks need is what they need on a machine to which they came alone, at
-// most their limits; of machine-max no less with a task more.
+// The need of a machine's tasks does not depend on earlier tasks of the machine. It is at most their limits,
+// and machine-max does not fall with one task more.
 RC_GTEST_PROP(MachineHistories, WhatIsTakenAwayIsGone, ()) {
   static MadeDays source = UsageOf(6, 600, [](uint32_t j, int32_t w) {
     return (w / 50 + static_cast<int32_t>(j)) % 5 == 0 ? -1.0 : Noise(j, w);

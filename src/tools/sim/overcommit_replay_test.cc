@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kNone = -1;
 
-// Tasks of limit 10 over so many days; usage a wave of its own each day.
+// Returns tasks of limit 10 over `days` days; usage has a different wave each day.
 PlacedTasks Tasks(size_t tasks, int days) {
   PlacedTasks placed;
   placed.windows = static_cast<size_t>(days * kWindowsPerDay);

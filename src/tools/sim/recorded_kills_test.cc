@@ -1,4 +1,4 @@
-// OOM kills that a trace has recorded: what they do to the recommenders and to the scores.
+// Tests of OOM kills in a trace: their effect on the recommenders and on the scores.
 #include <cmath>
 
 #include "gmock/gmock.h"

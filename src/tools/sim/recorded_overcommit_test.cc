@@ -9,7 +9,8 @@
 namespace taut::tools {
 namespace {
 
-// Job j has one task; its usage of CPU by window comes from a function, negative: no row. Limits are 10.
+// A trace in which job j has one task. A function returns its CPU usage by window; negative: no row. Limits
+// are 10.
 class Trace final : public DaySource {
  public:
   using Usage = std::function<double(uint32_t job, int32_t window)>;

@@ -97,8 +97,8 @@ TEST(RecordedSoftMemory, TasksThatStayGiveWhatMadeMachinesGive) {
   EXPECT_EQ(recorded->recorded.without_capacity, uint64_t{kTraceDays} * kWindowsPerDay);
 }
 
-// Two tasks of 400 MiB on a machine of 1,000, which has 700 for two days: one goes, and comes back with the
-// memory. By "limit" alone they might use 4 GiB.
+// Two tasks of 400 MiB run on a machine of 1,000, which has 700 for two days. One is killed, and restarts when
+// the memory is back. By "limit" alone they might use 4 GiB.
 TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
   const auto steady = [](int32_t) { return 400.0; };
   MadeDays source = JobsUsing({steady, steady});
@@ -137,7 +137,7 @@ TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
                          "2 task with a limit above the capacity of any machine"));
 }
 
-// A task that moves takes its wait along; the machine that it comes to has its limit more until the next horizon.
+// A task that moves keeps its wait. The new machine has the task's limit in addition until the next horizon.
 TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
   constexpr int32_t kill = 5 * kWindowsPerDay + 60, move = kill + 2;
   MadeDays source =
@@ -159,7 +159,7 @@ TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(kills, (std::map<std::string, uint64_t>{{"hard a", 1}, {"machine-max a", 1}}));
   const SoftMemoryScore& soft = result->worlds[1];
-  // Two windows of its ten minutes; on b there is room at once, for its limit came with it.
+  // Two windows of its ten minutes are lost. On b there is room at once, because its limit moved with it.
   EXPECT_EQ(soft.total().lost_windows, 2U);
   EXPECT_EQ(result->recorded.moves, 1U);
   // From its coming to the end of the horizon b has 300 MiB and the newcomer's 2 GiB.
@@ -169,7 +169,7 @@ TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
   EXPECT_EQ(soft.horizons, 2U * 2 + 6);  // a has no tasks from day 6 on
 }
 
-// A job that comes with a machine of its own in the middle of a horizon has its limit until the next.
+// A job that arrives with a new machine in the middle of a horizon has its limit until the next horizon.
 TEST(RecordedSoftMemory, AMachineThatComesHasTheLimits) {
   constexpr int32_t comes = 6 * kWindowsPerDay + 100;
   MadeDays source =

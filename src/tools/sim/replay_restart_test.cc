@@ -1,4 +1,4 @@
-// The replay with feedback: a task over its memory limit dies and comes back.
+// Tests of the replay with feedback: a task over its memory limit is killed and restarts.
 #include <optional>
 #include <vector>
 

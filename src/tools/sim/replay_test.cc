@@ -194,7 +194,7 @@ ReplayOptions AllPolicies() {
 
 using Key = std::tuple<brain::PolicyPair, Resource, uint32_t>;
 
-// The limits in force as the change events tell them.
+// Returns the limits in force, from the change events.
 class Ledger {
  public:
   explicit Ledger(const std::vector<LimitChange>& changes) {
@@ -249,7 +249,7 @@ DayScore ScoreByHand(const JobDay& day, const LaneResult& lane, const Ledger& le
 
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * (std::abs(a) + std::abs(b)); }
 
-// Whoever has the usage and the change events comes to the same table.
+// The usage and the change events together give the same table.
 RC_GTEST_PROP(Replay, TheChangeEventsTellTheWholeTable, ()) {
   MadeDays days;
   FillCell(days, 8, 7, *rc::gen::arbitrary<uint64_t>());
@@ -354,7 +354,7 @@ std::string BytesOf(const ReplayOutcome& o) {
 }
 
 TEST(Replay, IsTheSameToTheBitOnAnyNumberOfThreads) {
-  // TBB starts no more threads than there are cores unless told to.
+  // TBB starts no more threads than there are cores, except on request.
   const tbb::global_control five(tbb::global_control::max_allowed_parallelism, 5);
   for (Feedback feedback : {Feedback::kNone, Feedback::kOomRestart}) {
     std::string expected;

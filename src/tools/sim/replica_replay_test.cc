@@ -1,4 +1,4 @@
-// Replays small enough to work out by hand, and what the forecast is for.
+// Tests of replays small enough to work out by hand, and of the use of the forecast.
 #include "tools/sim/replica_replay.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// Decides what it is given, step by step.
+// Returns the given counts, step by step.
 class Scripted final : public brain::ReplicaPolicy {
  public:
   explicit Scripted(std::vector<int> counts) : counts_(std::move(counts)) {}
@@ -155,7 +155,7 @@ TEST(ReplicaReplay, ShedsOrQueues) {
   EXPECT_DOUBLE_EQ(score->max_delay_s, 90);  // 3 wait for 2 a minute
   EXPECT_DOUBLE_EQ(score->delay_s, 90 + 30);
   EXPECT_EQ(score->overloaded_steps, 2);
-  EXPECT_EQ(*queueing.seen[2].load, 3);  // what waits is load
+  EXPECT_EQ(*queueing.seen[2].load, 3);  // waiting work counts as load
 }
 
 TEST(ReplicaReplay, TheWarmUpIsNotMeasured) {
@@ -173,7 +173,7 @@ TEST(ReplicaReplay, TheWarmUpIsNotMeasured) {
   EXPECT_EQ(ReplayReplicas(series, options, again).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Days with a steep morning, an evening and noise: what a season can teach.
+// Days with a steep morning, an evening and noise, so that a season can be learnt.
 LoadSeries Days(int days, uint64_t seed) {
   LoadSeries out{"made", 0, 60, {}};
   Rng rng(seed);

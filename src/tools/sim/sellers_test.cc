@@ -22,7 +22,7 @@ TEST(QuantileAmount, BatchSixtyOfAHundred) {
   EXPECT_EQ(QuantileAmount(std::vector<double>{kNoNumber}, 0.99), std::nullopt);
 }
 
-// sold 50 + 80 on 100; A wants 50 while B and C use 60: A gets 40.
+// 50 + 80 are sold on 100; A requests 50 while B and C use 60, so A gets 40.
 TEST(Obtainable, AGetsForty) {
   EXPECT_EQ(Obtainable(100, 60, 50), 40);
   EXPECT_EQ(Obtainable(100, 40, 50), 50);

@@ -1,4 +1,4 @@
-// Budget of a tier of a replayed pool: a day of 10,000 jobs that ask for twice what there is, on one core.
+// Budget of a tier of a replayed pool: a day of 10,000 jobs that request twice the capacity, on one core.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -124,7 +124,8 @@ TEST_F(TierSimulationTest, TheNewestIsReclaimedAndRunsAgain) {
   EXPECT_EQ(run->Totals().ran_steps, 8);
 }
 
-// 11 of 100 have to come back: the large one goes, and the newer small ones stay, since there is room for them.
+// 11 of 100 must be returned: the large job is stopped, and the newer small ones stay, since there is room for
+// them.
 TEST_F(TierSimulationTest, ThoseThatNeedNotGoStay) {
   higher = {0, 11, 0};
   asked = {{0, 2, 10, 1}, {0, 2, 80, 1}, {0, 2, 5, 1}, {0, 2, 5, 1}};
@@ -206,8 +207,8 @@ TEST_F(TierSimulationTest, NothingIsSoldBeyondTheQuota) {
   EXPECT_THAT(decisions[1].reason, HasSubstr("\"team\" has 0.01 cores left of the 0.02 cores asked for"));
 }
 
-// Seeded random tiers: what runs fits into what the higher tiers leave, what is sold covers it, the totals are
-// those of the lines, and the seller that knows the future keeps every promise.
+// Checks seeded random tiers. Running jobs fit into the rest of the higher tiers, and sales cover them. Totals
+// are those of the lines, and the seller that knows the future keeps every promise.
 TEST(TierSimulationProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
   Rng rng(5);
   for (int round = 0; round < 120; ++round) {

@@ -52,7 +52,7 @@ enum class Role : uint8_t {
 };
 constexpr size_t kRoles = static_cast<size_t>(Role::kEvent) + 1;
 
-// A column's role and, for a number, what one is in the units of CellModel.
+// A column's role; for a number also its unit in terms of CellModel.
 struct Column {
   Table table;
   std::string_view name;
@@ -117,8 +117,8 @@ std::optional<brain::CellTier> TierOf(Table table, std::string_view text) {
   return std::nullopt;
 }
 
-// Puts events as they stand in their files among submissions, which come in any order: a file's events that are
-// out of order stay so, for CheckCellWorkload to tell.
+// Merges events of files with submissions, which may have any order. Events of a file keep their order, even a
+// wrong one, because CheckCellWorkload reports it.
 void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brain::CellEvent>& submissions) {
   std::ranges::stable_sort(submissions, {}, &brain::CellEvent::time_ms);
   std::vector<brain::CellEvent> all;

@@ -194,7 +194,7 @@ TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {
   std::vector<std::string> events;
   for (const brain::CellEvent& e : workload.events)
     events.push_back(StrCat(e.time_ms, " ", Name(e.kind), " ", e.id));
-  // The limit of b stands behind a later event in its file.
+  // The limit of b follows a later event in its file.
   EXPECT_THAT(events, ElementsAre("0 submit 3", "10000 submit 1", "20000 submit 2", "15500 limit 1",
                                   "30000 submit 0", "60000 drain 1"));
   EXPECT_EQ(workload.amounts[workload.events[3].amounts], (brain::CellAmounts{2000, int64_t{1} << 29}));

@@ -1,4 +1,4 @@
-// Each CSV format: what becomes of its rows, and of rows that are wrong.
+// Tests of each CSV format: the result of its rows, and of rows that are wrong.
 #include <gmock/gmock.h>
 
 #include <map>

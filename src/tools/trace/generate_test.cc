@@ -1,4 +1,4 @@
-// The made-up cell: the same bytes for the same seed, and the habits it promises.
+// Tests of the generated cell: the same bytes for the same seed, and the promised habits.
 #include "tools/trace/generate.h"
 
 #include <algorithm>
@@ -154,7 +154,7 @@ TEST(Generate, RefusesWhatCannotBe) {
   EXPECT_EQ(Check({.start_s = 100}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(WriteGeneratedCsv({.jobs = 1, .days = 1}, "/nonexistent/cell.csv").ok());
   EXPECT_FALSE(WriteGeneratedGoogle2019({.jobs = 1, .days = 1}, {}, "/nonexistent/a/b").ok());
-  // A full disk is told when the file is closed.
+  // Close reports a full disk.
   EXPECT_EQ(WriteGeneratedCsv({.jobs = 1, .days = 1}, "/dev/full").code(),
             absl::StatusCode::kResourceExhausted);
 }

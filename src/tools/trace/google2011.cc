@@ -1,5 +1,5 @@
-// The Google 2011 cell trace (clusterdata-2011-2): task_usage, with task_events and job_events for what is
-// known of jobs, and machine_events for a sink that takes machines.
+// The Google 2011 cell trace (clusterdata-2011-2). The reader uses task_usage, task_events and job_events for
+// jobs, and machine_events for a sink that accepts machines.
 #include <string>
 
 #include "fmt/format.h"

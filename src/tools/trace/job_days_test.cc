@@ -1,4 +1,4 @@
-// JobDayStore: what becomes of rows, in which order they come, in memory or spilled.
+// Tests of JobDayStore: the result of rows in any order, in memory or spilled.
 #include "tools/trace/job_days.h"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
       {.task = 1, .seconds = 60, .memory_mean = 5.0F, .memory_limit = 10.0F, .oom_kills = 1},
       {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 2},
       {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 3},
-      // None, the same, and not said.
+      // No kill, and an unknown number of kills.
       {.task = 0, .memory_mean = 5.0F, .memory_limit = 20.0F, .oom_kills = 0},
       {.task = 2, .memory_mean = 5.0F},
       {.task = 3, .memory_mean = 5.0F, .oom_kills = 1},  // the job's limit
@@ -115,7 +115,7 @@ TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   EXPECT_THAT(days[0].kills,
               ElementsAre(TaskKills{WindowId{0}, 1, 4, 10.0F}, TaskKills{WindowId{0}, 3, 1, 20.0F}));
   EXPECT_EQ(days[0].kills_told, 3U);
-  EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // what it used most
+  EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // its highest usage
                                          TaskKills{WindowId{1}, 1, 1, kAbsent}));
   EXPECT_EQ(Fold(2, {rows.rbegin(), rows.rend()}), days) << "in any order";
   // Through the temporary file, too.

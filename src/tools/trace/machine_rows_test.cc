@@ -53,7 +53,7 @@ class MachineRowsTest : public ::testing::Test {
     }
     return out;
   }
-  // "from cores bytes" of each change; "-" where it is out of the cell.
+  // Returns "from cores bytes" of each change; "-" while the machine is out of the cell.
   std::string Capacities(const std::string& machine) {
     std::string out;
     for (const brain::MachineCapacity& c : sink_.recorded.capacities(sink_.recorded.Number(machine)))

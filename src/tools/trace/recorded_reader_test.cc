@@ -1,4 +1,4 @@
-// Event tables in their published columns: the cell and the figures that they give, and what is wrong in them.
+// Tests of event tables in their published columns: the resulting cell and figures, and wrong rows.
 #include "tools/trace/recorded_reader.h"
 
 #include <algorithm>
