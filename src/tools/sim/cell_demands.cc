@@ -144,6 +144,7 @@ class TaskPredictions {
     for (const Task& task : tasks_) means[task.row].last = std::max(means[task.row].last, task.last);
     for (uint32_t number = 0; number < tasks_.size(); ++number) {
       Mean& mean = means[tasks_[number].row];
+      // A task without usage in the job's last hour has ended, and its prediction would be of the past.
       if (tasks_[number].last.index <= mean.last.index - kPresence) continue;
       mean.sum += predictors_[predictor]->Predict(number);
       ++mean.tasks;

@@ -47,6 +47,7 @@ class Runner {
     CompactionRuns out;
     brain::SchedulerOptions scheduler = options_.compaction.scheduler;
     scheduler.scoring = options_.variant.scoring;
+    // The whole cell is packed before impossible jobs are removed, so that its pending tasks include theirs.
     out.packed = Pack(cell_, scheduler);
     const uint64_t jobs = cell_.jobs.size(), tasks = cell_.tasks();
     out.softened = brain::SoftenLargeJobs(cell_);
@@ -58,6 +59,7 @@ class Runner {
       run.experiment = experiments_[at_];
       const absl::Status done = RunOne(run);
       if (stopped_) break;
+      // An experiment that does not fit the cell is reported as not run. Only the base is required.
       if (!done.ok() && (at_ == 0 || !absl::IsFailedPrecondition(done))) return done;
       if (!done.ok()) run.not_run = Message(done);
       out.runs.push_back(std::move(run));
@@ -83,6 +85,7 @@ class Runner {
     compaction.scheduler.loads = variant->loads.get();
     std::vector<std::unique_ptr<Part>> parts;
     for (brain::CellModel& model : variant->parts) parts.push_back(std::make_unique<Part>(std::move(model)));
+    // One turn is a trial of one part, so that an experiment with many parts and few trials uses all threads.
     const size_t trials = compaction.trials, turns = trials * parts.size();
     std::vector<absl::StatusOr<uint32_t>> needed(turns, absl::StatusOr<uint32_t>(0U));
     size_t done = 0;
@@ -98,6 +101,7 @@ class Runner {
     run.result.trials.resize(trials);
     for (size_t i = 0; i < turns; ++i) {
       if (!needed[i].ok()) return needed[i].status();
+      // Parts share no machines, so a trial needs the sum over the parts.
       run.result.trials[i % trials] += *needed[i];
     }
     for (const auto& part : parts) run.result.tasks += part->index.tasks();

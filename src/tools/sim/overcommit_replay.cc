@@ -48,6 +48,7 @@ class OvercommitReplay {
           break;
         }
       }
+      // The score precedes the observation of window i, because a prediction may use only windows before it.
       if (i >= warmup && i > 0 && i % every == 0 && i + horizon <= placed_.windows) Score(i, horizon);
       ObserveWindow(placed_, machines_, i, predictors_);
     }
@@ -169,6 +170,7 @@ double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, 
       usage += std::min(series.usage[i], series.limit[from]);
       measured_limit += series.limit[from];
     }
+    // A sum over few tasks would be a peak too low, so tasks with half of the limits must have usage.
     if (measured_limit <= 0 || measured_limit < limit / 2) continue;
     ++measured;
     peak = std::max(peak, usage);

@@ -88,6 +88,7 @@ class ReplicaReplay {
     const bool measured = now_s - series_.start_s >= options_.warmup_s;
     pool_.FinishStarts(static_cast<double>(now_s));
     const std::optional<double> load = series_.At(i);
+    // Decisions use the offered load: the load of this step and the backlog from before it.
     const double waiting = backlog_;
     if (load.has_value()) Process(*load, measured);
     if (measured) {
@@ -295,6 +296,7 @@ std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& ser
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step) {
   if (policy == "clairvoyant") {
+    // The gate does not apply to the clairvoyant policy, the reference of the others.
     ReplicaReplayOptions free = options;
     free.managed.reset();
     return ReplayReplicas(series, free, *NewClairvoyantPolicy(series, free), on_step);

@@ -185,6 +185,7 @@ void TierSimulation::Fit(const PoolAmounts& free) {
     if (together && !state.runs) Resume(i);
     if (!together) (state.runs ? running : rest).push_back(i);
   }
+  // After the jobs that fit together, running ones precede stopped ones: a resumption never displaces them.
   for (const size_t i : running) {
     if (Within(Sum(kept, state_[i].ask), free)) {
       Plus(kept, state_[i].ask);
