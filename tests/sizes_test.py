@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No source, function, class or list of parameters of src/ is above its bound and larger than tools/sizes.txt says."""
+"""No source, function, class or list of parameters of src/ is above both its bound and its size in tools/sizes.txt."""
 import pathlib
 import sys
 

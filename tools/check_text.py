@@ -27,7 +27,7 @@ RULES = [
 ]
 
 
-# Where words.txt applies: not in tests, whose names are sentences.
+# Files that words.txt applies to: not tests, whose names are sentences.
 WORDS_IN = re.compile(r"(?:src|docs|web/app/src|proto|packaging|dev$|[A-Z]+\.md$)")
 NOT_WORDS_IN = re.compile(r"_test\.|_bench\.|_fixture\.|control_story\.h|store_subject\.h")
 

@@ -103,7 +103,7 @@ def test_batch_dies_and_production_lives(stage, m, story):
 
 
 def test_a_kill_of_the_kernels_is_told_as_the_groups(stage, m, story):
-    """Without tiers.guard.kill the kernel kills."""
+    """The kernel kills if tiers.guard.kill is not set."""
     m.c.start_daemon()
     m.start_agent("throttle: true")
     before = m.batch.oom_kills

@@ -110,7 +110,7 @@ def test_an_operator_confirms_the_clock(stage, story):
 
 
 def test_the_copy_brings_back_what_was(stage, story):
-    # As docs/operate/backup.md says.
+    # These are the steps of docs/operate/backup.md.
     for log in ("-wal", "-shm"):
         pathlib.Path(f"{story.store}{log}").unlink(missing_ok=True)
     shutil.move(f"{story.store}.before-clock", story.store)

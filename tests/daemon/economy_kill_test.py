@@ -220,7 +220,7 @@ def test_usage_money_and_requests_come_in_over_kills(stage, story, request):
         f"usage was written: {story.feeder.at - story.feeder.start}")
     for client in clients:
         client.end()
-    # The last kill may have cut off the newest windows: those after them close what came before.
+    # The last kill may have lost the newest windows; the windows after them close the earlier ones.
     until = story.feeder.at + 3 * WINDOW
     while story.feeder.at < until:
         story.feeder()

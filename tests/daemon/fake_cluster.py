@@ -198,7 +198,7 @@ class Cluster:
         with self.lock:
             begin, self.seconds = self.seconds, self.seconds + self.scrape_seconds
             lines = []
-            # By time, as usage arrives: with all samples of one pod first, windows would close before the others are read.
+            # Samples are sent by time: with all samples of one pod first, windows would close before the others are read.
             for second in range(begin, self.seconds, STEP):
                 at = (self.start + second) * 1000
                 for name in self.pods:

@@ -1,7 +1,7 @@
 """Workloads whose pods differ, in a real cluster: groups of a StatefulSet and a DaemonSet, and nodes that a pod may run on.
 
-Of a StatefulSet with tautline.dev/split: ordinal each replica is a job, which is resized in place by its own order, and whose next pod
-gets that from the webhook. Pods of a DaemonSet are jobs by a label of their nodes. What a pod may have is what the largest node has that its
+With tautline.dev/split: ordinal, each replica of a StatefulSet is a job, which is resized in place by its own order, and whose next pod
+gets that from the webhook. Pods of a DaemonSet are jobs by a label of their nodes. A pod may use the size of the largest node that its
 nodeSelector and tolerations allow. It takes some seven minutes: usage counts after its five-minute window.
 """
 import json

@@ -30,7 +30,7 @@ PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 SYSTEMD_MIB = 512  # its files lie in memory
 KERNEL_PACKAGE = "linux-image-cloud-amd64"  # depends on the newest kernel's
-# In the order of their dependencies; 9p is not in this kernel.
+# Modules in the order of their dependencies; 9p is not in this kernel.
 MODULES = ("virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci failover net_failover virtio_net "
            "zsmalloc lzo lzo-rle zram").split()
 
