@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The path with symbolic links followed as far as it exists: two outputs that do not exist yet compare, too.
-// Absolute: of a relative path whose first piece does not exist nothing would be followed.
+// Returns the path with its symbolic links resolved as far as it exists, so that two future outputs compare.
+// It is made absolute first, because a relative path without an existing first piece would stay unresolved.
 fs::path ResolvedPath(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -22,7 +22,7 @@ fs::path ResolvedPath(const std::string& path) {
   return error ? absolute : target;
 }
 
-// Devices and pipes may be written by several options.
+// Returns true for devices and pipes, which several options may write.
 bool IsSpecial(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

@@ -1,4 +1,4 @@
-// The files that a verb writes, checked before its work begins.
+// The files that a command writes, checked before its work begins.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ struct NamedPath {
   std::string path;         // empty: not written
 };
 
-// InvalidArgument if an output is one of the inputs, lies in a directory that is read and exists there, or is
-// another output: by the file, not by its name.
+// Returns InvalidArgument if an output is one of the inputs, exists in a directory that is read, or is another
+// output. Files are compared by identity, not by name.
 absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const std::string> inputs);
 
-// FailedPrecondition with the option, if it is a report and this program has no page for it.
+// Returns FailedPrecondition with the option, if `report` has a path and this program has no page.
 absl::Status CheckPageOf(const NamedPath& report);
 
-// OutputFile::Open with the option in the error; null for an empty path.
+// Calls OutputFile::Open and adds the option to its error. Returns null for an empty path.
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenOutput(const NamedPath& output);
 
 }  // namespace taut::tools

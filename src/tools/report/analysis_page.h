@@ -9,7 +9,8 @@
 
 namespace taut::tools {
 
-// `title`: what was analysed. `usage`, `events`: null where the trace has none; REQUIRES: one of them.
+// Returns the document. `title` names the analysed input. `usage` or `events` is null if the trace has none.
+// REQUIRES: one of them is not null.
 Document AnalysisDocument(std::string_view title, const TraceAnalysis* usage, const EventsReport* events);
 
 }  // namespace taut::tools

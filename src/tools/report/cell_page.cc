@@ -11,7 +11,7 @@
 namespace taut::tools {
 namespace {
 
-// "never" where fewer of them got so far.
+// Returns the quantile of the delays, or "never" if fewer jobs have got that far.
 FigureValue Seconds(std::vector<float>& values, uint64_t of, double q) {
   if (of == 0) return {};
   const std::optional<double> value = brain::DelayQuantile(values, of, q);
@@ -70,7 +70,8 @@ DocumentTable EvictionTable(brain::CellTotals& totals) {
   return out;
 }
 
-// Of each tier the share of jobs that have got so far, over the time since they came.
+// Returns a chart of the share of each tier's jobs that have got that far, over the time since their
+// submission.
 DocumentChart DelayChart(std::string title, brain::CellTotals& totals,
                          std::vector<float> brain::CellTierTotals::*delays) {
   DocumentChart chart{std::move(title),
@@ -143,7 +144,7 @@ DocumentTable RunsTable(std::vector<CellRun>& runs) {
   return out;
 }
 
-// Of the highest tier: how long its jobs wait; and what is left waiting.
+// Returns the waiting times of the highest tier's jobs, and the number of pending tasks.
 Sentence AnswerOf(brain::CellTotals& totals) {
   Sentence out;
   uint64_t pending = 0;

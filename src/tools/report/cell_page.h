@@ -1,4 +1,4 @@
-// Simulations of a cell as a report: tables by tier, delays, and how full the cell was over time.
+// Simulations of a cell as a report: tables by tier, delays, and utilization over time.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct CellPage {
   std::vector<brain::CellResource> resources;
 };
 
-// The first run in full, all of them side by side. Reorders delays.
+// Returns the document: the first run in full, and all runs side by side. Reorders the delays in `runs`.
 Document CellDocument(const CellPage& page, std::vector<CellRun>& runs);
 
 }  // namespace taut::tools

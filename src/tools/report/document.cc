@@ -11,7 +11,7 @@ namespace taut::tools {
 namespace {
 
 constexpr int kFigureDigits = 12, kPointDigits = 5, kTimeDigits = 12;
-constexpr size_t kMostPoints = 1000;  // of a line
+constexpr size_t kMostPoints = 1000;  // per line
 constexpr std::string_view kForms[] = {"text", "count", "number", "share", "seconds", "time"};
 constexpr std::string_view kLines[] = {"solid", "dashed", "stacked"};
 
@@ -64,7 +64,8 @@ int DigitsOf(const ChartAxis& axis) {
   return axis.form.form == FigureForm::kTime ? kTimeDigits : kPointDigits;
 }
 
-// The points that are drawn: of a long line each n-th, and none without a place on a logarithmic axis.
+// Returns the drawn points of a line: each n-th of a long one, without points that a logarithmic axis cannot
+// show.
 ChartSeries Drawn(const ChartSeries& series, const ChartAxis& x, const ChartAxis& y) {
   ChartSeries out{series.name, series.line};
   const size_t every = series.x.size() / kMostPoints + 1;

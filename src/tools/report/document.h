@@ -30,11 +30,11 @@
 
 namespace taut::tools {
 
-// How the page writes a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
+// Form in which the page writes a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
 enum class FigureForm : uint8_t { kText, kCount, kNumber, kShare, kSeconds, kTime };
 struct Form {
   FigureForm form = FigureForm::kText;
-  std::string unit = {};  // "cores"; "" where the form says it, or there is none
+  std::string unit = {};  // "cores"; "" if the form implies it, or there is none
   int decimals = -1;      // -1: about two digits
 };
 inline Form CountForm(std::string unit = {}) { return {FigureForm::kCount, std::move(unit), -1}; }
@@ -42,7 +42,7 @@ inline Form NumberForm(std::string unit = {}) { return {FigureForm::kNumber, std
 inline Form ShareForm(int decimals = -1) { return {FigureForm::kShare, {}, decimals}; }
 inline Form SecondsForm() { return {FigureForm::kSeconds, {}, -1}; }
 
-// monostate: not known, or none. NaN is the same.
+// A text or a number. monostate or NaN: not known, or none.
 using FigureValue = std::variant<std::monostate, std::string, double>;
 
 struct Figure {
@@ -63,7 +63,7 @@ struct DocumentTable {
 struct ChartAxis {
   std::string name;
   Form form;
-  bool logarithmic = false;  // points that are not > 0 are left out
+  bool logarithmic = false;  // points not above 0 are left out
 };
 enum class ChartLine : uint8_t { kSolid, kDashed, kStacked };
 struct ChartSeries {
@@ -75,7 +75,7 @@ struct ChartSeries {
 struct DocumentChart {
   std::string title;
   ChartAxis x, y;
-  std::vector<ChartSeries> series = {};  // those without points are left out
+  std::vector<ChartSeries> series = {};  // series without points are left out
   bool empty() const;
 };
 
@@ -93,7 +93,7 @@ using DocumentPart = std::variant<std::string, DocumentTable, DocumentChart, Doc
 struct DocumentSection {
   std::string title;
   std::vector<DocumentPart> parts = {};
-  // A chart without points is left out.
+  // Adds a chart; leaves it out if it has no points.
   void Add(DocumentChart chart) {
     if (!chart.empty()) parts.emplace_back(std::move(chart));
   }
@@ -102,19 +102,20 @@ struct DocumentSection {
 };
 
 struct Document {
-  std::string command;  // that makes such a report: "taut analyze"
+  std::string command;  // command that makes such a report: "taut analyze"
   std::string title;
   bool clock_is_unix = false;
   Sentence answer = {};
   std::vector<std::string> notes = {};
   std::vector<DocumentSection> sections = {};
 
-  // A note for each line of `text` that is not empty, without the semicolon that goes on with the next one. A page
-  // shows notes that begin with "PARTIAL" above all.
+  // Adds a note for each non-empty line of `text`, without a semicolon at its end. A page shows notes that
+  // begin with "PARTIAL" above all others.
   void AddNotes(std::string_view text);
 };
 
-// Deterministic. Figures of tables have 12 significant digits, points of charts 5.
+// Returns the JSON of the document; equal documents have equal JSON. Figures of tables have 12 significant
+// digits, points of charts 5.
 std::string DocumentJson(const Document& document);
 
 }  // namespace taut::tools

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMostChartPoints = 600;
 constexpr size_t kMostBills = 200;
 
-// Lines of a terminal as one: a word that is cut at the end of a line is whole again.
+// Joins lines of a terminal. A word that is cut at the end of a line becomes whole again.
 std::string OneLine(std::string_view text) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) {
@@ -28,7 +28,8 @@ std::string OneLine(std::string_view text) {
   return out;
 }
 
-// The texts of the terminal, in which money is exact and shares have their sign. `unit_of`: of others, by head.
+// Returns a table of the terminal's texts, in which money is exact and shares have their sign. `unit_of`
+// returns the unit of another column by its head.
 template <typename UnitOf>
 DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
   DocumentTable out;
@@ -44,7 +45,7 @@ DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
   return out;
 }
 
-// Means over groups of measured steps, so that a line has few enough points.
+// Returns a line of means over groups of measured steps, so that it has few enough points.
 template <typename Value>
 ChartSeries LineOf(std::string name, ChartLine kind, const EconomyResult& result, const Value& value) {
   const size_t steps = result.measured.size();
@@ -80,7 +81,7 @@ DocumentChart LinesChart(const EconomyResult& result, const EconomyPolicy& polic
   return chart;
 }
 
-// The policy that earns most without knowing the future.
+// Returns a sentence about the policy with the highest earnings among those that do not know the future.
 Sentence AnswerOf(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const auto earned = [&](const EconomyPolicy& policy) {
     return SumsBelow(policy, result.tiers).strict_net.micros;

@@ -1,4 +1,4 @@
-// A replayed pool as a report: the tables of its policies and tiers, and the four lines over time.
+// A replayed pool as a report: the tables of its policies and tiers, and four lines over time.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace taut::tools {
 
-// `groups`: names, by number; `title`: what was replayed.
+// Returns the document. `groups` has the names by number; `title` names the replayed input.
 Document EconomyDocument(const EconomyResult& result, const brain::PriceSheet& sheet,
                          std::span<const std::string> groups, std::string_view title);
 

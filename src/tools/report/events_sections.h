@@ -1,5 +1,5 @@
-// What the events of a trace say, as sections of a report: a table and delays by tier, submissions over time, and
-// figures beside what is published.
+// Events of a trace as sections of a report: a table and delays by tier, submissions over time, and figures
+// compared with published ones.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace taut::tools {
 
-// A figure of a trace, and the same as published of two traces of Google's; absent: not known.
+// A figure of a trace, and the published ones of two Google traces; absent: not known.
 struct ComparedFigure {
   std::string_view name, key;  // for people, for programs
   std::optional<double> own, of_2011, of_2019;
@@ -29,7 +29,7 @@ struct EventsReport {
   std::vector<Shape> shapes;  // most frequent first
 };
 
-// Adds the sections, a note, and the answer where there is none. REQUIRES: report.figures.
+// Adds the sections and a note, and an answer if there is none. REQUIRES: report.figures is not null.
 void AddEvents(const EventsReport& report, Document& out);
 
 }  // namespace taut::tools

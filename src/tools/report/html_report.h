@@ -1,5 +1,5 @@
-// The replay's report: one self-contained HTML file (no network, no external script or font), readable by
-// someone who has never seen the tool.
+// The replay's report: one self-contained HTML file (no network, no external script or font) for readers who
+// have never used the tool.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace taut::tools {
 
-// One job and resource followed through time, for the usage heatmap with every limit drawn over it.
+// One job and resource over time, for the usage heatmap and the limits above it.
 struct JobStory {
   std::string job;
   Resource resource = Resource::kMemory;
@@ -23,7 +23,7 @@ struct JobStory {
     std::vector<BucketWeight> buckets;  // ascending, of GridOf(resource)
     float peak = 0;
   };
-  std::vector<Column> columns;  // may be empty ones: no usage measured
+  std::vector<Column> columns;  // columns without usage are empty
   struct LimitStep {
     int64_t from_s = 0;
     std::optional<double> limit;
@@ -43,9 +43,9 @@ struct JobStory {
 
 struct ReportInput {
   std::string title;                     // "Replay of vms_001-250_2013-07.csv.gz and 1 more"
-  std::string command;                   // the command line that made it
-  bool clock_is_unix = false;            // else times are seconds of the trace's own clock
-  std::vector<std::string> notes;        // what was read and skipped, warm-up, feedback, partial...
+  std::string command;                   // command line that made the report
+  bool clock_is_unix = false;            // false: times are seconds of the trace's own clock
+  std::vector<std::string> notes;        // read and skipped rows, warm-up, feedback, partial...
   const ReplayResult* result = nullptr;  // not owned
   const std::vector<JobInfo>* jobs = nullptr;
   brain::PolicyPair shown_first =
@@ -53,7 +53,7 @@ struct ReportInput {
   std::vector<JobStory> stories;
 };
 
-// Deterministic: the same input gives the same bytes. Needs the page (CheckReportPage).
+// Returns the page; the same input gives the same bytes. REQUIRES: CheckReportPage returns OK.
 std::string HtmlReport(const ReportInput& input);
 
 }  // namespace taut::tools

@@ -15,7 +15,7 @@ namespace taut::tools {
 namespace {
 
 constexpr size_t kMostMachines = 20;
-// Of predictions below the peak: the answer names the cheapest predictor with at most these.
+// Share of predictions below the peak; the answer names the cheapest predictor within it.
 constexpr double kFewBelow = 0.01;
 
 constexpr std::string_view kPredictorLegend =
@@ -25,7 +25,7 @@ constexpr std::string_view kPredictorLegend =
     "and times of "
     "1 - prediction / limits. The oracle knows the peak that comes.";
 
-// "3 of 40": machines with a prediction below the oracle, of those with predictions.
+// Returns "3 of 40": machines with a prediction below the oracle, among machines with predictions.
 std::string MachinesBelow(const OvercommitResult::Row& row) {
   uint64_t below = 0, all = 0;
   for (const OvercommitScore& s : row.by_machine) {
@@ -71,7 +71,8 @@ DocumentTable PredictorTable(const OvercommitResult& result) {
   return out;
 }
 
-// One point a predictor. The oracle is known from the scores of any, also where it is not among the rows.
+// Returns one point per predictor. Scores of any predictor contain the oracle's peak, so the oracle has a
+// point without a row.
 DocumentPoints RiskPoints(const OvercommitResult& result) {
   DocumentPoints out{"Footprint against predictions below the oracle",
                      {"footprint, share of the owners' limits", ShareForm()},
@@ -88,7 +89,7 @@ DocumentPoints RiskPoints(const OvercommitResult& result) {
   return out;
 }
 
-// As in the rows of --decisions, which count from 0.
+// Returns the name that the rows of --decisions have; they count from 0.
 std::string MachineName(const OvercommitResult& result, size_t machine) {
   if (result.of_recorded) return result.recorded.machines[machine];
   const size_t placements = result.rows.front().by_placement.size();
@@ -102,7 +103,7 @@ struct MachineBelow {
   uint64_t below = 0;  // predictions below the oracle, over all predictors
 };
 
-// The machines with any, those with most first, then in their order.
+// Returns the machines with predictions below the oracle: most first, then in their order.
 std::vector<MachineBelow> MostBelow(const OvercommitResult& result) {
   std::vector<MachineBelow> out;
   for (size_t m = 0; m < result.rows.front().by_machine.size(); ++m) {
@@ -152,8 +153,8 @@ void AddMachines(const OvercommitResult& result, DocumentSection& out) {
   out.Add(MachineTable(result, machines, shown));
 }
 
-// The predictor with the smallest footprint among those that are rarely below the peak, or the one that is below
-// least.
+// Returns the predictor with the smallest footprint among those rarely below the peak, or the one least often
+// below.
 const OvercommitResult::Row* BestOf(const OvercommitResult& result) {
   const OvercommitResult::Row* best = nullptr;
   const auto rank = [](const OvercommitScore& s) {

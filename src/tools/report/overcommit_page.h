@@ -1,4 +1,4 @@
-// A replay of peak predictors as a report: how much of the limits each predicts, and how often too little.
+// A replay of peak predictors as a report: footprint of each, and share of predictions below the peak.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 namespace taut::tools {
 
 struct OvercommitPage {
-  std::string title;                // what was replayed
-  std::string conditions;           // lines: the times, what is partial, ...
-  std::vector<std::string> read{};  // lines by result: its tasks and machines, and what was left out
+  std::string title;                // name of the replayed input
+  std::string conditions;           // lines: times, missing parts, ...
+  std::vector<std::string> read{};  // lines by result: its tasks and machines, and those left out
 };
 
-// Of the machines, the 20 with most predictions below the oracle. Figures of a predictor without predictions, and
-// the severity of one that was never below, are not known.
+// Returns the document, with the 20 machines that have most predictions below the oracle. Figures of a
+// predictor without predictions are not known, nor is the severity of one that was never below.
 Document OvercommitDocument(const OvercommitPage& page, std::span<const OvercommitResult> results);
 
 }  // namespace taut::tools

@@ -9,11 +9,12 @@
 
 namespace taut::tools {
 
-// FailedPrecondition, with how to get the page, if this program was built without it: ask before the work begins.
+// Returns FailedPrecondition, with instructions, if this program was built without the page. Call it before
+// the work begins.
 absl::Status CheckReportPage();
 
-// Deterministic: the same input gives the same bytes. Needs the page (CheckReportPage). `json`: of ReportJson or
-// DocumentJson.
+// Returns the page with `json`, a result of ReportJson or DocumentJson; equal inputs give equal bytes.
+// REQUIRES: CheckReportPage returns OK.
 std::string PageWith(std::string_view json);
 
 }  // namespace taut::tools

@@ -73,7 +73,7 @@ DocumentChart LoadChart(std::string title, const ReplicaTrack& track) {
   return chart;
 }
 
-// One line a policy.
+// Returns a chart with one line per policy.
 DocumentChart TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
   DocumentChart chart{
       "Tasks, starting ones included", {"time", {FigureForm::kTime}}, {"tasks", NumberForm("tasks")}};
@@ -88,7 +88,7 @@ DocumentChart TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
   return chart;
 }
 
-// The policy that is overloaded least of those that do not know the load.
+// Returns a sentence about the policy that is least overloaded, among those that do not know the load.
 Sentence AnswerOf(const ReplicasPage& page) {
   const ReplicaScore* best = nullptr;
   const std::string* name = nullptr;

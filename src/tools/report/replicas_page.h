@@ -1,5 +1,4 @@
-// What replica policies would have done, as a report: a table, and for the largest jobs load against capacity
-// under each policy.
+// Replica policies in a replay, as a report: a table, and load compared with capacity for the largest jobs.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +12,21 @@
 
 namespace taut::tools {
 
-// The measured steps of one job under one policy, in columns: a spike of one step stays visible.
+// Measured steps of one job under one policy, in columns: a spike of one step stays visible.
 class ReplicaTrack {
  public:
   struct Column {
     std::optional<double> load;  // highest
-    double capacity = 0;         // lowest, up to the utilisation above which tasks are overloaded
+    double capacity = 0;         // lowest, up to the utilization above which tasks are overloaded
     double tasks = 0;            // mean, starting ones included
-    uint32_t steps = 0;          // 0: none was measured
+    uint32_t steps = 0;          // 0: no step was measured
   };
-  // Of [from_s, to_s). `capacity`: load of a task at that utilisation.
+  // Covers [from_s, to_s). `capacity` is the load of a task at that utilization.
   ReplicaTrack(int64_t from_s, int64_t to_s, double capacity);
-  // Steps of other times are left out.
+  // Adds a step; ignores one of another time.
   void Add(const ReplicaStep& step);
   const std::vector<Column>& columns() const { return columns_; }
-  // The middle of a column.
+  // Returns the middle of a column, in seconds.
   double time_s(size_t column) const;
 
  private:
@@ -47,8 +46,8 @@ struct ReplicasPage {
   OverloadModel model = OverloadModel::kShed;
   std::vector<std::string> policies;
   std::vector<ReplicaScore> totals;  // by policy
-  size_t jobs = 0;                   // that were replayed
-  // The largest kJobs by clairvoyant task time, that one first.
+  size_t jobs = 0;                   // number of replayed jobs
+  // The kJobs largest jobs by clairvoyant task time, largest first.
   static constexpr size_t kJobs = 8;
   std::vector<ReplicasPageJob> largest;
 

@@ -83,7 +83,7 @@ TEST(ReplicasPage, HasTheTableTheLargestJobsAndEscapedNames) {
   EXPECT_THAT(NamesOf(charts[0]["series"]), ElementsAre("hpa", "forecast"));
   EXPECT_THAT(NamesOf(charts[1]["series"]),
               ElementsAre("load", "load above the capacity", "capacity of the ready tasks"));
-  // Of ten seconds a column: the load is stacked, what is above the capacity on what is served.
+  // A column has ten seconds. The load is stacked: the part above the capacity is on the served part.
   EXPECT_EQ(charts[1]["series"][0]["y"][9], 50);
   EXPECT_EQ(charts[1]["series"][1]["y"][9], 40);
 }

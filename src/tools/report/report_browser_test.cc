@@ -1,4 +1,4 @@
-// The page in a real browser: the script runs under the page's own policy, and draws.
+// Tests of the page in a real browser: the script runs under the page's own policy, and draws.
 #include <unistd.h>
 
 #include <array>
@@ -29,7 +29,7 @@ std::string OutputOf(const std::string& command) {
   return out;
 }
 
-// The page's document after its script ran, and what the browser logged (console lines hold "CONSOLE").
+// Returns the page's document after its script ran, and the browser's log (console lines have "CONSOLE").
 std::string DocumentOf(const std::string& page) {
   const std::string folder = fmt::format("{}taut_report_{}", testing::TempDir(), getpid());
   OutputOf(fmt::format("mkdir -p '{}'", folder));

@@ -1,5 +1,5 @@
-// The report as a whole: its JSON, what hostile text becomes, and that the page needs nothing but itself. Where
-// the page was not built, only the JSON is tested.
+// Tests of the whole report: its JSON, hostile text, and the page, which needs no other file. Without a built
+// page, only the JSON is tested.
 #include <cmath>
 #include <limits>
 
@@ -22,7 +22,7 @@ using ::testing::Not;
 constexpr FixtureSize kSmall{.jobs = 5, .days = 20, .stories = 3};
 constexpr std::string_view kDataOpen = "<script id=\"data\" type=\"application/json\">";
 
-// What a browser would hand to JSON.parse: everything up to the first end tag.
+// Returns the text that a browser passes to JSON.parse: everything up to the first end tag.
 std::string DataBlock(const std::string& page) {
   const size_t from = page.find(kDataOpen);
   if (from == std::string::npos) return "";
@@ -30,7 +30,7 @@ std::string DataBlock(const std::string& page) {
   return page.substr(start, page.find("</script", start) - start);
 }
 
-// Those of the whole page.
+// Tests of the whole page.
 class ReportPageTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -116,7 +116,7 @@ TEST_F(ReportPageTest, HostileTextStaysText) {
   EXPECT_EQ(Count(page, "</script"), Count(plain, "</script"));
   const std::string shown = "</script><img src=x onerror=alert(1)><!--\"\\\n\x01\xEF\xBF\xBD";
   const json data = json::parse(DataBlock(page));
-  // Names of jobs are escaped as wherever they are printed; a story names its job as the list does.
+  // Names of jobs are escaped as everywhere; a story names its job as the list does.
   const std::string name = "</script><img src=x onerror=alert(1)><!--\"\\\\x0a\\x01\\xff";
   EXPECT_EQ(data["jobs"][0], name);
   EXPECT_EQ(data["stories"][0]["job"], name);

@@ -1,4 +1,4 @@
-// A report of sections, as src/tools/report/document.h describes it, and how its figures are written.
+// A report of sections, as src/tools/report/document.h describes it, and the texts of its figures.
 import { NBSP, NONE, bytes, cores, count, duration, milliseconds, percent, percentTick, significant } from '../lib/format';
 import { dateTime } from '../lib/time';
 
@@ -23,14 +23,14 @@ export const isDocument = (data: unknown): data is ReportDocument =>
   typeof data === 'object' && data !== null && (data as { kind?: unknown }).kind === 'document';
 
 const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-// Three significant digits, also of very small ones: "2.1×10⁻⁶".
+// Formats with three significant digits, also very small values: "2.1×10⁻⁶".
 export function measured(value: number): string {
   if (value === 0 || Math.abs(value) >= 0.0005) return significant(value);
   const [digits, power] = value.toExponential(1).split('e-');
   return `${digits}×10⁻${[...(power ?? '')].map((d) => RAISED[Number(d)]).join('')}`;
 }
 
-// Without the unit, which the head of a column has.
+// Formats without the unit, which the head of a column has.
 export function written(value: Value, form: Form): string {
   if (value === null || typeof value === 'string') return value ?? NONE;
   switch (form.form) {
@@ -42,7 +42,7 @@ export function written(value: Value, form: Form): string {
   }
 }
 
-// With it.
+// Formats with the unit.
 export function withUnit(value: Value, form: Form): string {
   if (typeof value !== 'number' || !form.unit) return written(value, form);
   if (form.unit === 'cores') return cores(value);
@@ -50,10 +50,10 @@ export function withUnit(value: Value, form: Form): string {
   return written(value, form) + NBSP + form.unit;
 }
 
-// Whether ticks have their unit; a long one stands beside the axis.
+// True if ticks have their unit; a long one is beside the axis.
 export const isShort = (unit: string | undefined): boolean => (unit ?? '').length <= 5;
 
-// On an axis.
+// Returns the format of an axis's ticks.
 export function tickOf(form: Form): (value: number) => string {
   return (value) => {
     if (form.form === 'share') return percentTick(value);
@@ -63,13 +63,13 @@ export function tickOf(form: Form): (value: number) => string {
   };
 }
 
-// A column of texts that are not figures.
+// True for a column of texts that are not figures.
 export const isWords = (table: TablePart, column: number): boolean =>
   table.columns[column]?.form === 'text' && table.rows.some((row) => typeof row[column] === 'string' && !/^[−-]?\d/.test(String(row[column])));
 
 export const xOf = (chart: ChartPart, line: Line): number[] => line.x ?? chart.series[0]?.x ?? [];
 
-// The value of a line between its points, straight on the axes as they are; null outside.
+// Interpolates a line between its points, straight on the axes of the chart; null outside.
 function valueAt({ x: across, y: up }: ChartPart, x: number[], y: number[], at: number): number | null {
   let high = 0;
   while (high < x.length && (x[high] ?? 0) < at) ++high;
@@ -85,7 +85,7 @@ function valueAt({ x: across, y: up }: ChartPart, x: number[], y: number[], at: 
 
 export interface Drawn { name: string; line: Line['line']; values: (number | null)[]; told: (number | null)[] }
 
-// All lines over the same values of x; a stacked one lies on those before it, and comes before them.
+// Returns all lines over the same values of x. A stacked line is added to those before it and precedes them in the list.
 export function aligned(chart: ChartPart): { x: number[]; lines: Drawn[] } {
   const x = [...new Set(chart.series.flatMap((line) => xOf(chart, line)))].sort((a, b) => a - b);
   const same = chart.series.every((line) => xOf(chart, line).length === x.length);
@@ -101,7 +101,7 @@ export function aligned(chart: ChartPart): { x: number[]; lines: Drawn[] } {
   return { x, lines: [...bands.reverse(), ...lines.filter((line) => line.line !== 'stacked')] };
 }
 
-// Powers of ten between these, at most eight.
+// Returns the powers of ten from `low` to `high`, at most eight.
 export function powers(low: number, high: number): number[] {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
@@ -112,7 +112,7 @@ export function powers(low: number, high: number): number[] {
 }
 
 const DURATIONS = [1e-3, 1e-2, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400];
-// As powers, of seconds: 1 s, 10 s, 1 min, ...
+// Returns round durations in seconds: 1 s, 10 s, 1 min, ...
 export const roundDurations = (low: number, high: number): number[] => DURATIONS.filter((s) => s >= low * (1 - 1e-9) && s <= high * (1 + 1e-9));
 
 const NAMED: Record<string, string> = {
@@ -124,7 +124,7 @@ const NAMED: Record<string, string> = {
 };
 const OTHERS = ['--p-analogs', '--p-ensemble', '--p-moving_window', '--p-work_function', '--p-vpa', '--p-peak', '--p-crane', '--p-krr'];
 
-// One colour a name in all charts of a report; what differs behind a comma only has the same.
+// Returns one colour per name in all charts of a report; names that differ only after a comma have the same.
 export function coloursOf(document: ReportDocument): (name: string) => string {
   const keyOf = (name: string): string => name.split(',')[0] ?? name;
   const known = new Map<string, string>();

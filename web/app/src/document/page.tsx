@@ -1,4 +1,4 @@
-// A report of sections: the answer, what it rests on, and the sections as cards.
+// A report of sections: the answer, its conditions, and the sections as cards.
 import { useMemo } from 'preact/hooks';
 import { Card } from '../ui/basics';
 import { Boundary } from '../ui/boundary';
@@ -35,7 +35,7 @@ function Table({ table, label }: { table: TablePart; label: string }) {
   );
 }
 
-// Charts that follow each other stand side by side.
+// Groups consecutive charts, which are shown side by side.
 function grouped(parts: Part[]): Part[][] {
   const groups: Part[][] = [];
   for (const part of parts) {
@@ -71,7 +71,7 @@ const isPartial = (note: string): boolean => note.startsWith('PARTIAL');
 
 export function DocumentPage({ document }: { document: ReportDocument }) {
   const colour = useMemo(() => coloursOf(document), [document]);
-  // What was interrupted says so first.
+  // The note about an interrupted run is first.
   const partial = document.notes.filter(isPartial);
   const notes = document.notes.filter((note) => !isPartial(note));
   return (

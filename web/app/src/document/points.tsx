@@ -1,4 +1,4 @@
-// Named points in a plane: what is better lies at the lower left.
+// Named points in a plane; better ones are at the lower left.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Axes, Leader, textWidth } from '../report/plane';
 import { type Box, type Plot, placeLabel, ticks } from '../report/scatter_scale';

@@ -1,4 +1,4 @@
-// Parts of a plane of labelled points: its axes, the widths of labels, and the lines to those that stand apart.
+// Parts of a plane of labelled points: its axes, the widths of labels, and the lines to distant labels.
 import { type Box, type Plot } from './scatter_scale';
 
 const pen = document.createElement('canvas').getContext('2d');
