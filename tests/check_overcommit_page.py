@@ -27,7 +27,7 @@ def main():
         if shown != value and not (isinstance(shown, float) and isinstance(value, float) and math.isclose(shown, value)):
             wrong.append(f"{what}: the page has {shown}, the JSON {value}")
 
-    # Of each resource one of its predictors, and one of its machines.
+    # Checks one predictor and one machine of each resource.
     if len(sections) != 2 * len(resources):
         sys.exit(f"{len(sections)} sections on the page, {len(resources)} resources in the JSON")
     for at_section, resource in enumerate(resources):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a report of `taut` holds: page_data.py PAGE [--sections | --titles-of-charts | --cells SECTION]
+"""Prints the contents of a report of `taut`: page_data.py PAGE [--sections | --titles-of-charts | --cells SECTION]
 
-Without an option one line: the kind of the data, how many tables and charts it has, and whether it loads anything or
-holds something that is not a number.
+Without an option it prints one line: the command, the numbers of tables and charts, whether there is an answer, and
+whether the page loads anything.
 """
 import json
 import re
@@ -10,7 +10,7 @@ import sys
 
 
 def data_of(path):
-    """The data of a page, which is between the tags of the block."""
+    """Returns the page and its data, which is between the tags of the block."""
     page = open(path, encoding="utf-8").read()
     block = re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
     if block is None:

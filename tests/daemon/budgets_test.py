@@ -1,5 +1,5 @@
 """Money of businesses and groups in a tautd: spending and forecasts, an append-only ledger that a kill
-neither shortens nor doubles, a budgets file that changes, and what taut budget says of it."""
+neither shortens nor doubles, a budgets file that changes, and the output of taut budget."""
 import json
 import signal
 import threading

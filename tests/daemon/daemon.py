@@ -135,13 +135,13 @@ def metric(tautd, name, token=None):
 
 
 def in_store(store, sql, *values):
-    """The rows that this statement yields in the file of a store; also beside a tautd."""
+    """Returns the rows of this statement in the file of a store, which a tautd may have open."""
     with contextlib.closing(sqlite3.connect(store)) as db, db:
         return db.execute(sql, values).fetchall()
 
 
 def state_of(store, name):
-    """The bytes that tautd keeps in the store under this name; None: none."""
+    """Returns the bytes that tautd keeps in the store under this name; None: none."""
     rows = in_store(store, "SELECT bytes FROM states WHERE name = ?", name)
     return rows[0][0] if rows else None
 
