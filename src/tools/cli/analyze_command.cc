@@ -33,7 +33,7 @@ std::string Number(double value) {
 
 double InUnits(size_t resource, double amount) { return resource == 0 ? amount : amount / kGiB; }
 
-// What a table of sizes has, of one resource.
+// The rows of a table of sizes, for one resource.
 struct Measure {
   std::string_view name;
   double (*of)(const SizeDistribution&);
@@ -48,7 +48,7 @@ constexpr Measure kMeasures[] = {
     {"99.9th percentile", [](const SizeDistribution& d) { return d.p999; }},
     {"largest", [](const SizeDistribution& d) { return d.max; }},
 };
-// In the order of PublishedSizes; nullopt: there is no fit.
+// Values in the order of PublishedSizes; nullopt: there is no fit.
 using Maybe = std::optional<double>;
 constexpr Maybe (*kCompared[])(const SizeDistribution&) = {
     [](const SizeDistribution& d) -> Maybe { return d.top_1_percent; },
@@ -87,7 +87,7 @@ std::string SizesText(const TraceAnalysis& a) {
           Number(MeanWait(0.5, a.sizes[1].others.squared_coefficient())), a.correlation));
 }
 
-// Of one tier or mode: usage, limits and slack of each resource.
+// The usage, limits and slack of each resource for one tier or mode.
 template <typename ByResource>
 void AddMeans(const ByResource& of, size_t at, std::vector<std::string>& row) {
   for (size_t r = 0; r < 2; ++r) {
@@ -134,12 +134,12 @@ std::string ArrivalsText(const TraceAnalysis& a) {
       Number(a.arrivals.mean()), Number(a.median_arrivals));
 }
 
-// What the paper has and days of usage do not.
+// Figures of the paper that days of usage cannot give.
 constexpr const char* kMissing =
     "Not in the usage of a trace: scheduling delays, resubmissions, alloc sets, machine shapes and\n"
     "autoscaling modes. The tables of events have them: give them too.\n";
 
-// What a call has to analyse: days of usage, events, or both.
+// The input of a call: days of usage, events, or both.
 struct Inputs {
   std::unique_ptr<LoadedTrace> trace;
   std::unique_ptr<TraceAnalysis> usage;  // null without usage
@@ -231,7 +231,7 @@ Json ResultJson(const TraceAnalysis& a, ByHour hours) {
   return out;
 }
 
-// `cell`: what the events say; null: there are none.
+// Returns the analysis of the trace. `cell` has the contents of the events; nullptr: there are none.
 absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell, bool quiet) {
   ProgressLine progress(quiet);
   AnalysisHooks hooks;
@@ -260,7 +260,8 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
     absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
     if (!cell.ok() && contents->events) return cell.status();
     if (!cell.ok() || !cell->has_events) {
-      // Not a cell either, or one without recorded events: the trace reader's message lists the formats.
+      // The files are no cell either, or a cell without recorded events. The trace reader's message names the
+      // formats.
       const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
       return trace.ok() ? absl::FailedPreconditionError("the trace has no usage to analyse") : trace.status();
     }

@@ -1,4 +1,5 @@
-// An answer of the daemon: its values by name, whatever it has, and printing it in the form that was asked for.
+// Reads values of the daemon's responses by name, whatever their type, and prints responses in the requested
+// form.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,19 @@
 
 namespace taut::tools {
 
-inline constexpr const char* kNothing = "-";  // in a table, for what is not there
+inline constexpr const char* kNothing = "-";  // shown in a table for an absent value
 
-// The value of a key; null if `object` is none or does not have it.
+// Returns the value of a key; null if `object` is not an object, or lacks it.
 const Json& At(const Json& object, std::string_view key);
-// Its items; none if it is no array.
+// Returns the items of the value; none if it is not an array.
 const Json& ItemsAt(const Json& object, std::string_view key);
-// A text on one line; "" for another value.
+// Returns a text on one line; "" for a value of another type.
 std::string TextAt(const Json& object, std::string_view key);
 
-// A whole number; 0 for another value.
+// Returns a whole number; 0 for a value of another type.
 int64_t IntAt(const Json& object, std::string_view key);
-// Of a share: "0.08 %", "25 %", "100 %": two significant digits or whole per cent, never a power of ten.
+// Formats a share as "0.08 %", "25 %" or "100 %": with two significant digits or whole per cent, never as a
+// power of ten.
 std::string PercentText(double share);
 
 // Returns `answer` as JSON, YAML or CSV. REQUIRES: not kTable.
@@ -32,7 +34,7 @@ std::string FormattedText(OutputForm form, std::string json);
 // Prints `answer` as JSON, YAML or CSV, or else the table that `text` makes.
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text);
 
-// The exit code of a verb that asked the daemon; prints what went wrong.
+// Prints the error, if any, and returns the exit code of a command that queried the daemon.
 int Finish(const absl::Status& status);
 
 }  // namespace taut::tools

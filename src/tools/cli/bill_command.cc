@@ -26,10 +26,10 @@
 namespace taut::tools {
 namespace {
 
-// By JobId; jobs without a bill have an empty one.
+// Sums by JobId; jobs without a bill have empty ones.
 using JobSums = std::vector<brain::BillSums>;
 
-// One bill of every job: at the owners' limits, and at the recommended ones if they are asked for.
+// Bills of every job: at the owners' limits, and on request at the recommended ones.
 struct Bills {
   BillPeriod period;
   std::vector<brain::CapacityWindow> pool;
@@ -61,7 +61,7 @@ absl::Status Check(const BillArgs& args) {
   return absl::OkStatus();
 }
 
-// The same tiers, charged by usage.
+// Returns a price sheet with the same tiers, charged by usage.
 brain::PriceSheet ByUsage(brain::PriceSheet sheet) {
   for (brain::PriceTier& tier : sheet.tiers) tier.rule = brain::ChargeRule::kUsage;
   return sheet;
@@ -271,7 +271,7 @@ absl::StatusOr<brain::ChargeChange> ChangeOf(const BillArgs& args, const brain::
   return out;
 }
 
-// Prints what one job would be charged otherwise.
+// Prints the alternative charges of one job.
 int PrintWhatIf(const BillArgs& args, const brain::Pricing& pricing, const Bills& bills,
                 const brain::ChargeChange& change) {
   if (bills.asked.empty())

@@ -12,10 +12,10 @@ namespace taut::tools {
 struct BillArgs {
   TraceArgs trace;
   std::string prices;                // path
-  std::string recommender = "none";  // whose limits are billed beside the owners'
-  std::string warmup = "7d";         // of it; not billed
-  std::string by = "group";          // or tier, job
-  std::string job;                   // with what_if: the job that it is about
+  std::string recommender = "none";  // its limits are billed beside the owners'
+  std::string warmup = "7d";         // of the recommender; not billed
+  std::string by = "group";          // group, tier or job
+  std::string job;                   // with what_if: the job to change
   std::vector<std::string> what_if;  // "tier=batch", "reservation=0.5", "hours=0.3"
   int limit = 30;                    // rows of the table
   std::string focus, json;           // paths; empty: not written

@@ -45,7 +45,7 @@ std::string OneGroup(const Json& page) {
   return StrCat(lines.Render(), "\n", jobs.Render());
 }
 
-// What an edited price file changed of this time: people may have seen another bill of it.
+// Returns the changes that an edited price file made to this time. Owners may have seen another bill for it.
 std::string PriceChangesText(const Json& page) {
   std::string out;
   for (const Json& change : ItemsAt(page, "price_changes")) {
@@ -76,7 +76,7 @@ std::string BillsText(const Json& page, bool one_group) {
   return out + PriceChangesText(page);
 }
 
-// The file is there whole, or as it was.
+// Writes the file whole, or leaves it as it was.
 absl::Status WriteFocus(HttpClient& client, const BillsArgs& args, std::vector<QueryParameter> query) {
   const absl::StatusOr<brain::FocusFormat> format = brain::FocusFormatOf(args.focus);
   if (!format.ok()) return absl::InvalidArgumentError(StrCat("--focus: ", Message(format.status())));

@@ -23,7 +23,7 @@ absl::StatusOr<int64_t> DurationOf(const char* option, const std::string& text) 
   return *seconds;
 }
 
-// Of the time before `end_s`.
+// Returns the query for the time before `end_s`.
 absl::StatusOr<std::vector<QueryParameter>> LinesQuery(const CapacityArgs& args, int64_t end_s) {
   const absl::StatusOr<int64_t> over = DurationOf("--over", args.over);
   if (!over.ok()) return over.status();

@@ -34,7 +34,7 @@ absl::StatusOr<CellDemandsOptions> ToDemandOptions(const CompactArgs& args) {
   return o;
 }
 
-// The event tables have usage among them.
+// Returns an error if the event tables have no usage.
 absl::Status CheckTablesOfUsage(const TraceOptions& options) {
   const absl::StatusOr<TraceContents> contents = LookInto(options);
   if (!contents.ok()) return contents.status();
@@ -44,7 +44,7 @@ absl::Status CheckTablesOfUsage(const TraceOptions& options) {
       "task_usage, container_usage), or --usage");
 }
 
-// The cell with what the demand asks for.
+// Returns the cell with the amounts of the demand.
 brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   if (demand.loads != nullptr) return cell;
   const brain::CellExperiment experiment =
@@ -54,7 +54,8 @@ brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   return variant.ok() ? std::move(variant->parts[0]) : cell;
 }
 
-// "1 job of 8 tasks without usage until then keeps what the owner asks for: a"; "" if there is none.
+// Returns "1 job of 8 tasks without usage until then keeps what the owner asks for: a", or "" if there is
+// none.
 std::string KeptText(const CellDemand& demand) {
   if (demand.kept.empty()) return "";
   std::string out;
@@ -73,7 +74,7 @@ std::string KeptText(const CellDemand& demand) {
   return out;
 }
 
-// A line for all that keep the same jobs.
+// Returns one line for all demands that keep the same jobs.
 std::string KeptLines(const CellDemands& demands) {
   std::vector<std::pair<std::string, std::vector<std::string_view>>> groups;
   for (const CellDemand& demand : demands.all) {
@@ -135,7 +136,7 @@ absl::StatusOr<CellUsage> LoadCellUsage(const CompactArgs& args, bool recorded, 
     if (!options.ok()) return options.status();
     if (absl::Status s = CheckTablesOfUsage(*options); !s.ok()) return s;
   }
-  // A recorded cell places alloc sets, and not the jobs inside of them.
+  // A recorded cell places alloc sets, not the jobs inside them.
   files.count_allocs = recorded;
   absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(files, args.quiet);
   if (!trace.ok()) return trace.status();
@@ -177,7 +178,7 @@ absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& 
 std::string UsageText(const CellUsage& usage) {
   const WindowId end = std::min(usage.until, usage.span.end);
   std::string out = StrCat("usage: ", ReadText(usage.trace->report()));
-  // Days behind the time of the cell are not folded: what folding counts is of the days before.
+  // Days after the time of the cell are not folded, so the folding counts only the days before.
   if (const uint64_t duplicates = usage.trace->store().report().duplicates; duplicates > 0)
     StrAppend(&out, "  merged ", FormatCount(duplicates), " duplicate rows (the larger value counts)\n");
   StrAppend(&out, FormatCount(usage.trace->jobs().size()), " jobs from ",
@@ -198,7 +199,7 @@ std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands
     const CellLoad memory =
         model.resources.size() > brain::kCellMemory ? LoadOf(model, brain::kCellMemory) : CellLoad();
     for (const double share : {cpu.limit, memory.limit}) cells.push_back(Percent(share));
-    // What tasks need together is no sum over tasks.
+    // The common need of tasks is not a sum over tasks.
     const bool together = demand != nullptr && demand->loads != nullptr;
     for (const double share : {cpu.reservation, memory.reservation})
       cells.push_back(together ? "-" : Percent(share));

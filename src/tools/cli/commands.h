@@ -1,4 +1,4 @@
-// The verbs of taut, one function each, with their arguments as plain structs: tools/cli/parse.cc fills them in.
+// Commands of taut: one function each, with their arguments as plain structs, which the parse*.cc files fill.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace taut::tools {
 
 enum class OutputForm : uint8_t { kTable, kJson, kYaml, kCsv };
 
-// What replay, explain and tune share.
+// Arguments that replay, explain and tune share.
 struct EngineArgs {
   std::vector<std::string> recommenders;  // empty: all that jobs may have
   std::vector<std::string> resources;     // empty: both
@@ -25,14 +25,14 @@ struct EngineArgs {
   std::string mode = "recommend";
   std::vector<std::string> policy;  // key=value
   bool cap_at_owner = false;
-  std::string compatibility;  // the version whose defaults hold; "": this program's
+  std::string compatibility;  // version with the defaults to use; "": this program's
   std::string settings_file;
   std::vector<std::string> set;  // key=value
   int threads = 0;
 };
-// InvalidArgument names the argument.
+// Converts the arguments; InvalidArgument names the argument.
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args);
-// InvalidArgument if the warm-up left nothing to score.
+// Returns InvalidArgument if no day is left to score after the warm-up.
 absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& result);
 
 struct ReplayArgs {
@@ -40,7 +40,7 @@ struct ReplayArgs {
   EngineArgs engine;
   std::string report, json, decisions;  // paths; empty: not written
   std::vector<std::string> stories;     // jobs to follow in the report
-  std::string shown = "combined";       // the recommender the report opens with
+  std::string shown = "combined";       // recommender that the report shows first
   bool details = false;                 // print more than the table
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
@@ -49,17 +49,17 @@ struct ReplayArgs {
 int RunReplay(const ReplayArgs& args);
 
 struct ExplainArgs {
-  TraceArgs trace;  // no paths: the daemon is asked
+  TraceArgs trace;  // no paths: the daemon is queried
   EngineArgs engine;
   ConnectionArgs connection;
   std::string job;
   std::string at;    // empty: the end of the trace
-  bool all = false;  // of a trace: every recommender, not only the one that tautd uses
+  bool all = false;  // for a trace: every recommender, not only tautd's
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 int RunExplain(const ExplainArgs& args);
-// From the daemon, as of now.
+// Explains by the daemon's current data.
 int RunExplainNow(const ExplainArgs& args);
 
 struct TuneArgs {
@@ -67,10 +67,10 @@ struct TuneArgs {
   EngineArgs engine;
   std::vector<std::string> sweep;  // key=value,value,...
   std::string weights;             // CSV of job,weight; empty: all 1
-  double oom_days = 0.03;          // the share of OOM-days not to exceed
-  double changes = 0.5;            // nor limit changes per job-day
-  // Of --replicas: the share of time overloaded and the changes per job-day not to exceed, and the share of the
-  // measured time on which nothing is chosen.
+  double oom_days = 0.03;          // highest allowed share of OOM-days
+  double changes = 0.5;            // highest allowed number of limit changes per job-day
+  // For --replicas: highest allowed share of overloaded time and of changes per job-day, and the share of the
+  // measured time that is held out from the choice.
   double overloaded = 0.005, replica_changes = 1000, holdout = 0.3;
   std::string out;  // settings file to write; empty: none
   OutputForm output = OutputForm::kTable;
@@ -91,7 +91,7 @@ struct GenerateArgs {
 };
 int RunGenerate(const GenerateArgs& args);
 
-// --- Verbs that ask the daemon ---
+// --- Commands that query the daemon ---
 
 struct DaemonArgs {
   ConnectionArgs connection;
@@ -100,10 +100,10 @@ struct DaemonArgs {
 
 struct JobsArgs {
   DaemonArgs daemon;
-  std::string search, mode, sort, order;  // sort "": the daemon's default; order "": as fits the sort
+  std::string search, mode, sort, order;  // sort "": the daemon's default; order "": the sort's usual one
   int limit = 30;
   bool names = false;    // print names only
-  std::string group_by;  // a label: totals for each of its values, not jobs
+  std::string group_by;  // a label: totals for each of its values in place of jobs
 };
 int RunJobs(const JobsArgs& args);
 
@@ -116,16 +116,16 @@ int RunJob(const JobArgs& args);
 struct SetArgs {
   DaemonArgs daemon;
   std::string job;
-  std::vector<std::string> changes;  // key=value; none: show what is set
+  std::vector<std::string> changes;  // key=value; empty: show the settings
   std::string who;                   // "": the login name
-  bool yes = false;                  // of many jobs: apply, and not only show
+  bool yes = false;                  // for many jobs: apply the change, not only preview it
 };
 int RunSet(const SetArgs& args);
 
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search;
-  // Of the forms patch, kustomize and helm: settings, none, requests, limits or both.
+  // For the forms patch, kustomize and helm: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
   std::string values_path = "{workload}.{container}.resources";  // of the form helm
   std::string by = "namespace";                                  // of the form report: labels
@@ -159,30 +159,30 @@ int RunCosts(const CostsArgs& args);
 struct BillsArgs {
   DaemonArgs daemon;
   std::string month;  // "2026-11"; "": this one
-  std::string group;  // whose lines and jobs are shown; "": all groups
+  std::string group;  // group whose lines and jobs are shown; "": all groups
   int limit = 30;
-  std::string focus;  // path, or "-": stdout; "": the bill is shown instead
+  std::string focus;  // path, or "-": stdout; "": show the bill
 };
 int RunBills(const BillsArgs& args);
 
 // taut get requests: quota of a running daemon, and requests for more.
 struct RequestsArgs {
   DaemonArgs daemon;
-  std::string action = "list";        // list, quota, check, make or end
-  std::vector<std::string> words;     // check and make: KEY=VALUE; end: the request's number
-  std::string state, group;           // list: only of these; "": all that have not ended. check, make: group=
-  std::string tier, tasks, duration;  // check, make: as the words of these keys
-  bool all = false;                   // list: those that have ended, too
+  std::string action = "list";     // list, quota, check, make or end
+  std::vector<std::string> words;  // check and make: KEY=VALUE; end: the request's number
+  std::string state, group;  // list: filters; "": all that have not ended. check, make: the value of group=
+  std::string tier, tasks, duration;  // check, make: the values of these keys
+  bool all = false;                   // list: include requests that have ended
   int limit = 100;
-  std::string before;  // list: only those with a lower number; "": all
+  std::string before;  // list: only requests with a lower number; "": all
 };
 int RunRequests(const RequestsArgs& args);
 
 // taut budget: the money of businesses and groups, and its ledger.
 struct BudgetArgs {
   DaemonArgs daemon;
-  std::string action = "list";     // list, show, ledger, or what is entered: grant, transfer, ...
-  std::vector<std::string> words;  // as the help has it
+  std::string action = "list";     // list, show, ledger, or an entry: grant, transfer, ...
+  std::vector<std::string> words;  // as described in the help
   std::string why, until, key;     // key "": a random one
   int limit = 20;                  // of entries
   std::string before;              // ledger: only entries with a lower number; "": all
@@ -191,8 +191,8 @@ int RunBudget(const BudgetArgs& args);
 
 struct StatusArgs {
   DaemonArgs daemon;
-  bool ready = false;  // only whether it is, as a probe asks
-  bool alive = false;  // only whether it answers, ready or not
+  bool ready = false;  // only whether it is ready, for a probe
+  bool alive = false;  // only whether it responds, ready or not
 };
 int RunStatus(const StatusArgs& args);
 int RunConfirmClock(const DaemonArgs& args);
@@ -201,7 +201,7 @@ int RunAgents(const DaemonArgs& args);
 // taut get machines: what their tasks may use, reserve and use, and what is reclaimable.
 struct MachinesArgs {
   DaemonArgs daemon;
-  std::string name;  // of one machine; "": a list
+  std::string name;  // one machine; "": a list
   std::string source, search, sort, order;
   int limit = 30;
 };
@@ -210,8 +210,8 @@ int RunMachines(const MachinesArgs& args);
 // taut get capacity: lines of the cell over time, what can be sold, and how promises of it were kept.
 struct CapacityArgs {
   DaemonArgs daemon;
-  std::string over;  // a duration: the lines of this time, "" for none
-  std::string step;  // a duration: of the lines; "" as it fits
+  std::string over;  // a duration: show the lines of this time; "": none
+  std::string step;  // a duration: step of the lines; "": chosen by the daemon
   bool promises = false;
 };
 int RunCapacity(const CapacityArgs& args);
@@ -230,18 +230,18 @@ int RunPromises(const DaemonArgs& args);
 // --- For both ---
 
 struct MappingTestArgs {
-  std::vector<std::string> series;  // as ParseSeriesText; none: standard input, one a line
-  std::string config;               // the daemon's file, for its rules; empty: the built-in ones
-  std::string prometheus;           // URL: all its series that some rule is for
-  bool jobs = false;                // the jobs that result, not each series; always with `prometheus`
-  bool verbose = false;             // each series, and then the jobs
-  ConnectionArgs connection;        // how to reach it; the server counts not
+  std::vector<std::string> series;  // as ParseSeriesText parses them; none: standard input, one per line
+  std::string config;               // the daemon's file with its rules; empty: the built-in rules
+  std::string prometheus;           // URL: all its series for which there is a rule
+  bool jobs = false;          // show the resulting jobs in place of each series; always with `prometheus`
+  bool verbose = false;       // show each series, and then the jobs
+  ConnectionArgs connection;  // of the Prometheus; its `server` is ignored
   OutputForm output = OutputForm::kTable;
 };
-// kExitFailed if a series that was named has no rule.
+// Returns kExitFailed if a named series has no rule.
 int RunMappingTest(const MappingTestArgs& args);
 
-// The recommenders and the settings there are.
+// Lists the recommenders and the settings.
 int RunList(const std::string& what);
 
 }  // namespace taut::tools

@@ -83,7 +83,7 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
     if (!e.ok()) return absl::InvalidArgumentError(StrCat("--experiments: ", Message(e.status())));
     o.experiments.push_back(*e);
   }
-  // Who asks for these alone gets them beside the cell as it is.
+  // A request for demands alone gets them beside the cell as it is.
   if (args.experiments.empty() && !AsksForDemands(args)) {
     for (const brain::CellExperiment& e : brain::CellExperiments()) {
       // The base has this score already.
@@ -94,7 +94,7 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
   return o;
 }
 
-// The whole of what was read, or what is there at one time.
+// Keeps all that was read, or the part that is there at one time.
 absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   if (args.at.empty() && !input.recorded) {
     cell.model = std::move(input.model);
@@ -126,7 +126,7 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   return absl::OkStatus();
 }
 
-// Machines alone take the jobs that have usage.
+// Gives a cell of machines alone the jobs that have usage.
 absl::Status TakeJobsOfUsage(Cell& cell) {
   absl::StatusOr<UsageJobs> jobs = JobsOfUsage(*cell.usage->trace, cell.usage->until);
   if (!jobs.ok()) return jobs.status();
@@ -315,7 +315,7 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
           {"experiments", std::move(rows)}};
 }
 
-// The recommenders and predictors, behind the experiments.
+// Adds the recommenders and predictors after the experiments.
 absl::Status AddDemands(const CompactArgs& args, Cell& cell, CompactionRunsOptions& options,
                         std::deque<brain::CellExperiment>& experiments) {
   if (!AsksForDemands(args)) return absl::OkStatus();
@@ -380,7 +380,7 @@ int RunCompact(const CompactArgs& args) {
     return FailOrInterrupted(s);
   const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, after, args.quiet);
   if (!runs.ok()) return Fail(runs.status());
-  // An interrupt leaves the machines that are known, without what was used afterwards.
+  // An interrupt keeps the machines known so far, without the usage after that time.
   const absl::Status measured = runs->partial ? absl::OkStatus() : after.Measure();
   if (!measured.ok() && !absl::IsCancelled(measured)) return Fail(measured);
   const bool partial = runs->partial || !measured.ok();

@@ -17,7 +17,7 @@ struct Span {
   int64_t from_s = 0, to_s = 0;
 };
 
-// "2026-11": of UTC.
+// Returns the span of a month in UTC, such as "2026-11".
 absl::StatusOr<Span> MonthOf(const std::string& text) {
   int year = 0, month = 0;
   const char* const end = text.data() + text.size();
@@ -48,7 +48,7 @@ absl::Status AskCosts(const CostsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   if (args.month.empty()) {
-    // By the daemon's time, which may be that of the samples.
+    // The daemon's time may be that of the samples.
     const auto fleet = GetJson(**client, "/api/v1/fleet");
     if (!fleet.ok()) return fleet.status();
     const auto time = fleet->find("time");

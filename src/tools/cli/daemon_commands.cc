@@ -34,7 +34,7 @@ void AddIfSet(const char* name, const std::string& value, std::vector<QueryParam
   if (!value.empty()) query.push_back({name, value});
 }
 
-// "" if a window has closed, or tautd does not say.
+// Returns the reason for a list without jobs. Returns "" if a window has closed, or tautd does not say.
 std::string WhyNoJobs(HttpClient& client) {
   const auto status = GetJson(client, "/api/v1/status");
   return status.ok() ? NoWindowText(*status) : "";
@@ -88,7 +88,7 @@ absl::Status Job(const JobArgs& args) {
   return absl::OkStatus();
 }
 
-// "": unknown.
+// Returns the user's login name; "": unknown.
 std::string LoginName() {
   const passwd* user = getpwuid(geteuid());
   return user == nullptr ? "" : user->pw_name;
@@ -155,7 +155,7 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
                     jobs);
 }
 
-// "": ExportedText writes something.
+// Returns the reason for an empty export; "" if ExportedText writes something.
 std::string WhyNothingToWrite(const ExportArgs& args, const std::vector<ExportedJob>& jobs) {
   if (args.form == "csv") return "";
   if (args.form == "patch" || args.form == "kustomize" || args.form == "helm")
@@ -167,7 +167,7 @@ std::string WhyNothingToWrite(const ExportArgs& args, const std::vector<Exported
                 jobs.size() == 1 ? " job: " : " jobs: ", NoneYetText(jobs.front().job));
 }
 
-// The highest usage of the last 7 days, beside each resource's amounts.
+// Adds the highest usage of the last 7 days to each resource's amounts.
 absl::Status AddPeaks(HttpClient& client, const std::string& path, Json& job) {
   for (const Resource r : kResources) {
     const std::string key(Name(r));
@@ -232,7 +232,7 @@ absl::Status Export(const ExportArgs& args) {
   return absl::OkStatus();
 }
 
-// One decision of many: JSON on a line of its own, YAML as a document of its own.
+// Returns one decision of many: JSON on its own line, YAML as its own document.
 std::string OneOfMany(OutputForm form, const Json& decision) {
   if (form == OutputForm::kJson) return decision.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   return form == OutputForm::kYaml ? "---\n" + YamlText(decision) : DecisionText(decision);
@@ -277,7 +277,7 @@ absl::Status Decisions(const DecisionsArgs& given) {
   if (page->is_object() && page->contains("decisions") && (*page)["decisions"].is_array())
     found = (*page)["decisions"].get<std::vector<Json>>();
   if (args.follow) {
-    // What comes next stands below, so the newest stands last.
+    // New decisions are appended below, so the newest is last.
     std::reverse(found.begin(), found.end());
     for (const Json& d : found) Print(OneOfMany(args.daemon.output, d));
     std::fflush(stdout);
@@ -292,7 +292,7 @@ absl::Status Decisions(const DecisionsArgs& given) {
   return absl::OkStatus();
 }
 
-// Needs no token. What tautd says of itself is the message.
+// Queries the readiness of tautd, which needs no token. The message is tautd's own text.
 absl::Status Readiness(HttpClient& client) {
   const absl::StatusOr<HttpResponse> response =
       client.Send({.path = "/readyz", .body = {}, .content_type = {}, .headers = {}});

@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// The trace as it was known at one moment: windows that end after it are not there.
+// The trace as it was known at one moment, without windows that end after it.
 class TraceUntil final : public DaySource {
  public:
   TraceUntil(LoadedTrace& trace, WindowId end) : trace_(trace), end_(end) {
@@ -27,7 +27,7 @@ class TraceUntil final : public DaySource {
   }
   const std::vector<JobInfo>& jobs() const override { return trace_.jobs(); }
   const std::vector<int32_t>& days() const override { return days_; }
-  // Every job's state is shown on the last day there is.
+  // Returns a day among those known, as a job's state is shown on its last day.
   int32_t last_day(JobId job) const override {
     return days_.empty() ? 0 : std::min(trace_.last_day(job), days_.back());
   }
@@ -47,7 +47,7 @@ class TraceUntil final : public DaySource {
   std::vector<int32_t> days_;
 };
 
-// The usage of one job that a recommender saw, in figures.
+// Figures of the usage that a recommender saw of one job.
 struct SeenUsage {
   uint64_t windows = 0, tasks = 0, oom_kills = 0;
   int64_t first_s = 0, last_s = 0;
@@ -143,7 +143,7 @@ std::string DescribeSeen(Resource r, const SeenUsage& seen) {
   return out + "\n";
 }
 
-// Whether the trace has days at the end of which, or before, `end` is.
+// Returns an error if `end` is after the last day of the trace.
 absl::Status CheckTime(const std::string& at, WindowId end, const std::vector<int32_t>& days) {
   if (at.empty() || days.empty()) return absl::OkStatus();
   const int64_t first_s = int64_t{days.front()} * kDaySeconds,
@@ -153,7 +153,7 @@ absl::Status CheckTime(const std::string& at, WindowId end, const std::vector<in
                                            FormatTime(first_s), " to ", FormatTime(last_s)));
 }
 
-// The limits as a line a resource: "memory: 1.20 GiB by combined (owner's limit 4.00 GiB)".
+// Returns the limits, one line per resource: "memory: 1.20 GiB by combined (owner's limit 4.00 GiB)".
 std::string AnswerText(const std::vector<Explained>& explained, const std::vector<SeenUsage>& seen,
                        const std::vector<Resource>& resources) {
   std::string out;
@@ -171,7 +171,7 @@ std::string AnswerText(const std::vector<Explained>& explained, const std::vecto
 
 absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   EngineArgs engine = args.engine;
-  // That which stands first in the report and which tautd uses, unless others are asked for.
+  // The default is the first recommender of the report, which tautd uses.
   if (engine.recommenders.empty() && !args.all) engine.recommenders = {std::string(kChosen)};
   absl::StatusOr<ReplayOptions> options = ToReplayOptions(engine);
   if (!options.ok()) return options.status();

@@ -55,7 +55,7 @@ class Fetch {
     NoteKind(labels);
     ingest_.Take({labels, samples, server::Fingerprint(labels)}, now);
   }
-  // All until then was taken.
+  // Writes the windows up to the watermark. REQUIRES: all of their samples were added.
   void CloseUntil(Timestamp watermark) {
     csv_.TakeKills(ingest_.TakeOoms());
     ingest_.CloseUntil(watermark, [this](ClosedWindow&& closed) {
@@ -95,7 +95,7 @@ class Fetch {
   server::Ingest ingest_;
   OutputFile& file_;
   Allocation baseline_;
-  std::set<std::string, std::less<>> metrics_;  // looked at
+  std::set<std::string, std::less<>> metrics_;  // metrics that were checked
   uint64_t samples_ = 0;
   std::optional<WindowId> first_, through_;
   std::string rows_;
@@ -217,7 +217,7 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   const absl::Status read =
       (*history)->Read(Timestamp::FromSeconds(first.start_s() - kWindowSeconds), end, sink);
   progress.Clear();
-  // A window that is not over is none.
+  // A window that has not ended is left out.
   if (read.ok()) fetch.CloseUntil(Timestamp::FromSeconds(WindowId::Of(end).start_s() + kGraceSeconds));
   if (!fetch.through().has_value()) return read.ok() ? NothingFound(args, fetch, *plan) : read;
   if (absl::Status s = (*file)->Close(); !s.ok()) return s;

@@ -12,8 +12,8 @@ struct FetchArgs {
   std::string out;
   std::string last = "28d";
   std::string until;               // "": now
-  std::string config;              // whose mapping rules count; "": the built-in ones
-  std::string baseline = "limit";  // what stands for the owner's limit
+  std::string config;              // file with the mapping rules; "": the built-in rules
+  std::string baseline = "limit";  // value that is used as the owner's limit
   bool quiet = false;
 };
 int RunFetch(const FetchArgs& args);

@@ -13,7 +13,7 @@ struct ImportArgs {
   std::string file;   // "-": standard input
   std::string rules;  // a path; empty: not written
   std::string floor = "target";
-  std::string cluster;  // begins the names of jobs
+  std::string cluster;  // prefix of the names of jobs
   OutputForm output = OutputForm::kTable;
 };
 int RunImport(const ImportArgs& args);

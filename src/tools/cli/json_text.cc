@@ -34,7 +34,7 @@ std::string Scalar(const Json& value) {
 }
 std::string Key(const std::string& key) { return IsPlain(key) ? key : Flow(Json(key)); }
 
-// On one line: what is not a container, is empty, or is a list of plain figures.
+// Returns true if `value` fits on one line: it is not a container, is empty, or is a list of plain figures.
 bool FitsLine(const Json& value) {
   if (!value.is_structured() || value.empty()) return true;
   return value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) {
@@ -42,7 +42,7 @@ bool FitsLine(const Json& value) {
          });
 }
 
-// `first` says that the text begins behind "- ", so its first line is not indented.
+// Writes a value as YAML. `first`: the text follows "- ", so its first line is not indented.
 void Write(const Json& value, size_t indent, bool first, std::string& out) {
   const std::string blanks(indent, ' ');
   if (value.is_object() && !value.empty()) {

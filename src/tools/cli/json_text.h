@@ -9,9 +9,9 @@ namespace taut::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Indented, with a newline at the end.
+// Returns indented JSON with a newline at the end.
 std::string JsonText(const Json& value);
-// YAML 1.1 and 1.2 that reads back to the same value: texts that could be something else are quoted.
+// Returns YAML 1.1 and 1.2 that reads back as the same value: ambiguous texts are quoted.
 std::string YamlText(const Json& value);
 // CSV (RFC 4180) with a header: a row for each object of `value`, or of its first member that is a list of
 // objects, or one row for `value`. Columns of nested objects are "cpu.limit"; a list in a cell is JSON; absent

@@ -39,7 +39,7 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
 absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   OvercommitOptions o;
   const OvercommitArgs unset;
-  // The seed draws the tiers of --soft, too.
+  // The seed also draws the tiers of --soft.
   if (args.machines == kRecordedMachines &&
       (args.machine_tasks != unset.machine_tasks || args.placements != unset.placements ||
        (args.seed != unset.seed && !args.soft))) {
@@ -94,7 +94,7 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   return o;
 }
 
-// One row a prediction, numbers printed so that reading gives the same double.
+// Columns of one row per prediction. Printed numbers read back as the same double.
 constexpr std::string_view kDecisionsHeader =
     "time_s,resource,placement,machine,predictor,limit,predicted,oracle,reason\n";
 
@@ -117,7 +117,7 @@ std::string LeftOutText(const OvercommitResult& result) {
   return out.empty() ? out : out + "\n";
 }
 
-// What was replayed.
+// Returns a text about the replayed input.
 std::string ReadText(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
       result.of_recorded

@@ -45,7 +45,8 @@ struct ListArgs {
   std::string what = "recommenders";
 };
 
-// Options of a command that reads a trace and prints a result, about its own in between.
+// Returns a function that adds options of the trace, the command's own ones and those of the output, in this
+// order.
 template <typename Args, typename Options>
 auto OfTrace(const Options& own) {
   return [own](CLI::App& command, Args& args) {
@@ -55,7 +56,7 @@ auto OfTrace(const Options& own) {
   };
 }
 
-// The same of one that reads no trace.
+// Returns a function that adds the command's own options and those of the output.
 template <typename Args, typename Options>
 auto WithOutput(const Options& own) {
   return [own](CLI::App& command, Args& args) {

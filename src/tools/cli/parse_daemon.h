@@ -10,9 +10,9 @@ namespace taut::tools {
 void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option = "--server");
 // -o, --output.
 void AddOutputForm(CLI::App& app, OutputForm& form);
-// The options that every question to the daemon has: the connection and the form of the output.
+// Adds the options of every query to the daemon: the connection and the output form.
 void AddDaemon(CLI::App& app, DaemonArgs& args);
-// --limit, from 1 to `most`.
+// Adds --limit, from 1 to `most`.
 void AddLimit(CLI::App& app, int& limit, const char* help, int most);
 
 void AddDaemonCommands(CommandTable& commands);

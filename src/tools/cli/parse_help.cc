@@ -30,7 +30,7 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
   return out;
 }
 
-// What the options of `app` take: "--mode) words" lines of a shell's case.
+// Values of the options of `app`, as "--mode) words" lines of a shell's case.
 struct Taken {
   std::vector<std::string> names;  // "--mode"
   std::vector<std::string> words;
@@ -46,7 +46,7 @@ std::vector<Taken> TakenBy(const CLI::App& app) {
   return out;
 }
 
-// The words of the first argument without a name; a job for those called so.
+// Returns the words of the first positional argument. An argument called job takes a job's name.
 Taken Positional(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) return {{}, WordsOf(*option), option->get_name(true) == "job"};
@@ -84,7 +84,7 @@ std::string FirstLine(const CLI::App& app) {
   return text.substr(0, text.find('\n'));
 }
 
-// For text between lines of man(7).
+// Returns the text with escapes for man(7).
 std::string Roff(std::string_view text) {
   std::string out;
   bool begins = true;
@@ -127,7 +127,7 @@ void AddOptions(const CLI::App& app, std::string& out) {
   if (!options.empty()) StrAppend(&out, ".SH OPTIONS\n", options);
 }
 
-// A text in blocks between blank lines: "Examples:" and its lines, or text, which stands under `heading`.
+// Adds a text of blocks between blank lines: "Examples:" and its lines, or paragraphs under `heading`.
 void AddBlocks(std::string_view text, std::string_view heading, bool filled, std::string& out) {
   std::string examples;
   bool any = false;
@@ -162,7 +162,7 @@ CLI::Validator OneOf(std::vector<std::string> words) {
 }
 
 std::vector<std::string> WordsOf(const CLI::Option& option) {
-  // CLI11 gives a validator by its name only: it is looked for among those that can be.
+  // CLI11 has no list of an option's validators, so the loop reads them by number until it throws.
   std::vector<std::string> out;
   auto& mutable_option = const_cast<CLI::Option&>(option);
   try {

@@ -1,4 +1,4 @@
-// Texts made of the command line itself: shell completion and man pages.
+// Makes texts from the command line's own definition: shell completion and man pages.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace taut::tools {
 
-// Accepts these words only; an error names them all.
+// Returns a validator that accepts only these words; its error lists them.
 CLI::Validator OneOf(std::vector<std::string> words);
-// The words that an option made with OneOf accepts; none for others.
+// Returns the words that an option with OneOf accepts; none for other options.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 
 // Returns a script for `source` (bash), a function for $fpath (zsh), or a file of completions (fish). They query
@@ -20,7 +20,8 @@ std::string BashCompletion(const CLI::App& app);
 std::string ZshCompletion(const CLI::App& app);
 std::string FishCompletion(const CLI::App& app);
 
-// A page in the form of man(7), of the program or of one verb. `section`: 1 for commands, 8 for daemons.
+// Options of a page in the form of man(7), for the program or one command. `section`: 1 for commands, 8 for
+// daemons.
 struct ManPageOptions {
   std::string name;     // "taut-get-jobs"
   std::string command;  // "taut get jobs"

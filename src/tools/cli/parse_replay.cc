@@ -84,7 +84,7 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
 }
 
-// What stands between a recommendation and a limit.
+// Adds the options between a recommendation and a limit.
 void AddMode(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--mode", a.mode,
@@ -129,7 +129,8 @@ void AddExplain(CLI::App& app, ExplainArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "no progress line");
 }
 
-// `taut explain JOB --server URL`: a lone word is the job. "" or what is missing.
+// Completes the arguments of explain: the lone word of `taut explain JOB --server URL` is the job. Returns the
+// missing argument, or "".
 std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
   if (!a.job.empty()) return {};
   std::error_code none;

@@ -19,7 +19,8 @@
 namespace taut::tools {
 namespace {
 
-// Here also what the quota file does not have, or does not fit into, is a mistake of the command line.
+// Prints the error and returns its exit code. An absent entry of the quota file, or an amount that does not
+// fit into it, is a mistake of the command line.
 int FailQuota(const absl::Status& status) {
   if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return Fail(status);
   PrintError(Message(status));
@@ -43,7 +44,7 @@ std::string TableOf(const std::vector<brain::QuotaRowView>& rows) {
   return table.Render();
 }
 
-// cpu in millicores and memory in bytes, as the library counts them.
+// Returns cpu in millicores and memory in bytes, as the library counts them.
 Json AmountsJson(const brain::QuotaVector& amounts) {
   Json out = Json::object();
   for (const brain::QuotaAmount& a : amounts.amounts())
@@ -73,7 +74,7 @@ Json VerdictJson(const brain::AdmissionVerdict& verdict) {
   return out;
 }
 
-// A sentence per line.
+// Returns one sentence per line.
 std::string VerdictText(const brain::AdmissionVerdict& verdict) {
   std::string out = Printable(Explain(verdict));  // names are those of the file
   for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))

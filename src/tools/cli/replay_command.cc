@@ -1,4 +1,4 @@
-// taut replay: what limits every recommender would have set, and what that would have meant.
+// taut replay: the limits that every recommender would have set, and their effect.
 #include <memory>
 #include <vector>
 
@@ -30,10 +30,10 @@ absl::Status WriteFile(OutputFile& file, const std::string& content) {
   return file.Close();
 }
 
-// What one replay writes beside its table.
+// Files that one replay writes beside its table.
 class ReplayOutputs {
  public:
-  // Before anything is read.
+  // Opens the files, before any input is read.
   absl::Status Open(const ReplayArgs& args) {
     const NamedPath outputs[] = {
         {"--report", args.report}, {"--json", args.json}, {"--decisions", args.decisions}};

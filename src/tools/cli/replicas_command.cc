@@ -38,13 +38,13 @@ struct Replayed {
   ReplicasPage page;  // of --report
 };
 
-// Of what is drawn: the measured time of a job.
+// Returns the measured time of a job for the chart.
 ReplicaTrack TrackOf(const LoadSeries& series, const ReplicaReplayOptions& options) {
   return ReplicaTrack(series.start_s + options.warmup_s, series.time_s(series.load.size()),
                       options.capacity * options.settings.max_utilization);
 }
 
-// One row a step, numbers printed so that reading gives the same double.
+// Columns of one row per step. Printed numbers read back as the same double.
 constexpr std::string_view kReplicaDecisionsHeader =
     "time_s,job,policy,load,capacity,ready,starting,decided,reason\n";
 
@@ -61,7 +61,7 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
             step.starting, ",", step.decided, ",", why, "\n");
 }
 
-// What a replay writes beside its scores.
+// Files that a replay writes beside its scores.
 struct ReplayOutput {
   OutputFile* decisions = nullptr;  // null: none
   bool draws = false;               // collect tracks for the page of --report
@@ -178,7 +178,7 @@ Json ScoreJson(const ReplicaScore& s) {
           {"instability", share(s.unstable_steps)}};
 }
 
-// "" if no count was held.
+// Returns a text about held counts; "" if no count was held.
 std::string HeldText(const Replayed& replayed) {
   std::string out;
   for (const PolicyResult& r : replayed.results) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kRequestsPath = "/api/v1/requests";
 
-// As the API has it: cores, bytes, or a number of units.
+// Returns the amount as the API has it: cores, bytes, or a number of units.
 std::string QuotaAmountText(std::string_view resource, const Json& amount) {
   if (!amount.is_number()) return kNothing;
   if (resource == brain::kQuotaCpu) return FormatCores(amount.get<double>());
@@ -34,7 +34,7 @@ std::string AmountsText(const Json& amounts) {
   return out;
 }
 
-// "2 jobs and 1 request of group ...".
+// Returns "2 jobs and 1 request of group ...".
 std::string UncoveredText(const Json& use) {
   const auto counted = [&](const char* key, std::string_view one) {
     const int64_t n = IntAt(use, key);
@@ -92,7 +92,7 @@ std::string RequestText(const Json& r) {
                 TextAt(r, "reason"), "\n");
 }
 
-// KEY=VALUE, in order.
+// Returns the KEY=VALUE words, in order.
 absl::StatusOr<std::vector<QueryParameter>> Pairs(const RequestsArgs& args) {
   std::vector<std::string> words = args.words;
   for (const auto& [key, value] : {std::pair{"group", &args.group}, std::pair{"tier", &args.tier},

@@ -26,7 +26,7 @@ namespace {
 
 constexpr double kMostMadeTasks = 20e6;
 
-// A cell, what happens to it, and where that is from.
+// A cell, its events, and their source.
 struct TimedCell {
   brain::CellModel model;
   brain::CellWorkload workload;
@@ -88,7 +88,7 @@ absl::StatusOr<CellRunsOptions> ToOptions(const SimulateArgs& args) {
   return o;
 }
 
-// When the last job would end if none waited, or the last event comes.
+// Returns the time at which the last job would end if none waited, or of the last event.
 int64_t LastTime(const brain::CellWorkload& workload) {
   int64_t last = 1000;
   for (const brain::CellEvent& e : workload.events) {
@@ -107,7 +107,7 @@ absl::Status CheckEvents(TimedCell& cell) {
   return absl::OkStatus();
 }
 
-// Fills the times of `options`, too.
+// Returns the cell and its events, and sets the times of `options`.
 absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, brain::CellSimulationOptions& options) {
   TimedCell cell;
   const absl::StatusOr<int64_t> time = Milliseconds("--time", args.time);
@@ -150,7 +150,7 @@ absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, brain::CellSim
   return cell;
 }
 
-// What happened, as CSV; docs/reference/traces.md describes it.
+// Writes the events as CSV; docs/reference/traces.md describes it.
 class StepWriter {
  public:
   StepWriter(const brain::CellModel& model, OutputFile& out) : model_(model), out_(out), index_(model) {

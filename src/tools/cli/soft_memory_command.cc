@@ -86,7 +86,7 @@ void Append(const SoftKill& k, OutputFile& out) {
                          k.machine_memory));
 }
 
-// The tiers that there are, from the highest down.
+// Returns the tiers of the result, from the highest down.
 std::vector<TraceTier> TiersIn(const SoftMemoryResult& result) {
   std::vector<TraceTier> out;
   for (size_t t = kNumTraceTiers; t-- > 0;) {

@@ -24,7 +24,7 @@ struct Axis {
   std::vector<std::string> values;
 };
 
-// The measures of one resource over all jobs, each counting by its weight.
+// Measures of one resource over all jobs, each with its job's weight.
 struct Weighted {
   double limit = 0, owner = 0, usage = 0, oom_days = 0, changes = 0, job_days = 0;
   double footprint() const { return owner > 0 ? limit / owner : usage > 0 ? limit / usage : 0; }
@@ -135,8 +135,8 @@ std::map<Resource, Weighted> Measure(const ReplayResult& result, const std::vect
   return out;
 }
 
-// A trial is on the frontier if no other is at least as good in footprint, OOM-days and changes and better in
-// one.
+// Marks the trials on the frontier: no other trial is at least as good in footprint, OOM-days and changes and
+// better in one.
 void MarkFrontier(Resource resource, std::vector<Trial>& trials) {
   for (Trial& t : trials) {
     const Weighted& a = t.measures[resource];
@@ -158,13 +158,13 @@ struct Sweep {
   bool partial = false;
 };
 
-// What a day over the limit is called.
+// Returns the name of a day over the limit.
 std::string_view DaysOver(Resource resource) {
   return ThrottlesAtLimit(resource) ? "throttled days" : "OOM-days";
 }
 
-// The cheapest within the targets; null if none is. The settings as given are one of the trials, so what is
-// chosen is never worse than they are where they are within the targets.
+// Returns the cheapest trial within the targets; nullptr if none is. The given settings are one of the trials.
+// If they are within the targets, the choice is not worse than they are.
 const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>& trials) {
   const Trial* best = nullptr;
   for (Trial& t : trials) {
@@ -175,8 +175,8 @@ const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>&
   return best;
 }
 
-// The trial with the fewest days over the limit, of those within the target of changes if there are any.
-// REQUIRES: there are trials.
+// Returns the trial with the fewest days over the limit, among those within the target of changes if there are
+// any. REQUIRES: there are trials.
 const Trial* Nearest(const TuneArgs& args, const Sweep& sweep) {
   const auto rank = [&](const Trial& t) {
     const Weighted& w = t.measures.at(sweep.resource);
@@ -185,7 +185,7 @@ const Trial* Nearest(const TuneArgs& args, const Sweep& sweep) {
   return &*std::ranges::min_element(sweep.trials, {}, rank);
 }
 
-// What is said of the nearest settings where none are within the targets.
+// Returns a text about the nearest settings, for a sweep without settings within the targets.
 std::string NothingWithin(const TuneArgs& args, const Sweep& sweep, const Trial& nearest) {
   const Weighted& w = nearest.measures.at(sweep.resource);
   return fmt::format(
@@ -195,9 +195,8 @@ std::string NothingWithin(const TuneArgs& args, const Sweep& sweep, const Trial&
       100 * args.oom_days, DaysOver(sweep.resource), args.changes, 100 * w.oom_share(), w.change_rate());
 }
 
-// Whether a setting, "ensemble.cpu_w_over", moves limits of the resource: not that of another, nor one beside
-// which
-// this resource has its own.
+// Returns true if a setting such as "ensemble.cpu_w_over" moves limits of the resource. A setting of the other
+// resource does not. A common setting does not either if this resource has its own.
 bool Moves(std::string_view key, Resource resource) {
   const size_t dot = key.find('.') + 1;
   const std::string_view name = key.substr(dot);
@@ -209,7 +208,7 @@ bool Moves(std::string_view key, Resource resource) {
                               [&](const brain::VerticalSetting& s) { return s.key == own; });
 }
 
-// The grid of a recommender for one resource.
+// Returns the grid of a recommender for one resource.
 std::vector<std::string> UsualSweep(brain::Policy policy, Resource resource) {
   std::vector<std::string> out;
   for (const std::string_view text : brain::InfoOf(policy).sweep) {
@@ -239,7 +238,7 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   absl::StatusOr<std::vector<Trial>> trials = Combine(sweep.axes, options.settings);
   if (!trials.ok()) return trials.status();
-  // Swept values are checked against the settings as given.
+  // The check of swept values needs the settings as given.
   const std::string given = server::WriteSettings(options.settings, /*only_changed=*/false);
   const bool has_given = std::any_of(trials->begin(), trials->end(), [&](const Trial& t) {
     return server::WriteSettings(t.settings, /*only_changed=*/false) == given;

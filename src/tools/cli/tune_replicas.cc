@@ -34,7 +34,7 @@ struct ReplicaTrial {
   bool on_frontier = false;
 };
 
-// A job with its two parts.
+// A job with its two parts, before and after the cut.
 struct SweptJob {
   LoadSeries before;                // up to the cut
   const LoadSeries* all = nullptr;  // scored from the cut on
@@ -50,7 +50,8 @@ struct ReplicaSweep {
   bool partial = false;
 };
 
-// The key as taut replay --set takes it, which the job settings of tautd have behind "replicas.".
+// Returns the setting of a key as taut replay --set accepts it. The job settings of tautd have "replicas."
+// before it.
 const brain::ReplicaSetting* FindSetting(std::string_view key) {
   for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
     if (s.key == key) return &s;
@@ -78,7 +79,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> Pa
   return axes;
 }
 
-// All combinations of the axes that concern the policy: its own keys, and keys of none.
+// Adds one trial per combination of the swept values. An error names an invalid one.
 absl::Status AddTrials(const std::string& policy, const std::vector<std::string>& sweep,
                        const brain::ReplicaSettings& given, std::vector<ReplicaTrial>& trials) {
   const auto axes = ParseAxes(sweep);
@@ -104,7 +105,7 @@ absl::Status AddTrials(const std::string& policy, const std::vector<std::string>
   return absl::OkStatus();
 }
 
-// Of the axes given, those that a policy reads.
+// Returns the axes in `asked` that the policy reads; its usual ones if `asked` is empty.
 std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std::vector<std::string>& asked) {
   if (asked.empty()) return {info.sweep.begin(), info.sweep.end()};
   std::vector<std::string> out;
@@ -112,7 +113,7 @@ std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std:
     const std::string_view key = std::string_view(axis).substr(0, axis.find('='));
     const std::string_view group = key.substr(0, key.find('.'));
     const bool is_read = group == "replicas" || std::ranges::find(info.groups, group) != info.groups.end();
-    // What no setting has is an error with the nearest key.
+    // An unknown key stays, so that the later error can name the nearest key.
     if (is_read || FindSetting(key) == nullptr) out.push_back(axis);
   }
   return out;
@@ -134,7 +135,7 @@ absl::StatusOr<std::vector<ReplicaTrial>> TrialsOf(const TuneArgs& args, const R
   return trials;
 }
 
-// Jobs with enough time on both sides of the cut.
+// Makes the jobs that have enough time on both sides of the cut.
 void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArgs& replicas,
               const ReplicaReplayOptions& options, ReplicaSweep& sweep) {
   for (size_t at = 0; at < input.loads.size(); ++at) {
@@ -300,7 +301,7 @@ std::string SweepJson(const ReplicaSweep& sweep) {
                    {"trials", std::move(trials)}});
 }
 
-// What replays the chosen settings on the same load.
+// Returns the command that replays the chosen settings on the same load.
 std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   std::string out = StrCat("taut replay --replicas", replicas.usage ? " --usage" : "");
   for (const std::string& path : args.trace.paths) StrAppend(&out, " ", ShellWord(path));
@@ -330,8 +331,8 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   return StrCat(out, " --settings ", ShellWord(args.out));
 }
 
-// The job settings of tautd, as `set` of a rule: what was chosen, and whatever tautd or the replay would
-// otherwise take differently.
+// Returns the job settings of tautd, as `set` of a rule. They are the chosen ones and those whose defaults
+// differ between tautd and the replay.
 std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, const std::string& command) {
   brain::JobPolicy policy;
   policy.replicas = t.settings;
@@ -359,7 +360,7 @@ std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, co
   return out;
 }
 
-// What a load of the daemon's would not be as it was replayed; "" if nothing.
+// Returns the differences between a load of the daemon and the replayed one; "" if there is none.
 std::string OfTautd(const ReplicaReplayOptions& options, const ReplicasArgs& replicas) {
   std::string out;
   if (options.decide_every_s != kWindowSeconds) {

@@ -81,7 +81,7 @@ void UsageCsv::Add(const ClosedWindow& closed, absl::FunctionRef<std::string_vie
 void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::string_view job, uint64_t kills,
                       std::string& out) {
   ++rows_;
-  // Tasks come in the order in which their CPU was taken.
+  // Tasks are in the order in which their CPU was added.
   std::span<const BucketWeight> cpu;
   if (next_cpu_ < cpu_.size() && cpu_[next_cpu_].task == task.task) {
     cpu = std::span(buckets_).subspan(cpu_[next_cpu_].first, cpu_[next_cpu_].count);
@@ -89,7 +89,7 @@ void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::stri
   }
   double seconds = 0;
   for (const BucketWeight& b : cpu) seconds += b.weight;
-  // In a window in which the task began or ended its CPU usage lasts less long.
+  // In a window in which the task started or ended, its CPU usage covers less time.
   const double duration = seconds > 0 ? std::min<double>(seconds, kWindowSeconds) : kWindowSeconds;
   StrAppend(&out, window.window.start_s(), ",", static_cast<float>(duration), ",");
   PutName(job, out);
