@@ -12,14 +12,15 @@
 
 namespace taut::tools {
 
-// What the file says, with warnings on standard error. Errors: all of them, a line each.
+// Reads the file and prints warnings to standard error. An error contains all errors of the file, one per
+// line.
 absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path);
 
 struct QuotaArgs {
   std::string file;
   OutputForm output = OutputForm::kTable;
 };
-// The file's findings and a table; kExitUsage if it has errors.
+// Prints the file's findings and a table. Returns kExitUsage if it has errors.
 int RunQuota(const QuotaArgs& args);
 
 struct AdmitArgs {

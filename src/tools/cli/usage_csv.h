@@ -20,22 +20,22 @@ class UsageCsv {
   static constexpr std::string_view kHeader =
       "time,duration,job,task,cpu_cores,cpu_max,cpu_seconds,memory_bytes,cpu_limit,memory_limit,oom_kills\n";
 
-  // The CPU usage of the next measured task of the window that closes, as LiveWindows::Options::on_task_cpu
-  // gives it.
+  // Adds the CPU usage of the next measured task of the closing window, in the order in which
+  // LiveWindows::Options::on_task_cpu reports it.
   void TakeCpu(uint32_t task, std::span<const BucketWeight> buckets);
-  // A kill is in the row of its task and window; call before the window's Add.
+  // Adds kills, each to the row of its task and window. Call it before the window's Add.
   void TakeKills(std::span<const server::OomSighting> kills);
-  // That there are series that would say so: a row without a kill has none, not an unknown number.
+  // Notes that the source has series of kills: then a row without a kill has 0, not an unknown number.
   void KnowKills() { knows_kills_ = true; }
   bool knows_kills() const { return knows_kills_; }
 
-  // The rows of a window, after those of the windows before, appended to `out`. `name` of a job: whatever it
-  // may hold but a line break.
+  // Appends the rows of a window to `out`. REQUIRES: windows ascend; `name` returns a job's name, which has no
+  // line break.
   void Add(const ClosedWindow& closed, absl::FunctionRef<std::string_view(JobId)> name, std::string& out);
 
   uint64_t rows() const { return rows_; }
   uint64_t kills() const { return kills_written_; }
-  // Of tasks without usage in that window, which have no row.
+  // Returns the number of kills of tasks without usage in their window, which have no row.
   uint64_t kills_without_row() const { return kills_taken_ - kills_written_; }
   size_t jobs() const { return jobs_.size(); }
   size_t tasks() const { return tasks_.size(); }
@@ -57,7 +57,7 @@ class UsageCsv {
   void AddRow(const JobWindow& window, const TaskWindow& task, std::string_view job, uint64_t kills,
               std::string& out);
 
-  std::vector<TaskCpu> cpu_;  // of the window that closes
+  std::vector<TaskCpu> cpu_;  // of the closing window
   std::vector<BucketWeight> buckets_;
   size_t next_cpu_ = 0;
   absl::flat_hash_map<KillKey, uint64_t> kills_;
