@@ -10,9 +10,9 @@ scenario's jobs are measured, over 56 days of which the first 14 are warm-up. Th
 
 Columns: over-days: job-days with a window over the limit (memory: OOM-days); windows over: such windows, of all windows
 with usage; windows/over-day: such windows in each of those days; of peak: footprint (limit x time) against the job's own
-highest usage of each day, 1.00 is a limit that knew the day; of owner's: the same against the owner's limit;
+highest usage of each day, 1.00 is a limit that knew the day; of owner's: footprint against the owner's limit;
 changes/day: of the limit, a job-day; throttled: CPU used above the limit; kills/week: OOM kills of a job, where a task
-over its limit dies and comes back (`taut replay --feedback oom-restart`; all else is with usage as recorded).
+over its limit dies and restarts (`taut replay --feedback oom-restart`; all other columns use the recorded usage).
 """
 import argparse
 import gzip
@@ -34,7 +34,7 @@ SWING = [math.sin(2 * math.pi * (i / PER_DAY - 8 / 24)) for i in range(PER_DAY)]
 
 
 class Job:
-    """A serving job with a daily season and noise; scenarios replace what is particular to them.
+    """A serving job with a daily season and noise; scenarios override the methods in which they differ.
 
     memory, cpu: factors on the base at a window, or None where the job does not run
     memory_limit, cpu_limit: the owner's, as factors on the base
@@ -56,12 +56,12 @@ class Job:
 
 
 class Growth(Job):
-    """Usage grows by `weekly` from one day to another, all the while."""
+    """Usage grows by `weekly` steadily."""
 
     def __init__(self, copy, weekly, first_day, last_day):
         super().__init__(copy)
         self.weekly, self.first, self.last = weekly, first_day * PER_DAY, last_day * PER_DAY
-        self.memory_base /= 4  # so that the job is not huge at its end
+        self.memory_base /= 4  # keeps the job from being huge at its end
         highest = self.memory(DAYS * PER_DAY)
         self.memory_limit, self.cpu_limit = 1.4 * highest, 2 * highest
 
@@ -70,7 +70,7 @@ class Growth(Job):
 
 
 class Periodic(Job):
-    """`height` times the usage for some windows every `days` days."""
+    """Has `height` times the usage for some windows every `days` days."""
 
     def __init__(self, copy, days, height, length, day, minute):
         super().__init__(copy)
@@ -84,7 +84,7 @@ class Periodic(Job):
 
 
 class NightlyBatch(Job):
-    """Runs only at night, three hours or so; the amount of work differs from night to night."""
+    """Runs only at night, for about three hours; the amount of work differs between nights."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -108,7 +108,7 @@ class NightlyBatch(Job):
 
 
 class Leak(Job):
-    """Memory grows by 10 % of its base a day and more; a restart every few days frees it."""
+    """Memory grows by 10 % or more of its base per day; a restart every few days frees it."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -129,7 +129,7 @@ class Leak(Job):
 
 
 class Deploy(Job):
-    """2.5 times the usage from 14:24 of one day on."""
+    """Has 2.5 times the usage from 14:24 of one day on."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -158,7 +158,7 @@ class OverOwner(Job):
 
 
 class Bursts(Job):
-    """Bursts at random times, every third day on average, of 10 minutes to an hour and up to 4 times the usage."""
+    """Has bursts at random times, every third day on average, of 10 minutes to an hour and up to 4 times the usage."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -176,7 +176,7 @@ class Bursts(Job):
 
 
 class Steady(Job):
-    """1 GiB and half a core, always; owners' limits from 1.5 to 16 times that."""
+    """Always uses 1 GiB and half a core; owners' limits are 1.5 to 16 times that."""
 
     def __init__(self, copy):
         super().__init__(copy)
@@ -187,7 +187,7 @@ class Steady(Job):
 
 
 class Identical(Job):
-    """Replicas that are jobs of their own: usage is the same to the byte."""
+    """Replicas that are separate jobs with equal usage, byte for byte."""
 
     def __init__(self, _):
         super().__init__(3)
@@ -210,12 +210,12 @@ SCENARIOS = {
 
 
 def usage(job, seed):
-    """The rows of a job: seconds, cores, bytes."""
+    """Yields the rows of a job: seconds, cores, bytes."""
     rng = random.Random(seed)
     gauss, rows = rng.gauss, []
     memory_drift = cpu_drift = 0
     for window in range(DAYS * PER_DAY):
-        # Half of the noise is slow (it lasts for hours), half new each window.
+        # Half of the noise is slow (it lasts for hours); half is new in each window.
         memory_drift = 0.97 * memory_drift + 0.243 * gauss(0, 1)
         cpu_drift = 0.97 * cpu_drift + 0.243 * gauss(0, 1)
         memory_noise, cpu_noise = 0.7 * (memory_drift + gauss(0, 1)), 0.7 * (cpu_drift + gauss(0, 1))
@@ -230,8 +230,9 @@ def usage(job, seed):
 
 
 def daily_peaks(rows):
-    """Sum over the scored days of the day's highest usage times the seconds with usage: what a limit that knew each day
-    in advance would have cost."""
+    """Returns the sum over the scored days of the day's highest usage times the seconds with usage.
+
+    This is the cost of a limit that knew each day in advance."""
     days = {}
     for time, cores, size in rows:
         if time >= WARMUP_DAYS * DAY:
@@ -241,7 +242,7 @@ def daily_peaks(rows):
 
 
 def write_trace(name, path):
-    """Writes the scenario's jobs and says their names and what their daily peaks add up to."""
+    """Writes the scenario's jobs and returns their names and the sum of their daily peaks."""
     _, _, copies, make = SCENARIOS[name]
     names, peaks, rows = set(), dict.fromkeys(RESOURCES, 0.0), None
     with open(path, "wb") as raw, gzip.GzipFile("", "wb", 1, raw, mtime=0) as out:
@@ -259,7 +260,7 @@ def write_trace(name, path):
 
 
 def replay(args, paths, out, *options):
-    """by_job of each lane, keyed by (resource, recommender)."""
+    """Returns by_job of each lane, keyed by (resource, recommender)."""
     command = [args.taut, "replay", *map(str, paths), "--warmup", f"{WARMUP_DAYS}d", "--recommender", args.recommenders,
                "--quiet", "--json", str(out), *options]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -271,7 +272,7 @@ SUMS = ("job_days", "oom_days", "ooms", "windows", "windows_over", "changes", "l
 
 
 def totals(by_job, names):
-    """Sums over the scenario's jobs; None for what this taut does not tell of single jobs."""
+    """Returns sums over the scenario's jobs; None for figures that this taut does not report per job."""
     jobs = [job for job in by_job if job["job"] in names]
     return {key: sum(job[key] for job in jobs) if all(key in job for job in jobs) else None for key in SUMS}
 
@@ -294,7 +295,7 @@ def measures(sums, peak_seconds, killed):
 
 
 def run(args, name, fleet, out):
-    """A result for each resource and recommender. `out` is where taut may write."""
+    """Returns a result for each resource and recommender. taut may write to `out`."""
     path = fleet.parent / f"{name}.csv.gz"
     names, peaks = write_trace(name, path)
     lanes = replay(args, [fleet, path], out)
@@ -328,7 +329,7 @@ def markdown(head, rows):
 
 
 def long_table(results, resource):
-    """A row for each scenario and recommender."""
+    """Returns a row for each scenario and recommender."""
     cpu = resource == "cpu"
     day = "over-day" if cpu else "OOM-day"
     head = ("scenario", "recommender", f"{day}s", "windows over", f"windows/{day}", "of peak", "of owner's", "changes/day",
@@ -349,7 +350,7 @@ ZEROS = {"0.000", "0.00", "-"}
 
 
 def brief_table(results, cell):
-    """A row for each scenario, in it a cell for each recommender; without rows of zeros."""
+    """Returns a row for each scenario with a cell for each recommender, without rows of zeros."""
     rows = {}
     for r in results:
         rows.setdefault(r["scenario"], {})[r["recommender"]] = cell(r)
@@ -365,7 +366,7 @@ def harm_at_footprint(result):
 
 
 def tables(results, brief):
-    """(title, table) of all that is to be printed."""
+    """Returns (title, table) of all tables to print."""
     for resource, title in (("memory", "Memory"), ("cpu", "CPU")):
         if part := [r for r in results if r["resource"] == resource]:
             harm = "throttled work" if resource == "cpu" else "OOM-days"
@@ -379,7 +380,7 @@ def tables(results, brief):
 
 
 def recommenders_of(taut):
-    """What `taut list` names, a line each."""
+    """Returns the names in the output of `taut list`, one per line."""
     listed = subprocess.run([taut, "list", "recommenders"], check=True, stdout=subprocess.PIPE, text=True).stdout
     return [line.split()[0] for line in listed.splitlines() if line.strip()]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/reference/cli.md, from the help of the programs.
+"""Makes docs/reference/cli.md from the help of the programs.
 
-    tools/cli_reference.py BIN            # fails if the document is not what the programs in the folder BIN print
+    tools/cli_reference.py BIN            # fails if the document differs from the help of the programs in the folder BIN
     tools/cli_reference.py --write BIN    # writes it
 """
 import collections
@@ -35,7 +35,7 @@ def cell(text):
 
 
 def options(lines):
-    """The rows of a section of the help: two columns, the second at column 30 or further, or on the next line."""
+    """Yields the rows of a section of the help: two columns, the second at column 30 or further, or on the next line."""
     rows = []
     for line in lines:
         if (found := OPTION.match(line)) and not line.startswith("    "):
@@ -51,12 +51,12 @@ def is_table(title, lines):
 
 
 def rows_of(text):
-    """Every row of the tables of a help, as (option, meaning)."""
+    """Yields every row of the tables of a help, as (option, meaning)."""
     return [tuple(row) for title, lines in sections(text) if is_table(title, lines) for row in options(lines)]
 
 
 def sections(text):
-    """[(title, lines)] of a help; what stands before the first title has none."""
+    """Returns [(title, lines)] of a help; lines before the first title have no title."""
     out = [("", [])]
     for line in text.split("\n"):
         if TITLE.fullmatch(line) and not line.startswith("Usage"):
@@ -67,7 +67,7 @@ def sections(text):
 
 
 def rendered(text, shared):
-    """A help as Markdown: its text, its examples and its options. Options that are shared are only named."""
+    """Returns a help as Markdown: its text, its examples and its options. Shared options are only named."""
     out = []
     for title, lines in sections(text):
         usage = [line for line in lines if line.startswith("Usage: ")]
@@ -109,7 +109,7 @@ def groups(taut):
 
 
 def shared_options(helps):
-    """The options with the same meaning in three commands or more, in the order of their first command."""
+    """Returns the options with the same meaning in three commands or more, in the order of their first command."""
     seen = collections.Counter(row for text in helps.values() for row in set(rows_of(text)) if not row[0].startswith("-h,"))
     return list(dict.fromkeys(row for text in helps.values() for row in rows_of(text) if seen[row] >= 3))
 

@@ -28,7 +28,7 @@ def fed_victoria(stage):
 
 
 def live_decisions(stage, victoria):
-    """{(job, resource): [(time, limit)]} of a tautd that gets the samples in order of time."""
+    """Returns {(job, resource): [(time, limit)]} of a tautd that gets the samples in order of time."""
     tautd = stage.tautd(config="clock: samples\ndefaults: {mode: auto, " +
                         ", ".join(f"{r}.recommender: {name}" for r, name in RECOMMENDERS.items()) + "}\n")
     now = int(time.time())
@@ -71,7 +71,7 @@ def replayed_decisions(stage, victoria):
 
 
 def windows_of(history):
-    """{job: the starts of its windows, ascending}"""
+    """Returns {job: starts of its windows, ascending}."""
     out = {}
     with gzip.open(history, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -101,7 +101,7 @@ def test_a_replay_of_what_is_fetched_decides_the_same(story):
     assert set(story.live) <= set(story.replayed), f"the replay has each of them: {set(story.live) - set(story.replayed)}"
     rows = windows_of(story.history)
     for key, decisions in sorted(story.live.items()):
-        # A replay lists a limit from the first window in which it counts.
+        # A replay lists a limit from the first window in which it is in force.
         wanted = [(first_at(rows[key[0]], t), limit) for t, limit in decisions]
         found = story.replayed.get(key, [])
         assert close(found[1:], wanted), f"decisions of {' '.join(key)} are the same: {(found, decisions)}"

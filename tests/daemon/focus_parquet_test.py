@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "focus"
 TYPES = {"cost": "decimal128(19, 6)", "time": "timestamp[ms, tz=UTC]", "text": "string"}
 DECIMALS = {"BilledCost", "ContractedCost", "EffectiveCost", "ListCost", "ConsumedQuantity", "PricingQuantity", "ContractedUnitPrice", "ListUnitPrice"}
 TIMES = {"BillingPeriodEnd", "BillingPeriodStart", "ChargePeriodEnd", "ChargePeriodStart"}
-# What a spreadsheet would run has an apostrophe in front of it in the CSV, and not in the Parquet file.
+# Text that a spreadsheet would evaluate has an apostrophe before it in the CSV, but not in the Parquet file.
 FORMULA = tuple("=+-@\t\r")
 PRICES = """currency: "€ \\"internal\\", units"
 tiers:
@@ -36,7 +36,7 @@ pool: {cores: 400, memory: 1TiB, core_hour: 0.02, gib_hour: 0.003, idle: uniform
 
 
 def modules(args):
-    """The folder with pyarrow: that of TAUT_PARQUET_MODULES, or one beside the binaries that pip fills once."""
+    """Returns the folder with pyarrow: that of TAUT_PARQUET_MODULES, or one beside the binaries that pip fills once."""
     if os.environ.get("TAUT_PARQUET_MODULES"):
         return os.environ["TAUT_PARQUET_MODULES"]
     wanted = (HERE / "requirements.txt").read_text()
@@ -66,7 +66,7 @@ def kind(column):
 
 
 def cell(column, text):
-    """What a cell of the CSV is in the other file."""
+    """Returns the value in the Parquet file for a cell of the CSV."""
     if text == "":
         return None
     if column in DECIMALS:
@@ -77,7 +77,7 @@ def cell(column, text):
 
 
 def same(stage, table, csv_text, what):
-    """The number of rows, which have the same cells in both."""
+    """Returns the number of rows, after checking that both files have equal cells."""
     rows = list(csv.reader(io.StringIO(csv_text, newline="")))
     head, rows = rows[0], rows[1:]
     assert table.column_names == head, f"{what}: the columns"
@@ -130,7 +130,7 @@ def test_a_bill_of_a_trace(stage, parquet):
 
 
 def test_a_bill_of_many_rows(stage, parquet):
-    """Enough for several row groups and pages."""
+    """A bill with enough rows for several row groups and pages."""
     prices, trace = stage.file("many.yaml", PRICES), stage.dir / "many_usage.csv"
     with open(trace, "w") as out:
         out.write("time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n")
