@@ -1,4 +1,5 @@
-// taut get capacity FILE: how much of a pool's slack can be sold, and how such promises would have turned out.
+// taut get capacity FILE: the sellable part of a pool's slack, and the observed rate at which such promises
+// were kept.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ struct ActuaryArgs {
 };
 int RunActuary(const ActuaryArgs& args);
 
-// The options of a file, without --step, which a running tautd has as well.
+// Adds the options of a file. --step is not among them, because a running tautd has it as well.
 void AddActuary(CLI::App& command, ActuaryArgs& args);
 
 }  // namespace taut::tools

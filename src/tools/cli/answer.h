@@ -29,9 +29,9 @@ std::string PercentText(double share);
 
 // Returns `answer` as JSON, YAML or CSV. REQUIRES: not kTable.
 std::string Formatted(OutputForm form, const Json& answer);
-// The same of the text of a JSON document, which is returned as it is where JSON is the form.
+// Formats the text of a JSON document; returns it unchanged if the form is JSON.
 std::string FormattedText(OutputForm form, std::string json);
-// Prints `answer` as JSON, YAML or CSV, or else the table that `text` makes.
+// Prints `answer` as JSON, YAML or CSV, or the table that `text` returns.
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text);
 
 // Prints the error, if any, and returns the exit code of a command that queried the daemon.

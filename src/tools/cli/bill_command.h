@@ -1,4 +1,4 @@
-// taut get bills TRACE: what the groups of a trace's pool would have been billed.
+// taut get bills TRACE: computes the bills of the groups of a trace's pool.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct BillArgs {
 };
 int RunBill(const BillArgs& args);
 
-// The options of a trace's bill alone.
+// Adds the options that only a trace's bill has.
 void AddBill(CLI::App& command, BillArgs& args);
 
 }  // namespace taut::tools

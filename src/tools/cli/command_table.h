@@ -21,8 +21,8 @@ inline constexpr int kCommandGroups = 5;
 const char* Heading(CommandGroup group);
 
 struct CommandRow {
-  const char* name;     // as it is typed: "get jobs"
-  CommandGroup group;   // of a command of two words: that of its first word
+  const char* name;     // as typed: "get jobs"
+  CommandGroup group;   // for a command of two words the group of its first word
   const char* summary;  // a line of the help, at most 70 columns
   const char* help;     // sentences; a blank line; "Examples:" and one line for each
   // Names of earlier versions. They work until the next release, with a warning that has the new name.
@@ -36,9 +36,9 @@ class CommandTable {
   // `program` must outlive the table.
   explicit CommandTable(CLI::App& program);
 
-  // Adds a word that several commands begin with, such as `get`. REQUIRES: before these commands.
+  // Adds a first word of several commands, such as `get`. REQUIRES: none of these commands was added.
   void AddWord(const CommandRow& row) { AddApp(row)->require_subcommand(1); }
-  // `options(CLI::App&, Args&)` adds the options of the command. `run(const Args&)` carries it out and returns its
+  // Adds a command. `options(CLI::App&, Args&)` adds its options. `run(const Args&)` runs it and returns its
   // exit code.
   template <typename Args, typename Options, typename Run>
   void Add(const CommandRow& row, const Options& options, Run run) {

@@ -155,7 +155,7 @@ struct CostsArgs {
 };
 int RunCosts(const CostsArgs& args);
 
-// taut get bills: what groups are billed by a running daemon.
+// taut get bills: bills of groups from a running daemon.
 struct BillsArgs {
   DaemonArgs daemon;
   std::string month;  // "2026-11"; "": this one
@@ -198,7 +198,7 @@ int RunStatus(const StatusArgs& args);
 int RunConfirmClock(const DaemonArgs& args);
 int RunAgents(const DaemonArgs& args);
 
-// taut get machines: what their tasks may use, reserve and use, and what is reclaimable.
+// taut get machines: limits, reservations and usage of their tasks, and the reclaimable amounts.
 struct MachinesArgs {
   DaemonArgs daemon;
   std::string name;  // one machine; "": a list
@@ -207,7 +207,7 @@ struct MachinesArgs {
 };
 int RunMachines(const MachinesArgs& args);
 
-// taut get capacity: lines of the cell over time, what can be sold, and how promises of it were kept.
+// taut get capacity: lines of the cell over time, sellable amounts, and how earlier promises were kept.
 struct CapacityArgs {
   DaemonArgs daemon;
   std::string over;  // a duration: show the lines of this time; "": none
@@ -216,7 +216,7 @@ struct CapacityArgs {
 };
 int RunCapacity(const CapacityArgs& args);
 
-// taut get events: OOM kills, and what guards of machines' memory did.
+// taut get events: OOM kills, and acts of machines' memory guards.
 struct EventsArgs {
   DaemonArgs daemon;
   std::string job, machine;
@@ -224,7 +224,7 @@ struct EventsArgs {
 };
 int RunEvents(const EventsArgs& args);
 
-// taut get promises: what was promised of limits, and what came.
+// taut get promises: compares promised with observed overrun rates of limits.
 int RunPromises(const DaemonArgs& args);
 
 // --- For both ---

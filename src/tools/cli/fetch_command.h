@@ -1,4 +1,4 @@
-// taut trace fetch: the usage that a Prometheus has of the past, as a trace for taut replay.
+// taut trace fetch: reads the usage in a Prometheus as a trace for taut replay.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// taut trace import vpa: what a Vertical Pod Autoscaler has learnt, as first bounds of our jobs.
+// taut trace import vpa: reads the state that a Vertical Pod Autoscaler has learnt from its checkpoints, as
+// first bounds of jobs.
 #pragma once
 
 #include <string>

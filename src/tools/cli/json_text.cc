@@ -72,7 +72,7 @@ void Write(const Json& value, size_t indent, bool first, std::string& out) {
 
 using CsvRow = std::map<std::string, std::string>;
 
-// The cells of one object, by their columns; new columns are appended to `columns`.
+// Puts the cells of one object into `row`; new columns are appended to `columns`.
 void Flatten(const Json& value, const std::string& column, CsvRow& row, std::vector<std::string>& columns) {
   if (value.is_object()) {
     for (const auto& [key, item] : value.items())
@@ -92,14 +92,14 @@ bool IsListOfObjects(const Json& value) {
          std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_object(); });
 }
 
-// The list whose items are rows; nullptr if `value` itself is the only row.
+// Returns the list whose items are rows; nullptr if `value` itself is the only row.
 const Json* RowsOf(const Json& value) {
   if (value.is_array()) return &value;
   if (!value.is_object()) return nullptr;
   for (const auto& [key, item] : value.items()) {
     if (IsListOfObjects(item)) return &item;
   }
-  // A list without items has no rows: the rest of the answer is not one.
+  // A list without items has no rows; the rest of the response is no row either.
   for (const auto& [key, item] : value.items()) {
     if (item.is_array() && item.empty()) return &item;
   }

@@ -56,7 +56,7 @@ bool WritePage(const ManArgs& args, const CLI::App& app, const ManPageOptions& o
   return written;
 }
 
-// Writes the pages of what stands under `app`, each with those below it; false if one cannot be written.
+// Writes the page of `app` and of every command below it. Returns false if one cannot be written.
 bool WritePages(const ManArgs& args, const CLI::App& app, const std::string& name, const std::string& command,
                 std::vector<std::string> see_also) {
   const std::string parent = name + "(1)";

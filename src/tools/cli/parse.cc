@@ -124,7 +124,7 @@ void AddListCommand(CommandTable& commands) {
       [](const ListArgs& args) { return RunList(args.what); });
 }
 
-// The command's exit code, or failure if what it printed did not arrive.
+// Returns the command's exit code, or a failure if its output did not arrive.
 int Flushed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   PrintError("cannot write the output: is the disk full?");
@@ -143,7 +143,7 @@ std::optional<int> Parse(const CommandTable& commands, int argc, char** argv) {
   if (!renamed.empty()) Warn(StrCat("warning: ", renamed));
   const std::vector<std::string> typed = words;
   try {
-    std::ranges::reverse(words);  // CLI11 reads them from the end
+    std::ranges::reverse(words);  // CLI11 parses them from the end
     app.parse(words);
   } catch (const CLI::Success& e) {
     return app.exit(e);  // --help, --version

@@ -8,7 +8,7 @@
 namespace taut::tools {
 
 void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option = "--server");
-// -o, --output.
+// Adds -o, --output.
 void AddOutputForm(CLI::App& app, OutputForm& form);
 // Adds the options of every query to the daemon: the connection and the output form.
 void AddDaemon(CLI::App& app, DaemonArgs& args);

@@ -1,4 +1,4 @@
-// The options of `taut trace fetch`.
+// Adds the options of `taut trace fetch`.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -57,14 +57,14 @@ Taken Positional(const CLI::App& app) {
 constexpr const char* kJobNames = "taut get jobs --names --limit 200 2>/dev/null";
 constexpr const char* kJobs = "$(taut get jobs --names --limit 200 2>/dev/null)";
 
-// Names of commands below `app`, with a blank between.
+// Returns the names of commands below `app`, with a blank between.
 std::string NamesOf(const CLI::App& app) {
   std::vector<std::string> out;
   for (const CLI::App* command : Verbs(app)) out.push_back(command->get_name());
   return Join(out, " ");
 }
 
-// A command that has none below it, with its whole name: "get jobs".
+// A command without commands below it, with its whole name: "get jobs".
 struct Leaf {
   std::string name;
   const CLI::App* command;
@@ -216,7 +216,7 @@ std::string BashCompletion(const CLI::App& app) {
 }
 
 std::string ZshCompletion(const CLI::App& app) {
-  // In a quoted string of the shell and of _describe.
+  // Escapes text for a quoted string of the shell and of _describe.
   const auto quoted = [](std::string_view text) {
     std::string out;
     for (const char c : text) {

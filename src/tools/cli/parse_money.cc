@@ -135,7 +135,7 @@ void AddCosts(CLI::App& app, CostsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Options that mean nothing in the other form of a command.
+// Makes `options` need the option `file`: they have no meaning without it.
 void RequireFile(CLI::App& app, const char* file, std::initializer_list<const char*> options) {
   for (const char* option : options) app.get_option(option)->needs(app.get_option(file));
 }
@@ -143,11 +143,11 @@ void ExcludeFile(CLI::App& app, const char* file, std::initializer_list<const ch
   for (const char* option : options) app.get_option(option)->excludes(app.get_option(file));
 }
 
-// `taut get capacity`: of tautd, or of the CSV file of a pool.
+// Arguments of `taut get capacity`, which shows tautd or the CSV file of a pool.
 struct CapacityCommand {
   CapacityArgs live;
   ActuaryArgs file;
-  std::string step;  // of either
+  std::string step;  // of both forms
 };
 
 void AddCapacity(CLI::App& app, CapacityCommand& a) {
@@ -175,7 +175,7 @@ int RunCapacityCommand(CapacityCommand a) {
   return RunActuary(a.file);
 }
 
-// `taut get bills`: of tautd, or of a trace.
+// Arguments of `taut get bills`, which shows tautd or a trace.
 struct BillsCommand {
   BillsArgs live;
   BillArgs trace;
@@ -222,7 +222,7 @@ void AddRequests(CLI::App& app, RequestsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// What is requested, in words or in options.
+// Adds the requested amounts, in words or in options.
 void AddAmounts(CLI::App& app, RequestsArgs& a) {
   app.add_option("words", a.words,
                  "group, tier, tasks, job, priority, duration, and of each task cpu=CORES, memory=BYTES, "
@@ -246,7 +246,7 @@ void AddEnd(CLI::App& app, RequestsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// `taut get quota` and `taut admit`: of tautd, or of a quota file.
+// Arguments of `taut get quota` and `taut admit`, for tautd or a quota file.
 struct QuotaCommand {
   RequestsArgs live;
   std::string file;

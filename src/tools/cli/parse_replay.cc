@@ -186,7 +186,7 @@ struct TuneCommand {
   ReplicasArgs replicas;
 };
 
-// With its command, from which CompleteExplain reads which options were typed.
+// Arguments and their command, from which CompleteExplain reads the typed options.
 struct ExplainCommand {
   ExplainArgs explain;
   const CLI::App* command = nullptr;

@@ -10,13 +10,13 @@
 
 namespace taut::tools {
 
-// The files of a trace and how they are read.
-// `series_option`: the name of the option that makes jobs of several series.
+// Adds the options for the files of a trace. `series_option` is the name of the option that makes jobs of
+// several series.
 void AddTrace(CLI::App& command, TraceArgs& args, const char* series_option = "--group");
-// --output and --quiet.
+// Adds --output and --quiet.
 void AddOutput(CLI::App& command, OutputForm& form, bool& quiet);
 
-// `command_line`: as typed, for the report.
+// Adds replay, explain and tune; `command_line` is the command as typed, for the report.
 void AddReplayCommands(CommandTable& commands, const std::string& command_line);
 void AddGenerateCommand(CommandTable& commands);
 

@@ -1,4 +1,4 @@
-// taut get promises: whether limits of a running daemon keep what was promised of them.
+// taut get promises: promises made for limits of a running daemon, and their record.
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"

@@ -95,7 +95,7 @@ absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args) {
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
     const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
-    // As `taut request make` has them.
+    // These keys are those of `taut request make`.
     if (resource == "group" || resource == "tier" || resource == "duration") {
       (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
       continue;

@@ -1,4 +1,4 @@
-// taut get quota -f FILE and taut admit -f FILE: what groups may use, and whether a request would be admitted.
+// taut get quota -f FILE and taut admit -f FILE: the quota of groups, and whether a request would be admitted.
 #pragma once
 
 #include <string>
@@ -26,12 +26,12 @@ int RunQuota(const QuotaArgs& args);
 struct AdmitArgs {
   std::string file;
   std::string group, tier;
-  std::vector<std::string> amounts;  // of each task: "cpu=4", "memory=8GiB", "gpu=1"
+  std::vector<std::string> amounts;  // per task: "cpu=4", "memory=8GiB", "gpu=1"
   std::string tasks;                 // empty: 1
   std::string duration;              // empty: not known
   OutputForm output = OutputForm::kTable;
 };
-// kExitFailed if the request is queued or refused.
+// Returns kExitFailed if the request is queued or refused.
 int RunAdmit(const AdmitArgs& args);
 
 }  // namespace taut::tools

@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// Whether an option of any command of `app` has a value in a word of its own.
+// Returns true if an option of any command of `app` has a value in its own word.
 bool HasValue(const CLI::App& app, std::string_view option) {
   for (const CLI::Option* o : app.get_options()) {
     if (o->get_items_expected_max() > 0 && o->check_name(std::string(option))) return true;
@@ -41,7 +41,7 @@ std::string UnknownCommand(const CLI::App& app, std::string_view word) {
                 DidYouMean(word, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
-// "" if `command` has this option.
+// Returns an error text for an unknown option; "" if `command` has this option.
 std::string UnknownOption(const CLI::App& command, std::string_view word) {
   std::vector<std::string> options;
   for (const CLI::Option* o : command.get_options()) {

@@ -1,4 +1,4 @@
-// The words of a command line before CLI11 parses them, and what was meant where it cannot.
+// Prepares the words of a command line before CLI11 parses them, and suggests corrections if it cannot.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ std::string CommandLine(int argc, char** argv);
 // about an old name.
 std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, char** argv,
                                       std::string& renamed);
-// Returns what was probably meant by an unknown command or option; "" if all of them are known.
+// Returns a suggestion for an unknown command or option; "" if all of them are known.
 std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace taut::tools

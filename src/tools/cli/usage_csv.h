@@ -1,5 +1,5 @@
-// Windows of usage as rows of the plain CSV form (docs/reference/traces.md), which a replay reads as the
-// windows were: what `taut trace fetch` writes.
+// Writes windows of usage as rows of the plain CSV format (docs/reference/traces.md), from which a replay
+// reads the same windows. `taut trace fetch` writes it.
 #pragma once
 
 #include <cstdint>
