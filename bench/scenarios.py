@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Replays made-up jobs of named habits (growth, cron peaks, leaks, deploys, ...) under every recommender and prints
-one Markdown table for memory and one for CPU. Each scenario is a trace of its own: some copies of a job with that
+"""Replays synthetic jobs of named habits (growth, cron peaks, leaks, deploys, ...) under every recommender and prints
+one Markdown table for memory and one for CPU. Each scenario is a separate trace: some copies of a job with that
 habit, of different sizes and phases, beside a fleet of 60 ordinary jobs (`taut trace generate`) to learn from. Only the
-scenario's jobs are measured, over 56 days of which the first 14 are warm-up. The same figures come out every time.
+scenario's jobs are measured, over 56 days of which the first 14 are warm-up. The results are reproducible.
 
     bench/scenarios.py
     bench/scenarios.py --brief --scenarios growth-20,leak --recommenders peak,analogs --json result.json

@@ -1,7 +1,7 @@
-"""taut trace fetch: what a VictoriaMetrics has of the past becomes a trace, of which a replay makes the decisions that a tautd
-made when the same samples came.
+"""taut trace fetch: the history of a VictoriaMetrics becomes a trace, from which a replay makes the decisions that a tautd
+made from the same samples.
 
-`taut-dev feed` sends a past to VictoriaMetrics; what that exports goes, in order of time, to a tautd in mode auto, which
+`taut-dev feed` sends history to VictoriaMetrics; its export is sent, in order of time, to a tautd in mode auto, which
 decides as its windows close. `taut trace fetch` reads the same from VictoriaMetrics, and `taut replay --mode auto` decides too.
 """
 import csv

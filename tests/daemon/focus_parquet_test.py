@@ -1,4 +1,4 @@
-"""Bills as Parquet files, read by pyarrow: cell by cell what the CSV has, with types, from taut get bills and from a tautd."""
+"""Bills as Parquet files, read by pyarrow: cell by cell equal to the CSV, with types, from taut get bills and from a tautd."""
 import csv
 import datetime
 import io
