@@ -179,8 +179,7 @@ TEST(DecayingHistogram, TiesUnderDecayAreInclusive) {
     EXPECT_EQ(h.Percentile(0.90, PercentileOf::kLoad), h.Peak()) << time_s;
     const double one = Grid::Cpu().UpperBound(Grid::Cpu().BucketOf(1.0));
     const double ten = Grid::Cpu().UpperBound(Grid::Cpu().BucketOf(10.0));
-    const double served_at_one =
-        9 * one / (9 * one + ten);  // 9/19 but for the width of buckets (references.md, A2)
+    const double served_at_one = 9 * one / (9 * one + ten);  // about 9/19 (A2)
     EXPECT_NEAR(served_at_one, 9.0 / 19, 0.012);
     EXPECT_EQ(h.Percentile(served_at_one - 1e-6, PercentileOf::kLoad), one) << time_s;
     EXPECT_EQ(h.Percentile(served_at_one + 1e-4, PercentileOf::kLoad), ten) << time_s;

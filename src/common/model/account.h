@@ -14,8 +14,7 @@ namespace taut {
 // Amounts of one resource over all tasks, in millicore-seconds or mebibyte-seconds.
 struct AccountAmounts {
   uint64_t usage = 0;
-  uint64_t allocation =
-      0;  // the limits that the tasks ran at, where they are known, or the requests beside them
+  uint64_t allocation = 0;  // known limits of the tasks, or else their requests
   // Sum over windows of the larger of usage and allocation, which the OpenCost specification charges.
   uint64_t billed = 0;
   uint64_t owner = 0;     // the owner's request; the allocation where that is unknown
