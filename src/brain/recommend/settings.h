@@ -157,14 +157,14 @@ struct AnalogSettings {
   int retrain_days = 2;
   int solver_jobs = 2000;  // jobs that the price is solved on
   uint64_t seed = 1;
-  // The reactive raise, one comparison per window; 0: off.
-  double raise_at = 0.8;             // usage above this share of the limit ...
-  double raise_factor = 1.6;         // ... raises it to this times the usage ...
-  double raise_hours = 6;            // ... until the next daily decision, or for this long if usage then
-                                     // was not above raise_at again, ...
-                                     // ... if the bytes cost less than the OOM-days that it averts, ...
-  double raise_change_price = 0.05;  // a raise is also charged this share of a mean job's limit, for a day
-  double raise_pin = 0.8;            // ... unless usage is this near the owner's limit
+  // The reactive raise, one comparison per window. Usage above raise_at raises the limit, if the bytes cost
+  // less than the OOM-days that the raise averts. It ends at the next daily decision, or after raise_hours if
+  // usage was not above raise_at again.
+  double raise_at = 0.8;             // share of the limit; 0: no raises
+  double raise_factor = 1.6;         // the raised limit over usage
+  double raise_hours = 6;            // shortest duration of a raise
+  double raise_change_price = 0.05;  // charge for a raise: share of a mean job's limit, for a day
+  double raise_pin = 0.8;            // share of the owner's limit from which on usage does not raise
 
   double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
   double& order(Resource r) { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }

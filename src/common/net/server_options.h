@@ -48,8 +48,7 @@ struct AccessToken {
 // not show it.
 absl::Status CheckToken(std::string_view token);
 
-// A field's comment describes an unset value where that has a meaning of its own. Check() validates the
-// whole.
+// Check() validates the options as a whole.
 struct ServerOptions {
   std::vector<ListenAddress> listen = {ListenAddress{}};
   // Number of handlers that run at once; further requests wait. One more thread serves connections and
