@@ -1,4 +1,4 @@
-// Budget of the peak predictors: one window of 12,000 machines of 25 tasks, at the end of a block of the pool.
+// Time limit of the peak predictors: one window of 12,000 machines of 25 tasks, at the end of a block of the pool.
 #include <benchmark/benchmark.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
-// Budgets of the recommenders, one job at a time (the whole fleet: src/brain/fleet, bench/).
+// Time limits of the recommenders, one job at a time (the whole fleet: src/brain/fleet, bench/).
 //
 //   ensemble, 64 models, one job-window <= 3 us · work function <= 1 us · analogs, one decision <= 50 us
-// Each benchmark prints its budget beside the figure as budget_ns.
+// Each benchmark prints its time limit beside the figure as budget_ns.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -133,7 +133,7 @@ BigFleet& TheFleet() {
   return fleet;
 }
 
-// Has no budget: a fleet retrains every few days, each resource on its own thread.
+// Has no time limit: a fleet retrains every few days, each resource on its own thread.
 void BM_ForestTraining(benchmark::State& state) {
   const auto& lessons = TheFleet().lessons();
   DistributionForest forest;

@@ -1,4 +1,4 @@
-// Budget of horizontal scaling: one pass with a decision for each of 100,000 jobs, after two weeks of load.
+// Time limit of horizontal scaling: one pass with a decision for each of 100,000 jobs, after two weeks of load.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// Budgets of the histograms, on data shaped as a real job's: log-normal usage over eight days.
+// Time limits of the histograms, on data shaped as a real job's: log-normal usage over eight days.
 //
 //   add, hot <= 10 ns · p95 <= 60 ns · checkpoint and restore of 100,000 containers <= 1 s each
 //
-// Each benchmark prints its budget beside the figure, in the unit of its name or counter.
+// Each benchmark prints its time limit beside the figure, in the unit of its name or counter.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
