@@ -19,8 +19,8 @@ namespace {
 
 using Stage = PuppetStage;
 
-// "10-15 %, less for large limits" (AP §3.2.2): 15 % at and below the small limit, 10 % at and above the
-// large one.
+// "10-15 %, less for large limits" (Autopilot §3.2.2): 15 % at and below the small limit, 10 % at and above
+// the large one.
 TEST(MarginSchedule, RunsFromFifteenToTenPercent) {
   for (Resource r : kResources) {
     const MarginSchedule m = MarginSchedule::For(r);
@@ -56,7 +56,7 @@ TEST(WithMargin, MultipliesByTheScheduleTimesTheScale) {
   }
 }
 
-// AP §3.2.2: the highest recommendation of the last hour holds for 12 windows.
+// Autopilot §3.2.2: the highest recommendation of the last hour holds for 12 windows.
 TEST(WithHold, HoldsAnHour) {
   Stage stage;
   const auto r = WithHold(stage.puppet(), 12);

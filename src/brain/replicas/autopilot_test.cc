@@ -1,4 +1,4 @@
-// The worked figures of AP §3.3.
+// The worked figures of Autopilot §3.3.
 #include "brain/replicas/autopilot.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Smooths recommended numbers of tasks (AP §3.3): deferred downscaling, slow decay, no small changes, limited
-// growth.
+// Smooths recommended numbers of tasks (Autopilot §3.3): deferred downscaling, slow decay, no small changes,
+// limited growth.
 #pragma once
 
 #include <cstdint>

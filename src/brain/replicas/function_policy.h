@@ -1,4 +1,4 @@
-// Autopilot's horizontal scaling by target size (AP §3.3): n = f[t], the owner's function of the job's
+// Autopilot's horizontal scaling by target size (Autopilot §3.3): n = f[t], the owner's function of the job's
 // signals, smoothed like the recommendation by utilisation.
 #pragma once
 

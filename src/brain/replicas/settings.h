@@ -36,7 +36,7 @@ struct AutopilotReplicaSettings {
   double average_s = 300;
   double horizon_s = 72 * 3600;
   LoadStatistic statistic = LoadStatistic::kMax;
-  double target = 0.7;              // r*: share of a task's capacity; in AP the owner must set it
+  double target = 0.7;              // r*: share of a task's capacity; in the paper the owner sets it
   double defer_downscaling_s = 0;   // T_d; about 40 % of Google's jobs use 2 days, 35 % use 3 days
   double decay_half_life_s = 3600;  // 98 % of Google's jobs
   double small_change = 0.1;        // not published; HPA's tolerance
@@ -100,8 +100,8 @@ struct ForecastSettings {
   double fallback_target = 0.5;  // utilisation until then
 };
 
-// The owner's target size (AP §3.3). Smoothed with AutopilotReplicaSettings, whose average_s is also the
-// interval between two steps of the decay.
+// The owner's target size (Autopilot §3.3). Smoothed with AutopilotReplicaSettings, whose average_s is also
+// the interval between two steps of the decay.
 struct FunctionReplicaSettings {
   std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see brain/replicas/target_expression.h
   double max_step = 10;    // one decision multiplies the running tasks by at most this, or adds up to 100
