@@ -157,7 +157,7 @@ TEST(Reservations, AddUpFromTheLimitsToUsageAndMargin) {
   EXPECT_NEAR(m.peak(), 10 + 7 + 10, 1e-5);
   EXPECT_EQ(m.sentence(), "The reservations of 3 tasks add up to 27 of their limits, 30.");
   m.Give({8}, 10);
-  m.Give({8, 4}, 10);  // it went and came again: its limit
+  m.Give({8, 4}, 10);  // it left and returned: its limit
   EXPECT_NEAR(m.peak(), 20, 1e-5);
 }
 
@@ -246,7 +246,7 @@ TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
     const double apart = first.peak() + second.peak();
     if (info.sums_tasks) {
       EXPECT_NEAR(both.peak(), apart, 1e-9 * apart) << info.name;
-    } else if (info.name != "pool") {  // which counts with the limits at first
+    } else if (info.name != "pool") {  // which uses the limits at first
       EXPECT_LT(both.peak(), 0.95 * apart) << info.name;
     }
   }

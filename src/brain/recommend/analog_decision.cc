@@ -45,7 +45,7 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
   const double most_chance = settings.MostChance(resource) + kRounding;
-  // The whole objective divided by the tasks: each task has the limit, but the OOM-day is the job's.
+  // The objective is divided by the tasks: each task has the limit, but the OOM-day is the job's.
   price /= job.tasks;
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();

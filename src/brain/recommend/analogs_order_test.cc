@@ -46,7 +46,7 @@ class OrderedFleet {
   }
   std::vector<OrderedJob>& jobs() { return jobs_; }
   AnalogFleet& fleet() { return fleet_; }
-  const std::map<int32_t, int>& changes_at() const { return changes_at_; }  // by window of the day
+  const std::map<int32_t, int>& changes_at() const { return changes_at_; }  // changes by window of the day
 
  private:
   void LiveDay(int32_t day) {

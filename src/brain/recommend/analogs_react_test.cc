@@ -399,7 +399,7 @@ TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
   AnalogsRecommender r(fleet, nullptr, OomSettings(), AnalogJob{.day_start = 0, .order = kShare});
   double promised = 0;
   double realised = 0;
-  double debt = 0.2;  // of the first day, under the owner's limit: nothing was promised, nothing was over
+  double debt = 0.2;  // from the first day under the owner's limit, without an overrun
   FleetRows rows;
   r.StartDay(kFirst);
   for (const double usage : {0.5, 0.5, 1.0}) Use(r, kFirst * kWindowsPerDay, usage * kUsual);

@@ -300,7 +300,7 @@ RC_GTEST_PROP(DecayBankSums, AreTheRecursionsOfFourAndFive, ()) {
 
 EnsembleSettings OneModel(double w_over) {
   EnsembleSettings s;
-  s.half_lives_s = {100 * kDay};  // as good as none
+  s.half_lives_s = {100 * kDay};  // practically no decay
   s.margins = {0};
   s.cost = EnsembleCost::kPaper;
   s.w_over = w_over;

@@ -51,7 +51,7 @@ TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {
     }
   }
   scaled->TakeTaskSize({.limit = {}, .load = 8.0 / 6});
-  const double need = MemoryOf(8, 6);  // of a task that carries what one did before
+  const double need = MemoryOf(8, 6);  // need of a task with the load of one before
   EXPECT_GE(*scaled->Recommend(WindowId{2 * end + 1}), need);
   EXPECT_LT(*plain->Recommend(WindowId{2 * end + 1}), 0.9 * need);
   Reason reason;

@@ -212,8 +212,8 @@ double WorkFunctionRecommender::OwnPrice() const {
   return std::clamp(price, kLeastOwnPrice, kMostJobPrice * kMostPrice);
 }
 
-// A job with far more work above its limits than ordered has a higher price, and one with an order of its own
-// its own price.
+// A job with far more work above its limits than ordered pays a higher price. A job with an order of its own
+// has a price of its own.
 WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   const WorkFunctionSettings& s = fleet_->settings();
   Prices p{price_factor_ * fleet_->price(),

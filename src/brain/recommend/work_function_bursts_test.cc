@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kBurstWindow = 100;  // of a day: 08:20
+constexpr int kBurstWindow = 100;  // window of the day: 08:20
 constexpr double kLow = 0.1, kHigh = 4;
 
 // A job that is the only one of its fleet.
@@ -51,7 +51,7 @@ class BurstJob {
     fleet_.CloseDay(rows);
   }
   double throttled() const { return over_ / used_; }
-  double footprint() const { return reserved_ / windows_; }  // of the owner's limit
+  double footprint() const { return reserved_ / windows_; }  // as a share of the owner's limit
   double limit() { return *recommender_.Recommend(WindowId{window_}); }
   std::string sentence() const {
     Reason reason;

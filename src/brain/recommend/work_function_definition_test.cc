@@ -305,7 +305,7 @@ class Definition {
   double price_factor_;
   std::optional<double> order_;
   std::vector<double> costs_;
-  std::map<int, double> weights_;    // what tasks used, by its level
+  std::map<int, double> weights_;    // weights of usage by level
   std::map<int64_t, double> hours_;  // the highest usage of each hour
   std::optional<double> owner_limit_;
   std::optional<int32_t> last_;
@@ -381,7 +381,7 @@ TEST_P(WorkFunctionDefinition, HoldsWindowByWindow) {
     }
     const int32_t day = window / kWindowsPerDay;
     window += rng.Below(30) == 0 ? static_cast<int32_t>(rng.Below(20)) + 2 : 1;
-    if (rng.Below(1500) == 0) window += 3 * kWindowsPerDay;  // of the last hours nothing is left
+    if (rng.Below(1500) == 0) window += 3 * kWindowsPerDay;  // leaves nothing of the last hours
     if (window / kWindowsPerDay == day) continue;
     FleetRows rows;
     recommender.EndDay(day, rows);

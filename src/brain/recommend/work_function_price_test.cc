@@ -212,7 +212,7 @@ TEST(WorkFunctionAccount, ARaiseGoesToTheBurstsBefore) {
   struct Case {
     int ones;  // windows of a day at 1 core, beside one at 3; 0: five at 3
     double usage, expected;
-    bool years = false;  // of silence before
+    bool years = false;  // years of silence before
   };
   for (const Case& c : {Case{0, 0.5, 3}, Case{0, 5, 5}, Case{30, 0.5, 1}, Case{0, 0.5, 3, true}}) {
     WorkFunctionSettings s;
@@ -364,7 +364,8 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   s.min_history_s = 0;
   const WorkFunctionFleet fleet(Resource::kCpu, s);
   for (const double factor : {1.0, 0.5}) {
-    for (const double over : {0.4, 1.5, 3.0, 20.0}) {  // of the share from which it pays a price of its own
+    for (const double over :
+         {0.4, 1.5, 3.0, 20.0}) {  // multiples of the share above which it has its own price
       Account job(fleet, factor);
       Sums sums{.over = 0, .used = 1};
       const double most = 5 * 0.001 / factor;

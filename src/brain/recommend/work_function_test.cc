@@ -82,7 +82,7 @@ TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
   LevelsJob job(fleet);
   const double change = fleet.change_charge(8);
   Rng rng(3);
-  std::vector<double> best(Levels::kLevels, 0);  // of a schedule that ends at level k
+  std::vector<double> best(Levels::kLevels, 0);  // best cost of a schedule that ends at level k
   for (int t = 0; t < 600; ++t) {
     const double usage = rng.Below(20) == 0 ? 3.1 : 0.4 * rng.Uniform(0.5, 1);
     job.Live(usage);
@@ -207,7 +207,7 @@ double ShareOfCuts(double cores_after) {
 }
 
 TEST(WorkFunction, CutsAreJudgedByWhatIsUsedRightAfter) {
-  const double guessed = ShareOfCuts(0.1);  // less than the limit says nothing
+  const double guessed = ShareOfCuts(0.1);  // usage below the limit proves nothing
   EXPECT_GT(guessed, 0);
   EXPECT_GT(ShareOfCuts(8), 1.2 * guessed);
 }
@@ -407,7 +407,7 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
     }
     fleet.CloseDay(rows);
   }
-  std::map<double, std::pair<double, int>> means;  // by order; 0: the fleet's
+  std::map<double, std::pair<double, int>> means;  // means by order; 0: the fleet's
   for (const One& j : jobs) {
     auto& [sum, count] = means[j.order.value_or(0)];
     sum += j.over / j.used;

@@ -159,7 +159,7 @@ TEST(WithOomFloor, HoldsTheBumpedLimitForItsTime) {
   const auto r = WithOomFloor(stage.puppet(), oom);
   EXPECT_FALSE(r->Recommend(WindowId{10}).has_value());
   r->ObserveOom({WindowId{10}, 0, 1000 * kMiB});
-  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{11}), 1200 * kMiB);  // also where nothing was recommended
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{11}), 1200 * kMiB);  // even without a recommendation
   *stage.says = 500 * kMiB;
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{21}), 1200 * kMiB);
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{22}), 500 * kMiB);

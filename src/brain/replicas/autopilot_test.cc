@@ -15,7 +15,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr int kMinutes = 5;  // of an averaging window
+constexpr int kMinutes = 5;  // minutes per averaging window
 
 // Decides every minute of one averaging window with this load; the decided count runs, with all tasks ready.
 int Window(AutopilotReplicaPolicy& policy, int window, double load, int count, double capacity = 1) {

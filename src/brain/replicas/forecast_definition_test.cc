@@ -16,7 +16,7 @@ namespace {
 
 struct Case {
   std::string name;
-  double load = 12;  // busy tasks at night; at noon some times as many
+  double load = 12;  // busy tasks at night; a multiple at noon
   int max = 1000;
   double change_price = 8;
   double order = 0.001;
@@ -106,7 +106,7 @@ TEST_P(ForecastDefinition, EachCountIsTheOneOfLeastCost) {
         policy.Decide({Timestamp::FromSeconds(int64_t{300} * step), 2 * tasks, 2, count, 0, nullptr});
     definition.Observe(step, tasks);
     if (step + 1 >= kStepsADay) {
-      const double price = *FactOf(policy, "price of an overloaded minute") / 5;  // of a step
+      const double price = *FactOf(policy, "price of an overloaded minute") / 5;  // price per step
       EXPECT_EQ(decided, s.bounds.Clamp(definition.Decided(count, price)));
       EXPECT_EQ(FactOf(policy, "count with the least cost"), definition.wanted);
     }

@@ -355,8 +355,7 @@ std::string BytesOf(const ForecastPolicy& policy) {
 TEST(Forecast, EachValueComesBack) {
   ReplicaSettings s;
   s.forecast.min_history_s = 3600;
-  for (const int last :
-       {4, 9}) {  // fewer tasks than it takes, of others; and more, which are not worth stopping yet
+  for (const int last : {4, 9}) {  // too few tasks, set by others; and too many, not worth stopping yet
     ForecastPolicy policy(s), again(s);
     int count = 20;
     for (int m = 0; m < 300; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);

@@ -17,7 +17,7 @@ ReplicaSettings Plain(std::string target) {
   s.function.target = std::move(target);
   s.autopilot.small_change = 0;
   s.autopilot.decay_half_life_s = 0;
-  s.function.max_step = 1e6;  // of what is not about steps
+  s.function.max_step = 1e6;  // no bound in tests of other properties
   return s;
 }
 
@@ -71,7 +71,7 @@ TEST(Function, SpansOfPastLoad) {
   // The current sample is in the span; three minutes later it is not.
   const double loads[] = {9, 3, 6, 1, 1, 1};
   const int expected_max[] = {9, 9, 9, 6, 6, 1};
-  const int expected_mean[] = {9, 6, 6, 4, 3, 1};  // of 10/3 and 8/3: rounded up
+  const int expected_mean[] = {9, 6, 6, 4, 3, 1};  // 10/3 and 8/3, rounded up
   for (int m = 0; m < 6; ++m) {
     // Each minute is a window of its own, since the count does not fall within a window.
     EXPECT_EQ(highest.At(m, loads[m]), m < 5 ? std::max(expected_max[m], m > 2 ? 9 : 0) : 1) << m;
@@ -98,7 +98,7 @@ TEST(Function, GoesUpAtOnceAndDownAsAutopilotDoes) {
   Job job(s, 100);
   EXPECT_EQ(job.At(0, 50), 100);
   EXPECT_EQ(job.At(1, 60), 120);
-  EXPECT_EQ(job.At(2, 50), 120);  // not down within an averaging window
+  EXPECT_EQ(job.At(2, 50), 120);  // no fall within an averaging window
   (void)job.At(4, 50);
   std::vector<int> counts;
   Job hour(s, 100);

@@ -127,7 +127,7 @@ TEST_F(TaskSizing, UnevenTasksAreNotMadeSmaller) {
   memory_ = Memory(0.01 * kGiB, 0.5 * kGiB);
   settings_.min_saving = 0;
   in_.mean_load = 1.4;
-  in_.deviation = 0.14;  // three of it fill what 70 % leave
+  in_.deviation = 0.14;  // three deviations fill the 30 % above 70 %
   const double uneven = Chosen(2).cores;
   in_.deviation = 0;
   EXPECT_LT(Chosen(2).cores, uneven);

@@ -7,7 +7,7 @@ namespace {
 
 TEST(WindowSums, CountTasksThatWereMeasuredAndNoPeakBelowItsMean) {
   JobDay day;
-  day.tasks = {{.task = 9, .cpu_mean_cores = 100, .cpu_peak_cores = 100},  // of another window
+  day.tasks = {{.task = 9, .cpu_mean_cores = 100, .cpu_peak_cores = 100},  // belongs to another window
                {.task = 0, .cpu_mean_cores = 1, .cpu_peak_cores = 3},
                {.task = 1, .cpu_mean_cores = 2},
                {.task = 2, .memory_mean_bytes = 50, .memory_peak_bytes = 60}};

@@ -271,7 +271,7 @@ TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
   RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
-  std::vector<int> fillers;  // of what is free below the lowest that is free for good
+  std::vector<int> fillers;  // free descriptors below the lowest permanently free one
   for (int i = 0; i < 16; ++i) fillers.push_back(dup(0));
   const int lowest_free = fillers.back();
   close(lowest_free);

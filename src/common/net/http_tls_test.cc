@@ -190,7 +190,7 @@ TEST_F(HttpTlsTest, ClientsThatDoNotSpeakTlsAreCut) {
 
 TEST_F(HttpTlsTest, NamesTheFileThatIsWrong) {
   ServerOptions options = Tls();
-  options.key_file = File("client.key");  // of another certificate
+  options.key_file = File("client.key");  // key of another certificate
   const auto wrong_key = HttpServer::Start(options, Echo);
   EXPECT_THAT(std::string(Message(wrong_key.status())), HasSubstr("client.key"));
   options = Tls();

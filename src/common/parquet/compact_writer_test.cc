@@ -35,7 +35,7 @@ TEST(CompactWriter, AFieldFarFromTheLastHasItsOwnId) {
   std::string bytes;
   CompactWriter out(&bytes);
   out.BeginStruct();
-  out.Bool(15, true);   // as far as fits into the half byte
+  out.Bool(15, true);   // the greatest delta in the half byte
   out.Bool(31, false);  // one more
   out.Text(32, "ab");
   out.EndStruct();
