@@ -364,8 +364,7 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   s.min_history_s = 0;
   const WorkFunctionFleet fleet(Resource::kCpu, s);
   for (const double factor : {1.0, 0.5}) {
-    for (const double over :
-         {0.4, 1.5, 3.0, 20.0}) {  // multiples of the share above which it has its own price
+    for (const double over : {0.4, 1.5, 3.0, 20.0}) {  // multiples of the share with an own price
       Account job(fleet, factor);
       Sums sums{.over = 0, .used = 1};
       const double most = 5 * 0.001 / factor;

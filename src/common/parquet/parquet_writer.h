@@ -40,7 +40,7 @@ class ParquetWriter {
 
   // Writes the remaining rows and the footer, without which the file cannot be read. Call once, after the
   // last cell of a row. Returns the first error: InvalidArgument with the column, Internal if zstd failed.
-  // Then the file is unusable.
+  // After an error the file is unusable.
   absl::Status Finish();
 
  private:

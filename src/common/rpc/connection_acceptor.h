@@ -100,7 +100,7 @@ class ConnectionAcceptor {
   void Run(OnAccept on_accept);
   // Ends the thread and closes the listeners. Connections that were passed on stay open.
   void Stop();
-  // Port of the first address; 0 before Listen.
+  // Port of the first address; 0 without addresses.
   int port() const { return port_; }
   uint64_t accepted() const { return accepted_.load(); }  // connections passed on
   // Number of connections that met a bound: each was closed, or displaced an older one.
