@@ -93,9 +93,9 @@ struct ClientSocket::Impl {
         const std::lock_guard lock(handle_mutex);
         handle = kNoHandle;
       }
-      // Run the cancelled handler before returning: it refers to `done` and to the caller's buffers.
       (void)socket.close(ignored);
       resolver.cancel();
+      // Run the cancelled handler before returning: it refers to `done` and to the caller's buffers.
       io.restart();
       io.run();
       return absl::DeadlineExceededError("the request timed out");
