@@ -178,6 +178,7 @@ void Redo(const Decision& decision, ReplicaGateState& state) {
   state.shown.reset();
   state.reached = false;
   state.elsewhere = 0;
+  if (decision.kind == DecisionKind::kRelease) state.unreached = 0;
   state.nearest = -1;
   state.last_change_s = decision.time_s;
 }

@@ -1,6 +1,7 @@
 #include "node/agent/release.h"
 
 #include <map>
+#include <optional>
 
 #include "common/base/strings.h"
 #include "node/agent/messages.h"
@@ -64,18 +65,23 @@ Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
   task.identity = identity;
   task.job = entry.job;
   task.task = entry.task;
-  Opened out{Whereabouts::kGone, nullptr, "is gone"};
+  std::optional<Opened> out;
   for (TaskFinder* finder : finders) {
     absl::StatusOr<std::unique_ptr<TaskGroup>> group = finder->Open(task);
     if (group.ok()) return {Whereabouts::kThere, *std::move(group), ""};
     if (group.status().code() == absl::StatusCode::kInvalidArgument) continue;  // another finder's identity
     if (group.status().code() != absl::StatusCode::kNotFound) {
-      out = {Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
+      out = Opened{Whereabouts::kNotKnown, nullptr, std::string(Message(group.status()))};
     } else if (finder->MayReturn(task)) {
-      out = {Whereabouts::kAsleep, nullptr, "is not running and keeps its limits; start it and retry"};
+      out = Opened{Whereabouts::kAsleep, nullptr, "is not running and keeps its limits; start it and retry"};
+    } else if (!out.has_value()) {
+      out = Opened{Whereabouts::kGone, nullptr, "is gone"};
     }
   }
-  return out;
+  if (out.has_value()) return *std::move(out);
+  // A container is not gone because the rules for containers are: its entry stays in the ledger.
+  return {Whereabouts::kNotKnown, nullptr,
+          "is of a source that no rule reads any more; add a rule for it and retry"};
 }
 
 }  // namespace

@@ -154,6 +154,31 @@ TEST_F(ReleaseTest, NotKnownIsNotGone) {
   EXPECT_EQ(a.limits.memory_max_bytes, std::nullopt);
 }
 
+// An agent without rules for containers has no finder that opens "docker:...".
+class GroupsOnly final : public TaskFinder {
+ public:
+  std::string_view name() const override { return "cgroup"; }
+  absl::StatusOr<std::vector<FoundTask>> Find() override { return std::vector<FoundTask>(); }
+  absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& /*task*/) override {
+    return absl::InvalidArgumentError("no cgroup");
+  }
+};
+
+TEST_F(ReleaseTest, AContainerWithoutARuleForContainersIsNotGone) {
+  FoundTask container;
+  container.identity = "docker:12";
+  container.job = "shop/db";
+  container.task = "db-0";
+  ledger_.Note(container, LimitKind::kMemoryMax, std::nullopt, 1.0);
+  GroupsOnly groups;
+  std::vector<TaskFinder*> finders = {&groups};
+  EXPECT_EQ(WhereIs("docker:12", *ledger_.Find("docker:12"), finders), Whereabouts::kNotKnown);
+  const std::vector<Released> out = Release(ledger_, finders, processes_);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_FALSE(out[0].ok);
+  EXPECT_NE(ledger_.Find("docker:12"), nullptr);
+}
+
 TEST(ReleaseLedger, SaysIfWhatIsLeftCannotBeSaved) {
   InMemoryTasks tasks;
   InMemoryTask& a = tasks.Add("j", "a");

@@ -153,7 +153,7 @@ class TaskFinder {
   // Reasons for which the last Find left out matching tasks: examples for people, and their total number.
   virtual std::vector<std::string> refusals() const { return {}; }
   virtual size_t num_refused() const { return refusals().size(); }
-  // NotFound if the task is gone. NotFound or InvalidArgument if the identity is not from this finder.
+  // NotFound if the task is gone. InvalidArgument if the identity is not from this finder.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
   // Returns true if a task that Open does not find may return under this identity with its limits, as stopped
   // containers do. True also if that is unknown now.

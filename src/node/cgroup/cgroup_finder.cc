@@ -292,7 +292,7 @@ absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Find() {
 absl::StatusOr<std::unique_ptr<TaskGroup>> CgroupFinder::Open(const FoundTask& task) {
   const std::optional<CgroupIdentity> identity = CgroupIdentity::Parse(task.identity);
   if (!identity.has_value()) {
-    return absl::NotFoundError(
+    return absl::InvalidArgumentError(
         StrCat("\"", task.identity, "\": invalid cgroup identity; expected cgroup:PATH#INODE"));
   }
   return OpenCgroup(mounts_, identity->path, identity->inode);

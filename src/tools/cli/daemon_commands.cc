@@ -207,6 +207,7 @@ absl::Status Export(const ExportArgs& args) {
       if (!job.ok()) return job.status();
       absl::StatusOr<Json> why = Json();
       if (!is_report) why = GetJson(**client, path + "/explain");
+      if (absl::IsNotFound(why.status())) continue;
       if (!why.ok()) return why.status();
       if (!is_report) {
         if (absl::Status s = AddPeaks(**client, path, *job); !s.ok()) return s;

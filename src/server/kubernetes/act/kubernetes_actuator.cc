@@ -45,8 +45,10 @@ void KubernetesActuator::Stop() {
 void KubernetesActuator::Run() {
   while (true) {
     Step();
+    // Before the first sync Step does nothing, so work that is due must not end the wait.
+    const bool may_work = cluster_->synced();
     std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, kLook, [this] { return stopping_ || !due_.empty() || has_new_scale_; });
+    wake_.wait_for(lock, kLook, [&] { return stopping_ || (may_work && !due_.empty()) || has_new_scale_; });
     has_new_scale_ = false;
     if (stopping_) return;
   }
