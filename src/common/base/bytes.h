@@ -1,5 +1,5 @@
 // Encodes plain values little-endian into a byte string and decodes them. All checkpoints and stored records
-// use it.
+// use this encoding.
 #pragma once
 
 #include <bit>
@@ -54,7 +54,7 @@ class ByteReader {
     rest_.remove_prefix(sizeof(T));
     return value;
   }
-  // Fails on more than 10 bytes.
+  // Returns the number that PutVarint wrote. Fails if the encoding has more than 10 bytes.
   uint64_t GetVarint();
   // Returns a view into the reader's bytes.
   std::string_view GetString();

@@ -1,5 +1,6 @@
-// The log of a daemon, as an interface for its components. Libraries return errors; a component with threads
-// of its own has no caller to return an error to, and logs it here. The program implements the interface.
+// The log of a daemon, as an interface for its components. Libraries return errors. A component with threads
+// of its own has no caller that could receive an error, so it logs the error here. The program implements the
+// interface.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,8 @@ double DecayedLine::fixed() const {
 
 double DecayedLine::slope() const {
   if (!is_known()) return 0;
-  // A line that meets x = 0 below 0 would be cut off there by fixed(), and then be too high everywhere else:
-  // use the line through the origin and the means instead.
+  // fixed() would raise a line whose value at x = 0 is negative, and the line would then be too high
+  // everywhere: use the line through the origin and the means instead.
   return std::min(xy_ / xx_, mean_x_ > 0 ? mean_y_ / mean_x_ : 0);
 }
 

@@ -1,5 +1,5 @@
-// Fits a straight line through a stream of points by least squares; older points weigh less. Splits what a
-// task uses into a fixed part and a part per unit of load.
+// Fits a straight line through a stream of points by least squares; older points weigh less. Such a line
+// splits a task's usage into a fixed part and a part per unit of load.
 #pragma once
 
 #include "absl/status/status.h"
@@ -13,14 +13,15 @@ class DecayedLine {
   // A point loses half of its weight after `half_life` further points. REQUIRES: half_life > 0.
   explicit DecayedLine(double half_life);
 
-  // REQUIRES: both finite and not negative.
+  // Adds a point. REQUIRES: x and y are finite and not negative.
   void Add(double x, double y);
 
   // Returns true if the points separate the fixed part of y from the part that grows with x. Requirements:
   // the weight of half_life / 2 points; a standard deviation of x of 5 % of its mean; a line that explains a
   // third of the variance of y.
   bool is_known() const;
-  // Value of y at x = 0, and its increase per unit of x; both >= 0. Until is_known(): the mean of y, and 0.
+  // Return the value of y at x = 0, and the slope; both are >= 0. Until is_known(), fixed() is the mean of y,
+  // and slope() is 0.
   double fixed() const;
   double slope() const;
   // Returns y at x by the line.

@@ -1,4 +1,4 @@
-// Suggests the name that a mistyped one was probably meant to be.
+// Suggests the name that was probably meant by a mistyped name.
 #pragma once
 
 #include <cstddef>

@@ -81,7 +81,7 @@ void JsonWriter::Number(double value, int digits) {
     return;
   }
   Separate();
-  // Adding 0 makes a 0 of -0.
+  // Adding 0 turns -0 into 0.
   fmt::format_to(std::back_inserter(out_), "{:.{}g}", value + 0.0, digits);
 }
 

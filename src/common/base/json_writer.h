@@ -34,7 +34,7 @@ class JsonWriter {
   void Field(std::string_view name, int64_t value) { Key(name), Int(value); }
   void Field(std::string_view name, double value) { Key(name), Number(value); }
 
-  // Moves the text out; the writer is not to be used after it.
+  // Moves the text out. The writer must not be used afterwards.
   std::string Take() { return std::move(out_); }
 
  private:

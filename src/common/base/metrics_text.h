@@ -25,12 +25,13 @@ class MetricsText {
                  std::span<const uint64_t> counts, double sum, Labels labels = {});
   // Adds a gauge.
   void Gauge(std::string_view name, std::string_view help, double value, Labels labels = {});
-  // Moves the text out; the writer is not to be used after it.
+  // Moves the text out. The writer must not be used afterwards.
   std::string Take() { return std::move(out_); }
 
  private:
   void Head(std::string_view name, std::string_view help, std::string_view type, Labels labels);
-  // Writes a sample up to its value; `suffix` follows the name, `more` (such as le="5") the labels.
+  // Writes a sample up to its value; `suffix` follows the name, and `more` (such as le="5") follows the
+  // labels.
   void Sample(std::string_view name, std::string_view suffix, Labels labels, std::string_view more);
 
   std::string out_;

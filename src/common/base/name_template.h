@@ -21,19 +21,19 @@ std::string_view LabelValue(std::span<const LabelView> labels, std::string_view 
 // Label that holds the name of a series' metric.
 inline constexpr std::string_view kMetricNameLabel = "__name__";
 
-// Text with placeholders in braces: "{namespace}/{owner}". {a|b} stands for the first of its labels that is
-// not empty. A placeholder that ends in '/' is optional: it becomes the value, with '_' for each '/' in it,
-// and a '/'; or nothing.
+// Text with placeholders in braces: "{namespace}/{owner}". {a|b} becomes the value of label a, or that of
+// label b if label a is empty. A placeholder that ends in '/' is optional: it becomes the value (with '_' for
+// each '/') and a '/', or nothing if the value is empty.
 class NameTemplate {
  public:
   // Returns the value of "owner" or "owner.kind", which are computed from a pod's owner and are not labels.
   using Derived = absl::FunctionRef<std::string(std::string_view placeholder)>;
 
-  // Returns InvalidArgument for a brace without its partner or an empty placeholder.
+  // Returns InvalidArgument for an unpaired brace or an empty placeholder.
   static absl::StatusOr<NameTemplate> Parse(std::string_view text);
   // Returns the name; nullopt if a placeholder that is not optional is empty.
   std::optional<std::string> Render(std::span<const LabelView> labels, Derived derived) const;
-  // Renders where owners are unknown: reads {owner} as a label like any other.
+  // Renders for a source without owners: {owner} is read as an ordinary label.
   std::optional<std::string> Render(std::span<const LabelView> labels) const;
   bool uses_owner() const { return uses_owner_; }
 
@@ -41,7 +41,7 @@ class NameTemplate {
   struct Piece {
     std::string text;                 // literal text, if `labels` is empty
     std::vector<std::string> labels;  // alternatives: the first that is not empty is used
-    bool optional = false;            // rendered as its value and a '/', or as nothing
+    bool optional = false;            // rendered as the value and a '/', or as nothing
   };
   std::vector<Piece> pieces_;
   bool uses_owner_ = false;

@@ -1,4 +1,4 @@
-// Finds the names nearest to a mistyped one, by edit distance.
+// Finds the names nearest to a mistyped name, by edit distance.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,10 @@
 
 namespace taut {
 
-// Returns the candidate with the smallest edit distance, the first among equals; "" without candidates.
+// Returns the candidate with the smallest edit distance. Returns the first one if several have this distance,
+// and "" if there are no candidates.
 std::string NearestName(std::string_view name, std::span<const std::string_view> candidates);
-// Returns at most `count` candidates, the nearest first, equals in their order.
+// Returns at most `count` candidates, the nearest first. Candidates at equal distance keep their order.
 std::vector<std::string> NearestNames(std::string_view name, std::span<const std::string_view> candidates,
                                       size_t count);
 

@@ -1,5 +1,5 @@
-// An index from key to number for objects that store their own keys: it stores the numbers alone, 5 to 12
-// bytes each.
+// An index from key to number for objects that store their own keys. The index stores only the numbers, 5 to
+// 12 bytes each.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class NumbersByKey {
     const auto it = numbers_.find(key);
     return it == numbers_.end() ? std::nullopt : std::optional(*it);
   }
-  // Adds a number; replaces one that has the same key.
+  // Adds a number. Replaces the number with the same key, if any.
   void Insert(uint32_t number) {
     numbers_.erase(number);
     numbers_.insert(number);

@@ -1,5 +1,5 @@
-// A text or bytes for objects that exist by the million: one pointer wide, and on the heap 4 bytes more than
-// the text.
+// Stores a text or bytes in objects of which millions exist. The object is one pointer wide; the heap block
+// has 4 bytes more than the text.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class PackedText {
   }
   PackedText& operator=(std::string_view text) { return *this = PackedText(text); }
 
-  // Valid until the text is assigned, cleared or moved.
+  // Returns the text. The view is valid until the object is assigned, cleared or moved.
   std::string_view view() const {
     if (bytes_ == nullptr) return {};
     uint32_t size = 0;

@@ -6,7 +6,8 @@
 namespace taut {
 
 // Returns true if the whole text matches one of the alternatives, which '|' separates. '*' matches any text,
-// also none; an empty alternative matches empty text. O(text * pattern) at worst, without recursion.
+// including empty text. An empty alternative matches empty text. O(text * pattern) at worst, without
+// recursion.
 bool FitsPattern(std::string_view text, std::string_view pattern);
 
 }  // namespace taut

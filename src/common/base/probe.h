@@ -11,7 +11,8 @@
 
 namespace taut {
 
-// One place in the source. Thread-safe. The first call takes a lock, later ones a relaxed load.
+// A marked branch in the source. Thread-safe. The first call of Reach takes a lock; later calls cost a
+// relaxed load.
 class Probe {
  public:
   explicit constexpr Probe(const char* name) : name_(name) {}
@@ -33,7 +34,7 @@ std::vector<std::string> ReachedProbes();
 
 }  // namespace taut
 
-// `name` is a literal that no other probe has.
+// Marks a branch. `name` must be a literal that no other probe has.
 #define TAUT_PROBE(name)                    \
   do {                                      \
     static constinit ::taut::Probe p{name}; \

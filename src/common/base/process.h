@@ -13,7 +13,7 @@
 namespace taut {
 
 // Raises the soft limit of open files to the hard limit; leaves it unchanged on error. The usual soft limit
-// of 1,024 protects programs that use select(), and none of ours does.
+// of 1,024 protects programs that use select(), which this project does not use.
 inline void RaiseDescriptorLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -29,7 +29,7 @@ inline std::string MachineId() {
   return id.size() <= 64 ? id : id.substr(0, 64);
 }
 
-// Bytes of physical memory in use; 0 if /proc cannot be read.
+// Returns the bytes of physical memory in use; 0 if /proc cannot be read.
 inline uint64_t ResidentBytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t size = 0, resident = 0;
@@ -38,8 +38,8 @@ inline uint64_t ResidentBytes() {
 }
 
 // Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth and 64
-// MiB. glibc keeps free pages between blocks in use: with a million jobs 2 of 6.3 GiB. Takes 0.2 s there,
-// else some microseconds.
+// MiB. glibc keeps free pages between blocks in use: with a million jobs 2 of 6.3 GiB. The call takes 0.2 s
+// in that case, otherwise some microseconds.
 inline void ReturnFreedMemory() {
 #ifdef __GLIBC__
   constexpr uint64_t kSmall = uint64_t{64} << 20;
@@ -49,7 +49,7 @@ inline void ReturnFreedMemory() {
 #endif
 }
 
-// CPU time of all threads, user and system, in seconds.
+// Returns the CPU time of all threads, user and system, in seconds.
 inline double CpuSeconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -59,7 +59,7 @@ inline double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Bytes of address space; 0 if /proc cannot be read.
+// Returns the bytes of address space; 0 if /proc cannot be read.
 inline uint64_t VirtualBytes() {
   std::ifstream statm("/proc/self/statm");
   uint64_t pages = 0;
@@ -67,7 +67,8 @@ inline uint64_t VirtualBytes() {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Number of open descriptors, with the one that reads the list. O(descriptors).
+// Number of open descriptors, including the descriptor that this function opens to count them.
+// O(descriptors).
 inline uint64_t OpenDescriptors() {
   std::error_code error;
   uint64_t n = 0;
@@ -77,7 +78,7 @@ inline uint64_t OpenDescriptors() {
   return n;
 }
 
-// The soft limit of open descriptors; 0 if it is unknown.
+// Returns the soft limit of open descriptors; 0 if the limit is unknown.
 inline uint64_t MostDescriptors() {
   rlimit limit{};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;

@@ -25,12 +25,13 @@ class Rng {
   double Normal();
   // Pareto: P(X > x) = (min / x)^alpha for x >= min.
   double Pareto(double min, double alpha) { return min * std::pow(1.0 - Uniform(), -1.0 / alpha); }
-  // Returns an independent generator for the `stream`-th part of a job. It depends on the current state and
-  // the number alone, so that parts get the same numbers in whatever order they run.
+  // Returns an independent generator for part number `stream` of a computation. The result depends only on
+  // the current state and this number, so that each part gets the same random numbers in any order of
+  // execution.
   Rng Fork(uint64_t stream) const;
 
-  // Saves and restores the position in the sequence. Load returns false if the bytes end early; the object is
-  // then not to be used.
+  // Saves and restores the position in the sequence. Load returns false if the bytes end early; the object
+  // must not be used after that.
   void Save(ByteWriter& out) const;
   bool Load(ByteReader& in);
 

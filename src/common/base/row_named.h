@@ -1,4 +1,4 @@
-// Finds rows of constant tables by name, and words the error for an unknown name.
+// Finds rows of constant tables by name, and builds the error for an unknown name.
 #pragma once
 
 #include <initializer_list>
@@ -26,7 +26,7 @@ std::string OneOf(const Range& choices) {
   return out;
 }
 
-// Returns OneOf the names of all rows and `also`.
+// Returns OneOf applied to the names of all rows, followed by `also`.
 template <typename Rows>
 std::string RowNames(const Rows& rows, std::initializer_list<std::string_view> also = {}) {
   std::vector<std::string_view> names;

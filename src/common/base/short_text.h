@@ -12,8 +12,8 @@ namespace taut {
 
 inline constexpr size_t kMostShownBytes = 128;
 
-// Returns Printable(text); text above kMostShownBytes is cut off before the character that would exceed them
-// and ends in "...".
+// Returns Printable(text); a text longer than kMostShownBytes is first cut between two characters to at most
+// this size, and the result ends in "...".
 inline std::string ShortText(std::string_view text) {
   if (text.size() <= kMostShownBytes) return Printable(text);
   return Printable(CutUtf8(text, kMostShownBytes)) + "...";

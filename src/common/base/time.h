@@ -15,7 +15,7 @@ inline constexpr int64_t kMicrosPerSecond = 1'000'000;
 inline constexpr int32_t kWindowsPerHour = 12;
 inline constexpr int32_t kWindowsPerDay = 288;
 
-// An instant, in microseconds since the epoch. Live data uses the Unix epoch; a trace keeps its own.
+// An instant, in microseconds since the epoch. Live data uses the Unix epoch; a trace keeps its own epoch.
 struct Timestamp {
   int64_t us = 0;
 

@@ -12,7 +12,7 @@ struct Utf8Character {
   uint32_t code = 0;
 };
 
-// The part of DecodeUtf8 for a first byte that is not ASCII.
+// Implements DecodeUtf8 for text whose first byte is not ASCII.
 Utf8Character DecodeLongUtf8(std::string_view text);
 // Decodes the first character of `text`. Overlong forms, surrogates and codes above U+10FFFF are invalid.
 // REQUIRES: !text.empty().

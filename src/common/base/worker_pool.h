@@ -14,7 +14,8 @@ namespace taut {
 // Runs one loop at a time.
 class WorkerPool {
  public:
-  // `threads` includes the calling thread; 0 means one per core. A number above the cores is used as it is.
+  // `threads` includes the calling thread; 0 means one per core. A number above the number of cores is not
+  // reduced.
   explicit WorkerPool(int threads)
       : allowed_(threads > 0 ? std::make_unique<tbb::global_control>(
                                    tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads))
@@ -23,12 +24,12 @@ class WorkerPool {
 
   bool is_parallel() const { return arena_.max_concurrency() > 1; }
 
-  // Calls turn(0) .. turn(count - 1), each once, concurrently and in any order; returns when all have
+  // Calls turn(0) .. turn(count - 1), each once, concurrently and in any order. Returns when all calls have
   // returned.
   //
   // The two counters repeat in our own code an ordering that TBB guarantees: every turn begins after the loop
-  // began and ends before it ends. ThreadSanitizer cannot see into Debian's TBB and would report false races
-  // without them. Turns are not ordered among themselves, so that races between turns are still found.
+  // begins and ends before the loop ends. ThreadSanitizer cannot see into Debian's TBB and would report false
+  // races without them. Turns are not ordered among themselves, so that races between turns are still found.
   template <typename Turn>
   void ForEach(size_t count, const Turn& turn) {
     begun_.fetch_add(1, std::memory_order_release);

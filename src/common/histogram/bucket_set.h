@@ -45,8 +45,8 @@ class BucketFloats {
   int size() const { return size_; }  // buckets present
   int stride() const { return stride_; }
   bool Contains(Bucket b) const { return (words_[b / 64] >> (b % 64) & 1) != 0; }
-  // Returns the row of `b`; inserts zeros if it is absent. Valid until the next insertion or erasure. O(1) if
-  // present, else O(rows).
+  // Returns the row of `b`; inserts zeros if it is absent. The pointer is valid until the next insertion or
+  // erasure. O(1) if present, else O(rows).
   float* FindOrInsert(Bucket b) {
     if (!Contains(b)) [[unlikely]] {
       Insert(b);

@@ -88,8 +88,8 @@ class DecayBank {
   }
   // Writes stride() floats: 1 / mass in the scale of the rows; 0 for a rate without mass and in the padding.
   void InverseMasses(std::span<float> out) const;
-  // Returns the sum of H_m as of the last Step: 1 - (1 - d_m)^t after t windows without a gap. For callers
-  // that use the equations without bias correction: H = share * Mass.
+  // Returns the sum of H_m as of the last Step: 1 - (1 - d_m)^t after t windows without a gap. Callers that
+  // use the equations without bias correction compute H = share * Mass.
   double Mass(int m) const;
   // Computes all over- and underrun shares at all rates in two passes over the rows.
   void Shares(BankShares* out) const;

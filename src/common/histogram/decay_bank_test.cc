@@ -182,7 +182,7 @@ TEST(DecayBank, StartsWithoutBias) {
   }
   EXPECT_NEAR(bank.Mass(0), 0.5, 1e-7);
   EXPECT_NEAR(bank.Mass(1), 0.001, 1e-9);
-  bank.Step(1, {});  // time passes, the shares stay
+  bank.Step(1, {});  // time passes, and the shares stay the same
   EXPECT_NEAR(bank.Mass(0), 0.25, 1e-7);
   BankShares later;
   bank.Shares(&later);

@@ -29,15 +29,15 @@ class DecayingHistogram {
   DecayingHistogram(const Grid& grid, double half_life_s);
 
   // Adds `weight` >= 0 at time_s. Times may go back: such a sample is weighted by its age. A weight of 0, or
-  // one too old to be represented in a float, changes nothing. Amortised O(1), at most 10 ns when hot.
+  // a weight too old to be represented in a float, changes nothing. Amortised O(1), at most 10 ns when hot.
   void Add(double value, double weight, int64_t time_s) {
     AddToBucket(grid_->BucketOf(value), weight, time_s);
   }
   void AddToBucket(Bucket bucket, double weight, int64_t time_s);
 
   // Returns the smallest bucket bound b such that buckets <= b hold at least the share p (0..1) of the total;
-  // for p = 0 that of the lowest non-empty bucket; 0 if empty. Relative tolerance 1e-6, since equal decayed
-  // weights differ by rounding. A p95 takes at most 60 ns.
+  // for p = 0 the bound of the lowest non-empty bucket; 0 if the histogram is empty. Relative tolerance 1e-6,
+  // since equal decayed weights differ by rounding. A p95 takes at most 60 ns.
   double Percentile(double p, PercentileOf of = PercentileOf::kTime,
                     BucketValue value = BucketValue::kUpperBound, LoadBound load = LoadBound::kUpper) const;
   // Weighted mean of the bucket upper bounds; 0 if empty.
@@ -50,7 +50,7 @@ class DecayingHistogram {
   // Decayed weight in one bucket as of time_s.
   double WeightOf(Bucket bucket, int64_t time_s) const;
 
-  // Adds every sample of `other` with the age that it has there. REQUIRES: the same grid and half-life.
+  // Adds the samples of `other`; each sample keeps its age. REQUIRES: the same grid and half-life.
   void Merge(const DecayingHistogram& other);
 
   const Grid& grid() const { return *grid_; }
@@ -87,10 +87,9 @@ class DecayingHistogram {
 
   const Grid* grid_;
   double half_life_s_;
-  int64_t reference_s_ =
-      0;              // the time at which a weight counts once; of the first sample, then moved forward
-  double total_ = 0;  // sum over buckets of scaled weights
-  double load_ = 0;   // sum over buckets of scaled weight times upper bound
+  int64_t reference_s_ = 0;  // time at which a weight has scale 1: of the first sample, then moved forward
+  double total_ = 0;         // sum over buckets of scaled weights
+  double load_ = 0;          // sum over buckets of scaled weight times upper bound
   BucketFloats buckets_;
 };
 

@@ -1,8 +1,8 @@
 // The bucket grid: about 400 geometric buckets, 16 per octave (each 2^(1/16) = 4.4 % wide).
 //
-// Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]; bucket 0 everything at or below its bound,
-// the last bucket everything above the bound before it. UpperBound(k) is the smallest limit that covers all
-// values of buckets 0..k (docs/references.md, A6).
+// Bucket k holds the values in (UpperBound(k-1), UpperBound(k)]. Bucket 0 holds everything at or below its
+// bound, and the last bucket everything above the previous bucket's bound. UpperBound(k) is the smallest
+// limit that covers all values of buckets 0..k (docs/references.md, A6).
 //
 //   CPU:    1 millicore .. 1,048 cores (321 buckets).   Memory: 1 MiB .. 16 TiB (385 buckets).
 #pragma once
@@ -36,9 +36,9 @@ class Grid {
   double LowerBound(Bucket k) const { return k == 0 ? 0.0 : bounds_[k - 1]; }
   std::span<const double> upper_bounds() const { return {bounds_, static_cast<size_t>(size_)}; }
 
-  // Returns the bucket that holds `value`. Total: negative values and NaN go to bucket 0, values above the
-  // grid to the last. A few ns: exponent and mantissa bits index a table, and at most one bound is compared;
-  // no logarithm.
+  // Returns the bucket that holds `value`. Accepts every value: negative values and NaN belong to bucket 0,
+  // values above the grid to the last bucket. A few ns: exponent and mantissa bits index a table, and at most
+  // one bound is compared; no logarithm.
   Bucket BucketOf(double value) const;
 
   Grid(const Grid&) = delete;

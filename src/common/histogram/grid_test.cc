@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Linear, and with comparisons only.
+// Finds the bucket by a linear search, with comparisons only.
 int NaiveBucket(const Grid& grid, double value) {
   int k = 0;
   while (k + 1 < grid.size() && value > grid.UpperBound(static_cast<Bucket>(k))) ++k;

@@ -105,7 +105,7 @@ DecayBank EightDayBank(const DecayRates& rates, uint64_t seed) {
   return bank;
 }
 
-// Eight rates; a window's signal has as many buckets as the argument.
+// A bank of eight rates. Argument: number of buckets in a window's signal.
 void BM_BankStep(benchmark::State& state) {
   const DecayRates rates = DecayRates::FromHalfLives(kHalfLives);
   DecayBank bank = EightDayBank(rates, 1);
@@ -167,7 +167,7 @@ struct Fleet {
     for (int t = 0; t < 20; ++t) bank.Step(1, std::span(signal).subspan(rng.Below(45), 5));
     return bank;
   }
-  // One envelope per 1,000 containers.
+  // Returns one envelope per 1,000 containers.
   std::vector<std::string> Save(bool banks) const {
     std::vector<std::string> sealed;
     std::string payload;

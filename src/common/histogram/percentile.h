@@ -34,7 +34,7 @@ class PercentileWalk {
   PercentileWalk(double total, double p)
       : wanted_(std::clamp(p, 0.0, 1.0) * total), room_(total - wanted_ * (1.0 - kPercentileTolerance)) {}
 
-  // Feeds the next lower bucket. Returns false once the result is found; feed no more then.
+  // Feeds the next lower bucket. Returns false once the result is found; Feed must not be called after that.
   bool Feed(size_t index, double share) {
     if (found_ && above_ + share_ > room_) return false;
     if (found_) above_ += share_;

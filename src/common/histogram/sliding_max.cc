@@ -14,7 +14,7 @@ void SlidingMax::Add(int32_t window, Bucket b) {
   auto first = last;
   while (first != entries_.begin() && (first - 1)->bucket <= b) --first;
   if (first == last) {
-    // An equal window with a larger value already covers this one.
+    // An entry of the same window with a larger value already covers the new value.
     if (first != entries_.begin() && (first - 1)->window() == window) return;
     entries_.insert(first, Entry::Of(window, b));
     return;

@@ -11,8 +11,9 @@
 
 namespace taut {
 
-// A monotonic queue: a value that a later one equals or exceeds cannot become a maximum again and is dropped.
-// Stores at most one entry (6 bytes) per distinct bucket, however many windows pass. Not thread-safe.
+// A monotonic queue: a value that a later value equals or exceeds cannot become a maximum again and is
+// dropped. Stores at most one entry (6 bytes) per distinct bucket, however many windows pass. Not
+// thread-safe.
 class SlidingMax {
  public:
   // Adds a value. Windows may be in any order and repeat. O(1) amortised in ascending order, else O(entries).
@@ -27,7 +28,7 @@ class SlidingMax {
   size_t state_bytes() const { return sizeof(*this) + entries_.capacity() * sizeof(Entry); }
 
   void Save(ByteWriter& out) const;
-  // Returns DataLoss for bytes that Save cannot have written.
+  // Returns the queue that Save wrote; DataLoss for bytes that Save cannot have written.
   static absl::StatusOr<SlidingMax> Load(ByteReader& in);
 
  private:

@@ -1,4 +1,5 @@
-// Parses untrusted JSON into a tree, for callers that look values up by name and treat absent ones as none.
+// Parses untrusted JSON into a tree, for callers that look values up by name. The lookup of an absent value
+// is not an error.
 #pragma once
 
 #include <array>
@@ -12,21 +13,21 @@
 
 namespace taut {
 
-// A value of a tree, valid until the tree parses another text or is destroyed. The default is "none": the
-// absent value, without fields and items. Cheap to copy. Looking a field up costs O(fields).
+// A value of a tree, valid until the tree parses another text or is destroyed. A default-constructed node is
+// "none": the absent value, without fields and items. Cheap to copy. A lookup of a field costs O(fields).
 class JsonNode {
  public:
   JsonNode() = default;  // none
 
-  explicit operator bool() const { return at_[0] != 0; }  // true for a JSON null
+  explicit operator bool() const { return at_[0] != 0; }  // false only for none; true for a JSON null
   bool is_null() const;
   bool is_object() const;
   bool is_array() const;
 
   // Returns the first field with this name; none if this is not an object or has no such field.
   JsonNode operator[](std::string_view key) const;
-  // Return the value if it has this kind, else nullopt. A number without a fraction is both `whole` and
-  // `number`.
+  // Return the value if the node is of the requested kind, else nullopt. A number without a fraction is both
+  // `whole` and `number`.
   std::optional<std::string_view> text() const;
   std::optional<int64_t> whole() const;
   std::optional<double> number() const;
@@ -37,7 +38,7 @@ class JsonNode {
   int64_t Whole(std::string_view key) const { return (*this)[key].whole().value_or(0); }
   bool Flag(std::string_view key) const { return (*this)[key].flag().value_or(false); }
 
-  // Visit all fields or items in the order of the text; nothing if this is of another kind.
+  // Visit all fields or items in the order of the text; no call if this node is of another kind.
   void ForEachField(absl::FunctionRef<void(std::string_view key, JsonNode value)> fn) const;
   void ForEachItem(absl::FunctionRef<void(JsonNode item)> fn) const;
 
@@ -46,7 +47,7 @@ class JsonNode {
   std::array<uintptr_t, 2> at_ = {};  // bits of simdjson's element; zeros: none
 };
 
-// Owns the parsed text and reuses its buffers for the next. Not thread-safe.
+// Owns the parsed text and reuses its buffers for the next text. Not thread-safe.
 class JsonTree {
  public:
   JsonTree();

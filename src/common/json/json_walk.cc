@@ -201,7 +201,8 @@ struct JsonReader::Impl {
     size_t cut = reads_rest ? CloseIfCut(text) : kNotCut;
     error_code e = Iterate(text);
     if (e == simdjson::UNCLOSED_STRING && reads_rest) {
-      // The cut is inside a string: drop the string, so that its begin is not mistaken for its whole.
+      // The cut is inside a string: drop the string, so that its first part is not taken for the whole
+      // string.
       text.resize(text.rfind('"'));
       cut = CloseIfCut(text);
       e = Iterate(text);

@@ -14,9 +14,9 @@ namespace taut {
 
 enum class JsonKind : uint8_t { kNull, kBool, kNumber, kText, kArray, kObject };
 
-// A value, valid during the call that passes it, and to be read once. A value that is not read is skipped;
-// only its brackets and quotes are checked. Errors contain its path ("data.result[3].metric: expected a
-// text") and leave `out` unchanged:
+// A JSON value. It is valid during the call that passes it and may be read once. A value that is not read is
+// skipped: only its brackets and quotes are checked. Errors contain the value's path ("data.result[3].metric:
+// expected a text") and leave `out` unchanged:
 //   InvalidArgument  the value is of another kind
 //   OutOfRange       a number does not fit `out` or is not well-formed
 //   DataLoss         the text is not JSON
@@ -39,14 +39,14 @@ class JsonValue {
   absl::Status ReadPrometheusNumber(double& out) const;
   absl::Status ReadPrometheusSample(double& time_s, double& value) const;
 
-  // Call `fn` for each field or item in the order of the text. They stop at the first error of `fn` and
-  // return it as it is.
+  // Call `fn` for each field or item in the order of the text. The first error of `fn` ends the walk and is
+  // returned unchanged.
   absl::Status ForEachField(FieldFn fn) const;
   absl::Status ForEachItem(ItemFn fn) const;
 
   std::string path() const;   // "data.result[3]"
   const char* begin() const;  // first byte of the value, in the text
-  // Returns InvalidArgument with the value's path, for what the caller rejects.
+  // Returns InvalidArgument with the value's path, for a value that the caller rejects.
   absl::Status Error(std::string_view what) const;
 
  private:
@@ -54,7 +54,7 @@ class JsonValue {
 };
 
 // Parses texts of up to 4 GiB and reuses its buffers. Not thread-safe. A caller can descend 1,024 levels. The
-// text must outlive the walk; it is given spare capacity behind its end, which may move its bytes. Text
+// text must outlive the walk. The reader adds spare capacity to the text, which may move its bytes. Text
 // behind the root value is not read.
 class JsonReader {
  public:
@@ -69,7 +69,7 @@ class JsonReader {
   // those of JsonValue.
   absl::Status ReadObject(std::string& text, JsonValue::FieldFn fn, IfCut if_cut = IfCut::kFail);
   absl::Status ReadArray(std::string& text, JsonValue::ItemFn fn);
-  // Offset in the text of the last error.
+  // Returns the offset of the last error in the text.
   size_t error_offset() const;
 
  private:

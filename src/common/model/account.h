@@ -1,5 +1,5 @@
-// Accounts of jobs: usage and allocation over time in integer units, so that sums are exact. The basis of
-// costs.
+// Accounts of jobs: usage and allocation over time in integer units, so that sums are exact. Costs are
+// computed from these accounts.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct AccountAmounts {
   uint64_t allocation = 0;  // known limits of the tasks, or else their requests
   // Sum over windows of the larger of usage and allocation, which the OpenCost specification charges.
   uint64_t billed = 0;
-  uint64_t owner = 0;     // the owner's request; the allocation where that is unknown
+  uint64_t owner = 0;     // the owner's request; the allocation where the request is unknown
   uint64_t would_be = 0;  // recommended limits; `owner` without a recommendation or owner's limit
   uint32_t windows = 0;   // windows with a measurement
   uint32_t windows_without_allocation = 0;

@@ -9,8 +9,8 @@ namespace taut {
 
 // The amount that a recommendation replaces.
 enum class AppliesTo : uint8_t {
-  kLimit,       // the limit; the request is a share of it. Without a limit: the request
-  kRequest,     // the request; the limit keeps its ratio to it (VPA: RequestsAndLimits)
+  kLimit,       // the limit, of which the request is a share; without a limit, the request
+  kRequest,     // the request; the limit keeps its ratio to the request (VPA: RequestsAndLimits)
   kRequestOnly  // the request; the limit stays (VPA: RequestsOnly)
 };
 inline constexpr std::string_view kAppliesToNames[] = {"limit", "request", "request_only"};

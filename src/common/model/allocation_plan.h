@@ -18,20 +18,21 @@ struct ContainerResources {
   bool operator==(const ContainerResources&) const = default;
 };
 
-// A container of a workload's template, as far as its pods show it.
+// A container of a workload's template, with the facts that the workload's pods show.
 struct TemplateContainer {
   bool is_init = false;                     // a sidecar: an init container that is always restarted
   bool guaranteed = false;                  // its pods have the QoS class Guaranteed
   bool rest_is_equal = false;               // requests equal limits in all other containers
   PerResource<ContainerResources> amounts;  // by Resource
 
-  // Name of the autoscaler that uses the request, which therefore must not change; "": none. By Resource.
+  // By Resource: name of the autoscaler that uses the request; "": none. The request must not change if an
+  // autoscaler uses it.
   PerResource<std::string> scaled_by;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
-// The container that an amount is planned for.
+// Properties of the container for which an amount is planned.
 struct AllocationPlace {
   ContainerResources now;
   ContainerResources owner;  // the owner's amounts, as far as they are known
@@ -49,16 +50,16 @@ double RoundedAmount(Resource resource, double amount);
 // Returns true if the API stores both amounts as the same value.
 bool IsSameAmount(Resource resource, double a, double b);
 
-// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: the one in `allocation`, else the owner's,
-// else the current one; 1 in a Guaranteed pod and without a request.
+// Returns the ratio request ÷ limit, in [0, 1], that a plan keeps: the ratio in `allocation`, else the
+// owner's ratio, else the current ratio; 1 in a Guaranteed pod and without a request.
 double RequestShareOf(Resource resource, const Allocation& allocation, const AllocationPlace& place);
 
 // Returns why the limit cannot be set alone while the autoscaler `scaled_by` uses the request; "" if it can.
 std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
                                  const AllocationPlace& place, std::string_view scaled_by);
 
-// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` determines which of
-// them the amount is; the other follows by RequestShareOf. Special cases:
+// Returns request and limit for a recommendation of `amount` cores or bytes. `allocation` determines whether
+// the amount is the request or the limit; RequestShareOf determines the other one. Special cases:
 //  - Without a limit the amount is the request, and there is still no limit.
 //  - With kRequestOnly the request is at most the limit.
 //  - A request that must stay is absent, and the amount is the limit, but at least the request.

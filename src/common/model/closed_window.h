@@ -17,7 +17,7 @@ inline constexpr float kNoLimit = std::numeric_limits<float>::infinity();
 // An agent's report on a task, besides its usage.
 struct TaskReport {
   uint32_t task = 0;
-  bool managed = false;  // its agent applies limits
+  bool managed = false;  // the task's agent applies limits
   // True if the kernel's limit was constant during the whole window.
   bool cpu_steady = false, memory_steady = false;
   // The kernel's limit at the window's end; kNoLimit: none; kAbsent: unknown.
@@ -42,7 +42,7 @@ inline constexpr PerResource<bool TaskReport::*> TaskReport::kSteady = {
     &TaskReport::cpu_steady, &TaskReport::memory_steady, TAUT_THIRD(&TaskReport::disk_steady)};
 
 // The CFS periods of a task's CPU limit in a window, and those in which it was throttled. For tasks without
-// an agent; the limit in question is unknown.
+// an agent; their CPU limit is unknown.
 struct TaskThrottling {
   uint32_t task = 0;
   uint32_t periods = 0, throttled = 0;
@@ -53,7 +53,7 @@ struct TaskThrottling {
 struct TaskStart {
   uint32_t task = 0;
   float peak_cores = kAbsent;  // as TaskWindow::cpu_peak_cores
-  // Added to TaskWindow::cpu_mean_cores (0 if absent), it yields the task's mean over the whole window; >= 0.
+  // more_cores plus TaskWindow::cpu_mean_cores (0 if absent) is the task's mean over the whole window; >= 0.
   float more_cores = 0;
   bool is_all = true;  // no other CPU usage of the task was measured
 };

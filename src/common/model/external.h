@@ -1,5 +1,5 @@
-// Input and answer of an external recommender, a service of the owner's, for a job's window. Plain values;
-// proto/recommender.proto is their form on the wire.
+// Input and answer of an external recommender, a service that the owner runs, for one window of a job. Plain
+// values; proto/recommender.proto is their form on the wire.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace taut {
 // One resource in the window. Amounts are per task, in cores or bytes; absent: unknown.
 struct ExternalSignal {
   std::optional<double> owner_limit, limit_in_force;
-  std::optional<double> recommended;  // by the job's own recommender; used without an answer
+  std::optional<double> recommended;  // by the job's own recommender; used if the service does not answer
   uint32_t oom_kills_of_week = 0;     // OOM kills of the last week; memory only
   std::optional<double> throttled;    // share of the CFS periods that were throttled; CPU only
 };
@@ -34,7 +34,7 @@ struct ExternalReplicas {
 // The mean of a named signal of the job (common/model/signal_name.h) in the window.
 struct ExternalNamed {
   std::string name;
-  std::optional<double> value;  // absent: the job's replica policy reads it, and it was not measured
+  std::optional<double> value;  // absent: the signal was not measured; the job's replica policy reads it
 };
 
 // One measured window of one job.

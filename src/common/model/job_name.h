@@ -6,7 +6,7 @@
 namespace taut {
 
 // Returns true if a part between slashes is "." or "..". A client that normalises URL paths would request
-// another job.
+// another job instead of a job with such a name.
 inline bool HasDotPart(std::string_view name) {
   while (true) {
     const size_t slash = name.find('/');

@@ -16,8 +16,8 @@ inline constexpr std::string_view kSettingLabel = "tautline.dev/";
 
 // Returns the value of the first label with this key; nullptr if there is none.
 const std::string* FindLabel(std::span<const Label> labels, std::string_view key);
-// Sets the labels of `more` in `labels`, which must be and stay ascending by key; keeps the other labels.
-// Returns false if nothing changed.
+// Adds the labels of `more` to `labels` and replaces the values of keys that both have. `labels` must be
+// ascending by key, and stays so. Returns false if nothing changed.
 bool MergeLabels(std::span<const Label> more, std::vector<Label>& labels);
 // Replaces all labels that begin with kSettingLabel by `given`, which must be ascending. Returns false if
 // nothing changed.

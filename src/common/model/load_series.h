@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// A named signal (common/model/signal_name.h) at the same times.
+// Values of a named signal (common/model/signal_name.h) at the times of LoadSeries::load.
 struct SignalSeries {
   std::string name;
   std::vector<float> values;  // LoadSeries::kAbsentLoad: not measured

@@ -5,8 +5,8 @@
 
 namespace taut {
 
-// Returns the assumed need, which a limit has cut off: `limit` times a ratio (1.2), or `limit` plus some
-// bytes, whichever is larger (docs/references.md, C6).
+// Returns the assumed need of a task that was killed at `limit`: the larger of `limit` * `ratio` (usually
+// 1.2) and `limit` + `plus_bytes` (docs/references.md, C6).
 inline double OomBump(double limit, double ratio, double plus_bytes) {
   return std::max(ratio * limit, limit + plus_bytes);
 }

@@ -13,16 +13,17 @@ namespace taut {
 
 // One container of a pod.
 struct PodPart {
-  // Both amounts of a resource absent: nothing is recommended. One absent: that one stays as it is.
+  // Recommended amounts by Resource. If both amounts are absent, nothing is recommended; if one is absent,
+  // the current amount stays.
   PerResource<ContainerResources> recommended;
   PerResource<ContainerResources> now;  // the pod's current amounts
 };
 
 struct PodTotals {
   uint32_t containers = 0;
-  uint32_t recommended = 0;  // containers with a recommendation for some resource; the others stay
+  uint32_t recommended = 0;  // containers with a recommendation for some resource
   // By Resource. A request is absent if no container has one. A limit is absent if any container has none,
-  // since that one may use the node's rest.
+  // since a container without a limit may use the rest of the node.
   PerResource<ContainerResources> amounts;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }

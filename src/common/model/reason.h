@@ -48,8 +48,8 @@ struct Reason {
   std::vector<ReasonStep> steps;
   // A few words, for a list beside the figures: "usage came within 20 % of the limit". "": none.
   std::string why;
-  // The limit that the reason explains, after the last step. The outermost wrapper sets it before it calls
-  // the inner one.
+  // The limit that the reason explains, after the last step. The outermost wrapper of a recommender sets the
+  // limit before it calls the wrapped recommender.
   std::optional<double> limit;
   // The risk of that limit (common/model/limit_risk.h): the forecast P(a day's peak > limit), the job's
   // observed days and the days above it. A value that is set before Explain is kept.
@@ -61,7 +61,8 @@ struct Reason {
 
 // Encodes a reason for a store, with a version.
 std::string SaveReason(const Reason& reason);
-// Decodes a reason of this or an older version. Unimplemented for a newer one, DataLoss for damaged bytes.
+// Decodes a reason of this or an older version. Unimplemented for a newer version, DataLoss for damaged
+// bytes.
 absl::StatusOr<Reason> LoadReason(std::string_view bytes);
 
 }  // namespace taut

@@ -1,5 +1,5 @@
 // The resources that have limits, as rows of a table. Differences between them are columns. Code that treats
-// resources alike reads the row; only code for one resource (CFS periods, OOM kills) names it.
+// resources alike reads the row; only code for one resource (CFS periods, OOM kills) names the resource.
 #pragma once
 
 #include <array>
@@ -24,7 +24,8 @@ enum class Resource : uint8_t {
 #endif
 };
 
-// The entry for the last row in tables that list entries by Resource; empty if that row does not exist.
+// In tables that list entries by Resource: the entry of the test resource; nothing if this resource is not
+// compiled in.
 #ifdef TAUT_THIRD_RESOURCE
 #define TAUT_THIRD(entry) entry
 #else
@@ -55,7 +56,8 @@ inline constexpr std::array kResourceRows = {
 #endif
 };
 inline constexpr size_t kNumResources = kResourceRows.size();
-// Number of resources in the first version of stored state; later ones are stored after them.
+// Number of resources in the first version of stored state. Resources that were added later are stored after
+// these.
 inline constexpr size_t kFirstResources = 2;
 
 constexpr size_t IndexOf(Resource r) { return static_cast<size_t>(r); }
@@ -84,8 +86,8 @@ constexpr PerResource<T> AllOf(const T& value) {
 struct AmountUnitRow {
   AmountUnit unit;
   std::string_view name, one;  // "cores", "core"
-  // The unit in which large amounts are shown, and its size in this unit. In names of prices and work
-  // ("core-hours", "GiB-hours") the singular is used.
+  // The larger unit in which large amounts are shown, and the number of smaller units in it (`large`). Names
+  // of prices and work ("core-hours", "GiB-hours") use the singular.
   std::string_view large_name, large_one;
   double large;
   // Accounted units per unit: accounts and bills count whole millicores and mebibytes.

@@ -35,7 +35,7 @@ enum class DecisionKind : uint8_t {
   kSet,       // sets the limit of all tasks
   kTry,       // canary: a limit for the trial's tasks
   kPromote,   // the trial succeeded: its limit for all tasks
-  kRollBack,  // the trial failed: its tasks get the limit before it
+  kRollBack,  // the trial failed: its tasks get the limit from before the trial
   kOomRaise,  // a task was OOM-killed: its limit is raised at once
   kRelease    // mode changed to off or observe: back to the owner's limit
 };
@@ -119,7 +119,7 @@ struct OomRecord {
   // Unix time at which the container ended, as its source shows it, by the machine's clock, which may be
   // ahead of time_s. Absent: the source has no such time, or an older version stored the record.
   std::optional<int64_t> shown_s = {};
-  // Unix time before which no kill happened, if its source has no time for it.
+  // Unix time before which the kill cannot have happened; present if the source reports no time of the kill.
   std::optional<int64_t> since_s = {};
   uint64_t id = 0;  // ascending from 1 in the order of arrival; 0: the store assigns it
 };

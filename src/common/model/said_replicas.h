@@ -12,7 +12,7 @@ inline constexpr std::string_view kSaidCount = "_n", kSaidReady = "_r";
 
 // Inserts the numbers into `out` at `first`, before the job's own signals. Returns how many signals it added.
 uint32_t PutSaid(const SaidReplicas& said, size_t first, std::vector<NamedSignal>& out);
-// Returns the numbers among a window's signals; not known() where none was stored.
+// Returns the numbers among a window's signals. The result is not known() if none was stored.
 SaidReplicas SaidOf(std::span<const NamedSignal> signals);
 
 }  // namespace taut

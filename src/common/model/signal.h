@@ -33,10 +33,10 @@ struct Signal {
   std::optional<double> owner_limit_sum = std::nullopt;
   // The limit in this window after all floors and bounds; absent: unknown.
   std::optional<double> limit = std::nullopt;
-  // The limit that cut usage off: tasks ran under it, and usage above it could not show. Absent: usage is
-  // what it would be without a limit.
+  // The limit that cut usage off: tasks ran under this limit, so that a higher demand was not measured.
+  // Absent: no limit affected the usage.
   std::optional<double> cut_at = std::nullopt;
-  // The job's load by its load series; absent: it has no series.
+  // The job's load by its load series; absent: the job has no load series.
   std::optional<double> load = std::nullopt;
   // By IndexOf, for all resources: the usage of all tasks together as the window's mean (absent: not
   // measured), and the owner's limit per task (absent: none).

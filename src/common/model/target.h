@@ -42,7 +42,8 @@ class Target {
   }
 
  private:
-  // Lies between the codes of the first two resources and of later ones, which are shifted by one.
+  // This code follows the codes of the first two resources. Codes of later resources are therefore shifted by
+  // one.
   static constexpr uint8_t kReplicasCode = 2;
   static constexpr uint8_t CodeOf(Resource r) {
     const auto index = static_cast<uint8_t>(r);

@@ -1,4 +1,4 @@
-// Importance of a task: it decides which task is preempted, throttled or killed for which.
+// Importance of a task: a task of a lower tier is preempted, throttled or killed for a task of a higher tier.
 #pragma once
 
 #include <array>

@@ -17,7 +17,7 @@ enum class TierActKind : uint8_t {
   kRelease,     // memory.high was restored to its value before the throttle
   kKill,        // all processes of the task received SIGKILL
   kKillFailed,  // the kill failed: the kernel or the agent refused
-  kKernelKill   // the kernel killed some: a limit above the task, or the machine, was full
+  kKernelKill   // the kernel killed processes: a limit above the task was met, or the machine was full
 };
 inline constexpr size_t kTierActKinds = 5;
 // Returns "throttle", "release", "kill", "kill_failed" or "kernel_kill".

@@ -21,7 +21,7 @@ struct Suffix {
 template <size_t N>
 bool ParseWithSuffix(std::string_view text, const Suffix (&table)[N], double* value) {
   size_t digits = text.find_first_not_of("0123456789.+-eE");
-  // Leave a trailing 'e' or 'E' to the suffix ("EiB"): it is no exponent.
+  // Leave a trailing 'e' or 'E' to the suffix ("EiB"): it is not an exponent.
   if (digits == std::string_view::npos) digits = text.size();
   while (digits > 0 && (text[digits - 1] == 'e' || text[digits - 1] == 'E')) --digits;
   const std::string_view unit = StripSpace(text.substr(digits));

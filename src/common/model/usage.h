@@ -69,7 +69,8 @@ struct TaskWindow {
 
   float mean(Resource r) const { return this->*kMeans[IndexOf(r)]; }
   float peak(Resource r) const { return this->*kPeaks[IndexOf(r)]; }
-  // The figure that is compared with a limit.
+  // Returns the figure that is compared with a limit: the mean if the resource throttles at its limit, else
+  // the peak.
   float judged(Resource r) const { return ThrottlesAtLimit(r) ? mean(r) : peak(r); }
 
   static const PerResource<float TaskWindow::*> kMeans, kPeaks;
@@ -87,9 +88,10 @@ struct JobWindow {
   float cpu_limit_cores = kAbsent;             // the owner's limit per task; the largest if they differ
   float memory_limit_bytes = kAbsent;
   float cpu_throttled = kAbsent;  // share of the tasks' CFS periods with throttling; absent: unknown
-  // The job's load, mean over the window, in the unit of its load series; absent: no such series.
+  // The job's load, mean over the window, in the unit of its load series; absent: the job has no load series.
   float load = kAbsent;
-  // Sum of the limits of the measured tasks, if these differ; absent: each task has the limit above.
+  // Sum of the limits of the measured tasks, if their limits differ; absent: each task has the limit
+  // cpu_limit_cores or memory_limit_bytes.
   float cpu_limit_sum_cores = kAbsent;
   float memory_limit_sum_bytes = kAbsent;
   uint32_t first_signal = 0, num_signals = 0;  // into JobDay::signals, ordered by name
@@ -120,7 +122,7 @@ struct TaskKills {
   WindowId window;
   uint32_t task = 0;
   uint32_t kills = 0;               // at least 1
-  float killed_at_bytes = kAbsent;  // its limit; the peak of its usage if that is unknown
+  float killed_at_bytes = kAbsent;  // the task's limit; its peak usage if the limit is unknown
 };
 
 // All windows of one job in one day, ordered by time.

@@ -1,4 +1,5 @@
-// Jobs that stand for all usage of some machines, whose containers and processes are jobs of their own.
+// Jobs that represent the whole usage of machines. The containers and processes of these machines are jobs of
+// their own.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 
 namespace taut {
 
-// The label of such a job, set by its mapping rule. Sums must exclude these jobs, or they count usage twice.
+// The label of such a job, set by its mapping rule. Sums must exclude these jobs; otherwise usage is counted
+// twice.
 inline constexpr std::string_view kWorkloadLabel = "workload", kWholeMachine = "machine";
 
 inline bool IsWholeMachine(const JobRecord& record) {

@@ -24,7 +24,7 @@ struct Workload {
   std::string name = {}, container = {};
 
   bool known() const { return source != Source::kUnknown; }
-  // Returns the non-empty parts from the cell on, joined with '/': "shop/deployment/web/app".
+  // Returns the non-empty parts, beginning with the cell, joined with '/': "shop/deployment/web/app".
   std::string JobName() const;
   bool operator==(const Workload&) const = default;
 };
@@ -46,7 +46,7 @@ class WorkloadParts {
 
   bool known() const { return source_ != 0; }
   Source source() const { return static_cast<Source>(source_); }
-  // True if it stores more than the source.
+  // True if the sizes of the parts are stored, not only the source.
   bool has_parts() const { return (cell_ | namespace_ | kind_ | container_) != 0; }
   Sizes sizes() const { return {cell_, namespace_, kind_, container_}; }
   // Returns the workload of the job with this name; without parts, its `name` is the whole text. Returns an

@@ -19,13 +19,13 @@ struct Caller {
   std::string user;            // as in HttpRequest
   bool authenticated = false;  // by a token, a session or a certificate; false on a server that requires none
   std::shared_ptr<const GroupBindings> bindings = nullptr;  // as in HttpRequest
-  std::string refusal = {};  // why a token or session was rejected; "" if there was none
-  std::optional<int64_t> valid_until_s = std::nullopt;  // likewise
-  bool by_session = false;                              // likewise
+  std::string refusal = {};  // why a token or session was rejected; "" if none was rejected
+  std::optional<int64_t> valid_until_s = std::nullopt;  // as in HttpRequest
+  bool by_session = false;                              // as in HttpRequest
 };
 
-// Verifies tokens that are in no list, such as those signed by an OpenID Connect provider. Implementations
-// are thread-safe and do not wait for the network.
+// Verifies tokens that are not in the configured lists, such as tokens signed by an OpenID Connect provider.
+// Implementations are thread-safe and do not wait for the network.
 class BearerVerifier {
  public:
   virtual ~BearerVerifier() = default;
@@ -51,11 +51,11 @@ class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // Returns the sender, identified by the token, else by the session; or by the certificate of the
-  // connection, unless its role is lower. `certificate_name` is its subject's common name, nullopt
-  // without a certificate. O(tokens).
+  // Returns the sender. The token identifies the sender, or the session if the token has no role. The
+  // certificate of the connection identifies the sender instead if its role is not lower. `certificate_name`
+  // is the common name of the certificate's subject, nullopt without a certificate. O(tokens).
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
-  // Returns the role of CallerOf, for a certificate without a name.
+  // Returns the role of the sender that CallerOf returns. The certificate, if any, has no name.
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
   // Returns the response to a request that must not be handled, nullopt if it may be. Uses request.role. 401:
   // no role. 400: more than one Host. 421: unknown Host. 403: a page of another site.
@@ -89,7 +89,7 @@ class Access {
 
 // Returns the host of an authority: "name:80" -> "name", "[::1]:80" -> "::1".
 std::string_view HostWithoutPort(std::string_view authority);
-// Returns the network that a peer's limits count for: the IPv4 address ("192.0.2.7:40404" and
+// Returns the network to which the limits of a peer apply: the IPv4 address ("192.0.2.7:40404" and
 // "[::ffff:192.0.2.7]:1" -> "192.0.2.7"), or the /64 of an IPv6 address ("[2001:db8:1:2:3::4]:1" ->
 // "2001:db8:1:2").
 std::string NetworkOfPeer(std::string_view peer);

@@ -161,7 +161,7 @@ TEST(Access, ASessionChangesNothingUnlessAPageOfOursAsks) {
   const Access access(options);
   const Case cases[] = {
       {"GET", {}, 0},
-      {"GET", {{"Origin", "https://evil.example"}}, 0},  // it changes nothing, and the page may not read it
+      {"GET", {{"Origin", "https://evil.example"}}, 0},  // changes nothing, and the page cannot read it
       {"POST", {}, 403},
       {"PATCH", {}, 403},
       {"DELETE", {}, 403},

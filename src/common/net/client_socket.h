@@ -21,7 +21,7 @@ struct TlsSources {
 // Loaded TLS settings, shared by the connections of a client.
 class ClientTls {
  public:
-  // Returns InvalidArgument with the file, or with the kind of text, that is not valid PEM.
+  // Loads the certificates. InvalidArgument names the file, or the kind of text, that is not valid PEM.
   static absl::StatusOr<std::shared_ptr<ClientTls>> Load(const TlsSources& sources);
   struct Impl;
   explicit ClientTls(std::unique_ptr<Impl> impl);

@@ -1,4 +1,4 @@
-// The clocks of this machine, for programs and their components. Calculations get the time as an argument
+// The clocks of this machine, for programs and their components. Calculations receive the time as an argument
 // instead.
 #pragma once
 

@@ -16,7 +16,7 @@ class ConnectionUser {
   virtual void OnOpen() = 0;  // ready to read; the TLS handshake, if any, is done
   // `bytes` is 0 when the client has finished sending.
   virtual void OnRead(size_t bytes) = 0;
-  virtual void OnWritten(size_t bytes) = 0;  // may be fewer than requested
+  virtual void OnWritten(size_t bytes) = 0;  // `bytes` may be fewer than requested
   // The connection is unusable: outstanding operations will not complete.
   virtual void OnFailed() = 0;
 };
@@ -26,7 +26,7 @@ class ConnectionUser {
 class Connection {
  public:
   virtual ~Connection() = default;
-  // Kept alive while an operation is outstanding.
+  // The connection keeps the user alive while an operation is outstanding.
   using User = std::shared_ptr<ConnectionUser>;
 
   virtual void Open(User self) = 0;

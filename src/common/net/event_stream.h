@@ -30,7 +30,8 @@ class EventStream {
 
   // Ends the stream after the queued events.
   void Close();
-  // True if the client disconnected, was cut off, or Close() was called. Release the stream then.
+  // True if the client disconnected or was disconnected, or Close() was called. The caller should then
+  // release the stream.
   bool closed() const;
   // True if the client was disconnected because it read too slowly.
   bool cut() const;

@@ -52,7 +52,7 @@ TEST(EventStream, KeepsWhatIsPublishedBeforeTheClientIsThere) {
   EXPECT_THAT(stream.Take(), SizeIs(1));
   EXPECT_TRUE(stream.Publish("a", "2"));
   EXPECT_TRUE(stream.Publish("a", "3"));
-  EXPECT_EQ(wakes, 2);  // one for both
+  EXPECT_EQ(wakes, 2);  // one wake-up for both events
   EXPECT_THAT(stream.Take(), SizeIs(2));
   EXPECT_THAT(stream.Take(), IsEmpty());
 }

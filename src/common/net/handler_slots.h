@@ -1,4 +1,4 @@
-// Limits the handlers that run at once; further ones wait in order of arrival.
+// Limits the number of handlers that run at once. Further handlers wait in order of arrival.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,8 @@ class HandlerSlots {
  public:
   explicit HandlerSlots(int slots) : free_(slots) {}
 
-  // Returns true if a slot was free. Else queues `who`, which gets its slot when a later Leave() returns it.
+  // Returns true if a slot was free. Otherwise queues `who`, which has a slot as soon as a later Leave()
+  // returns `who`.
   bool Enter(std::shared_ptr<T> who) {
     const std::lock_guard lock(mutex_);
     if (free_ > 0) {
@@ -24,7 +25,8 @@ class HandlerSlots {
     waiting_.push_back(std::move(who));
     return false;
   }
-  // Releases a slot. Returns the next in the queue, who owns the slot from now on, or null.
+  // Releases a slot. Returns the first entry of the queue, which owns the slot from now on; null if the queue
+  // is empty.
   std::shared_ptr<T> Leave() {
     const std::lock_guard lock(mutex_);
     if (waiting_.empty()) {

@@ -103,7 +103,7 @@ struct HttpClient::Impl {
   ClientOptions options;
   std::shared_ptr<ClientTls> tls;
   std::unique_ptr<ClientSocket> socket;
-  std::mutex socket_mutex;  // over replacing it and Interrupt
+  std::mutex socket_mutex;  // guards replacements of `socket` against Interrupt
   bool interrupted = false;
   std::string buffer;  // received bytes that are not parsed yet: [0, buffered)
   size_t buffered = 0;

@@ -24,7 +24,7 @@ struct ClientOptions {
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
   std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for a whole request
   size_t max_body_bytes = size_t{256} << 20;                     // of a response
-  // Appended to the error of an unreachable server: how to configure another one.
+  // Text that explains how to configure another server. It is appended to the error of an unreachable server.
   std::string unreachable_hint;
 };
 
@@ -63,7 +63,7 @@ class HttpClient {
     std::string_view content_type;
     std::vector<HttpHeader> headers;
   };
-  // Sends a request as above. Repeats it over a new connection if the kept one was closed, except POST and
+  // Sends a request as Get does. Repeats it over a new connection if the kept one was closed, except POST and
   // PATCH.
   absl::StatusOr<HttpResponse> Send(const Request& request);
 
@@ -76,8 +76,8 @@ class HttpClient {
 
   // Reads an endless body line by line. Returns OK when on_line returns false or the server ends the body,
   // DeadlineExceeded if nothing arrives for `silence`, ResourceExhausted for a line above `max_body_bytes`.
-  // Lines are passed without their end. A response other than 200 is an error: StatusOf; it is stored in
-  // `refused`, if given.
+  // Lines are passed without their end. A response other than 200 is an error: StatusOf; the response is
+  // stored in `refused`, if that is given.
   absl::Status ReadLines(const Request& request, const std::function<bool(std::string_view line)>& on_line,
                          std::chrono::milliseconds silence = std::chrono::seconds(60),
                          HttpResponse* refused = nullptr);

@@ -86,7 +86,7 @@ TEST_F(HttpEventsTest, AQuietStreamHasAHeartbeat) {
   client.ReadUntil("\n\n");
   EXPECT_EQ(client.ReadUntil(":\n\n:\n\n"), ":\n\n:\n\n");
   auto listener = Client();
-  // A heartbeat is no event, but ends the silence.
+  // A heartbeat is not an event, but it ends the silence.
   std::atomic<int> events = 0;
   std::thread closer([&] {
     for (int i = 0; i < 2000 && events == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));

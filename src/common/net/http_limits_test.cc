@@ -135,7 +135,7 @@ TEST_F(HttpLimitsTest, CutsAClientThatDripsItsHeader) {
   RawClient client(port());
   client.Send("GET / HTTP/1.1\r\n");
   bool sent = true;
-  // Each line arrives in time, but all of them together do not.
+  // Each line arrives in time, but the whole header does not.
   for (int i = 0; i < 1000 && sent; ++i) {
     sent = client.Send("A: b\r\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -253,7 +253,7 @@ TEST_F(HttpLimitsTest, AStrangerGetsNoLongIdleTime) {
   options.header_timeout = kShort;
   Serve(options);
   EXPECT_THAT(Ask("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
-              StartsWith("HTTP/1.1 200"));  // to its end
+              StartsWith("HTTP/1.1 200"));  // the response arrives completely
 }
 
 TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {

@@ -190,7 +190,7 @@ absl::Status HttpServer::Reload(const ServerOptions& options) {
     merged.client_ca_file = options.client_ca_file;
   }
   if (const absl::Status status = merged.Check(); !status.ok()) return status;
-  // Before the tokens, because it can fail, and then nothing may have changed.
+  // Reload TLS before the tokens: this can fail, and then nothing may have changed.
   if (const absl::Status status = impl_->listener->ReloadTls(merged); !status.ok()) return status;
   impl_->state.SetAccess(std::make_shared<const Access>(merged));
   std::vector<std::shared_ptr<Session>> all;

@@ -39,8 +39,8 @@ struct ServerCounts {
 // A running server. Handlers may be called until Stop returns.
 class HttpServer {
  public:
-  // Called concurrently on options.threads threads: must be thread-safe. An exception becomes a 500. A slow
-  // handler occupies a thread. To stream, put an EventStream into the response.
+  // Must be thread-safe: it is called concurrently on options.threads threads. An exception becomes a 500. A
+  // slow handler occupies a thread. To stream, put an EventStream into the response.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
   // Returns a server that listens, or the error of ServerOptions::Check, of an unusable TLS file or of an
@@ -56,9 +56,10 @@ class HttpServer {
   // handler.
   void Stop();
   // Applies the tokens and certificates of `options`; addresses and limits stay. Later requests are checked
-  // against the new ones; event streams end, and clients reconnect. On error nothing changes. Thread-safe.
+  // against the new tokens. Event streams end, and their clients reconnect. On error nothing changes.
+  // Thread-safe.
   absl::Status Reload(const ServerOptions& options);
-  // Returns the counters. Each is exact, but they are not a snapshot of one instant.
+  // Returns the counters. Each counter is exact, but together they are not a snapshot of one instant.
   ServerCounts counts() const;
 
  private:

@@ -297,7 +297,7 @@ TEST_F(HttpServerTest, TakesNewTokensWhileItRuns) {
   EXPECT_EQ(old->Get("/")->status, 200);
   options.operator_tokens = {{"operator-token-02", "anna"}};
   ASSERT_TRUE(server_->Reload(options).ok());
-  EXPECT_EQ(old->Get("/")->status, 401);  // on the connection that it has
+  EXPECT_EQ(old->Get("/")->status, 401);  // over the kept connection
   EXPECT_EQ(Client(With("operator-token-02"))->Get("/")->body, "anna");
   options.operator_tokens = {"short"};
   EXPECT_FALSE(server_->Reload(options).ok());

@@ -142,7 +142,7 @@ TEST_F(HttpTlsTest, TakesNewCertificatesWhileItRuns) {
   const ServerOptions options = Tls();
   Serve(options, SayRole);
   EXPECT_EQ(RoleFor(As("")), NumberOf(Role::kOperator));
-  ServerOptions other = options;  // one that is not for this host
+  ServerOptions other = options;  // a certificate for another host
   other.certificate_file = File("client.pem");
   other.key_file = File("client.key");
   ASSERT_TRUE(server_->Reload(other).ok());

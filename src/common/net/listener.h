@@ -14,10 +14,10 @@ namespace taut {
 class Listener {
  public:
   struct Calls {
-    // A client was accepted. Called from any of the threads, sequentially for each listen address.
+    // Called when a client was accepted, from any of the threads, sequentially for each listen address.
     std::function<void(std::unique_ptr<Connection>)> on_accept;
-    // accept() failed: out of descriptors or memory. The client stays in the kernel's queue and is accepted
-    // later.
+    // Called when accept() failed: out of descriptors or memory. The client stays in the kernel's queue and
+    // is accepted later.
     std::function<void()> on_accept_failed = [] {};
     // Called every `tick_interval` on one of the threads.
     std::function<void()> on_tick;

@@ -53,7 +53,7 @@ class RequestParser {
 // Parses one response. Not thread-safe.
 class ResponseParser {
  public:
-  // kNone is for the response to a HEAD, which announces a body and has none.
+  // kNone is for the response to a HEAD, which announces a body and does not contain one.
   enum class Body : uint8_t { kAsSaid, kNone };
   ResponseParser(size_t max_body_bytes, Body body);
   ~ResponseParser();
@@ -61,8 +61,8 @@ class ResponseParser {
   // Works as RequestParser::Put. Pieces of the body are appended to response().body, which the caller may
   // empty.
   ParseState Put(std::string_view bytes, size_t* used);
-  // To be called when the sender closes the connection. Returns kDone if that ends this response, else
-  // kMalformed.
+  // To be called when the sender closes the connection. Returns kDone if the close completes this response,
+  // else kMalformed.
   ParseState PutEnd();
 
   HttpResponse& response();

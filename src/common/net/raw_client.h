@@ -1,4 +1,4 @@
-// For tests: a client that sends exactly the bytes that it is given.
+// For tests: a client that sends exactly the bytes that the test passes.
 #pragma once
 
 #include <arpa/inet.h>

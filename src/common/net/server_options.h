@@ -58,8 +58,8 @@ struct ServerOptions {
   // PEM files, the certificate with its chain. Both set: TLS.
   std::string certificate_file;
   std::string key_file;
-  // CA of client certificates. If set, a client with such a certificate has client_role; without tokens every
-  // client must have one.
+  // CA of client certificates. If set, a client with a certificate of this CA has client_role; without tokens
+  // every client must have such a certificate.
   std::string client_ca_file;
   Role client_role = Role::kOperator;
 
@@ -70,15 +70,15 @@ struct ServerOptions {
   std::vector<AccessToken> reader_tokens;
   std::vector<AccessToken> platform_tokens;
   std::vector<AccessToken> operator_tokens;
-  // Checks tokens that are in none of these lists. Kept over a reload. Null: none.
+  // Verifies tokens that are not in the lists of tokens above. Kept over a reload. Null: none.
   std::shared_ptr<const BearerVerifier> verifier;
   // Checks the session cookie of a request without a valid token. Kept over a reload. Null: none.
   std::shared_ptr<const BrowserSessions> sessions;
   // Paths that need no role, such as "/healthz".
   std::vector<std::string> open_paths;
-  // Names of this server besides localhost and IP addresses. A server without authentication requires one of
-  // all these in the Host header, against DNS rebinding. Pages with one of `names` as Origin may change
-  // something, as pages of the same origin may.
+  // Names of this server besides localhost and IP addresses. Against DNS rebinding, a server without
+  // authentication requires that the Host header contains one of `names`, localhost or an IP address. Pages
+  // with one of `names` as Origin may send changing requests, as pages of the same origin may.
   std::vector<std::string> names;
 
   size_t max_header_bytes = 16 << 10;

@@ -369,7 +369,7 @@ void Session::Finish() {
     return;
   }
   phase_ = Phase::kFinishing;
-  // Count it as a waiting stranger: a client that never closes its side must not block others at the limit.
+  // Count it as idle and unauthenticated: a client that never closes its side must not block other clients.
   if (!authenticated_)
     stranger_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));

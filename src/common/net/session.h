@@ -68,7 +68,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void BeginRequest();
   void ReadMore();
   void Parse();
-  bool TakeHeader();  // false if it was answered
+  bool TakeHeader();  // false if a response was already sent
   bool TakeBodyBytes();
   void DropBody();
   // Answering.

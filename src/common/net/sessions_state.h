@@ -41,7 +41,8 @@ struct SessionsState {
   std::atomic<size_t> streams{0};
   std::atomic<bool> stopping{false};
 
-  // kNone: the server has max_streams, or stops. kNoneForCaller: the caller has max_streams_per_caller.
+  // kNone: the server already has max_streams streams, or stops. kNoneForCaller: the caller already has
+  // max_streams_per_caller streams.
   enum class StreamRoom : uint8_t { kEntered, kNone, kNoneForCaller };
   // Counts a stream. kEntered must be followed by LeaveStream.
   StreamRoom EnterStream(const std::string& caller);

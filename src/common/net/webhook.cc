@@ -67,7 +67,7 @@ struct Webhook::Impl {
         const Outcome outcome = Attempt(item);
         lock.lock();
         if (stopping) return;
-        // The number identifies the text: another one may be at the front by now.
+        // The number identifies the text: another text may be first in the queue by now.
         const bool there = !queue.empty() && queue.front().number == item.number;
         if (outcome == Outcome::kDelivered) ++counts.delivered;
         const bool give_up = outcome == Outcome::kDrop || attempt >= options.max_attempts;

@@ -73,7 +73,7 @@ class ColumnChunk {
   const bool optional_;
   std::vector<uint32_t> present_;  // for an optional column: 1 or 0 per row
   std::vector<int64_t> numbers_;   // the values that are not null
-  std::vector<uint32_t> indices_;  // the same for texts: positions in texts_
+  std::vector<uint32_t> indices_;  // for texts that are not null: positions in texts_
   std::deque<std::string> texts_;  // distinct texts, by index; a deque, since index_of_ refers to them
   absl::flat_hash_map<std::string_view, uint32_t> index_of_;
   size_t text_bytes_ = 0;  // total length of texts_

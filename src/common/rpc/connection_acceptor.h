@@ -30,8 +30,8 @@ struct AcceptorOptions {
 // of that for one address.
 AcceptorOptions BoundedByDescriptors(AcceptorOptions wanted, uint64_t descriptors);
 
-// Connections that were passed on and are still open. Their owner closes them without notice; Sweep detects
-// that because a closed or reused descriptor has another inode. Thread-safe.
+// Connections that were passed on and are still open. Their owner closes connections without notice. Sweep
+// detects a closed connection because its descriptor is closed or has another inode. Thread-safe.
 class OpenConnections {
  public:
   using Address = std::array<uint8_t, 16>;  // an IPv4 address is mapped into IPv6
@@ -47,8 +47,8 @@ class OpenConnections {
 
   explicit OpenConnections(const AcceptorOptions& options) : options_(options) {}
 
-  // Returns true if one more connection from this address fits. When a bound is met it sweeps first, at most
-  // every 100 ms. O(connections) then, else O(log addresses).
+  // Returns true if one more connection from this address fits. When a bound is met, HasRoom calls Sweep
+  // first, at most every 100 ms. O(connections) then, else O(log addresses).
   bool HasRoom(const Address& address, int64_t now_ms);
   // Shuts down one connection without an authenticated call, chosen by GoesBefore(SilentConnection), to make
   // room for one from `address`; the owner then notices the end. Returns false if no room can be made.

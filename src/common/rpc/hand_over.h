@@ -1,5 +1,6 @@
-// Annotations for ThreadSanitizer: gRPC calls back on other threads, and orders that after the start of the
-// operation by locks that ThreadSanitizer cannot see in Debian's build. No code in other builds.
+// Annotations for ThreadSanitizer: gRPC runs callbacks on other threads. Locks order a callback after the
+// start of its operation, but ThreadSanitizer cannot see these locks in Debian's build of gRPC. No code in
+// other builds.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)
@@ -28,8 +29,8 @@ inline void TakeOver([[maybe_unused]] void* object) {
 #endif
 }
 
-// Annotates a whole callback: what precedes and what follows it. Not for an object's last callback, which
-// destroys it.
+// Annotates a whole callback, from its begin to its end. Not for an object's last callback, which destroys
+// it.
 class Reaction {
  public:
   explicit Reaction(void* object) : object_(object) { TakeOver(object_); }

@@ -10,7 +10,8 @@
 
 namespace taut {
 
-// Greatest size of a message in either direction. An agent drops a larger one, which no daemon would accept.
+// Greatest size of a message in either direction. An agent drops a larger message, because no daemon would
+// accept it.
 inline constexpr size_t kMaxMessageBytes = size_t{16} << 20;
 
 inline constexpr uint32_t kCpuGridBuckets = 321;  // Grid::Cpu().size(), which this room cannot include

@@ -31,7 +31,8 @@ struct FieldSpec {
 
 // Returns text such as "90m", "16MiB" or "0.5", which ParseQuantity parses to exactly the same number.
 std::string QuantityText(FieldUnit unit, double value);
-// Returns seconds, bytes or a plain number; InvalidArgument, without a key, if the text is none.
+// Returns seconds, bytes or a plain number; InvalidArgument, without a key, if the text is not a quantity of
+// this unit.
 absl::StatusOr<double> ParseQuantity(FieldUnit unit, std::string_view text);
 // Parses a number within the spec's bounds and divides it by the scale. InvalidArgument, without a key.
 absl::StatusOr<double> ParseNumber(const FieldSpec& spec, std::string_view text);

@@ -1,6 +1,5 @@
 // Tables of settings. The rows stand beside the struct that holds the values; files, documents, command lines
 // and the API all read the same table.
-// lines and the API read them.
 //
 //   constexpr SettingRow<PeakSettings> kRows[] = {
 //       {"peak.window", "time over which the peak is taken", FieldUnit::kDuration, 2 * kHour, 400 * kDay,
@@ -18,8 +17,8 @@
 
 namespace taut {
 
-// The former key of a setting, from when the key contained a unit. A plain number under it counts in that
-// unit.
+// The former key of a setting, from when the key contained a unit. A plain number under the former key is in
+// that unit.
 struct OldKey {
   std::string_view key;
   double unit = 1;  // size of the old unit in seconds, bytes or plain; 3,600 for hours

@@ -152,7 +152,7 @@ void Agent::SendWindows(const NodeTime& now) {
     Send(std::move(message), Keep::kUntilAcknowledged);
   }
   windows_.clear();
-  // Windows that only tasks which are gone have data for.
+  // Send the windows for which only ended tasks have data.
   const WindowId open = WindowId::Of(now.at);
   while (!of_departed_.empty() && of_departed_.begin()->first < open) {
     pb::FromAgent message;

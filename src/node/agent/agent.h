@@ -59,7 +59,7 @@ struct AgentCounts {
   uint64_t guard_throttles = 0, guard_kills = 0;  // acts of the guard of the machine's memory
 };
 
-// The state on which the guard of the machine's memory acted.
+// The figures on which the guard of the machine's memory based an act.
 struct GuardFigures {
   std::optional<MemoryNow> memory;  // absent: memory could not be read
   GuardTask task;
@@ -102,14 +102,15 @@ class Agent {
   void Sample(const NodeTime& now);
   // Handles a ready descriptor that the agent had added to the watch.
   void OnReady(uint64_t key, const NodeTime& now);
-  // True while a task may have been killed and the kernel has not counted the kill yet: it wakes the agent
-  // first. Call Recheck every few milliseconds while it is true, at most half a second.
+  // True while a task may have been killed and the kernel has not counted the kill yet: the kernel wakes the
+  // agent before it counts a kill. Call Recheck every few milliseconds while it is true, at most half a
+  // second.
   bool wants_recheck() const { return !suspects_.empty(); }
   void Recheck(const NodeTime& now);
   // Steady time at which GuardAgain is due, between samples; INT64_MAX if there is no guard.
   int64_t guard_due_us() const;
   // Runs the guard between samples. `is_woken`: memory in use passed a threshold. A call within 10 ms of the
-  // last run is put off, and guard_due_us() then has its time.
+  // last run is postponed; guard_due_us() then returns the time at which it is due.
   void GuardAgain(const NodeTime& now, bool is_woken = false);
   // Receives the daemon's messages since the last call and carries them out at once.
   void TakeOrders(const NodeTime& now);
@@ -134,8 +135,8 @@ class Agent {
   // watch keys of finders begin here, above all task ids
   static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;
   static constexpr uint64_t kMemoryKey = kFinderKeys - 1;  // watch key of parts_.memory
-  // A task that ended less than 10 minutes ago. A new task of its name continues with its lanes, and an OOM
-  // kill that is reported late still has a task.
+  // A task that ended less than 10 minutes ago. A new task of the same name continues with the lanes of the
+  // ended task. An OOM kill that is reported late can still be assigned to the ended task.
   struct Departed {
     FoundTask found;
     const TaskRule* rule = nullptr;
@@ -155,7 +156,7 @@ class Agent {
   // Compares the kernel's limits with what the agent set; a change by another program becomes the owner's
   // value. `came_back`: the task ended and started again since the last comparison.
   void CompareLimits(AgentTask& task, const NodeTime& now, bool came_back = false);
-  // Returns true if another program changed `kind`, and takes its value as the owner's.
+  // If another program changed the limit `kind`, stores the present value as the owner's and returns true.
   bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
   // Moves the state of the last task of this name, which ended within 10 minutes, into `task`. Returns false
@@ -164,18 +165,18 @@ class Agent {
   void NoteStart(AgentTask& task, const NodeTime& now);
   // Prevents cuts until the start-up grace of the task's rule, or of its job's terms, is over.
   void HoldInGrace(AgentTask& task);
-  // Records in the ledger what must outlive a restart: floors and the time of the owner's change. The next
-  // Save writes it.
+  // Records in the ledger the state of a lane that must survive a restart: floors and the time of the owner's
+  // change. The next Save writes it.
   void NoteHold(const FoundTask& task, const LimitLane& lane, Resource r, const NodeTime& now);
   void RestoreHolds(AgentTask& task, const LedgerEntry& entry, const NodeTime& now);
-  // Returns false, with the reason in errors_, if the ledger could not be written.
+  // Saves the ledger. Returns false, with the reason in errors_, if the file could not be written.
   bool SaveLedger();
-  // Sets what the task's tier requests (nothing if not `is_on`), and undoes what an earlier start or another
-  // configuration had set.
+  // Sets the values that the task's tier requests (none if not `is_on`). Restores values that an earlier
+  // start or another configuration had set.
   void SetByTier(AgentTask& task, bool is_on);
   int WeightByTier(const AgentTask& task) const;
-  // Returns the weight in units of LimitKind::kCpuWeight. On cgroup v1 the result gives cpu.shares the ratios
-  // of the weights.
+  // Returns the weight in units of LimitKind::kCpuWeight. On cgroup v1, cpu.shares that are computed from the
+  // result have the ratios of the tiers' weights.
   double KernelWeight(int weight) const;
   std::optional<double> RequestOf(const AgentTask& task) const;
   // Returns the value that the tier requests of this kind; nullopt if it requests none.
@@ -187,17 +188,18 @@ class Agent {
   absl::Status WriteNow(AgentTask& task, LimitKind kind, LimitValue value);
   // ---- oom_score_adj (agent_scores.cc) ----
   bool MayBeScored(const AgentTask& task) const;
-  // Gives new processes of the task the value of its tier. `paths` is GroupPaths().
+  // Sets oom_score_adj of the task's new processes to the value of the task's tier. `paths` is GroupPaths().
   void ScoreProcesses(AgentTask& task, const std::set<std::string_view>& paths);
   void SetScores(AgentTask& task, const std::vector<ProcessId>& processes);
-  // Restores the value of processes that left the task, unless it was changed since.
+  // Restores oom_score_adj of processes that left the task, unless another program has changed the value
+  // since.
   void RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, int set);
-  // Restores the owners' values of all processes of the task, as far as the ledger has them.
+  // Restores oom_score_adj of all processes of the task to the owners' values, as far as the ledger has them.
   void ReleaseScoresOf(AgentTask& task, const std::set<std::string_view>& paths);
   // Returns the cgroup paths of all tasks. A group within another task's group is a task of its own.
   std::set<std::string_view> GroupPaths() const;
-  // Reads the usage of tasks that the guard may act on. Returns the ids of those that grew by 256 KiB or
-  // more.
+  // Reads the usage of tasks that the guard may act on. Returns the ids of the tasks whose usage grew by 256
+  // KiB or more.
   std::vector<uint64_t> RefreshForGuard(const NodeTime& now);
 
   // Returns nullopt if there is no guard or the memory cannot be read now.
@@ -212,20 +214,20 @@ class Agent {
   absl::Status Throttle(AgentTask& task, double high);
   // Restores memory.high as it was before the throttle. `why` is for the log and tautd.
   void EndThrottle(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
-  // Writes memory.high, unless it already is `before` or another program has set it.
+  // Sets memory.high to `before`, unless it already has this value or another program has changed it.
   void RestoreHigh(AgentTask& task, LimitValue before);
   // ---- acts of the guard, reported to tautd (agent_acts.cc) ----
   GuardFigures FiguresOf(const AgentTask& task) const;
   taut::agent::v1::TierAct ActOf(TierActKind kind, const AgentTask& task, const GuardFigures& figures,
                                  std::string why, const NodeTime& now) const;
-  // Adds the act to the ledger, which the next Save writes. If this start of the agent is killed, the next
-  // one reports it.
+  // Adds the act to the ledger, which the next Save writes. If the agent is killed before it reports the act,
+  // its next start reports it.
   void NoteAct(const taut::agent::v1::TierAct& act, ActState state);
   void DropAct(const taut::agent::v1::TierAct& act);
   // Adds the act to the log and sends it to tautd.
   void ReportAct(const taut::agent::v1::TierAct& act, const AgentTask& task, const GuardFigures& figures);
   void SendAct(const taut::agent::v1::TierAct& act);
-  // Reports the end of the task's throttle; nothing if the task is not throttled.
+  // Reports the end of the task's throttle. Does nothing if the task is not throttled.
   void EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
   // Reports the acts that an earlier start of the agent left in the ledger because it was killed.
   void ReportOldActs(const NodeTime& now);
@@ -235,7 +237,8 @@ class Agent {
   // Restores the owner's memory.high if the task is probed. The probe's result is kept.
   void EndProbe(AgentTask& task, std::string why);
   bool MayBeProbed(const AgentTask& task) const;
-  // True if neither another task nor this agent is in its group. `paths`: those of all tasks, ascending.
+  // True if the task's group contains neither another task nor this agent. `paths`: cgroup paths of all
+  // tasks, ascending.
   bool StandsAlone(const AgentTask& task, const std::vector<std::string>& paths) const;
   // True if a probed task is due for a reading of all its files.
   bool IsProbeRead(const AgentTask& task, const NodeTime& now) const;
@@ -249,8 +252,8 @@ class Agent {
   void CountKills(AgentTask& task, const NodeTime& now);
   // Returns true if the task's own limit was met in the last 5 s. Otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often it was
-  // met: no group above met its limit, and the task's peak came near its own.
+  // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often the
+  // limit was met: no group above met its limit, and the task's peak came near its own.
   bool MayBeOwnKill(const AgentTask& task, const TaskReading& reading) const;
   void ReadAbove(AgentTask& task, const NodeTime& now);
   // Reports a kill at a limit above the task, or for lack of machine memory. No limit is raised.
@@ -263,7 +266,8 @@ class Agent {
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);
-  // `above`: limit of the groups above the task; absent if there is none.
+  // Returns the highest limit to which the agent may raise by itself; nullopt: unbounded. `above`: limit of
+  // the groups above the task; absent if there is none.
   std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r,
                                 std::optional<double> above) const;
   std::optional<double> UpperOf(const AgentTask& task, Resource r) const {
@@ -283,7 +287,7 @@ class Agent {
     std::optional<double> limit;
     LimitWrites writes;
   };
-  // Returns nullopt if there is nothing to do now.
+  // Returns the next write of this limit; nullopt if no write is due now.
   std::optional<Step> PlanStep(AgentTask& task, Resource r, const NodeTime& now);
   void Carry(const Step& step, const NodeTime& now);
   // Adds an act for TakeActs.
@@ -300,9 +304,9 @@ class Agent {
   const AgentOptions options_;
   const Parts parts_;
   MemoryGuard guard_;
-  std::optional<MemoryNow> memory_now_;  // last reading; absent: no guard, or it could not be read
+  std::optional<MemoryNow> memory_now_;  // last reading; absent: no guard, or memory could not be read
   int64_t guarded_us_ = INT64_MIN / 2, scored_us_ = INT64_MIN / 2;
-  // A threshold was passed too soon after the last reading; GuardAgain is due.
+  // True if a GuardAgain call was postponed because it came within kLeastGuardUs of the last run.
   bool is_guard_awaited_ = false;
   bool old_acts_reported_ = false;
   std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which is also the watch's key
@@ -311,12 +315,12 @@ class Agent {
   absl::flat_hash_map<Name, uint64_t> by_name_;
   std::map<Name, Departed> departed_;
   std::map<std::string, std::string> errors_;
-  // errors_ about a task: its identity, and the index of its finder
+  // Errors in errors_ that are about a task: the task's identity, and the index of its finder.
   std::map<std::string, size_t> task_errors_;
   int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
   std::vector<AgentAct> acts_;
-  std::vector<bool> looked_;  // by finder: true once it has found its tasks
+  std::vector<bool> looked_;  // by finder: true once Find of this finder succeeded
   uint64_t sample_ = 0;
   Timestamp measured_{0};                 // Node time up to which all ended windows have been sent.
   std::map<uint64_t, int64_t> suspects_;  // by task id: steady time until which Recheck looks at it
@@ -324,7 +328,7 @@ class Agent {
   std::vector<uint64_t> fresh_;
   std::vector<Name> gone_;
   std::map<WindowId, std::vector<std::pair<uint64_t, NodeWindow>>> windows_;
-  std::map<WindowId, taut::agent::v1::Windows> of_departed_;  // windows of tasks that ended in them
+  std::map<WindowId, taut::agent::v1::Windows> of_departed_;  // windows of tasks that have ended
   taut::agent::v1::Outcomes outcomes_;
 };
 

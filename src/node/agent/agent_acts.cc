@@ -27,7 +27,7 @@ std::string_view ActionOf(TierActKind kind) {
   return "task_not_killed";
 }
 
-// One line, which ParseAct reads.
+// Returns the act as one line, which ParseAct reads.
 std::string ActText(const pb::TierAct& act) {
   google::protobuf::TextFormat::Printer printer;
   printer.SetSingleLineMode(true);
@@ -91,7 +91,8 @@ void Agent::EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::st
                            const NodeTime& now) {
   if (!task.throttle_act.has_value()) return;
   ReportAct(ActOf(TierActKind::kRelease, task, figures, std::move(why), now), task, figures);
-  // Reported first, deleted from the ledger after: a kill in between reports the end twice rather than never.
+  // The end is reported first and deleted from the ledger afterwards: a kill of the agent in between reports
+  // the end twice rather than never.
   DropAct(*std::exchange(task.throttle_act, std::nullopt));
 }
 

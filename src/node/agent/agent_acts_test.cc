@@ -164,7 +164,7 @@ TEST(AgentActs, AnActThatACrashInterruptsIsReportedByTheNextStart) {
   EXPECT_EQ(then.acts.begin()->second, ActState::kBegun);
   const int64_t at_us = cell.uplink.TierActs()[0].time_us();
 
-  // An agent that starts with that ledger.
+  // A new agent starts with the copied ledger.
   TierCell next;
   next.ledger.NoteAct(then.acts.begin()->first, ActState::kBegun);
   next.Guard();

@@ -1,4 +1,4 @@
-// The guards of orders: the start-up grace, the driver's minimum, and times of other clocks. The reports of
+// Tests the checks of orders (start-up grace, the driver's minimum, times of other clocks), the reports of
 // kills, and the log of acts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -88,7 +88,7 @@ void Agent::CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime
   const bool has_met_limit = NoteLimitOoms(task, reading, now);
   if (!reading.oom_kills.has_value()) return;
   const std::optional<uint64_t> before = std::exchange(task.oom_kills, reading.oom_kills);
-  // The first reading has the kills from before the agent: no news.
+  // The first reading counts the kills from before the agent's start: do not report them.
   if (!before.has_value() || *reading.oom_kills <= *before) return;
   const uint64_t kills = task.ooms.Counted(*reading.oom_kills - *before, now.steady_us);
   const bool is_own = reading.limit_ooms.has_value() ? has_met_limit : MayBeOwnKill(task, reading);
@@ -130,7 +130,7 @@ void Agent::MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, c
 }
 
 void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
-  // The limit that killed. The mover may already have a later target.
+  // Use the limit at which the kernel killed the task: the mover may already have a later target.
   const std::optional<double> limit = task.in_force.memory_max_bytes;
   std::optional<double> raised;
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {

@@ -11,7 +11,7 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-constexpr int64_t kMaxSkewS = 300;  // between the daemon's clock and this one
+constexpr int64_t kMaxSkewS = 300;  // largest plausible lead of the daemon's clock
 constexpr int64_t kMaxGraceS = 86'400;
 constexpr size_t kMaxActs = 10'000;
 
@@ -213,7 +213,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
     const bool is_soft_only = kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented;
     if (is_soft_only) s = absl::OkStatus();
     // After an error that may have changed the kernel, this write stays intended until the next comparison.
-    // The writes behind it were not made, and are withdrawn.
+    // The later writes of the step were not made, and are withdrawn.
     const size_t unwritten = !is_soft_only && MayBeWritten(s.code()) ? i + 1 : i;
     for (size_t k = unwritten; k < (is_soft_only ? i + 1 : step.writes.size()); ++k) {
       parts_.ledger->Withdraw(identity, step.writes[k].first);
@@ -275,7 +275,7 @@ void Agent::Report(AgentTask& task, Resource r, const NodeTime& now) {
   LimitLane& lane = task.of(r);
   const auto [state, obstacle, is_final] = lane.mover.status();
   const std::pair<MoveState, Obstacle> what(state, state == MoveState::kHeld ? obstacle : Obstacle::kNone);
-  // Steps that usage stopped before the target.
+  // Usage stopped the steps before they reached the target.
   if (state == MoveState::kHeld) ActOnTarget(task, r);
   if (lane.decision == 0 || lane.said == what) return;
   lane.said = what;

@@ -101,7 +101,7 @@ TEST_F(AgentLimits, PeriodsThatAreNotCountedForAWhileRaiseNothing) {
   EXPECT_EQ(a.limits.cpu_max_cores, 1.25) << "and then as before";
 }
 
-// `cpu: hard` once set 41 millicores for a container without a quota.
+// An earlier version set 41 millicores under `cpu: hard` for a container without a quota.
 TEST_F(AgentLimits, ALimitThatTheOwnerHasNotSetIsNotAdded) {
   cell_.options.rules[0].add_limits = false;
   InMemoryTask& none = Added(std::nullopt, std::nullopt);
@@ -129,7 +129,7 @@ TEST_F(AgentLimits, ALimitThatTheOwnerHasSetIsChanged) {
   EXPECT_EQ(both.limits.memory_max_bytes, 100 * kMiB);
 }
 
-// The weight 100 was once shown as a limit of 2.5 cores, and 1,024 shares as one of 1 core.
+// An earlier version showed the weight 100 as a limit of 2.5 cores, and 1,024 shares as a limit of 1 core.
 TEST_F(AgentLimits, TheWeightThatEveryGroupHasIsNoLimit) {
   cell_.options.rules[0].cpu = CpuStyle::kSoft;
   cell_.options.rules[0].add_limits = false;
@@ -392,8 +392,8 @@ TEST_F(AgentLimits, TheLedgerTellsARefusedWriteFromOneThatIsNotKnown) {
   }
 }
 
-// Downwards, memory.high is written first. If the kernel refuses it, memory.max is not written, and the
-// ledger intends neither.
+// Downwards, memory.high is written first. If the kernel refuses memory.high, memory.max is not written, and
+// the ledger intends neither write.
 TEST_F(AgentLimits, WhatFollowsARefusedWriteIsNotIntendedEither) {
   cell_.options.rules[0].memory = MemoryStyle::kSoft;
   InMemoryTask& a = Added(std::nullopt, 512 * kMiB);

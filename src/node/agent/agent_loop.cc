@@ -34,8 +34,8 @@ int64_t SteadyUs() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since).count();
 }
 
-// Returns when the sped-up clock began. The file keeps it over restarts of the agent: otherwise its time
-// would go back with each.
+// Returns when the sped-up clock began. The file keeps this time over restarts of the agent: otherwise the
+// clock would go back at each restart.
 int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   const std::string path = StrCat(state, "/clock");
   int64_t begin = 0;

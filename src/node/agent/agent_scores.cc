@@ -38,7 +38,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
   const bool has_record = entry != nullptr && entry->scores.has_value();
   const int set = options_.tiers.oom_score_adj[static_cast<size_t>(task.tier.tier)];
   const bool may = MayBeScored(task);
-  // A record of an earlier start with another configuration.
+  // The ledger may hold scores from an earlier start with another configuration: release them.
   if (has_record && (!may || entry->scores->set != set)) ReleaseScoresOf(task, paths);
   if (!may) return;
   if (!task.scores.has_value()) {
@@ -51,7 +51,7 @@ void Agent::ScoreProcesses(AgentTask& task, const std::set<std::string_view>& pa
   constexpr int kInit = 1;
   const std::vector<int> pids = task.group->Pids(paths);
   std::vector<ProcessReading> fresh;
-  // Only new processes are read: one that was set keeps its value, and its children inherit it.
+  // Only new processes are read: a process whose value was set keeps it, and its children inherit it.
   for (const int pid : pids) {
     if (pid == kInit || task.scores->Knows(pid)) continue;
     if (const std::optional<ProcessReading> facts = parts_.processes->Read(pid)) fresh.push_back(*facts);
@@ -82,7 +82,7 @@ void Agent::RestoreLeavers(const std::vector<std::pair<ProcessId, int>>& left, i
   for (const auto& [process, owner] : left) {
     const std::optional<ProcessReading> facts = parts_.processes->Read(process.pid);
     if (!facts.has_value() || facts->id != process || facts->oom_score_adj != set) continue;
-    // It is no longer in a task: errors concern no one.
+    // The process is no longer in a task: an error is of no consequence.
     (void)parts_.processes->SetOomScoreAdj(process, owner);
   }
 }

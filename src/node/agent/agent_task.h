@@ -1,5 +1,5 @@
-// One task as the agent holds it: its measurements, the state of its limits and their targets, and the
-// conversion of a limit in cores or bytes to kernel values.
+// The agent's state of one task: measurements, limits and their targets. Also converts a limit in cores or
+// bytes to kernel values.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct LimitLane {
 
   LimitMover mover;
   bool owners = false;  // the target is the owner's limit
-  // The last order, and the outcome that was reported of it.
+  // The last order, and the outcome that was reported for this order.
   uint64_t decision = 0;
   int64_t ordered_us = 0;
   std::optional<std::pair<MoveState, Obstacle>> said;
@@ -56,8 +56,8 @@ struct LimitLane {
   // For the log: the limit before the first step to the target, and the reason for the move.
   std::optional<std::optional<double>> from;
   std::string_view why;
-  // The newest order from the future: its time as the daemon wrote it, and the time of its first arrival
-  // here. Clocks differ.
+  // The newest order whose time is in the future (clocks differ): its time as the daemon wrote it, and the
+  // time at which it first arrived.
   int64_t future_decided_s = 0, future_came_s = 0;
 
   // Limits recorded times to `now_s`: the clock may have gone back.
@@ -71,15 +71,16 @@ struct LimitLane {
 
 // Counts the OOM kills of one task over its starts, from two sources. The kernel's counter is exact, but it
 // disappears with the cgroup. The engine's events only indicate that a kill happened, and some are
-// duplicates. Events therefore count only if the counter was gone before the kill could be read, and then
-// once a start. Each function returns the number of kills that were not counted before. Times are steady
-// microseconds.
+// duplicates. An event therefore counts only if the counter disappeared before the kill could be read, and at
+// most once per start. Each function returns the number of kills that were not counted before. Times are
+// steady microseconds.
 class OomTally {
  public:
-  // Call when a group of the task exists.
+  // Call when the task starts and its group exists.
   void Begin(int64_t now_us);
   uint64_t Counted(uint64_t kills, int64_t now_us);
-  // Call when the engine reported a kill and the group exists: its counter, if it has one, will follow.
+  // Call when the engine reported a kill and the group exists: the group's counter, if any, will soon show
+  // the kill.
   uint64_t Event(bool has_counter, int64_t now_us);
   // Call when the counter has not moved in time after an event.
   uint64_t Unexplained(int64_t now_us);
@@ -131,10 +132,10 @@ struct AgentTask {
     std::optional<double> usage;
     int64_t at_us = INT64_MIN / 2;  // steady time
   } probe_read;                     // values of the last full reading
-  // By LimitKind, for values set by tiers: another program changed it, so the agent leaves it; the kernel
-  // refused it.
+  // By LimitKind, for values that tiers set. is_others: another program changed the value, and the agent
+  // leaves it alone. is_refused: the kernel refused the value.
   std::array<bool, kNumLimitKinds> is_others{}, is_refused{};
-  // Highest memory in bytes since peak_since_us, and in the span before.
+  // Highest memory in bytes since peak_since_us, and in the span before that time.
   double peak = 0, peak_before = 0;
   int64_t peak_since_us = 0;
 
@@ -144,7 +145,8 @@ struct AgentTask {
   std::optional<double> recent_peak() const;
 };
 
-// Stores the probe's result in the first of the windows that just closed. The others had no probe step.
+// Stores the probe's result in the first of the windows that just closed. The other windows had no probe
+// step.
 void PutNeeded(AgentTask& task, std::span<NodeWindow> closed);
 
 using LimitWrites = std::vector<std::pair<LimitKind, std::optional<double>>>;
@@ -162,11 +164,12 @@ double HighBeside(double max);
 // an update applies it at its next start. The ledger keeps both values as the agent's until the next
 // comparison.
 bool MayBeWritten(absl::StatusCode code);
-// Returns the limit in cores or bytes that these kernel values amount to under this rule; absent: none.
+// Converts kernel values to the limit in cores or bytes under this rule; nullopt: no limit.
 std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits& limits);
-// Returns the memory limit that gives the task what its owner set, without the room above a soft limit.
+// Returns the limit that corresponds to the owner's memory limit. Under `memory: soft` it is at most
+// HighBeside(the owner's memory.max).
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
-// As above, for a task. The default CPU weight of the kernel counts as no limit.
+// As LimitOf(rule, ...), with the rule of a task. The kernel's default CPU weight counts as no limit.
 std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits);
 // Returns why the task gets no limit of this resource: its owner set none and the rule adds none. "" if a
 // limit may be set.
@@ -180,8 +183,8 @@ std::string AboveText(const AgentTask& task, Resource r, std::optional<double> o
 // Returns the limit, clamped to the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);
 
-// CPU weight of a number of cores, and back: 1,024 shares a core, converted to cgroup v2's weight as
-// container runtimes do. Weights are 1 .. 10,000.
+// Convert a number of cores to a CPU weight, and back: 1,024 shares a core, converted to cgroup v2's weight
+// as container runtimes do. Weights are 1 .. 10,000.
 double WeightOfCores(double cores);
 double CoresOfWeight(double weight);
 

@@ -58,12 +58,12 @@ void Agent::TidyLedger(const NodeTime& now) {
         gone.push_back(identity);
         break;
       case Whereabouts::kThere:
-        // No rule matches the task any more, but it still has the agent's limits: report it.
+        // No rule matches the task any more, but it still has the agent's limits: report the task.
         if (entry.is_changed()) left.push_back(&entry);
         break;
       case Whereabouts::kAsleep:
       case Whereabouts::kNotKnown:
-        break;  // a later look will find out
+        break;  // a later Find checks the entry again
     }
   }
   errors_.erase("limits without a rule");
@@ -154,7 +154,7 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   if (const absl::StatusOr<TaskLimits> limits = task->group->ReadLimits(); limits.ok()) {
     task->in_force = task->owner = *limits;
   }
-  // Compared just now. RestoreHolds and AdoptLedger below rely on these limits.
+  // The limits were read just now. RestoreHolds and AdoptLedger below rely on them.
   task->compared_us = now.steady_us;
   task->above = task->group->ReadAbove();
   for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
@@ -195,8 +195,8 @@ bool Agent::AdoptDeparted(AgentTask& task, const Name& name) {
   return true;
 }
 
-// A task found by the first Find may have run for long, so its start is unknown unless the group has it. A
-// sped-up clock cannot be compared with the group's start time.
+// A task found by the first Find may have run for long, so its start is unknown unless the group has a start
+// time. A sped-up clock cannot be compared with the group's start time.
 void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
   if (looked_[task.finder]) task.started_us = now.steady_us;
   const std::optional<int64_t> started_s = task.group->started_s();

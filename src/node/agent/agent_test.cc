@@ -50,7 +50,7 @@ TEST(AgentWindows, AreSentOnceInOrderAndKept) {
   }
 }
 
-// Without this, a daemon whose time comes from samples would close a window that is still to arrive.
+// Otherwise a daemon that takes its time from samples would close a window whose data have not arrived yet.
 TEST(AgentWindows, NoTimeIsToldBeyondAWindowThatIsHeld) {
   AgentCell cell;
   cell.Start();
@@ -203,7 +203,7 @@ TEST(AgentTasks, TwoOfOneNameAreAnErrorAndTheFirstLives) {
   cell.Run(1);
   EXPECT_THAT(twin.writes, IsEmpty());
   EXPECT_EQ(a.limits.memory_max_bytes.has_value(), true);
-  // The twin takes its place once it is gone.
+  // The second task of the same name takes the place of the first once that has ended.
   cell.Remove(a);
   cell.Run(10);
   EXPECT_EQ(cell.agent->FindTask("shop/web", "a")->found.identity, "memory:twin");
@@ -311,7 +311,7 @@ TEST(AgentOrders, GoDownInStepsThatKeepClearOfUsage) {
   const size_t writes = a.writes.size();
   cell.Run(60);
   EXPECT_EQ(a.writes.size(), writes) << "it waits quietly";
-  // When usage falls, so does the limit.
+  // When usage falls, the limit falls too.
   AgentCell::SetUsage(a, 20 * kMiB);
   cell.Run(120);
   EXPECT_EQ(a.limits.memory_max_bytes, 50 * kMiB);

@@ -63,13 +63,13 @@ std::optional<LimitValue> Agent::LeftOver(const AgentTask& task, LimitKind kind)
   const std::optional<double>& has = task.in_force.of(kind);
   if (!IsOurs(kind, value, has) || SameLimit(kind, has, value.owner)) return std::nullopt;
   if (kind == LimitKind::kCpuWeight && task.rule->cpu == CpuStyle::kSoft && WeightByTier(task) == 0) {
-    return std::nullopt;  // tautd ordered it
+    return std::nullopt;  // tautd ordered this value
   }
   if (kind != LimitKind::kMemoryHigh || task.rule->memory != MemoryStyle::kSoft) return value.owner;
   // A move to the target is under way.
   if (task.of(Resource::kMemory).mover.target().has_value()) return std::nullopt;
-  // Either tautd ordered it, or it is left from a throttle. A left-over one does not have the right ratio to
-  // memory.max.
+  // Either tautd ordered this memory.high, or a throttle left it behind. In the second case it does not have
+  // the right ratio to memory.max.
   const auto max = entry->values.find(LimitKind::kMemoryMax);
   if (max == entry->values.end()) return value.owner;
   const std::optional<double>& limit = task.in_force.memory_max_bytes;
@@ -156,7 +156,7 @@ std::vector<GuardTask> Agent::GuardTasks() const {
 std::optional<MemoryNow> Agent::ReadMemory() {
   if (parts_.memory == nullptr || !options_.tiers.guards()) return std::nullopt;
   const absl::StatusOr<MemoryNow> memory = parts_.memory->Read();
-  // An error makes it absent: the guard must not act on an old figure.
+  // After an error the reading is absent: the guard must not act on an old figure.
   memory_now_ = memory.ok() ? std::optional(*memory) : std::nullopt;
   if (memory.ok()) {
     errors_.erase(std::string(kAbout));
@@ -182,7 +182,7 @@ void Agent::GuardAgain(const NodeTime& now, bool is_woken) {
   const bool is_urgent = guard_.IsUrgent(*memory);
   const bool scores_all = now.steady_us - scored_us_ >= kScoreUs;
   std::vector<uint64_t> to_score;
-  // Between samples the usages are up to a second old: rank victims by present ones.
+  // Between samples the usage figures are up to a second old: rank victims by present usage.
   if (is_urgent || is_woken) to_score = RefreshForGuard(now);
   if (scores_all) {
     scored_us_ = now.steady_us;
@@ -277,7 +277,8 @@ void Agent::BeginThrottle(AgentTask& task, const GuardAct& act, const GuardFigur
             StrCat(options_.observe ? kNotDone : "", act.why, "; memory.high ", FormatBytes(act.high)), now);
   said.set_high_bytes(act.high);
   if (!options_.observe) {
-    // Noted before it is done. WriteNow saves the ledger with it before it writes the kernel.
+    // The act is noted before it is done. WriteNow saves the ledger with this act before it writes the
+    // kernel.
     NoteAct(said, ActState::kBegun);
     if (const absl::Status s = Throttle(task, act.high); !s.ok()) {
       DropAct(said);
@@ -303,7 +304,8 @@ void Agent::KillTask(AgentTask& task, const GuardAct& act, const GuardFigures& f
   if (s.ok()) {
     ++counts_.guard_kills;
     ReportAct(said, task, figures);
-    // Deleted after the report is queued: a kill in between reports it twice rather than never.
+    // The act is deleted after its report is queued: a kill of the agent in between reports it twice rather
+    // than never.
     return DropAct(said);
   }
   DropAct(said);

@@ -104,7 +104,7 @@ TEST(AgentTiers, SharesHaveTheRatiosOfTheWeights) {
   }
 }
 
-// A check a quarter of a second after a sample, with the task's usage at that time.
+// The guard checks a quarter of a second after a sample, with the task's usage at that time.
 TEST(AgentTiers, ActsBetweenSamplesOnWhatGrows) {
   TierCell cell;
   InMemoryTask& web = cell.Add("web", "h/w", 200 * kMiB);

@@ -269,7 +269,7 @@ TEST_F(AgentTrouble, SomebodyElsesChangeIsRespectedAndTold) {
   cell_.Order(a, Resource::kMemory, 64 * kMiB, 1).set_decided_s(before_s);
   cell_.Run(30);
   EXPECT_EQ(a.limits.memory_max_bytes, 200 * kMiB);
-  // A new decision counts.
+  // A new decision is carried out.
   cell_.Order(a, Resource::kMemory, 96 * kMiB, 2);
   cell_.Run(60);
   EXPECT_EQ(a.limits.memory_max_bytes, 96 * kMiB);
@@ -407,7 +407,7 @@ TEST_F(AgentTrouble, AStoppedContainerIsStillKnownWhenItStartsAgain) {
   cell_.tasks.asleep = {identity};
   cell_.Run(1000);  // longer than the agent remembers a task that is gone
   InMemoryTask& again = cell_.Add("shop/web", "a", 50 * kMiB);
-  again.limits.memory_max_bytes = 400 * kMiB;  // the engine kept it
+  again.limits.memory_max_bytes = 400 * kMiB;  // the engine kept the limit
   cell_.Run(20);
   EXPECT_EQ(cell_.uplink.Tasks().back().started(0).owner_memory_bytes(), 256 * kMiB);
   // The task is removed for good.

@@ -1,7 +1,7 @@
 // The tasks that end when a machine runs out of memory, over hours that differ by a seed. Tasks of all tiers
 // appear, grow, fork and disappear; the agent is killed and starts again; the guard has its default options.
 // A kernel in memory chooses by usage and oom_score_adj. No task of production ends while a task of a lower
-// tier lives and holds enough.
+// tier runs and holds enough memory.
 #include <cstdint>
 #include <map>
 #include <random>

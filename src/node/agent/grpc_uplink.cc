@@ -115,7 +115,8 @@ class GrpcUplink final : public Uplink {
     if (keep == Keep::kUntilAcknowledged) {
       queue_->Append(message.SerializeAsString(), NowUs());
     } else if (is_connected_) {
-      // It keeps its place among the kept messages: sent once all that are in the queue now were sent.
+      // The message keeps its place among the kept messages: it is sent after all messages that are in the
+      // queue now.
       live_.push_back({queue_->last_sequence(), bytes, std::move(message)});
       live_bytes_ += bytes;
       if (live_bytes_ > kMaxLiveBytes) stream_->context()->TryCancel();
@@ -213,8 +214,8 @@ class GrpcUplink final : public Uplink {
     changed_.notify_all();
   }
 
-  // Deletes the stream. Under the lock, since other threads use stream_ under it. Before the destructor can
-  // see stream_ as null, since gRPC's threads end with the last channel.
+  // Deletes the stream, under the lock, since other threads use stream_ under the lock. The stream is deleted
+  // before the destructor can see stream_ as null, since gRPC's threads end with the last channel.
   void OnOver(const grpc::Status& status) {
     const std::lock_guard lock(mutex_);
     delete std::exchange(stream_, nullptr);
@@ -275,8 +276,8 @@ class GrpcUplink final : public Uplink {
     arguments->SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
     arguments->SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
     arguments->SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    // How long an attempt may take, and how long a channel waits until it retries by itself, which it must
-    // not do here.
+    // These arguments set the time that an attempt may take, and the time after which a channel retries by
+    // itself. The channel must not retry here.
     for (const char* name : {GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                              GRPC_ARG_MAX_RECONNECT_BACKOFF_MS}) {
       arguments->SetInt(name, 10'000);
@@ -315,14 +316,15 @@ class GrpcUplink final : public Uplink {
     stream_->StartWrite(&outgoing_);
   }
 
-  // Order of Send, after the messages from before this connection.
+  // Moves the next message into outgoing_: first the messages from before this connection, then the others in
+  // the order of Send. Returns false if no message is left.
   bool TakeNext() {
     while (true) {
       const bool is_live_next = !live_.empty() && live_.front().after <= sent_;
       auto kept = is_live_next ? std::nullopt : queue_->Next(sent_);
       if (kept) {
         sent_ = kept->sequence;
-        // No version of tautlet wrote it: skip it rather than stop the queue.
+        // No version of tautlet wrote this message: skip it rather than stop the queue.
         if (!outgoing_.ParseFromString(kept->bytes)) continue;
         return true;
       }

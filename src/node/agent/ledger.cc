@@ -336,7 +336,7 @@ namespace {
 
 using Fields = std::vector<std::string_view>;
 
-// Each of these parses the fields of one kind of line. Returns "" or what is wrong.
+// Each of these functions parses the fields of one kind of line. It returns "" or the error.
 std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& entry) {
   std::array<std::string, 3> texts;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -350,7 +350,8 @@ std::string ParseNames(const Fields& fields, LedgerContent& out, LedgerEntry*& e
   return "";
 }
 
-// identity, job, task, limit, owner's value, set, next. Version 1 has `set` alone, which is read as `next`.
+// Parses a limit: identity, job, task, limit, owner's value, set, next. Version 1 has only `set`, which is
+// stored as `next`.
 std::string ParseLimit(const Fields& fields, int version, LedgerContent& out) {
   const bool is_first_version = version == 1;
   const size_t due = is_first_version ? 6 : 7;
@@ -369,7 +370,7 @@ std::string ParseLimit(const Fields& fields, int version, LedgerContent& out) {
   return "";
 }
 
-// identity, job, task, resource, and the five fields of LedgerHold.
+// Parses a hold: identity, job, task, resource, and the five fields of LedgerHold.
 std::string ParseHold(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 9) return StrCat(fields.size(), " fields: expected 9");
   const auto* const r = std::find_if(std::begin(kResources), std::end(kResources),
@@ -409,7 +410,7 @@ bool ParseOthers(std::string_view text, std::map<ProcessId, int>& out) {
   return true;
 }
 
-// identity, job, task, and the three fields of OomScoreRecord.
+// Parses scores: identity, job, task, and the three fields of OomScoreRecord.
 std::string ParseScores(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 6) return StrCat(fields.size(), " fields: expected 6");
   OomScoreRecord scores;
@@ -423,7 +424,7 @@ std::string ParseScores(const Fields& fields, LedgerContent& out) {
   return "";
 }
 
-// job, yes or no, upper bounds of CPU and memory, startup_grace (since version 3).
+// Parses terms: job, yes or no, upper bounds of CPU and memory, startup_grace (since version 3).
 std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   const size_t due = version == 2 ? 4 : 5;
   if (fields.size() != due) return StrCat(fields.size(), " fields: expected ", due);
@@ -440,7 +441,7 @@ std::string ParseTerms(const Fields& fields, int version, LedgerContent& out) {
   return "";
 }
 
-// begun or stands, and the text.
+// Parses an act: begun or stands, and the text.
 std::string ParseAct(const Fields& fields, LedgerContent& out) {
   if (fields.size() != 2) return StrCat(fields.size(), " fields: expected 2");
   if (fields[0] != kBegun && fields[0] != kStands) return "expected begun or stands";

@@ -1,8 +1,8 @@
-// The agent's record of what it changed on this machine and what was there before: `tautlet --release`
-// restores from it. It is saved before a limit is written and again after it was read back, so that each
-// change can be undone even if the agent is killed. It also holds what the agent must know after a restart
-// without the daemon: the terms of each job, and the raises and owners' changes that older orders must not
-// undo.
+// The agent's record of the values that it changed on this machine, and of the earlier values: `tautlet
+// --release` restores from it. The ledger is saved before a limit is written and again after the limit was
+// read back, so that each change can be undone even if the agent is killed. It also holds the state that the
+// agent needs after a restart without the daemon: the terms of each job, and the raises and owners' changes
+// that older orders must not undo.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct LedgerValue {
 
 // State of one resource of a task that outlives a restart. Times are seconds of the agent's clock.
 struct LedgerHold {
-  std::optional<int64_t> owner_changed_s;  // another program changed the limit
+  std::optional<int64_t> owner_changed_s;  // time at which another program changed the limit
   std::optional<int64_t> oom_s;            // time of the last OOM kill
   std::optional<double> oom_floor, throttle_floor;
   std::optional<int64_t> throttle_until_s;
@@ -73,9 +73,9 @@ struct LedgerContent {
 // Each change is in memory until Save.
 class Ledger {
  public:
-  // "": in memory, for an agent that changes nothing. A missing file is an empty ledger. Unavailable if it
-  // cannot be read. DataLoss, with the line's number, if a line is malformed: the old limits are then unknown
-  // and nothing may be changed.
+  // Opens the ledger file; with path "" the ledger is only in memory, for an agent that changes nothing. A
+  // missing file is an empty ledger. Unavailable if the file cannot be read. DataLoss, with the line's
+  // number, if a line is malformed: the old limits are then unknown and nothing may be changed.
   static absl::StatusOr<Ledger> Open(const std::string& path);
 
   const LedgerEntry* Find(const std::string& identity) const;
@@ -93,7 +93,7 @@ class Ledger {
   void Note(const FoundTask& task, LimitKind kind, LimitValue owner, LimitValue set);
   void SetOwner(const std::string& identity, LimitKind kind, LimitValue owner);
   void SetHold(const FoundTask& task, Resource r, const LedgerHold& hold);
-  // Absent: the processes have their owners' values again.
+  // Records the oom_score_adj of a task's processes. Absent: the processes have their owners' values again.
   void SetScores(const FoundTask& task, const std::optional<OomScoreRecord>& scores);
   void SetTerms(const std::string& job, const JobTerms& terms);
   void Forget(const std::string& identity);
@@ -101,9 +101,9 @@ class Ledger {
   void NoteAct(const std::string& text, ActState state);
   void DropAct(const std::string& text);
 
-  // Once it returns OK, the content survives a kill of the agent, and a loss of power for limits that survive
-  // one (those of containers, not of cgroups). Does nothing if nothing changed. Takes about 50 us; with
-  // containers two fsyncs.
+  // Once Save returns OK, the content survives a kill of the agent. If the ledger has limits of containers,
+  // which survive a loss of power, the content survives that too. Does nothing if nothing changed. Takes
+  // about 50 us; with containers two fsyncs.
   absl::Status Save();
 
   static std::string Text(const LedgerContent& content);

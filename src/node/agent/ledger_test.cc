@@ -226,7 +226,7 @@ TEST_F(LedgerFile, WhatCannotBeReadIsNotTakenForEmpty) {
   EXPECT_FALSE(Ledger::Open(path_ + "/ledger").ok());
 }
 
-// A loss of power removes the cgroups, too, so Save does not wait until the disk has the ledger.
+// A loss of power removes the cgroups too, so Save does not wait until the ledger is on disk.
 TEST_F(LedgerFile, WhatTheLossOfPowerLeavesIsEmpty) {
   for (const std::string& text : {std::string(), std::string(100, '\0')}) {
     Write(text);

@@ -51,7 +51,8 @@ void LimitMover::SetCurrent(std::optional<double> limit) {
 }
 
 void LimitMover::SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s) {
-  // An order decided after the kill knew of it: the kill's floor has served its purpose.
+  // An order that was decided after the kill already allows for it: the floor of the kill is no longer
+  // needed.
   if (!decided_s || MayFollow(*decided_s)) oom_floor_.reset();
   if (has_target_ && target_ == limit) return;
   target_ = limit;
@@ -106,7 +107,7 @@ std::optional<std::optional<double>> LimitMover::Next(std::optional<double> usag
     SetState(MoveState::kRefused, obstacle_);
     return std::nullopt;
   }
-  // Before the resource is looked at: grace holds cuts of CPU and memory alike.
+  // This check is before the distinction by resource: the grace prevents cuts of both CPU and memory.
   if (now_us < cuts_from_us_ && goal < Amount(current_)) {
     SetState(MoveState::kHeld, Obstacle::kStartup);
     return std::nullopt;
@@ -194,7 +195,7 @@ void LimitMover::Restore(const MoveFloors& floors, int64_t now_us) {
 std::optional<double> LimitMover::RaiseTo(double raised) {
   if (raised - Amount(current_) <= Tolerance(raised)) return std::nullopt;
   if (has_target_ && Amount(target_) >= raised) {
-    // Refused before: Next retries it after the backoff.
+    // A write of this raise was refused before: Next retries it after the backoff.
     return refusals_ > 0 ? std::nullopt : std::optional<double>(raised);
   }
   target_ = raised;

@@ -30,7 +30,7 @@ struct MoverOptions {
   double oom_ratio = 1.2;
   double oom_plus_bytes = 100 * kMiB;
   // CPU: if more than this share of the periods since the last reading were throttled, the limit is
-  // multiplied by throttle_ratio. Lower orders wait for throttle_hold_us.
+  // multiplied by throttle_ratio. Orders of a lower limit wait for throttle_hold_us.
   double throttled_share = 0.01;
   double throttle_ratio = 1.25;
   int64_t throttle_hold_us = int64_t{3600} * 1'000'000;
@@ -39,7 +39,8 @@ struct MoverOptions {
   MoverOptions AtSpeed(double speed) const;
 };
 
-// Lower bounds after an OOM kill or throttling. Orders decided before do not go below them.
+// Lower bounds after an OOM kill or throttling. Orders that were decided before the event do not go below
+// these bounds.
 struct MoveFloors {
   std::optional<double> oom, throttle;  // bytes, and cores
   std::optional<int64_t> oom_s;         // time of the last kill, seconds since 1970
@@ -78,11 +79,11 @@ class LimitMover {
   void SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s = std::nullopt);
   // Removes the target: the limit stays where it is. MayFollow is unaffected.
   void ClearTarget();
-  // Returns the next write: outer nullopt: nothing to do now; inner nullopt: no limit. `usage` is the present
-  // and `recent_peak` the highest usage of the last minute (bytes or cores); if either is absent, memory does
-  // not go down. From no memory limit at all, the first step goes to the target or to usage with its margin.
-  // Steps that do not reach the target lower the limit by 1 % at least, so that slowly falling usage does not
-  // cause a write each second.
+  // Returns the next value to write. Outer nullopt: no write is due now; inner nullopt: no limit. `usage` is
+  // the present and `recent_peak` the highest usage of the last minute (bytes or cores); if either is absent,
+  // memory does not go down. From no memory limit at all, the first step goes to the target or to usage with
+  // its margin. Steps that do not reach the target lower the limit by 1 % at least, so that slowly falling
+  // usage does not cause a write each second.
   std::optional<std::optional<double>> Next(std::optional<double> usage, std::optional<double> recent_peak,
                                             int64_t now_us);
   // Reports a successful write. `held`: the value after the kernel's rounding, if it differs.
@@ -95,7 +96,8 @@ class LimitMover {
   // Prevents cuts until this time; raises are made at once.
   void HoldCutsUntil(int64_t steady_us) { cuts_from_us_ = steady_us; }
 
-  // Floors for the ledger, and back. Restore does not move the limit; a target does.
+  // Return the floors for the ledger, and restore them. Restore does not move the limit; the next target
+  // does.
   MoveFloors floors(int64_t now_us) const;
   void Restore(const MoveFloors& floors, int64_t now_us);
   // Limits the recorded time of a kill to `now_s`: the clock may have gone back.
@@ -104,13 +106,13 @@ class LimitMover {
   }
 
   // Handles an OOM kill at `limit` (absent: the one in force). Returns the limit to set at once: the raise
-  // after a kill, or `owner` if the task was killed below it and that is higher, at most `upper`. Returns
-  // nullopt if there is nothing to raise: no limit, `upper` is reached, or Next already retries it. The
-  // result becomes target and floor; orders decided before `at_s` (seconds of the cell's clock) do not undo
-  // it. Memory only.
+  // after a kill, or `owner` if the task was killed below `owner` and `owner` is higher; at most `upper`.
+  // Returns nullopt if there is nothing to raise: no limit, `upper` is reached, or Next already retries it.
+  // The result becomes target and floor; orders decided before `at_s` (seconds of the cell's clock) do not
+  // undo it. Memory only.
   std::optional<double> OnOom(std::optional<double> limit, std::optional<double> upper, int64_t at_s,
                               std::optional<double> owner = {});
-  // As OnOom without a kill: usage will soon reach the limit in force.
+  // Raises the limit as OnOom does, without a kill, because usage will soon reach the limit in force.
   std::optional<double> OnGrowth(std::optional<double> upper, int64_t at_s) {
     const std::optional<double> raised = OnOom({}, upper, at_s);
     floor_is_of_growth_ = raised.has_value();
@@ -122,7 +124,7 @@ class LimitMover {
                                     int64_t now_us);
   // Returns false if an order decided at this time is superseded by a local raise.
   bool MayFollow(int64_t decided_s) const;
-  // Returns the reason for which such an order is not followed.
+  // Returns the reason for which an order that a local raise superseded is not followed.
   std::string WhyNotFollowed() const;
 
   // State as of the last Next, Wrote or Refused.
@@ -132,14 +134,14 @@ class LimitMover {
   // Describes the state: "usage 212 MiB and its margin are above the ordered limit"; "" if idle.
   std::string Sentence() const;
   std::optional<double> current() const { return current_; }
-  // Absent: nothing is ordered. Inner absent: no limit is ordered.
+  // Returns the target. Outer nullopt: nothing is ordered; inner nullopt: no limit is ordered.
   std::optional<std::optional<double>> target() const {
     if (!has_target_) return std::nullopt;
     return target_;
   }
 
  private:
-  // Returns the target, or a higher floor; obstacle_ then says which one.
+  // Returns the target, or a higher floor; obstacle_ then names this floor.
   double Goal(int64_t now_us);
   double Tolerance(double goal) const;
   bool IsThere(double goal) const;

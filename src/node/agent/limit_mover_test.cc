@@ -245,7 +245,7 @@ TEST(LimitMover, OomInAStepDownStopsIt) {
   EXPECT_EQ(mover.OnOom(std::nullopt, std::nullopt, 7), 960 * kMiB);
   mover.Wrote(960 * kMiB, 1);
   EXPECT_EQ(At(mover, 0, 100), std::nullopt);
-  // At the upper bound nothing is raised, but a decrease stops all the same.
+  // At the upper bound nothing is raised, but a kill still stops a decrease.
   LimitMover bounded = Memory(1000 * kMiB);
   bounded.SetTarget(200 * kMiB);
   EXPECT_EQ(bounded.OnOom(std::nullopt, 1000 * kMiB, 7), std::nullopt);

@@ -15,7 +15,7 @@ constexpr double kCalmFactor = 1.5;
 constexpr int64_t kMinuteUs = 60'000'000;
 constexpr int64_t kRateUs = 1'000'000;     // time over which a rate is computed
 constexpr int64_t kLeastRateUs = 100'000;  // shorter times have no rate
-constexpr double kNearFactor = 2;          // of throttle_below: less free memory is near
+constexpr double kNearFactor = 2;          // of throttle_below; is_near() below this multiple
 
 std::string PercentText(double share) { return fmt::format("{:.3g} %", share * 100); }
 
@@ -36,8 +36,8 @@ std::string BelowText(const MemoryNow& now, const FreeThreshold& below, double p
   return "";
 }
 
-// A task over its request loses a tenth of its usage, but not below the request. Other tasks only grow no
-// further.
+// A task over its request loses a tenth of its usage, but not below the request. Any other task keeps its
+// usage but cannot grow.
 double ThrottledHigh(const GuardTask& task) {
   if (task.over() <= 0) return task.usage;
   return std::max(task.request.value_or(0), task.usage * (1 - kCutShare));
@@ -215,7 +215,7 @@ void MemoryGuard::Kill(const MemoryNow& now, std::span<const GuardTask* const> r
   const std::string why = EndReason(now, is_last);
   if (why.empty() || IsSettling(ranked, now_us)) return;
   if (kills_us_.size() >= static_cast<size_t>(options_.kills_per_minute)) return;
-  // Refused ones are skipped, not waited for: the next in rank is killed instead.
+  // Tasks whose kill was refused are skipped without a wait: the next task in rank is killed instead.
   const auto it = std::find_if(ranked.begin(), ranked.end(), [&](const GuardTask* task) {
     return !IsRefused(kill_refused_, task->id, now_us);
   });

@@ -21,21 +21,22 @@ namespace taut::node {
 
 struct GuardOptions {
   bool throttle = false, kill = false;
-  // Free memory below throttle_below is a shortage; below kill_below tasks are killed; below last_below
-  // without any wait.
+  // Free memory below throttle_below is a shortage. Below kill_below, tasks are killed. Below last_below,
+  // they are killed without any wait.
   FreeThreshold throttle_below{0.10, 4 * kGiB};
   FreeThreshold kill_below{0.05, 2 * kGiB};
   FreeThreshold last_below{0.02, 512 * kMiB};
   // Memory pressure (PSI, share of time) alone proves no shortage, as a single task at its own limit causes
-  // it. `pressure_some` of `some` is a shortage only if less than twice throttle_below is free;
-  // `pressure_full` of `full` starts kills only if less than throttle_below is free. 0: ignored.
+  // it. PSI `some` of at least pressure_some is a shortage only if less than twice throttle_below is free.
+  // PSI `full` of at least pressure_full starts kills only if less than throttle_below is free. A bound of 0
+  // is ignored.
   double pressure_some = 0.2, pressure_full = 0.1;
   // Time that throttling has to take effect before a kill, and before the next tier is throttled. Tasks that
-  // cannot be throttled are killed without it.
+  // cannot be throttled are killed without this wait.
   int64_t after_us = 5'000'000;
-  // If free memory would be used up within ahead_us at the rate of the last second, tasks are killed without
-  // a wait; within after_us it is a shortage. Both only while less than twice throttle_below is free. 0:
-  // neither.
+  // Predicts by the rate of the last second when free memory is used up, while less than twice throttle_below
+  // is free. If it is used up within ahead_us, tasks are killed without a wait; within after_us, it is a
+  // shortage. 0: no prediction.
   int64_t ahead_us = 1'000'000;
   // Longest wait for the memory of one victim before the next kill; shorter if the memory is back sooner.
   int64_t settle_us = 5'000'000;
@@ -82,7 +83,7 @@ class MemoryGuard {
   // Forgets the throttle of this task, because another program changed its memory.high.
   void Drop(uint64_t task) { throttled_.erase(task); }
 
-  // Adds a reading between two Steps, for the rate.
+  // Adds a reading between two Steps, to compute the rate at which free memory falls.
   void Note(const MemoryNow& now, int64_t now_us);
   // Returns true if Step should run now with this reading, which Note has received.
   bool IsUrgent(const MemoryNow& now) const;
@@ -92,7 +93,7 @@ class MemoryGuard {
   bool is_near() const { return is_near_; }
   bool is_short() const { return short_since_us_.has_value(); }
   bool IsThrottled(uint64_t task) const { return throttled_.contains(task); }
-  // True if memory ends, killing is on, and no task may be killed; as of the last Step.
+  // True if memory is running out, killing is on, and no task may be killed; as of the last Step.
   bool is_helpless() const { return is_helpless_; }
 
  private:

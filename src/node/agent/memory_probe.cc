@@ -14,7 +14,7 @@ constexpr int64_t kBlindIntervals = 10;
 // Readings further apart than both an interval and this time are a gap.
 constexpr int64_t kGapUs = 5'000'000;
 constexpr int kMostGaps = 3;
-// An interval within this factor of what a task ran within before confirms it.
+// An earlier need is confirmed by an interval that ran within this multiple of it.
 constexpr double kConfirms = 1.1;
 
 }  // namespace
@@ -174,7 +174,7 @@ ProbeStep MemoryProbe::Begin(const ProbeReading& reading, int64_t now_us) {
 
 ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   is_found_ = true;
-  // What the task ran within before; without that, the limit that it has outgrown.
+  // The need is the memory within which the task ran before, else the limit that it has outgrown.
   NoteNeeded(std::max(needed_.value_or(0), before_.value_or(*limit_)), now_us);
   raised_ = std::max({raised_.value_or(0), *reading.usage, before_.value_or(*limit_)});
   before_.reset();
@@ -183,7 +183,7 @@ ProbeStep MemoryProbe::BackOff(const ProbeReading& reading, int64_t now_us) {
   RestartInterval(now_us);
   if (++backoffs_ >= options_.most_backoffs) {
     rests_until_us_ = now_us + options_.rest_us;
-    // It stalled whatever the limit was: the result is meaningless.
+    // The task stalled at every limit: the result is meaningless.
     is_found_ = false;
     needed_.reset();
     ForgetRun();

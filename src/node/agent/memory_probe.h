@@ -59,8 +59,9 @@ class MemoryProbe {
 
   // Limit in force in bytes; absent: none.
   std::optional<double> high() const { return limit_; }
-  // Memory that the task needs, in bytes: it ran one interval within it at or below the target, but not
-  // within less. Absent if it was not found yet or not confirmed in the last 300 s.
+  // Memory that the task needs, in bytes: within this amount the task ran one interval with stalls at or
+  // below the target, and within less it did not. Absent if no need was found yet, or if it was not confirmed
+  // in the last 300 s.
   std::optional<double> needed(int64_t now_us) const;
   // Returns the highest need since the last call, for a window that is over. Memory that a raise allowed
   // counts as needed, so that growth and bursts are followed as usage is; after lowering alone the result is
@@ -85,7 +86,7 @@ class MemoryProbe {
   bool IsRunKnown(int64_t now_us) const;
   void NoteRunWithin(double within, int64_t now_us);
   void ForgetRun();
-  // True if unconfirmed raises went far above what the task ran within before.
+  // True if unconfirmed raises went far above the memory within which the task ran before.
   bool IsGrowing() const {
     constexpr double kGrows = 1.25;
     return raised_.has_value() && (!ran_within_.has_value() || *limit_ > kGrows * *ran_within_);
@@ -106,10 +107,10 @@ class MemoryProbe {
   std::optional<double> before_;
   bool is_found_ = false;  // a cut met resistance or the minimum
   std::optional<double> needed_;
-  int64_t needed_us_ = 0;  // time at which it was found or confirmed
+  int64_t needed_us_ = 0;  // time at which the need was found or confirmed
 
-  // For TakeMostNeeded: what the task ran within, and when. is_carried_: not yet confirmed under the present
-  // limit.
+  // For TakeMostNeeded: the memory within which the task ran, and the time of that interval. is_carried_: the
+  // memory is not yet confirmed under the present limit.
   std::optional<double> ran_within_;
   int64_t ran_us_ = 0;
   bool is_carried_ = false;

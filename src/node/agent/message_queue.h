@@ -59,16 +59,16 @@ class MessageQueue {
   void Acknowledge(uint64_t sequence);
   // Returns the oldest unacknowledged message above `after`; nullopt if there is none.
   std::optional<QueuedMessage> Next(uint64_t after);
-  // Flushes everything to disk; false if that failed.
+  // Flushes all messages to disk. Returns false if that failed.
   bool Sync();
 
   uint64_t messages() const { return messages_; }  // not acknowledged
   uint64_t bytes() const { return bytes_; }        // of these messages, with headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
-  // Dropped for the bound or lost to damage, since the queue was created.
+  // Messages that were dropped because of the bound or lost to damage, since the queue was created.
   uint64_t dropped() const { return state_.dropped; }
   uint64_t damaged_segments() const { return damaged_; }  // since Open
-  // Why messages are not written to disk; "" if they are, or if the queue is in memory.
+  // Returns why messages are not written to disk; "" if they are written, or if the queue is in memory.
   const std::string& error() const { return error_; }
 
  private:

@@ -27,7 +27,7 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
     if (facts.oom_score_adj == set_) {
       known.is_ours = record_.has_value();
       if (known.is_ours) known.owner = InheritedOwner(facts);
-      // Only one direction: a process whose owner gave it a stronger value keeps it.
+      // Values change in one direction only: a process with a stronger value of its owner keeps this value.
     } else if ((facts.oom_score_adj > set_) == lowers_) {
       known.is_ours = true;
       if (!record_.has_value()) record_ = OomScoreRecord{set_, facts.oom_score_adj, {}};

@@ -33,13 +33,13 @@ class OomScores {
   // Loads the record of an earlier start of the agent. REQUIRES: record.set == set().
   void Restore(const OomScoreRecord& record) { record_ = record; }
   bool Knows(int pid) const { return processes_.contains(pid); }
-  // Adds processes that Knows() does not know, ascending by pid. Returns those that must be set to set(),
-  // after record() was saved.
+  // Adds processes that Knows() does not know, ascending by pid. Returns the processes whose value the caller
+  // must change to set(), after it has saved record().
   std::vector<ProcessId> Take(std::span<const ProcessReading> fresh);
-  // Deletes all processes that are not in `pids` (ascending): they ended or left the task. Returns those that
-  // had set() from the agent, with their earlier values.
+  // Deletes all processes that are not in `pids` (ascending): they ended or left the task. Returns the
+  // deleted processes that had set() from the agent, with their earlier values.
   std::vector<std::pair<ProcessId, int>> Keep(std::span<const int> pids);
-  // Absent: nothing was ever set.
+  // Returns the earlier values of the processes; absent if nothing was ever set.
   const std::optional<OomScoreRecord>& record() const { return record_; }
 
  private:

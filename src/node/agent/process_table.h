@@ -28,9 +28,10 @@ struct ProcessReading {
 class ProcessTable {
  public:
   virtual ~ProcessTable() = default;
-  // Returns nullopt if the process does not exist or cannot be read.
+  // Returns the process with this pid; nullopt if it does not exist or cannot be read.
   virtual std::optional<ProcessReading> Read(int pid) = 0;
-  // NotFound if the process has ended. PermissionDenied if lowering the value requires CAP_SYS_RESOURCE.
+  // Sets the value. NotFound if the process has ended. PermissionDenied if lowering the value requires
+  // CAP_SYS_RESOURCE.
   virtual absl::Status SetOomScoreAdj(const ProcessId& process, int value) = 0;
 };
 

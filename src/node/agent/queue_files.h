@@ -62,7 +62,8 @@ absl::StatusOr<std::string> ReadRecord(int fd, uint64_t offset, uint64_t end, Re
 absl::StatusOr<std::string> ReadUpTo(const std::string& path, uint64_t most);
 // Writes all bytes, or returns an error with the system's reason.
 absl::Status WriteAt(int fd, uint64_t offset, std::string_view bytes);
-// Makes "doing path: reason". ResourceExhausted if the disk or a quota is full, otherwise Unavailable.
+// Returns an error with the text "DOING PATH: REASON". ResourceExhausted if the disk or a quota is full,
+// otherwise Unavailable.
 absl::Status FileError(std::string_view doing, std::string_view path, int error);
 
 struct QueueState {

@@ -79,7 +79,7 @@ Opened OpenByIdentity(const std::string& identity, const LedgerEntry& entry,
     }
   }
   if (out.has_value()) return *std::move(out);
-  // A container is not gone because the rules for containers are: its entry stays in the ledger.
+  // The rules for containers were removed, but the container may still exist: its entry stays in the ledger.
   return {Whereabouts::kNotKnown, nullptr,
           "is of a source that no rule reads any more; add a rule for it and retry"};
 }

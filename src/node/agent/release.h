@@ -15,7 +15,7 @@
 namespace taut::node {
 
 enum class Whereabouts : uint8_t {
-  kThere,     // it runs
+  kThere,     // the task runs
   kAsleep,    // a stopped container, which keeps its limits until it is started again
   kNotKnown,  // the source (Docker) cannot be queried now
   kGone
@@ -35,8 +35,9 @@ struct Released {
 absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group,
                                   const std::set<std::string_view>& leave_out, ProcessTable& processes);
 
-// Restores all entries of the ledger and saves it. Entries that could not be restored stay for a retry; those
-// of tasks that are gone are deleted. A limit that another program changed since stays as it is.
+// Restores all entries of the ledger and saves it. Entries that could not be restored stay for a retry;
+// entries of tasks that no longer exist are deleted. A limit that another program changed since stays as it
+// is.
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes);
 
 }  // namespace taut::node

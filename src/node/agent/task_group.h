@@ -31,8 +31,9 @@ struct TaskReading {
   std::optional<uint64_t> memory_peak_bytes;         // highest memory_bytes since the start
   std::optional<uint64_t> oom_kills;                 // processes killed
   std::optional<uint64_t> memory_high_events, memory_max_events;
-  // Number of times that the limit of the task, or of a group in it, called the OOM killer; on v1, that it
-  // was met. A kill while it does not rise is due to a limit above the task, or to the machine.
+  // Number of times that the limit of the task, or of a group in it, called the OOM killer; on v1, number of
+  // times that the limit was met. A kill that does not raise this number is due to a limit above the task, or
+  // to the machine.
   std::optional<uint64_t> limit_ooms;
   PressureTotals cpu_pressure, memory_pressure, io_pressure;
 };
@@ -52,8 +53,8 @@ enum class LimitKind : uint8_t {
   kMemoryHigh,  // bytes; above it the kernel reclaims and slows down (cgroup v2 only)
   kCpuMax,      // cores; above it the kernel throttles
   kCpuWeight,   // 1 .. 10,000, in cgroup v2's scale (default 100); matters only when cores are short
-  // Protection in bytes (cgroup v2 only): memory below it is reclaimed last, or never. The groups above need
-  // it too.
+  // Protection in bytes (cgroup v2 only): memory below it is reclaimed last, or never. The groups above the
+  // task need this protection too.
   kMemoryLow,
   kMemoryMin
 };
@@ -120,7 +121,7 @@ class TaskGroup {
 
   // Becomes ready after a possible OOM kill: read with kAll and compare oom_kills.
   virtual Wakeup oom_wakeup() const { return {}; }
-  // Clears the readiness. Call it before Read: an event between the two is then not lost.
+  // Clears the readiness. Call it before Read: an event between the two calls is then not lost.
   virtual void ClearOomWakeup() {}
 };
 
@@ -153,7 +154,7 @@ class TaskFinder {
   // Reasons for which the last Find left out matching tasks: examples for people, and their total number.
   virtual std::vector<std::string> refusals() const { return {}; }
   virtual size_t num_refused() const { return refusals().size(); }
-  // NotFound if the task is gone. InvalidArgument if the identity is not from this finder.
+  // Opens the task. NotFound if the task has ended. InvalidArgument if the identity is not from this finder.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
   // Returns true if a task that Open does not find may return under this identity with its limits, as stopped
   // containers do. True also if that is unknown now.

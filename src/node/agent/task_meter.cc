@@ -46,7 +46,7 @@ void TaskMeter::ForEachWindow(const Mark& from, const Mark& to, Fn&& fn) const {
 
 TaskMeter::Open& TaskMeter::OpenAt(WindowId window) {
   auto it = open_.end();
-  // From the end: almost always the newest window is meant.
+  // Search from the end: almost always the newest window is the one.
   while (it != open_.begin() && (it - 1)->window >= window) --it;
   if (it == open_.end() || it->window != window) it = open_.insert(it, Open(window));
   return *it;

@@ -26,7 +26,8 @@ struct MeterOptions {
   double speed = 1;                 // node seconds in a steady second
   int64_t max_gap_us = 15'000'000;  // steady; no rate is computed over a longer gap between two readings
   // Steady. A reading sooner after the last one adds to no window: the kernel counts in ticks of some
-  // milliseconds, so a short interval would show a false peak. The next reading covers its time too.
+  // milliseconds, so a short interval would show a false peak. The next reading covers the time of the
+  // skipped one too.
   int64_t min_gap_us = 100'000;
   double max_cores = 1048.576;  // higher rates are discarded as implausible
 };
@@ -52,16 +53,17 @@ class TaskMeter {
  public:
   explicit TaskMeter(const MeterOptions& options) : options_(options) {}
 
-  // Adds a reading. A rate covers the time since the last reading and is split at window borders; so does the
-  // working set (or memory_bytes if that is unknown). After a jump of node time the interval counts, with its
-  // steady length, in the window of `at`. Time in windows that have already ended counts nowhere. REQUIRES:
-  // steady_us ascending.
+  // Adds a reading. A rate covers the time since the last reading and is split at window borders. The working
+  // set (memory_bytes if that is unknown) is split in the same way. After a jump of node time the interval
+  // counts, with its steady length, in the window of `at`. Time in windows that have already ended counts
+  // nowhere. REQUIRES: steady_us ascending.
   void Add(const TaskReading& reading, int64_t steady_us, Timestamp at);
   // Ends all windows that are over at `at` and appends those with usage to `out`, ascending. A window is over
   // when a later reading exists, or when the next reading would be too late to cover part of it. Call it once
   // a reading, before Add (windows then appear one reading later) or after it.
   void CloseUntil(Timestamp at, std::vector<NodeWindow>& out);
-  // As CloseUntil, and also ends the open window with what was measured so far. For when the agent stops.
+  // Ends all windows, also the open window with the figures measured so far, and appends them to `out`.
+  // Called when the agent stops.
   void CloseAll(std::vector<NodeWindow>& out);
 
   // Values of the last reading; absent if unknown.

@@ -366,7 +366,7 @@ TEST(TaskMeter, ThrottledPeriodsAreSplitAtTheBorder) {
   EXPECT_EQ(node.windows[1].cpu_periods, 75U);
 }
 
-// Usage is read at every step, periods only at the start and the end.
+// Usage is read at every step, but periods are read only at the start and the end.
 TEST(TaskMeter, ThrottledPeriodsOlderThanAWindowAreOfNone) {
   const auto periods = [](int seconds) {
     Node node;

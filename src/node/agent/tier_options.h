@@ -31,7 +31,7 @@ template <typename T>
 using ByTier = std::array<T, kTiers>;
 
 struct TierOptions {
-  Tier fallback = Tier::kProduction;  // for tasks that no rule gives a tier
+  Tier fallback = Tier::kProduction;  // tier of a task if no rule sets its tier
   ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left unchanged
   ByTier<MemoryProtection> protect{};
   // oom_score_adj of processes while the guard is on. Tiers that may be killed get at least this value,

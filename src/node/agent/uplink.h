@@ -22,7 +22,7 @@ struct UplinkStatus {
   bool connected = false;
   std::string error;                               // why it is not connected; "": connected, or not tried yet
   uint64_t queued_messages = 0, queued_bytes = 0;  // not acknowledged yet
-  uint64_t dropped = 0;                            // because the queue or the disk was full
+  uint64_t dropped = 0;                            // messages dropped because the queue or the disk was full
   uint64_t connects = 0;
   // Messages that Send rejected because the daemon would (validate.h), and the reason of the last one.
   uint64_t refused = 0;

@@ -22,10 +22,10 @@ namespace taut::node {
 //
 // Reading: kUsage costs two reads of small files and no allocation (cgroup_bench.cc). The working set needs
 // memory.stat, for which the kernel adds up all CPUs. kUsage therefore reads it again only if memory_bytes
-// has changed by more than 1 % since, or at every tenth reading; in between the last figure of inactive file
-// pages counts. kAll always reads it. v1: pressure is that of the group at the same path in the v2 hierarchy,
-// if there is one. oom_kills counts processes of the group itself, not of groups below it; memory_max_events
-// is failcnt.
+// has changed by more than 1 % since, or at every tenth reading; in between, the last figure of inactive file
+// pages is used. kAll always reads it. v1: pressure is that of the group at the same path in the v2
+// hierarchy, if there is one. oom_kills counts processes of the group itself, not of groups below it;
+// memory_max_events is failcnt.
 //
 // Setting: a memory.max below the usage makes v1 reclaim or refuse (EBUSY). v2 would reclaim and then kill,
 // so memory.current is read first. If the excess is inactive page cache, it is reclaimed (memory.reclaim,

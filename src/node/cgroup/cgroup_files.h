@@ -1,5 +1,5 @@
-// The files of one cgroup in one version of the kernel's interface. Only cgroup.cc uses it and adds what both
-// versions share.
+// The files of one cgroup in one version of the kernel's interface. Used only by cgroup.cc, which adds the
+// behaviour that both versions share.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ class CgroupFiles {
   virtual const KernelDirectory& home() const = 0;
   // Fills in every figure that can be read, except the working set.
   virtual void Read(ReadDepth depth, TaskReading& out) = 0;
-  // Inactive file pages of the group and those below it, in bytes. Slow: the kernel adds up all CPUs and
-  // prints 60 lines.
+  // Returns the bytes of inactive file pages of the group and the groups below it. Slow: the kernel adds up
+  // all CPUs and prints 60 lines.
   virtual std::optional<uint64_t> ReadInactiveFile() = 0;
   // Returns the limit as in TaskLimits.
   virtual std::optional<double> ReadLimit(LimitKind kind) const = 0;

@@ -297,7 +297,7 @@ TEST(KernelCgroup, ARecreatedGroupIsNotTheOldOne) {
   EXPECT_EQ(LimitsOf(*fresh).memory_max_bytes, std::nullopt) << "nothing was set on the new one";
 }
 
-// Each first call finds out by itself.
+// Each kind of call must detect the removal by itself when it is the first call.
 TEST(KernelCgroup, EachCallNoticesThatTheGroupIsGone) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("gone");

@@ -190,7 +190,8 @@ TEST(Cgroup, V2IsNotShrunkBelowUse) {
   FillV2(tree);
   const std::unique_ptr<TaskGroup> group = Open(tree.V2());
   EXPECT_TRUE(group->SetLimit(LimitKind::kMemoryMax, 1'000'000).ok());
-  // Page cache might be reclaimed, but not on plain files. Below the working set no reclaim is tried.
+  // The kernel might reclaim page cache, but plain files do not change. Below the working set no reclaim is
+  // tried.
   for (const double value : {800'000.0, 600'000.0}) {
     tree.Write("web/memory.reclaim", "untouched");
     const absl::Status refused = group->SetLimit(LimitKind::kMemoryMax, value);

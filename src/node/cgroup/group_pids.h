@@ -10,7 +10,7 @@
 namespace taut::node {
 
 // Returns the pids, with a 0 if there are processes of another PID namespace. `leave_out`: paths of groups
-// below whose processes do not count; `path` is that of `group`. Searches 32 levels below the group.
+// below whose processes do not count; `path` is the path of `group`. Searches 32 levels below the group.
 std::set<int> PidsOf(const KernelDirectory& group, const std::string& path = {},
                      const std::set<std::string_view>& leave_out = {});
 

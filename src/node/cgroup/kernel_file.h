@@ -37,7 +37,8 @@ class Fd {
   int fd_ = -1;
 };
 
-// Longer than any file that is read with it; of a longer file only the beginning is read.
+// A buffer for one file. It is longer than any file that is read with it; only the beginning of a longer file
+// would be read.
 using KernelBuffer = char[8192];
 
 // The text is in the caller's buffer. `error`: 0, or an errno and no text.

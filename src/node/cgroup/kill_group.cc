@@ -23,8 +23,8 @@ bool SendKill(const Fd& pidfd) {
   return syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0) == 0;
 }
 
-// Repeats rounds until no process is found that was not killed. A pidfd is opened first and used only if its
-// pid is still in the group: it then is that process, or one that has ended.
+// Repeats rounds until every process that is found was killed. A pidfd is opened first and used only if its
+// pid is still in the group: the pidfd then refers to this process, or to a process that has ended.
 int KillOneByOne(const KernelDirectory& group) {
   std::set<pid_t> killed;
   for (int round = 0; round < kRounds; ++round) {
@@ -67,7 +67,7 @@ absl::StatusOr<int> KillGroup(const KernelDirectory& group, std::string_view pat
   // Frozen processes cannot fork faster than they are killed. SIGKILL ends them in spite of the freezing.
   const bool is_frozen = group.Has("cgroup.freeze") && group.Write("cgroup.freeze", "1") == 0;
   const int killed = KillOneByOne(group);
-  // Also after a failure: a group left frozen would hang its task.
+  // Unfreeze after a failure too: a group left frozen would hang its task.
   if (is_frozen) group.Write("cgroup.freeze", "0");
   if (killed == 0 && !PidsOf(group).empty()) {
     return absl::PermissionDeniedError("its processes cannot be killed; give tautlet CAP_KILL");

@@ -9,12 +9,13 @@
 
 namespace taut::node {
 
-// MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory where the kernel has it. Read costs two
-// small files and fails with Unavailable if meminfo has no MemAvailable.
+// Returns the machine's memory: MemTotal and MemAvailable of PROC/meminfo, and PROC/pressure/memory if the
+// kernel has this file. Read costs two small files and fails with Unavailable if meminfo has no MemAvailable.
 std::unique_ptr<MemorySource> MachineMemory(std::string proc_dir = "/proc");
-// The group at `path`: its limit and the rest of it (inactive file pages count as free), at most what
-// `machine` has, and the pressure in it. Each Read looks the group up. It fails with NotFound if the group
-// does not exist, FailedPrecondition if it has no memory limit. `machine` must outlive the result.
+// Returns the memory of the group at `path`. The total is the group's limit, and free memory is the unused
+// part of it (inactive file pages count as free); both are at most the machine's. Pressure is that of the
+// group. Each Read looks the group up. It fails with NotFound if the group does not exist, FailedPrecondition
+// if it has no memory limit. `machine` must outlive the result.
 std::unique_ptr<MemorySource> GroupMemory(const CgroupMounts& mounts, std::string path,
                                           MemorySource& machine);
 

@@ -10,7 +10,7 @@ namespace taut::node {
 // Returns the paths in all hierarchies from the text of /proc/self/cgroup, each once and without "/". A path
 // may contain ':'.
 std::vector<std::string> ParseOwnCgroups(std::string_view text);
-// Returns those of this process; empty if the file cannot be read.
+// Returns the cgroup paths of this process; empty if /proc/self/cgroup cannot be read.
 std::vector<std::string> OwnCgroups();
 
 }  // namespace taut::node

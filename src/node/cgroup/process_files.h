@@ -8,7 +8,7 @@
 
 namespace taut::node {
 
-// `proc_dir`: mount point of proc. A Read costs two small files.
+// Returns the processes under `proc_dir`, the mount point of proc. Each Read reads two small files.
 std::unique_ptr<ProcessTable> ProcessFiles(std::string proc_dir = "/proc");
 
 }  // namespace taut::node

@@ -16,8 +16,8 @@ struct SystemdUnit {
   std::string instance;     // after '@': "blue-green"
   std::string_view suffix;  // ".service"
 };
-// Returns nullopt if it is not a service, scope or slice. A leading '_' is removed: systemd puts it before
-// names that could be files of the kernel ("_cpu.service").
+// Returns nullopt if the directory is not a service, scope or slice. A leading '_' is removed: systemd puts
+// it before names that could be files of the kernel ("_cpu.service").
 std::optional<SystemdUnit> ParseUnitName(std::string_view directory);
 // Decodes escapes such as "\x2d" to their bytes; other text is unchanged.
 std::string DecodeUnitEscapes(std::string_view text);

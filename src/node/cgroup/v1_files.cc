@@ -49,8 +49,8 @@ class V1Files final : public CgroupFiles {
   HotFile cpuacct_usage_{"cpuacct.usage"}, memory_usage_{"memory.usage_in_bytes"},
       memory_stat_{"memory.stat"};
   Fd oom_event_;
-  // By how much the owner's limit of memory and swap exceeds that of memory. It is kept while the agent has
-  // removed both.
+  // Excess of the owner's limit of memory and swap over the owner's limit of memory, in bytes. It is kept
+  // while the agent has removed both limits.
   std::optional<uint64_t> swap_allowance_;
   bool is_swap_lifted_ = false;
 };

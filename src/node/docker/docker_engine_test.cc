@@ -23,7 +23,7 @@ using ::testing::Pair;
 
 constexpr int kPatienceMs = 20'000;
 constexpr std::optional<double> kNone;
-// Ends by itself, in case the test does not remove it.
+// A command that ends by itself, in case the test does not remove the container.
 constexpr char kSleep[] = "exec /bin/busybox sleep 120";
 // Holds memory that the kernel cannot reclaim: files of a tmpfs, without swap.
 std::string Hold(int mib) {

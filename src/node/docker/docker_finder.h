@@ -19,7 +19,7 @@ namespace taut::node {
 struct DockerFinderOptions {
   EngineClientOptions engine;
   std::string host;  // value of {host}
-  // rules of other sources are skipped; FoundTask::rule is the index in this list
+  // Rules of other sources are skipped; FoundTask::rule is the index in this list
   std::vector<TaskRule> rules;
   CgroupOpener open_cgroup;  // unset: opens cgroups of this machine (node/cgroup/cgroup.h)
   std::string proc_dir = "/proc";
@@ -56,16 +56,17 @@ class DockerFinder final : public TaskFinder {
   static absl::StatusOr<std::unique_ptr<DockerFinder>> Create(DockerFinderOptions options);
 
   std::string_view name() const override { return "docker"; }
-  // One request for all containers.
+  // Lists all containers with one request to the Docker engine.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
   bool MayReturn(const FoundTask& task) override;
   Wakeup wakeup() const override { return events_->wakeup(); }
   std::vector<TaskEvent> TakeEvents() override { return events_->Take(); }
 
-  // See SetMemoryOfStopped. InvalidArgument if the identity is not a container's.
+  // Sets the memory limit of a stopped container (SetMemoryOfStopped). InvalidArgument if the identity is not
+  // that of a container.
   absl::Status SetStoppedMemory(const std::string& identity, double bytes);
-  // Why no events arrive; OK while they do.
+  // Returns OK while events arrive, else the reason for which none arrive.
   absl::Status events_status() const { return events_->status(); }
 
  private:

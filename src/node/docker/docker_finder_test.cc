@@ -67,7 +67,7 @@ TEST(ContainerNamer, SaysWhichTemplateIsWrong) {
   EXPECT_TRUE(absl::IsInvalidArgument(ContainerNamer::Create({Rule("*")}, "").status()));
 }
 
-// Stands for the kernel: a cgroup that the engine's updates change.
+// Simulates the kernel: a cgroup that the engine's updates change.
 struct FakeKernel {
   TaskLimits limits;
   TaskReading reading;

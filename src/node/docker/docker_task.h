@@ -32,9 +32,9 @@ class DockerTask final : public TaskGroup {
   absl::Status Read(ReadDepth depth, TaskReading& out) override { return cgroup_->Read(depth, out); }
   // Returns the engine's values where the kernel's agree up to rounding, else the kernel's.
   absl::StatusOr<TaskLimits> ReadLimits() override;
-  // Also returns Unavailable and DeadlineExceeded of the engine. limit_update.h defines the request for each
-  // kind. On cgroup v2 the kernel would kill to shrink memory below the usage, so this is refused here with
-  // ResourceExhausted.
+  // Also returns the errors Unavailable and DeadlineExceeded of the engine. limit_update.h defines the
+  // request for each kind. On cgroup v2 the kernel would kill to shrink memory below the usage, so this is
+  // refused here with ResourceExhausted.
   absl::Status SetLimit(LimitKind kind, std::optional<double> value) override;
 
   std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override;

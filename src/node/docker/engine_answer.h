@@ -51,7 +51,8 @@ struct EngineEvent {
   std::string id;      // the container's
 };
 
-// All return DataLoss with the reason if `json` is not such a response. Unknown fields are ignored.
+// The parsers return DataLoss with the reason if `json` is not a response of the expected form. Unknown
+// fields are ignored.
 absl::StatusOr<EngineVersion> ParseEngineVersion(std::string_view json);
 absl::StatusOr<std::vector<ContainerSummary>> ParseContainerList(std::string_view json);
 absl::StatusOr<ContainerDetails> ParseContainerDetails(std::string_view json);

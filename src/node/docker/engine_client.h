@@ -33,7 +33,7 @@ std::string WhyUnreachable(const std::string& socket_path);
 // supported one. FailedPrecondition below 1.24.
 absl::StatusOr<std::string> ChooseApiVersion(const EngineVersion& version);
 
-// Thread-safe: requests are sent one after the other, and a caller waits for those before. Keeps its
+// Thread-safe: requests are sent one after the other, and a caller waits for earlier requests. Keeps its
 // connection. Errors of all requests, with the engine's message:
 //   Unavailable         no engine at the socket, or it is shutting down
 //   DeadlineExceeded    no response in time

@@ -103,7 +103,7 @@ TEST(EngineClient, SaysWhereNobodyAnswers) {
   const absl::Status gone = left->ListRunning().status();
   EXPECT_TRUE(absl::IsUnavailable(gone)) << gone;
   EXPECT_THAT(std::string(Message(gone)), HasSubstr("cannot connect"));
-  // It finds the engine again, whose version may be another.
+  // The client finds the restarted engine, which may have another version.
   engine.Restart();
   EXPECT_TRUE(left->ListRunning().ok());
   EXPECT_EQ(engine.requests().at(engine.requests().size() - 2).path, "/version");

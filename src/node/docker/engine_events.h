@@ -33,12 +33,12 @@ class EngineEvents {
   EngineEvents(const EngineEvents&) = delete;
   EngineEvents& operator=(const EngineEvents&) = delete;
 
-  // Becomes ready when there are events. Also once, possibly without events, when the stream begins (earlier
-  // changes are in no event) and when a container is renamed: list all containers then.
+  // Becomes ready when there are events. It also becomes ready once, possibly without events, when the stream
+  // begins (earlier changes are in no event) and when a container is renamed: list all containers then.
   Wakeup wakeup() const;
   // Returns the events in order, with "docker:ID" as identity, and clears the readiness. Any thread.
   std::vector<TaskEvent> Take();
-  // OK while the stream is open, else why it is not, for people. Any thread.
+  // Returns OK while the stream is open, else an error with the reason, for people. Any thread.
   absl::Status status() const;
 
  private:
