@@ -14,40 +14,41 @@ namespace taut::server {
 
 // One order: the value that a decision sets for one target of one job.
 struct TargetOrder {
-  // ID of the decision; a greater one replaces the orders of smaller ones for the same job and target.
+  // ID of the decision. An order replaces orders with smaller IDs for the same job and target.
   uint64_t decision = 0;
   std::string job = {};
   Target target = Resource::kCpu;
   // Cores or bytes per task, or the number of tasks; absent: the owner's value is restored.
   std::optional<double> value = {};
   // Names of the tasks that get the value; absent: all tasks of the job. An order with the same decision and
-  // more names extends the first one.
+  // more names extends the earlier order.
   std::optional<std::vector<std::string>> tasks = {};
   // Stored outcome of an order that is sent again after a restart. A final outcome (IsFinal) means that the
-  // order was carried out or refused before; the actuator keeps to it and does not report the outcome again.
+  // order was carried out or refused before the restart. The actuator maintains this result and does not
+  // report the outcome again.
   Outcome known = Outcome::kPending;
   Workload workload = {};  // workload of the job; empty if no source has reported it
 };
 
-// Returns true if the outcome of an order does not change any more.
+// Returns true if an order with this outcome is finished: its outcome does not change any more.
 inline bool IsFinal(Outcome outcome) { return outcome != Outcome::kPending; }
 
 class Actuator {
  public:
   virtual ~Actuator() = default;
-  // Name for people, such as "dry_run" or "cgroup".
+  // Returns the actuator's name for people, such as "dry_run" or "cgroup".
   virtual std::string_view name() const = 0;
   // Returns true if this actuator now sets the order's target for the order's job. With several actuators,
   // the first that claims an order receives it (src/server/agents/actuator_set.h). Any thread may call.
   virtual bool Claims(const TargetOrder& order) const = 0;
-  // Starts to carry out the orders, in sequence. `now_s` is the time of the decisions, seconds since the
-  // epoch. Must not block for long: outcomes arrive later, by TakeOutcomes. One thread calls it.
+  // Starts to carry out the orders, in sequence, and returns soon; TakeOutcomes returns the outcomes later.
+  // `now_s` is the time of the decisions, seconds since the epoch. One thread calls Apply.
   virtual void Apply(std::span<const TargetOrder> orders, int64_t now_s) = 0;
-  // Returns the outcomes since the last call. The thread of Apply calls it.
+  // Returns the outcomes since the last call. Called by the thread that calls Apply.
   virtual std::vector<OutcomeUpdate> TakeOutcomes() = 0;
-  // Returns the state that a restart needs; "" if there is none. The caller stores it when it has changed.
+  // Returns the actuator's state for the next start; "" if it has none. The caller stores a changed state.
   virtual std::string SaveState() const { return ""; }
-  // Restores what SaveState returned, before any other call. Ignores a state that it cannot parse.
+  // Restores a state that SaveState returned. Called before all other functions. Ignores a malformed state.
   virtual void LoadState(std::string_view /*state*/) {}
 };
 

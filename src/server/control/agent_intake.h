@@ -13,7 +13,7 @@
 
 namespace taut::server {
 
-// Passes each call to the parts of the control plane. Thread-safe, as these parts are.
+// Implements TaskIntake with the ingest, the queue of acts and the fleet. Thread-safe.
 class AgentIntake final : public TaskIntake {
  public:
   // All arguments must outlive this object.

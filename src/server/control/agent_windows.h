@@ -1,4 +1,4 @@
-// Tasks, windows and OOM kills that agents report as such, not as series.
+// Accepts tasks, windows and OOM kills of agents, which report them as values and not as series.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ class AgentWindows {
  public:
   explicit AgentWindows(IngestState& state) : s_(state) {}
 
-  // These four do what the functions of the same name in TaskIntake do.
+  // The next four functions implement the functions of the same names in TaskIntake.
   std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now);
   absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now);
   absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills, std::optional<double> limit,
                        Timestamp now);
   void SeeTime(Timestamp t);
-  // Notes stored OOM kills, so that a repeated report of one is dropped. Called before any other thread
-  // starts.
+  // Remembers stored OOM kills, so that repeated reports of these kills are dropped. Called before any other
+  // thread starts.
   void RememberOoms(std::span<const OomRecord> ooms);
 
  private:

@@ -1,4 +1,5 @@
-// The time of the cell, by the machine's clock or by the samples, and the time up to which windows may close.
+// The time of the cell, from the machine's clock or from the samples, and the time up to which windows may
+// close.
 #pragma once
 
 #include <algorithm>
@@ -36,51 +37,54 @@ class CellClock {
   bool has_samples() const { return newest_sample_.us != INT64_MIN; }
   // Time of the newest sample of any source; INT64_MIN before the first.
   Timestamp newest_sample() const { return newest_sample_; }
-  // With time by samples, the newest sample's time, 0 before the first. Else the latest wall clock time
-  // passed in.
+  // Returns the time of the cell. With time by samples: the newest sample's time, 0 before the first sample.
+  // Else: the latest wall clock time that this object received.
   Timestamp now() const { return by_samples() ? std::max(newest_sample_, Timestamp{0}) : now_; }
 
-  // Returns the cell's time: the newest sample's, or `wall`. Advances now() to it.
+  // Advances now() to the cell's time and returns the cell's time: `wall`, or with time by samples the newest
+  // sample's time.
   Timestamp At(Timestamp wall);
-  // Advances now(), with the machine's clock; an earlier time has no effect.
+  // Advances now() to `wall`, with time by the machine's clock. A `wall` before now() has no effect.
   void Advance(Timestamp wall) { now_ = std::max(now_, wall); }
-  // Continues at `now`, which may be earlier or later than now(), after a correction of the clock.
+  // Sets now() to `now` after a correction of the clock. `now` may be earlier or later than now().
   void Shift(Timestamp now);
-  // Like Shift, after samples were accepted under a wrong time: forgets sample times later than `now`.
+  // Like Shift, and forgets sample times later than `now`, because these samples were accepted under a wrong
+  // time.
   void GoBack(Timestamp now);
 
-  // Notes the newest sample of any source and of series, received at `now`. A silence of series becomes a gap
-  // if it exceeds a window plus the grace period and one minute.
+  // Notes the times of the newest sample of any source and of the newest sample of series, received at `now`.
+  // Time without samples of series becomes a gap if it exceeds a window plus the grace period and one minute.
   void Hear(Timestamp newest, Timestamp newest_of_series, Timestamp now);
-  // Like Hear, at the current now(). The first sample also sets the first watermark.
+  // Like Hear, at the current now(). The first call with a sample also sets the first watermark.
   void Note(Timestamp newest, Timestamp newest_of_series);
-  // With time by samples: handles a request whose newest sample is `time`. `kept` is true if a sample in it
-  // was accepted; `stored` is the newest stored window. Returns the time to which the samples go back;
-  // nullopt if they continue.
+  // With time by samples: handles a request whose newest sample has this `time`. `kept` is true if a sample
+  // of the request was accepted; `stored` is the newest stored window. Returns the new time of the cell if it
+  // moved back, else nullopt.
   std::optional<Timestamp> Offer(Timestamp time, bool kept, std::optional<WindowId> stored);
 
-  // Returns the time up to which windows close now: by the samples, or by the clock after these have stopped.
-  // `is_past`: all samples until `now` were received, so windows close up to `now`.
+  // Returns the time up to which windows close now: at most the newest sample's time plus the time since its
+  // arrival. `is_past`: all samples until `now` were received, so windows close up to `now`.
   Timestamp Close(Timestamp now, bool is_past = false);
-  // Result of the last Close; INT64_MIN before the first sample.
+  // Returns the result of the last Close; INT64_MIN before the first sample.
   Timestamp last_watermark() const { return last_watermark_; }
-  // Returns the silences of series since the last call.
+  // Returns the gaps in the samples of series since the last call.
   std::vector<SilentSpan> TakeGaps() { return std::exchange(gaps_, {}); }
 
   // ---- after a restart ----
-  // Continues at `end`, the end of the last stored window.
+  // Sets the cell's time to `end`, the end of the last stored window.
   void Restore(Timestamp end) { newest_sample_ = now_ = end; }
-  // Notes the newest samples of windows that were open at the stop.
+  // Notes the newest samples of windows that were open when the daemon stopped.
   void RestoreSamples(Timestamp newest, Timestamp newest_of_series);
-  // Announces a stop: the next EndGap returns how long the daemon was down.
+  // Requests that the next EndGap returns the time during which the daemon was down.
   void ExpectGap() { gap_open_ = true; }
   struct Span {
     Timestamp begin, end;
   };
-  // Returns the time without samples before `now`, once after ExpectGap; nullopt if it is a minute or less.
-  // `senders_resend`: no window closes for the next 20 s, so that senders can resend what they queued.
+  // Returns the time without samples that ends at `now`, in the first call after ExpectGap; nullopt in other
+  // calls, or if this time is a minute or less. With `senders_resend`, no window closes for the next 20 s, so
+  // that senders can resend queued samples.
   std::optional<Span> EndGap(Timestamp now, bool senders_resend);
-  // Returns true while windows stay open for senders that resend, after EndGap.
+  // Returns true while windows stay open for senders that resend samples, after EndGap.
   bool catching_up(Timestamp now) const { return now < catch_up_until_; }
 
   // Returns the lags at now(). `closed`: last stored window.
@@ -94,7 +98,7 @@ class CellClock {
   Timestamp newest_sample_{INT64_MIN};
   Timestamp now_{0};
   Timestamp last_watermark_{INT64_MIN};
-  // Time of the newest sample of a series, and when it arrived.
+  // Time of the newest sample of a series, and time of the arrival of this sample.
   Timestamp newest_of_series_{INT64_MIN}, heard_{INT64_MIN};
   Timestamp catch_up_until_{INT64_MIN};
   bool gap_open_ = false;

@@ -51,15 +51,16 @@ struct ChaosKill {
   std::string job, pod;
   int64_t time_s = 0;
   double limit = 0;  // of the pod's cgroup
-  // False: its pod may have been deleted before a scrape, or killed again before its first one.
+  // False if the series do not show the kill: the pod was deleted before a scrape, or killed again before its
+  // first one.
   bool is_shown = true;
 };
 
 struct ChaosWorkload {
   std::string job, name_space;
   int number = 0;
-  double owner = 0;  // the limit in its template
-  double base = 0;   // that its pods use in calm times
+  double owner = 0;  // the limit in the workload's template
+  double base = 0;   // bytes that the pods use in calm times
   std::vector<Label> annotations;
   std::vector<ChaosPod> pods;
   int generation = 0;
@@ -94,7 +95,8 @@ class ChaosCluster {
     Roll(w, std::nullopt, 0);
     return w;
   }
-  // Replaces all pods by new ones, which start with `limit`, as a webhook sets it, or with their owner's.
+  // Replaces all pods by new ones. They start with `limit`, as if a webhook had set it; absent: with the
+  // owner's limit.
   void Roll(ChaosWorkload& w, std::optional<double> limit, int64_t now_s) {
     ++w.generation;
     w.pods.clear();
@@ -158,7 +160,7 @@ class ChaosCluster {
     pod.peak = std::max(pod.peak, std::min(pod.used, pod.limit));
     if (now_s - pod.starts_s > 600) pod.back_off_s = 10;
     if (pod.used <= pod.limit) return;
-    // The first scrape of a container shows its last end, and not how often it ended before.
+    // The first scrape of a container shows its last end, and not the number of its earlier ends.
     if (!pod.is_scraped) HideKillsOf(pod.name);
     kills_.push_back({w.job, pod.name, now_s, pod.limit});
     pod.runs = false;
@@ -203,7 +205,7 @@ class ChaosCluster {
     add("kube_pod_container_status_restarts_total", pod.restarts);
     add("kube_pod_container_status_waiting", !pod.runs && now_s - pod.ended_s >= 2 ? 1 : 0);
     if (pod.kills == 0) return;
-    // The kubelet shows an end as the present state for some seconds, then as the previous one.
+    // For some seconds the kubelet shows an end as the present state, then as the previous state.
     if (!pod.runs && now_s - pod.ended_s < 2) {
       add("kube_pod_container_status_terminated_reason", 1, {"reason", "OOMKilled"});
       if (pod.kills == 1) return;
@@ -218,14 +220,14 @@ class ChaosCluster {
   int next_ = 0;
 };
 
-// The process that a kill ends: afterwards its store accepts nothing, and its actuator accepts and reports
-// nothing.
+// The process that a kill ends. After the kill, its store accepts nothing, and its actuator neither accepts
+// orders nor reports outcomes.
 struct ChaosProcess {
   bool is_dead = false;
 };
 
-// Holds the latest order of each job and target, as the actuators of a cluster do, and carries it out pod by pod.
-// An order may fail, and is tried again later.
+// Stores the latest order of each job and target, as the actuators of a cluster do, and carries it out pod by
+// pod. An order may fail, and the actuator retries it later.
 class ChaosActuator final : public Actuator {
  public:
   ChaosActuator(ChaosProcess& process, ChaosCluster& cluster, ChaosRandom& random)
@@ -271,7 +273,7 @@ class ChaosActuator final : public Actuator {
     }
   }
 
-  // Carries out what is due.
+  // Carries out the orders that are due.
   void Second(int64_t now_s) {
     if (process_.is_dead) return;
     for (auto& [key, held] : held_) {
@@ -286,7 +288,7 @@ class ChaosActuator final : public Actuator {
     const auto it = held_.find({job, target});
     return it == held_.end() ? std::nullopt : it->second.value;
   }
-  // All pods have what is ordered for their job.
+  // Returns true if all pods of the workload have the ordered value.
   bool IsSettled(const ChaosWorkload& w) const {
     const double wanted = Held(w.job, Resource::kMemory).value_or(w.owner);
     return std::ranges::all_of(w.pods, [&](const ChaosPod& pod) { return pod.limit == wanted; });

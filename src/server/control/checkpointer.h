@@ -1,4 +1,4 @@
-// Saves checkpoints: state that a later start loads instead of processing all windows before it.
+// Saves checkpoints: state that a later start loads instead of processing older windows again.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +14,31 @@
 
 namespace taut::server {
 
-// Every call REQUIRES Committer::writer().
+// Every function REQUIRES Committer::writer().
 class Checkpointer {
  public:
-  // Saves each chunk of jobs once per `windows` windows. All arguments must outlive this object.
+  // Saves each chunk of jobs once per `windows` windows. The references must outlive this object.
   Checkpointer(int windows, Actuator& actuator, SharedFleet& fleet, Committer& committer)
       : windows_(windows), actuator_(actuator), fleet_(fleet), committer_(committer) {}
 
-  // Adds to the pass what no stored window or decision can restore: tasks on trial and the actuator's state.
-  // `fleet_too`: also the fleet's model, after the end of a day.
+  // Adds to the pass the state that stored windows and decisions cannot restore: tasks on trial and the
+  // actuator's state. `fleet_too`: also adds the fleet's model, after the end of a day.
   void SaveWithPass(WindowId through, bool fleet_too);
   // Adds the chunks of these jobs to the unsaved state; the next commit stores them.
   void SaveChunksOf(std::span<const JobId> jobs, WindowId through);
-  // Saves the chunks that are due, up to 16 MiB a commit. These commits follow the pass, so that they do not
-  // delay its orders, and memory stays small. `through`: a stored window. Returns the store's error; the next
-  // call continues there.
+  // Saves the chunks that are due, up to 16 MiB a commit. These commits follow the commit of the pass, so
+  // that they do not delay its orders, and memory stays small. `through`: a stored window. Returns the
+  // store's error; the next call continues with the chunk that failed.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
   // Like SaveDue, for all chunks.
   absl::Status SaveAll(WindowId through) {
     return SaveNext(through, fleet_.unlocked().checkpoint.num_chunks());
   }
-  // Restores the actuator's state from a checkpoint of this version or of an older one.
+  // Restores the actuator's state from a checkpoint that this version or an older one stored.
   void RestoreActuator(const Checkpoint& checkpoint);
   // Contents of the actuator's restored state; absent if none was stored.
   struct ActuatorSaved {
-    std::optional<uint64_t> decision;  // last decision that it includes; absent if an older version stored it
+    std::optional<uint64_t> decision;  // last decision in the state; absent if an older version stored it
     // Last window before the state was saved.
     WindowId through;
   };

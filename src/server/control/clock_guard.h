@@ -1,4 +1,4 @@
-// Chooses the time to believe although the machine's clock may jump. It compares the wall clock with the
+// Determines the present time although the machine's clock may jump. Compares the wall clock with the
 // monotonic ("steady") clock, the stored data and the times of samples.
 //
 // Does no I/O: every time is an argument. Not thread-safe.
@@ -19,20 +19,21 @@ namespace taut::server {
 class ClockGuard {
  public:
   struct Options {
-    // Greatest difference from the steady clock at which the wall clock is followed; NTP corrects by less.
+    // Greatest difference between the steady clock and the wall clock at which the wall clock is followed.
+    // NTP corrects a clock by less.
     int64_t max_step_s = 60;
-    // Greatest difference between samples and a clock that agree.
+    // Greatest difference between samples and a clock that counts as agreement, seconds.
     int64_t agree_s = 600;
-    // After a jump, senders must agree with the wall clock, and not with the steady one, for this time. Then
-    // the wall clock is followed.
+    // After a jump, the wall clock is followed once senders have agreed with it, and not with the steady
+    // clock, for this time.
     int64_t confirm_s = 30;
-    // Least number of votes (one a second at most) that count as an agreement.
+    // Least number of votes for an agreement. Senders vote at most once a second.
     int min_votes = 3;
     // After a stop, any later time is possible. If the wall clock is further ahead of all senders than this,
-    // the senders are believed: they do not queue samples for longer.
+    // the senders' time is used, because senders do not queue samples for longer.
     int64_t max_backlog_s = 86'400;
-    // A start further than this beyond the stored data waits for confirmation: either the machine was off, or
-    // its clock is wrong.
+    // A start further than this after the newest stored data waits for confirmation: either the machine was
+    // off, or its clock is wrong.
     int64_t soon_s = 3600;
     // One of three things confirms a start: samples from `min_senders` other machines that agree with the
     // clock, `wait_s` without a jump of the clock, or Confirm(). `wait_s` = 0: no start waits.
@@ -40,42 +41,46 @@ class ClockGuard {
     int64_t wait_s = 600;
   };
 
-  // `stored`: latest time known from before the start, absent if none; the present is not earlier.
+  // `stored`: latest time known from before the start, absent if none. The present time is not earlier than
+  // `stored`.
   ClockGuard(const Options& options, Timestamp wall, double steady_s, std::optional<Timestamp> stored);
   ClockGuard(Timestamp wall, double steady_s, std::optional<Timestamp> stored)
       : ClockGuard(Options(), wall, steady_s, stored) {}
 
-  // Returns the present time. `said`: newest sample of each request since the last call, also of refused
-  // ones. A `steady_s` below the previous one counts as the previous one.
+  // Returns the present time. `said`: time of the newest sample of each request since the last call,
+  // including refused requests. A `steady_s` below the previous one is replaced by the previous one.
   Timestamp Step(Timestamp wall, double steady_s, std::span<const SaidTime> said);
-  // Returns the time between two steps, extrapolated from the last step by the steady clock.
+  // Returns the present time between two steps: the time of the last step, advanced by the steady clock.
   Timestamp At(double steady_s) const;
 
-  // True if the last step moved the time by more than a second from the extrapolation of the step before.
+  // Returns true if the last step moved the time by more than a second from the extrapolation of the step
+  // before.
   bool shifted() const { return shifted_; }
 
   enum class State : uint8_t {
     kFollows,  // the wall clock's time is used
     kHolds,    // the wall clock jumped or is behind the stored data: the steady clock advances the time
     kSenders,  // like kHolds, from the time of the senders
-    kWaits,    // uses the wall clock after a start far beyond the stored data, until it is confirmed
+    kWaits,    // uses the wall clock, unconfirmed, after a start far beyond the stored data
   };
   State state() const { return state_; }
   bool waits() const { return state_ == State::kWaits; }
   // Accepts an operator's confirmation of the wall clock: the next step follows it. No effect unless waits().
   void Confirm() { asserted_ = waits(); }
-  // True if a wait ended by time or by an operator, without agreeing samples from other machines.
+  // Returns true if a wait ended by time or by an operator, without samples from other machines that agree.
   bool unproven() const { return unproven_; }
-  // True if the last step found the time of the wait wrong: samples accepted by it lie in the future.
+  // Returns true if the last step found that the time of the wait was wrong. Samples that were accepted
+  // during the wait then lie in the future.
   bool was_wrong() const { return was_wrong_; }
-  // True if all senders of the last minutes agree on a time more than `agree_s` later; their samples are
-  // dropped.
+  // Returns true if all senders of the last minutes agree on a time that is more than `agree_s` later.
+  // Samples of these senders are dropped.
   bool senders_disagree() const;
-  // Lead of the wall clock over the believed time, seconds.
+  // Returns the lead of the wall clock over the believed time, seconds.
   double wall_ahead_s() const { return wall_ahead_s_; }
-  // Number of jumps since the start.
+  // Returns the number of jumps since the start.
   uint64_t jumps() const { return jumps_; }
-  // Returns one sentence for a log or a person; "" while the wall clock is followed.
+  // Returns one sentence about the state of the clock, for a log or a person; "" while the wall clock is
+  // followed.
   std::string Sentence() const;
 
  private:
@@ -86,18 +91,20 @@ class ClockGuard {
   void TakeVotes(double steady_s, std::span<const SaidTime> said);
   // One step of a wait: continues it or ends it.
   void Wait(double wall_s, double steady_s, std::span<const SaidTime> said);
-  // Handles a jump of the followed wall clock: from `held_s` on, the steady clock advances the time.
+  // Handles a jump of the followed wall clock: the steady clock advances the time from `held_s` on.
   void Jump(double held_s, double steady_s);
-  // Follows a wall clock that differs from the held time, if senders agree with it or nothing is known.
+  // Follows a wall clock that differs from the held time, if senders agree with the wall clock or nothing is
+  // known.
   void MaybeFollow(double wall_s, double held_s, double steady_s);
-  // Adopts the senders' time, if they agree on another one that is possible.
+  // Adopts the senders' time if the senders agree on another possible time.
   void MaybeBelieveSenders(double wall_s, double steady_s);
-  // Returns the number of other machines whose samples agree with this time.
+  // Returns the number of other machines whose samples agree with the time `time_s`.
   size_t MachinesFor(double time_s, double steady_s) const;
   // Returns the wall clock's lead over the newest stored time, advanced by the steady clock since the start.
   double AheadOfStored(double wall_s, double steady_s) const;
   void Adopt(double time_s, double steady_s, State state);
-  // Returns the median time of the votes, if all agree and the oldest is at least confirm_s old.
+  // Returns the median time of the votes if all votes agree and the oldest is at least confirm_s old; else
+  // nullopt.
   std::optional<double> SendersTime(double steady_s) const;
   int VotesFor(double time_s, double steady_s) const;
 
@@ -108,14 +115,15 @@ class ClockGuard {
   std::optional<double> stored_offset_s_;
   State state_ = State::kFollows;
   bool shifted_ = false;
-  bool confirmed_ = false;  // true once something has agreed with the wall clock since the start
+  bool confirmed_ = false;  // true once samples have agreed with the wall clock since the start
   bool asserted_ = false, was_wrong_ = false, unproven_ = false;
   double wait_since_s_ = 0;
   // During a wait, by sender: offset of its newest sample, as Vote::offset_s.
   std::map<uint64_t, double> said_by_;
   double wall_ahead_s_ = 0;
   uint64_t jumps_ = 0;
-  // Votes of the last five minutes, at most one a second; each is the median of that step.
+  // Votes of the last five minutes, at most one a second. A vote is the median of the senders' times in a
+  // step.
   std::deque<Vote> votes_;
 };
 

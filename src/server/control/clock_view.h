@@ -9,15 +9,15 @@
 namespace taut::server {
 
 struct ClockView {
-  std::string sentence;           // why the machine's clock is not used; "" if it is
-  bool samples_disagree = false;  // senders agree on a time much later than the believed one
+  std::string sentence;           // reason why the machine's clock is not used; "" while it is used
+  bool samples_disagree = false;  // senders agree on a time much later than the believed time
   double wall_ahead_s = 0;        // lead of the machine's clock over the believed time, seconds
   uint64_t jumps = 0;             // number of jumps since the start
-  // True after a start far beyond the stored data: nothing is decided until the time is confirmed.
+  // True after a start far beyond the stored data: no decision is made until the time is confirmed.
   bool waits = false;
 };
 
-// Newest sample of a request, and its sender.
+// Time of the newest sample of a request, and the sender of the request.
 struct SaidTime {
   Timestamp newest;
   // Number of the sender's machine; 0 if unknown or this machine, which shares the daemon's clock.

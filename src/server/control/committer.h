@@ -20,13 +20,14 @@
 
 namespace taut::server {
 
-// The contents of one commit, after it was stored. The views are valid during the call.
+// Contents of one commit, passed to listeners after the commit was stored. The views are valid during the
+// call.
 struct TickEvents {
   std::span<const Decision> decisions;
   std::span<const OomRecord> ooms;
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
-  bool past = false;  // true if all of it was read from history (When::kPast)
+  bool past = false;  // true if all contents were read from history (When::kPast)
   std::span<const std::pair<JobId, brain::ReplicaStepBack>> step_backs = {};
   std::span<const std::pair<JobId, brain::ReplicaHoldChange>> holds = {};
   std::span<const JobPast> pasts = {};
@@ -34,10 +35,10 @@ struct TickEvents {
   std::span<const OutcomeUpdate> outcomes = {};
 };
 
-// Owns the state that is decided but not stored, and publishes it once the store has it.
+// Owns the decided state that is not stored, and publishes this state once the store has accepted it.
 class Committer {
  public:
-  // All must outlive this object.
+  // All references must outlive the committer.
   struct Parts {
     Store& store;
     Actuator& actuator;
@@ -48,32 +49,34 @@ class Committer {
   };
   explicit Committer(const Parts& parts) : parts_(parts) {}
 
-  // Lock for the right to decide. Every member below REQUIRES it, except OnTick; it is locked before any
-  // other mutex.
+  // Returns the lock for the right to decide. Every member below REQUIRES it, except OnTick. A thread locks
+  // it before any other mutex.
   std::mutex& writer() { return writer_; }
 
-  // State decided since the last commit. Callers add to it and then call Commit.
+  // Returns the state decided since the last commit. Callers add to this state and then call Commit.
   Unsaved& unsaved() { return unsaved_; }
   const Unsaved& unsaved() const { return unsaved_; }
-  // Stores the unsaved state, then passes orders to the actuator and calls the listeners. Returns the store's
-  // error: then no listener was called, and the next call retries.
+  // Stores the unsaved state, then passes its orders to the actuator and calls the listeners. If the store
+  // fails, returns the store's error without a call of a listener; the next call retries.
   absl::Status Commit();
-  // The first half of Commit: stores, and keeps the unsaved state.
+  // The first half of Commit: stores the unsaved state but does not clear it.
   absl::Status StoreUnsaved();
   // The second half of Commit: publishes the unsaved state and clears it. REQUIRES a successful StoreUnsaved.
   void TellStored();
-  // Stores the actuator's outcomes since the last call. Their times are cut to the cell's present time.
+  // Stores the actuator's outcomes since the last call. An outcome's time is reduced to the cell's present
+  // time.
   absl::Status StoreOutcomes();
   // Sends the orders of those stored decisions whose outcome is pending.
   void ApplyPending(std::span<const Decision> decisions);
-  // After a restart: sends the orders of these stored decisions, ascending, with their known outcomes. Skips
-  // decisions that were superseded or decided in a dry run.
+  // Sends the orders of these stored decisions, ascending, with their known outcomes. Called after a restart.
+  // Skips decisions that were superseded or decided in a dry run.
   void ApplyAgain(std::span<const Decision> decisions);
-  // ID of the last decision whose orders were passed to the actuator; 0 if none.
+  // Returns the ID of the last decision whose orders were passed to the actuator; 0 if none.
   uint64_t published() const { return published_; }
-  // Notes that the orders up to this decision were passed to the actuator, also by a previous start.
+  // Notes that the orders up to this decision were passed to the actuator, in this or a previous start.
   void NotePublished(uint64_t decision) { published_ = std::max(published_, decision); }
-  // Returns OK if the store accepts writes, also when there is nothing to store.
+  // Asks the store whether it accepts writes, without a write, and updates the status. Returns the store's
+  // error.
   absl::Status CheckStore();
   // Adds a listener. Listeners are called in the order of registration. Called before the first tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { listeners_.push_back(std::move(listener)); }

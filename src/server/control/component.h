@@ -1,6 +1,6 @@
-// A part of the daemon that runs beside its pass: agents, a cluster, quota, a webhook. The daemon starts,
-// ticks, reloads and stops its components in one order (ComponentList) and depends on no other property of
-// them.
+// A part of the daemon that runs beside the control loop, such as agents, a cluster, quota or a webhook. The
+// daemon starts, ticks, reloads and stops its components in one order (ComponentList). It depends on no other
+// property of a component.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,8 @@
 
 namespace taut::server {
 
-// The daemon as components use it. It outlives them and does not change after `control` is set.
+// The daemon as its components use it. The context outlives the components and does not change after
+// `control` is set.
 struct DaemonContext {
   ControlPlane* control = nullptr;  // null until the first Start
   DaemonLog* log = nullptr;
@@ -36,7 +37,7 @@ struct DaemonContext {
   std::string store_path = {};  // "memory" if there is no file
   std::string state_dir = {};   // folder for files outside the store; the store's folder if it has one
   ClockSource clock = ClockSource::kWall;
-  // Returns the believed time (ClockGuard). This and all functions below are thread-safe.
+  // Returns the believed time (ClockGuard). `now` and all functions below are thread-safe.
   std::function<Timestamp()> now = {};
   // Returns the cell's time: the samples' time with `clock: samples`, else now().
   std::function<Timestamp()> cell_now = {};
@@ -57,8 +58,8 @@ struct LoopTurn {
   bool new_window = false, new_hour = false;  // changes since the previous iteration
 };
 
-// A reload of the configuration. Each component copies the values it adopts from `next` to `running`. A key
-// that still differs afterwards needs a restart.
+// A reload of the configuration. Each component copies the values that it adopts from `next` to `running`. A
+// key that differs after the reload needs a restart.
 struct Reloading {
   const DaemonConfig& next;
   DaemonConfig& running;
@@ -66,31 +67,34 @@ struct Reloading {
   std::vector<std::string> taken = {};   // names of the reloaded parts, for the log
   std::set<std::string_view> kept = {};  // keys for which Keep has logged the reason
 
-  // Copies the reloadable keys of these sections (ReloadableOf) to `running`.
+  // Copies the reloadable keys of these sections (ReloadableOf) from `next` to `running`, for the part of
+  // this name.
   void Take(std::string_view part, std::initializer_list<std::string_view> sections);
-  // Logs why a part keeps its old settings.
+  // Logs the reason why a part keeps its old settings in these sections.
   void Keep(std::string_view part, std::initializer_list<std::string_view> sections,
             const absl::Status& status);
   // Logs the reloaded parts, and each key that needs a restart.
   void Finish() const;
 };
 
-// The loop's thread makes all calls except Collect and Warn, which any thread may call between Start and
-// Stop.
+// The loop's thread makes all calls except Collect and Warn. Any thread may call Collect and Warn between
+// Start and Stop.
 class Component {
  public:
   virtual ~Component() = default;
-  // Returns the name in errors and in other components' after(), such as "quota".
+  // Returns the component's name, such as "quota". Errors and other components' after() use this name.
   virtual std::string_view name() const = 0;
-  // Returns the names of components that must start first; a name that the daemon lacks is ignored.
+  // Returns the names of components that must start first. Names that the daemon lacks are ignored.
   virtual std::span<const std::string_view> after() const { return {}; }
-  // Creates the component's actuator, before the control plane exists; null if it has none. Called once.
+  // Creates the component's actuator before the control plane exists; returns null if the component has none.
+  // Called once.
   virtual absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() { return nullptr; }
-  // Starts the component. The store is restored and no tick has run. An error ends the start of the daemon.
+  // Starts the component, after the store was restored and before the first tick. An error ends the start of
+  // the daemon.
   virtual absl::Status Start() { return absl::OkStatus(); }
-  // Called before each pass, also of history.
+  // Called before each pass, including passes of history.
   virtual void BeforePass() {}
-  // Called after each pass, also of history. `stored`: the store accepted the pass.
+  // Called after each pass, including passes of history. `stored`: true if the store accepted the pass.
   virtual void AfterPass(bool /*stored*/) {}
   // Called once per iteration of the loop.
   virtual void Tick(const LoopTurn& /*turn*/) {}
@@ -100,7 +104,8 @@ class Component {
   virtual void Collect(MetricsText& /*out*/) const {}
   // Adds sentences for people about present problems.
   virtual void Warn(std::vector<std::string>& /*warnings*/) const {}
-  // Ends threads and connections, also without a Start before. One last pass follows.
+  // Ends the component's threads and connections. May be called without a Start before. One last pass
+  // follows.
   virtual void Stop() {}
   // Stores the component's state after the last pass.
   virtual void Save() {}
@@ -117,10 +122,10 @@ class ComponentList {
     return added;
   }
   std::span<const std::unique_ptr<Component>> all() const { return components_; }
-  // Starts the components in the order of addition, each after the components named by its after(). Returns
-  // the first error and starts no more components then; Internal if components wait for each other.
+  // Starts the components in the order of addition, each after the components that its after() names. Returns
+  // the first error and then starts no further component; Internal if components wait for each other.
   absl::Status Start();
-  // The following functions call all components; Collect and Warnings only the started ones.
+  // Each of the following functions calls all components. Collect and Warnings call only started components.
   void BeforePass();
   void AfterPass(bool stored);
   void Tick(const LoopTurn& turn);

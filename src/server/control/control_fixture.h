@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// Passes everything on to a store that outlives it; tests derive stores that change Commit.
+// Forwards all calls to another store, which must outlive it. Tests derive stores that change Commit.
 class ForwardingStore : public Store {
  public:
   explicit ForwardingStore(Store& store) : store_(store) {}
@@ -35,13 +35,13 @@ class ForwardingStore : public Store {
   Store& store_;
 };
 
-// Fails on request, like a full disk.
+// Store that returns errors on request, like a full disk.
 class FailingStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   bool fail = false;
-  bool fail_checkpoints = false;  // fails commits of checkpoints that follow the pass
-  // Called at the start of each commit, as another thread would act meanwhile.
+  bool fail_checkpoints = false;  // fails commits of checkpoints that follow the commit of the pass
+  // Called at the start of each commit. Tests use it to act as another thread during the commit.
   std::function<void()> on_commit;
 
   absl::Status Commit(const PassRecord& pass) override {
@@ -56,7 +56,7 @@ class ControlCell {
  public:
   static constexpr int64_t kStart = 1'700'006'400;  // a midnight
 
-  // `store_path`: path beside which samples of open windows are kept; "" keeps none.
+  // `store_path`: path beside which samples of open windows are stored; "" stores none.
   explicit ControlCell(uint32_t series = 80, std::string store_path = "", ControlOptions options = {})
       : scrape_(series), store_path_(std::move(store_path)), options_(std::move(options)), failing_(store_) {
     Start();
@@ -95,7 +95,7 @@ class ControlCell {
   FailingStore& failing() { return failing_; }
   std::vector<Decision>& told() { return told_; }
   const absl::Status& restored() const { return restored_; }
-  // Settings of the next start. `actuator` null: a dry run.
+  // Settings of the next start. `actuator`: null for a dry run.
   Actuator* actuator = nullptr;
   JobSettingsSource* owners = nullptr;
   Mode mode = Mode::kAuto;

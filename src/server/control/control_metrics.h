@@ -14,16 +14,17 @@ struct NamedCount {
   std::string_view name;
   uint64_t count;
 };
-// Returns the samples by their outcome.
+// Returns the numbers of received samples by outcome.
 std::vector<NamedCount> SamplesByOutcome(const IngestCounts& counts);
 
 class ControlMetrics final : public Component {
  public:
-  // `context` outlives it.
+  // `context` must outlive this object.
   ControlMetrics(size_t max_jobs, const DaemonContext& context) : max_jobs_(max_jobs), context_(context) {}
 
   std::string_view name() const override { return "control"; }
-  // Logs whether samples are kept on disk, and a first sample far beyond the stored data.
+  // Logs whether samples of open windows are stored on disk, and logs a first sample far beyond the stored
+  // data.
   void AfterPass(bool stored) override;
   // Logs the first refusal of a job and the first collision of names.
   void Tick(const LoopTurn& turn) override;

@@ -38,31 +38,32 @@ struct ControlOptions {
   LiveIngest::Options ingest;
   JobRegistry::Options jobs;
   brain::LiveSettings live;
-  // Each chunk of jobs is checkpointed once per this many windows; a restart processes at most these again.
+  // Each chunk of jobs is saved to a checkpoint once per this many windows. A restart processes at most this
+  // many windows again.
   int checkpoint_windows = 6;
-  // Number of threads that step and load jobs; 0: one per core. Does not change results.
+  // Number of threads that step and load jobs; 0: one per core. The number does not change results.
   int threads = 0;
 };
 
 class ControlPlane {
  public:
-  // All must outlive the control plane. `steady_ms` returns a monotonic time in milliseconds, which is only
-  // used to time steps.
+  // All must outlive the control plane. `steady_ms` returns a monotonic time in milliseconds; it only
+  // measures the durations of steps.
   struct Parts {
     Store* store = nullptr;
     History* history = nullptr;
     Actuator* actuator = nullptr;
     std::function<double()> steady_ms;
-    SampleLog* samples = nullptr;             // null: samples of open windows do not outlive the daemon
-    ExternalRecommender* external = nullptr;  // null: there is none
-    // Null if there is none. Nothing is decided in modes auto and canary before this source has answered for
-    // the job.
+    SampleLog* samples = nullptr;             // null: samples of open windows are lost when the daemon stops
+    ExternalRecommender* external = nullptr;  // null if none is configured
+    // Source of the owners' settings; null if there is none. In modes auto and canary, no decision is made
+    // for a job before this source has answered.
     JobSettingsSource* owners = nullptr;
   };
   ControlPlane(const ControlOptions& options, MappingRules mapping, const Parts& parts);
 
-  // Restores jobs, settings, checkpoints, the windows since, and the samples of open windows. Called before
-  // anything else. status().lost() lists what damage destroyed.
+  // Restores jobs, settings, checkpoints, later windows, and the samples of open windows. Called before all
+  // other functions. status().lost() describes data that damage destroyed.
   absl::Status Restore();
 
   // ---- its parts ----
@@ -75,22 +76,22 @@ class ControlPlane {
   History& history() const { return *parts_.history; }
 
   // ---- the loop ----
-  // One whole iteration: closes the windows that are due, acts on OOM kills, decides, stores and applies.
-  // Returns the store's error; the next call retries.
+  // Runs one iteration of the loop: closes the windows that are due, acts on OOM kills, decides, stores and
+  // applies. Returns the store's error; the next call retries.
   //
-  // kPast is for backfilled history: everything up to `now`, which may lie in the past, was passed to
-  // SampleIntake::Take. Windows and OOM kills up to `now` are stored and learnt from, but no limit changes
-  // and no job is moved. An OOM kill after `now` is handled as with kNow.
+  // kPast is for backfilled history: the caller has passed all samples up to `now`, which may lie in the
+  // past, to SampleIntake::Take. Windows and OOM kills up to `now` are stored and learnt from, but no limit
+  // changes and no job is moved. An OOM kill after `now` is handled as with kNow.
   absl::Status Tick(Timestamp now, brain::When when = brain::When::kNow);
-  // Writes all checkpoints, so that the next start is quick. O(jobs).
+  // Writes all checkpoints, so that the next start has no windows to process again. O(jobs).
   absl::Status CheckpointAll();
   // Adds a listener. Listeners are called in the order of registration. Called before the first Tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { committer_.OnTick(std::move(listener)); }
 
   // ---- settings (settings.cc) ----
-  // Changes settings of one job, all or none, in one commit; an empty value removes one. They take effect
-  // once stored. NotFound: no such job. InvalidArgument lists every error. Unavailable: the store failed and
-  // nothing changed.
+  // Changes settings of one job, all or none, in one commit. An empty value removes a setting. The changes
+  // take effect once they are stored. NotFound: there is no such job. InvalidArgument lists every error.
+  // Unavailable: the store failed and nothing changed.
   absl::StatusOr<std::vector<SettingChange>> SetMany(JobId id, std::span<const brain::KeyValue> settings,
                                                      std::string_view who);
   // Replaces the rules and settings of all jobs, after a change of the configuration.
@@ -101,42 +102,42 @@ class ControlPlane {
   std::shared_ptr<const FleetView> view() const { return status_.view(); }
   // Returns the number of the job with this name; nullopt if it is unknown. O(1).
   std::optional<JobId> Find(std::string_view job) const { return fleet_.Read()->Find(job); }
-  // Sets the number of each task; absent if no series or window of the task arrived lately. Takes the locks
-  // once per few hundred tasks.
+  // Sets the number of each task. The number is absent if no series or window of the task arrived lately.
+  // Takes the locks once per few hundred tasks.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
   // Calls `look` on a live job under the fleet's lock; `look` must be short. Returns false, without a call,
-  // if there is no such job.
+  // if the fleet does not have the job.
   bool Look(JobId id, const std::function<void(const brain::LiveJob&)>& look) const;
-  // Returns the reason of the job's recommendation; empty if there is no such job.
+  // Returns the reason of the job's recommendation; an empty reason if there is no such job.
   Reason Explain(JobId id, Resource r) const { return fleet_.Read()->risk.Explain(id, r); }
-  // Calls `use` on the whole fleet under its lock: its settings and models. `use` must be short.
+  // Calls `use` on the fleet, its settings and its models under the fleet's lock. `use` must be short.
   void WithFleet(const std::function<void(const brain::LiveFleet&)>& use) const { use(*fleet_.Read()); }
   std::string_view actuator_name() const { return parts_.actuator->name(); }
 
  private:
-  // Discards restored timestamps in the future. Takes effect once, when the time is known again.
+  // Discards restored timestamps in the future. Only the first call after the time is known has an effect.
   void DistrustFuture(Timestamp now);
-  // Adds the acts that agents reported to the unsaved state; the next commit stores them.
+  // Adds acts of agents' memory guards to the unsaved state; the next commit stores them.
   void TakeTierActs(Timestamp now);
-  // Acts on all OOM kills seen so far, historical ones first.
+  // Acts on all OOM kills that have arrived. Acts on kills before the present first, with kPast.
   absl::Status ActOnAllOoms(Timestamp now, brain::When when);
-  // Requests the owners' settings for those jobs of the window that wait for them. Called once the window has
-  // set the owner's amounts.
+  // Requests the owners' settings of those jobs in the window that wait for them. Called once the fleet has
+  // the owners' amounts of this window.
   void AskOwners(const ClosedWindow& closed);
-  // Acts on the first `count` OOM kills seen.
+  // Acts on the first `count` OOM kills in sightings_.
   absl::Status ActOnOoms(size_t count, brain::When when);
   absl::Status ActOnGrowth();
-  // Learns the settings and limits of killed jobs. Called before the same kills are acted on.
+  // Learns the settings and limits of the jobs of the first `count` OOM kills. Called before ActOnOoms.
   void LearnOfKilled(size_t count, brain::When when);
-  // Takes the answers of an external recommender since the last call.
+  // Applies the answers that an external recommender returned since the last call. Returns the store's error.
   absl::Status ActOnExternal();
-  // Passes on which jobs keep the usage of starts apart, if that has changed.
+  // Passes the jobs whose start-up usage is kept apart to the ingest, if these jobs have changed.
   void PassOnStartups();
   absl::Status PassWaiting();
   absl::Status Pass(ClosedWindow closed, brain::When when);
-  // Returns the number of closed windows that are not stored.
+  // Returns the number of closed windows that are not stored yet.
   int NotStored() const;
-  // Retrains some jobs whose recommender was changed from their stored history.
+  // Retrains a few jobs whose recommender has changed, from their stored history.
   absl::Status RetrainSome();
   void Maintain(WindowId window);
 
@@ -152,7 +153,7 @@ class ControlPlane {
   absl::Status ShowRestored(const Restored& restored);
 
   const Parts parts_;
-  std::vector<std::string> lost_;  // what the restore lost, until it ends
+  std::vector<std::string> lost_;  // sentences about lost data; empty after the restore
 
   SharedStatus status_;
   LiveIngest ingest_;
@@ -166,16 +167,16 @@ class ControlPlane {
   TierActQueue tier_acts_;
   AgentIntake agents_;
 
-  // Used by the thread of the passes.
+  // State of the thread that runs the passes.
   struct Waiting {
     ClosedWindow closed;
     brain::When when = brain::When::kNow;
   };
   std::vector<Waiting> waiting_;
   std::vector<OomSighting> sightings_;  // not yet acted on
-  bool distrusted_future_ = false;      // since the start
-  uint64_t startups_version_ = 0;       // of FleetState::startups, passed on
-  uint32_t history_cursor_ = 0;         // of LiveHistory::Wanted
+  bool distrusted_future_ = false;      // true once DistrustFuture has taken effect
+  uint64_t startups_version_ = 0;       // version of FleetState::startups that the ingest has
+  uint32_t history_cursor_ = 0;         // position of LiveHistory::Wanted
 };
 
 }  // namespace taut::server

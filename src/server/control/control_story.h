@@ -1,5 +1,5 @@
-// Events of a control plane, decoded from bytes: samples, agents' windows, OOM kills, settings, ticks, jumps
-// of the clock, store errors, restarts. Used by a fuzzer and by a test of a few stories.
+// Runs events on a control plane, decoded from bytes: samples, agents' windows, OOM kills, settings, ticks,
+// jumps of the clock, store errors, restarts. Used by a fuzzer and by a test of a few stories.
 #pragma once
 
 #include <cmath>
@@ -91,7 +91,7 @@ class ControlStory {
         Require(cell_.restored().ok(), __LINE__);
         return;
       case 13:
-        // A call in the middle of a tick.
+        // Reads of another thread during a commit.
         cell_.failing().on_commit = [this] {
           ++visitors_;
           (void)cell_.control().agents().TakeOom({"late/" + std::to_string(visitors_), "t", {}}, Now(), 1,
@@ -144,7 +144,7 @@ class ControlStory {
   }
   void JumpOfClock() {
     const uint8_t byte = Next();
-    // A step of a year would make the store forget the history.
+    // Steps are at most 31 hours: a step of a year would make the store forget the history.
     now_s_ += (byte % 2 == 0 ? 1 : -1) * 3600 * int64_t{byte % 32};
     now_s_ = std::max(now_s_, ControlCell::kStart);
   }
@@ -189,7 +189,7 @@ class ControlStory {
     DecisionQuery all;
     all.limit = 1'000'000;
     const auto decisions = *cell_.store().Decisions(all, History::Reasons::kLeaveOut);
-    // Without gaps; the oldest may be forgotten.
+    // IDs are without gaps; the store may have forgotten the oldest decisions.
     for (size_t i = 0; i < decisions.size(); ++i) Require(decisions[i].id == decisions[0].id - i, __LINE__);
     for (const Decision& d : decisions) {
       for (const std::optional<double>& limit : {d.before, d.after})

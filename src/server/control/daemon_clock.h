@@ -1,4 +1,4 @@
-// The daemon's time, and its log lines about the clock: joins ClockGuard with this machine's clocks, the
+// The daemon's time, and its log lines about the clock. Connects ClockGuard with this machine's clocks, the
 // control plane and the log.
 #pragma once
 
@@ -26,25 +26,25 @@ class DaemonClock {
   DaemonClock(ClockSource source, Clocks clocks, DaemonLog& log)
       : source_(source), clocks_(std::move(clocks)), log_(log) {}
 
-  // Starts to compare the wall clock with the stored data; called once, after the restore. `wait_s`:
-  // ClockGuard's option, ignored with time by samples. `control` outlives this object.
+  // Starts to compare the wall clock with the stored data. Called once, after the restore. `wait_s`: as
+  // ClockGuard::Options::wait_s, ignored with time by samples. `control` must outlive this object.
   void Begin(ControlPlane& control, int wait_s);
   bool begun() const { return control_ != nullptr; }
-  // Returns the believed time; the wall clock's before Begin.
+  // Returns the believed time; before Begin, the wall clock's time.
   Timestamp Now() const;
-  // Returns the cell's time: the samples' with `clock: samples`, else Now(). After Begin.
+  // Returns the cell's time: the samples' time with `clock: samples`, else Now(). REQUIRES: Begin was called.
   Timestamp CellNow() const;
   // Returns one sentence why the time is not known; "" if it is known.
   std::string Doubt() const;
-  // Accepts an operator's confirmation of the wall clock. Returns false if no start waits for it.
+  // Accepts an operator's confirmation of the wall clock. Returns false if no start waits for a confirmation.
   bool Confirm();
-  // Compares the wall clock with the other sources, informs the control plane, logs what is wrong, and
-  // returns the time.
+  // Compares the wall clock with the other sources of time, passes the time to the control plane, logs faults
+  // of the clock, and returns the believed time.
   Timestamp Step();
   // Waits until the clock of a start far beyond the stored data is confirmed or found wrong, or until
-  // `stopping`. Makes a copy of the store at `store_path` first, and keeps it if no samples of other machines
-  // have confirmed or refuted the clock. Meanwhile nothing is closed, decided or ended; samples and agents
-  // are accepted.
+  // `stopping` returns true. First copies the store at `store_path`; the copy stays if no samples of other
+  // machines have confirmed or refuted the clock. During the wait, samples and agents are accepted, but no
+  // window closes and no decision is made.
   void Await(const std::string& store_path, const std::function<bool()>& stopping,
              const std::function<void()>& pause);
 
@@ -55,8 +55,8 @@ class DaemonClock {
   const Clocks clocks_;
   DaemonLog& log_;
   ControlPlane* control_ = nullptr;
-  mutable std::mutex mutex_;         // over guard_
-  std::optional<ClockGuard> guard_;  // set by Begin, when the stored data are known
+  mutable std::mutex mutex_;         // guards guard_
+  std::optional<ClockGuard> guard_;  // set by Begin, which needs the stored data
   std::string said_;
 };
 

@@ -1,4 +1,5 @@
-// A page of decisions filtered by a property that the store does not index, such as a part of a job's name.
+// Returns a page of decisions filtered by a property that the store does not index, such as a part of a job's
+// name.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ struct DecisionFilter {
 };
 struct DecisionsFound {
   std::vector<Decision> decisions;
-  std::optional<uint64_t> next_before;  // continue before this decision; nullopt if there are no older ones
+  std::optional<uint64_t>
+      next_before;  // next page: decisions before this ID; nullopt if there are no older ones
 };
 // Reads at most 20,000 decisions per call with a job filter. A page may therefore be short or empty although
 // `next_before` is set. Returns the store's error.

@@ -20,20 +20,21 @@ constexpr std::string_view Name(ExternalRefusal kind) {
   return kExternalRefusalNames[static_cast<size_t>(kind)];
 }
 
-// The first rejected answer of its kind for its job.
+// The first rejected answer with this reason for this job.
 struct RefusedAnswer {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
   std::string job;   // printable
-  std::string text;  // the answer, and what is allowed
+  std::string text;  // the answer and the allowed values
 };
 
 struct ExternalHealth {
   bool configured = false;
-  bool ok = false;            // the last request was answered in time
-  std::string error = {};     // last error; "" if ok, or before the first request
+  bool ok = false;            // true if the last request was answered in time
+  std::string error = {};     // last error; "" if `ok`, or before the first request
   int64_t last_answer_s = 0;  // 0: never
-  uint64_t requests = 0, failed_requests = 0, late_requests = 0;  // late: over the deadline
-  uint64_t skipped_batches = 0;  // windows skipped because the batch before was still unanswered
+  uint64_t requests = 0, failed_requests = 0,
+           late_requests = 0;    // late_requests: answered after the deadline
+  uint64_t skipped_batches = 0;  // windows skipped because the previous batch was unanswered
   uint64_t answers = 0, invalid_answers = 0;
   std::array<uint64_t, kExternalRefusalNames.size()>
       invalid_by_kind{};     // of invalid_answers, by ExternalRefusal
@@ -51,7 +52,7 @@ class ExternalRecommender {
   virtual std::vector<ExternalAnswer> Take() = 0;
   // Returns the state of the connection.
   virtual ExternalHealth health() const = 0;
-  // Returns the answers rejected since the last call, the first of each kind and job. Any thread may call.
+  // Returns the answers rejected since the last call: the first for each reason and job. Any thread may call.
   virtual std::vector<RefusedAnswer> TakeRefused() { return {}; }
 };
 
@@ -62,7 +63,7 @@ class NoExternalRecommender final : public ExternalRecommender {
   ExternalHealth health() const override { return {}; }
 };
 
-// For tests: records the questions and returns preset answers.
+// For tests: stores the batches and returns preset answers.
 class InMemoryExternalRecommender final : public ExternalRecommender {
  public:
   void Ask(ExternalBatch batch) override { asked.push_back(std::move(batch)); }

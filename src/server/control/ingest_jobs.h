@@ -1,4 +1,4 @@
-// Jobs that samples and agents name, and the facts that they report about them.
+// Jobs that samples and agents name, and facts about these jobs.
 #pragma once
 
 #include <map>
@@ -19,29 +19,30 @@ class IngestJobs {
  public:
   // Sources of facts about a job.
   struct Sources {
-    OomSource oom_source = OomSource::kNone;  // source of its OOM kills
-    bool knows_starts = false;  // series report when its tasks started; false also if no job uses them
-    std::string collision;      // SeriesMapper::Collision
+    OomSource oom_source = OomSource::kNone;  // source of the job's OOM kills
+    bool knows_starts =
+        false;              // series report when the job's tasks started; false if no job uses start times
+    std::string collision;  // SeriesMapper::Collision
   };
   struct Relabelled {
     std::vector<SeriesJobs::Facts> jobs;                 // jobs whose later series carried new labels
-    std::map<std::string, std::vector<Label>> settings;  // by job: SetSettingLabels
+    std::map<std::string, std::vector<Label>> settings;  // setting labels by job (SetSettingLabels)
     Timestamp now;                                       // by the cell's clock
   };
   explicit IngestJobs(IngestState& state) : s_(state) {}
 
   // Sets the setting labels of a job (annotations, kSettingLabel), ascending, from the next tick on. They
-  // replace its previous ones. A job still unknown at that tick is skipped.
+  // replace the job's previous setting labels. A job that is unknown at that tick is skipped.
   void SetSettingLabels(const std::string& job, std::vector<Label> labels);
-  // Returns nullopt while the job has no series or task.
+  // Returns the sources of facts about a job; nullopt while the job has no series or task.
   std::optional<Sources> SourcesOf(JobId id) const;
-  // Completes the numbers of tasks whose job is known. Removes the number if no series or window of the task
-  // arrived lately.
+  // Sets the number of each task whose job is known; removes the number if no series or window of the task
+  // arrived lately. A task of an unknown job stays unchanged.
   void FindNumbers(std::span<PlacedTask* const> tasks) const;
   // Returns the jobs first seen, or seen again, since the last call.
   std::vector<JobRecord> TakeNew(Timestamp now, brain::When when);
-  // Returns the jobs with new labels, and the setting labels, since the last call. Setting labels wait in
-  // kPast.
+  // Returns the jobs with new labels, and the setting labels, since the last call. With kPast, setting labels
+  // are left for a later call.
   Relabelled TakeRelabelled(Timestamp now, brain::When when);
   // Calls `use` on the mapper of names and numbers, under the ingest's lock.
   void WithMapper(absl::FunctionRef<void(SeriesMapper&)> use);

@@ -18,26 +18,27 @@ class IngestLog {
  public:
   explicit IngestLog(IngestState& state) : s_(state) {}
 
-  // Writes the samples since the last call, and drops those whose windows are stored. `all_stored`: no closed
-  // window waits for the store. status() has the result.
+  // Writes the samples since the last call to the log, and drops samples of stored windows. `all_stored`: no
+  // closed window waits for the store. status() returns the result.
   void Keep(bool all_stored);
-  // Not OK: a kill at this moment would lose samples of open windows.
+  // Returns the result of the last write. Not OK: a kill of the process would now lose samples of open
+  // windows.
   absl::Status status() const;
-  // Bytes of acknowledged samples that a kill at this moment would lose.
+  // Returns the number of acknowledged bytes that a kill of the process would now lose.
   uint64_t unwritten_bytes() const { return s_.samples == nullptr ? 0 : s_.samples->unwritten_bytes(); }
-  // Samples of open windows that Replay restored.
+  // Returns the number of samples of open windows that Replay restored.
   uint64_t replayed_samples() const { return s_.replayed_samples; }
 
-  // ---- restore: no other thread is there yet ----
+  // ---- restore, before any other thread starts ----
   // Starts the ingest after the last stored window; `fill` registers the known jobs.
   void Restore(std::optional<WindowId> last_window, absl::FunctionRef<void(SeriesMapper&)> fill);
-  // Replays the log. Calls `on_damage` with a sentence for each part that is lost. Returns an error of
-  // reading the log or the history.
+  // Replays the log. Calls `on_damage` with a sentence for each lost part. Returns an error if the log or the
+  // history cannot be read.
   absl::Status Replay(std::optional<WindowId> last_window, History& history,
                       absl::FunctionRef<void(std::string_view)> on_damage);
 
  private:
-  // Separates kills already stored from new ones, which TakeOoms then returns. REQUIRES the state's mutex.
+  // Drops kills that are already stored; TakeOoms returns the others. REQUIRES the state's mutex.
   absl::Status KeepNewOoms(std::vector<OomSighting> sightings, History& history);
 
   IngestState& s_;

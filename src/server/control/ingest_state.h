@@ -26,34 +26,36 @@ namespace taut::server {
 struct IngestOptions {
   Ingest::Options ingest;
   ClockSource clock = ClockSource::kWall;
-  // Greatest number of closed windows that wait for the store; above it, samples are refused.
+  // Greatest number of closed windows that wait for the store. Above this number, samples are refused.
   int max_waiting_windows = 24;
-  // Greatest number of windows that the samples may be ahead of the last tick, with time by samples.
+  // With time by samples: greatest number of windows between the last tick and the samples.
   int max_open_windows = 100;
 };
 
-// A write holds the lock for the length of its body; closing windows holds it as well.
+// State of the ingest, with its mutex. A write holds the mutex while its body is processed; closing windows
+// holds it as well.
 struct IngestState {
-  // `its_samples`: null if samples of open windows are not kept over a restart. It and `its_board` must
-  // outlive this.
+  // `its_samples`: null if samples of open windows are lost when the daemon stops. `its_samples` and
+  // `its_board` must outlive this object.
   IngestState(const IngestOptions& its_options, MappingRules its_mapping, SampleLog* its_samples,
               const SharedStatus& its_board);
 
-  // All REQUIRE mutex.
-  // Returns Unavailable, and counts the refusal, if the ingest accepts nothing at the moment.
+  // All functions REQUIRE mutex.
+  // Returns OK if the ingest accepts samples now; else Unavailable, and counts the refusal.
   absl::Status CheckRoom();
-  // Like CheckRoom, without counting.
+  // Like CheckRoom, without counting refusals.
   absl::Status RoomNow() const;
-  // Notes the newest sample of a request; `kept` is true if any sample in it was accepted.
+  // Handles the time of the newest sample of a request; `kept` is true if any sample of the request was
+  // accepted.
   void Say(const SaidTime& said, bool kept);
-  // Notes the newest sample after a write.
+  // Passes the time of the newest accepted sample to the clock. Called after a write.
   void NoteNewest();
-  // Appends a body to the log if any sample in it was accepted, unless the clock is in doubt. `kept_before`:
-  // count of accepted samples before it.
+  // Appends a body to the log if any of its samples was accepted, unless the clock is in doubt.
+  // `kept_before`: number of accepted samples before the body.
   void LogWrite(std::string_view body, Timestamp now, uint64_t kept_before);
-  // Tells the windows about the time without samples before a start, once.
+  // Passes the time without samples before this start to the windows, once.
   void EndGap(Timestamp now);
-  // Returns the first window that is not stored; a window before all others if none is stored.
+  // Returns the first window that is not stored; if none is stored, a window before all others.
   WindowId first_not_stored() const;
 
   static constexpr size_t kMostSaid = 64;  // SampleIntake::TakeSaid
@@ -75,10 +77,11 @@ struct IngestState {
   // OOM kills stored before this start: job, second, and limit in bytes (0: none).
   std::set<std::tuple<uint32_t, int64_t, double>> ooms_before;
   StoredKills kills_before;
-  std::vector<OomSighting> replayed_ooms;  // found by IngestLog::Replay, to be acted on
+  std::vector<OomSighting>
+      replayed_ooms;  // OOM kills that IngestLog::Replay found; nothing has acted on them yet
   absl::Status sample_log_status;
 
-  // Used by the thread of the passes; the last two are constant after a restore.
+  // Used by the thread of the passes. The last two members are constant after a restore.
   int ticks_since_sync = 0;
   Timestamp growth_looked{INT64_MIN};
   uint64_t replayed_samples = 0;

@@ -14,21 +14,23 @@ class IngestTime {
   explicit IngestTime(IngestState& state) : s_(state) {}
 
   ClockSource source() const { return s_.options.clock; }
-  // Returns the newest sample's time with time by samples, else the wall clock time passed in last.
+  // Returns the newest sample's time with time by samples, else the last wall clock time that the ingest
+  // received.
   Timestamp now() const;
-  // Continues at `now`, earlier or later, after the believed clock was found wrong.
+  // Sets the time to `now`, earlier or later, after the believed clock was found wrong.
   void Shift(Timestamp now);
-  // While `doubt`, accepted samples are not logged: the clock of the start is not confirmed, and a restart
-  // must not trust times stored by it.
+  // With `doubt`, accepted samples are not logged: the clock of the start is not confirmed, and a restart
+  // must not trust stored times from this clock.
   void Doubt(bool doubt);
-  // Continues at `now` after the clock of the start was wrong, and forgets samples of the future.
+  // Sets the time to `now` after the clock of the start was found wrong, and forgets samples later than
+  // `now`.
   void GoBack(Timestamp now);
-  // Returns the latest time known from before the restore, if any.
+  // Returns the latest time known from before the restore; nullopt if none is known.
   std::optional<Timestamp> before() const { return s_.time_before; }
-  // Returns the windows without any sample of a series between two that had some, since the last call.
-  // History (When::kPast) makes no gaps.
+  // Returns the gaps since the last call: windows without any sample of a series, between two windows with
+  // samples. History (When::kPast) makes no gaps.
   std::vector<SilentSpan> TakeGaps();
-  // Returns the present lags of the received data.
+  // Returns the lags of the received data at the present time.
   IngestLag lag() const;
   // Returns the seconds between a window's end and its close.
   int64_t grace_s() const { return s_.options.ingest.windows.grace_seconds; }

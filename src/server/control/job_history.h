@@ -1,4 +1,4 @@
-// Stored history of a job as a heatmap of usage with its limits.
+// Stored history of a job's usage as a heatmap, with the job's limits.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace taut::server {
 struct Heatmap {
   struct Cell {
     uint32_t column = 0, row = 0;
-    float share = 0;  // share of the column's weight
+    float share = 0;  // share of the column's weight in this cell
   };
   int64_t column_s = kWindowSeconds;
   std::vector<int64_t> time_s;  // starts of the columns that have usage, ascending
   std::vector<double> buckets;  // upper bounds of the rows, ascending: consecutive grid buckets
   std::vector<Cell> cells;      // by column, then row
-  std::vector<std::optional<double>> limit, owner_limit, would_be;  // per column, at its end
-  // Memory only: the greatest need of a task in a window of the column, as probed; absent: not known for any
+  std::vector<std::optional<double>> limit, owner_limit, would_be;  // per column, at the column's end
+  // Memory only: the greatest probed need of a task in a window of the column; absent: not known for any
   // task.
   std::vector<std::optional<double>> needed;
 };
@@ -30,10 +30,11 @@ struct Heatmap {
 struct HeatmapQuery {
   Resource resource = Resource::kMemory;
   int64_t from_s = 0, to_s = 0;  // [from, to)
-  int columns = 336;             // maximum number
+  int columns = 336;             // maximum number of columns
 };
-// `days`: from History::JobDays. `decisions`: of the job, oldest first, from the beginning of the stored
-// ones. Before the first decision the limit is unknown, and the owner's is shown. O(windows · buckets).
+// Computes the heatmap. `days`: from History::JobDays. `decisions`: the job's, oldest first, from the first
+// stored decision on. Before the first decision, the limit is absent and the owner's limit is shown.
+// O(windows · buckets).
 Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
                     std::span<const Decision> decisions);
 
@@ -42,14 +43,14 @@ class LimitSteps {
  public:
   // `decisions` are oldest first; those for other resources are skipped.
   LimitSteps(std::span<const Decision> decisions, Resource resource);
-  // Returns the limit at an instant; `owner`: the owner's limit then.
+  // Returns the limit at an instant; `owner` is the owner's limit at this instant.
   std::optional<double> LimitAt(int64_t time_s, std::optional<double> owner) const;
   std::optional<double> WouldBeAt(int64_t time_s, std::optional<double> owner) const;
 
  private:
   struct Step {
     int64_t from_s = 0;
-    std::optional<double> value;  // absent: the owner's limit
+    std::optional<double> value;  // absent: the owner's limit applies
   };
   static std::optional<double> At(const std::vector<Step>& steps, int64_t time_s,
                                   std::optional<double> owner);

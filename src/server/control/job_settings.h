@@ -1,5 +1,5 @@
-// Settings that a job's owner and its cluster request: annotations, and the amounts that a cluster allows.
-// Nothing is decided for a job before its source has answered.
+// Settings that a job's owner and its cluster request: annotations, and the amounts that a cluster allows. No
+// decision is made for a job before its source has answered.
 #pragma once
 
 #include <string>
@@ -29,11 +29,11 @@ struct JobAnswer {
 class JobSettingsSource {
  public:
   virtual ~JobSettingsSource() = default;
-  // Returns the present answer. Must be cheap: a pass calls it for each new job. One thread calls it, with no
-  // lock held.
+  // Returns the present answer. A pass calls this function for each new job, so it must be cheap. One thread
+  // calls it, with no lock held.
   virtual JobAnswer SettingsOf(const JobQuestion& question) = 0;
-  // Returns true if an autoscaler depends on the request of the job's container, which then does not change.
-  // Any thread may call.
+  // Returns true if an autoscaler depends on the request of the job's container, so that the request must not
+  // change. Any thread may call.
   virtual bool RequestStays(const Workload& /*job*/, Resource /*r*/) const { return false; }
 };
 

@@ -1,4 +1,4 @@
-// State of one component that survives a restart: a named state in the store.
+// State of one component that survives a restart, as a named state in the store.
 #pragma once
 
 #include <atomic>
@@ -14,27 +14,28 @@
 
 namespace taut::server {
 
-// Used by one thread at a time, except failed_writes(). The store "memory" keeps nothing.
+// One thread at a time uses an object; failed_writes() is thread-safe. With the store "memory", no state is
+// stored.
 class KeptState {
  public:
-  // `what` is the subject of log lines: "the state of machines". `context` outlives the object.
+  // `what`: subject of log lines, such as "the state of machines". `context` must outlive this object.
   KeptState(std::string name, std::string what, const DaemonContext& context)
       : name_(std::move(name)), what_(std::move(what)), context_(context) {}
 
-  // Returns false if Write does nothing.
+  // Returns true if Write stores the state; false if Write does nothing.
   bool kept() const { return context_.states != nullptr && context_.store_path != "memory"; }
-  // Returns nullopt if there is no state. DataLoss: it is damaged.
+  // Returns the state; nullopt if none is stored. DataLoss: the stored state is damaged.
   absl::StatusOr<std::optional<std::string>> Read() const;
-  // Replaces the state; "" deletes it. Unavailable as States::Put.
+  // Replaces the state; "" deletes it. Returns Unavailable as States::Put does.
   absl::Status Write(std::string_view bytes);
-  // Same; logs each failure once, and the first success after it.
+  // Like Write, but logs each failure once, and the first success after a failure.
   void WriteOrLog(std::string_view bytes);
   uint64_t failed_writes() const { return failed_; }  // thread-safe
 
  private:
   const std::string name_, what_;
   const DaemonContext& context_;
-  std::string said_;  // last failure that was logged
+  std::string said_;  // last failure that was logged; "" if none
   std::atomic<uint64_t> failed_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Jobs that appeared after the cell's start, and their usage from before, read from a source of history.
+// Jobs that appeared after the cell's start, and their earlier usage, which is read from a source of history.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +24,22 @@ struct LateJob {
   PerResource<Allocation> allocation = {};
 };
 
-// Number of jobs by the state of the request for their history.
+// Numbers of jobs by the state of the request for their history: not answered, answered with usage, answered
+// without usage.
 struct LateJobCounts {
   uint64_t waiting = 0, read = 0, nothing = 0;
 };
 
-// Facts about tasks (owners and others) from historical series, in compact form.
+// Facts about tasks (such as their owners) from historical series, in compact form.
 class PastFacts {
  public:
   // `time`: timestamp of the facts.
   explicit PastFacts(Timestamp time) : time_(time) {}
   // Adds the facts in the labels of one series.
   void Add(std::span<const LabelView> labels);
-  // Encodes the facts added last. Called after the last Add.
+  // Encodes the facts of the last calls of Add. Called after the last Add.
   void Finish();
-  // Writes all facts to `ingest`. Returns its first error.
+  // Writes all facts to `ingest`. Returns the first error of `ingest`.
   absl::Status GiveTo(Ingest& ingest) const;
 
  private:
@@ -47,8 +48,8 @@ class PastFacts {
   std::vector<std::string> bodies_;
 };
 
-// Converts historical series of some jobs into days of usage. It applies the mapping rules of live samples in
-// an ingest of its own, so that it creates no jobs. Not thread-safe.
+// Converts historical series of some jobs into days of usage. Applies the mapping rules of live samples in a
+// separate ingest, so that it creates no jobs in the daemon. Not thread-safe.
 class PastFold {
  public:
   // Ignores OOM kills, reports of agents, and windows before `from`.
@@ -59,11 +60,12 @@ class PastFold {
   absl::Status TakeFacts(const PastFacts& facts) { return facts.GiveTo(ingest_); }
   // Returns the requested job that these labels belong to, or nullptr.
   const LateJob* WantedBy(std::span<const LabelView> labels) const;
-  // Adds samples, in time order per series. `now` is not before any of them.
+  // Adds samples, in time order per series. `now` is not before the newest of these samples.
   void Take(std::span<const LabelView> labels, std::span<const RemoteSample> samples, Timestamp now);
-  // Closes the windows before `watermark`. REQUIRES that all samples until then were added.
+  // Closes the windows before `watermark`. REQUIRES that all samples before `watermark` were added.
   void CloseUntil(Timestamp watermark);
-  // Returns the past of every requested job, in their order; kNothing for a job without a day.
+  // Returns the past usage of every requested job, in the order of the requested jobs; kNothing for a job
+  // without a day of usage.
   std::vector<JobPast> TakePasts();
 
  private:

@@ -1,4 +1,4 @@
-// Finds jobs that lack their history from before they appeared, and stores it.
+// Finds jobs without stored history from before they appeared, and stores their history.
 #pragma once
 
 #include <mutex>
@@ -19,7 +19,7 @@ namespace taut::server {
 // Thread-safe. AddPasts and SettlePasts wait for Committer::writer().
 class LatePasts {
  public:
-  // All must outlive this object.
+  // All references must outlive this object.
   struct Parts {
     History& history;
     SharedFleet& fleet;
@@ -29,22 +29,23 @@ class LatePasts {
   };
   explicit LatePasts(const Parts& parts);
 
-  // Returns the measured jobs first seen in [from, settled) whose history was not requested, by name.
+  // Returns the measured jobs first seen in [from, settled) whose history was not requested yet, by name.
   // O(jobs).
   std::vector<LateJob> LateJobs(Timestamp from, Timestamp settled) const;
-  // Returns all known jobs, for history that is missing before `until`. O(jobs).
+  // Returns all known jobs, to request their history before `until` for a gap. O(jobs).
   std::vector<LateJob> AllJobs(WindowId until) const;
-  // Stores the history of jobs, all or nothing, and skips jobs forgotten meanwhile. Jobs with usage in it are
-  // retrained later from all that is stored; no decision is made. Returns the store's error;
+  // Stores the history of jobs, all or nothing; skips jobs forgotten meanwhile. Jobs with usage in the
+  // history are retrained later from all stored usage. No decision is made. Returns the store's error;
   // FailedPrecondition before the first stored window.
   absl::Status AddPasts(std::vector<JobPast> pasts);
-  // Notes that all history before now was read: the history of the jobs known now is not requested.
+  // Notes that all history before the present was read, so that the history of the known jobs is not
+  // requested again. Returns the store's error.
   absl::Status SettlePasts();
-  // Counts the known jobs by state. Jobs first seen before `from` count only if their history was requested.
-  // O(jobs).
+  // Counts the known jobs by the state of the request for their history. Jobs first seen before `from` are
+  // counted only if their history was requested. O(jobs).
   LateJobCounts counts(Timestamp from) const;
 
-  // Loads the states after a restart.
+  // Loads the states of the requests after a restart.
   absl::Status Restore(Store& store);
 
  private:

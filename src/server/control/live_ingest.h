@@ -1,5 +1,5 @@
-// Receives samples and reports of agents, folds them into windows, and closes these by the cell's time. A log
-// keeps the samples of open windows until their window is stored.
+// Receives samples and reports of agents, folds them into windows, and closes the windows by the cell's time.
+// A log stores the samples of open windows until each window is stored.
 #pragma once
 
 #include <utility>
@@ -15,10 +15,11 @@
 
 namespace taut::server {
 
-// The shared state, and one part per topic that works on it. Each part documents its threads.
+// The shared state of the ingest, and one part per topic that uses this state. Each part documents its
+// threads.
 struct LiveIngest {
   using Options = IngestOptions;
-  // Same arguments as IngestState.
+  // Arguments as for IngestState.
   LiveIngest(const Options& options, MappingRules mapping, SampleLog* log_of_samples,
              const SharedStatus& status)
       : state(options, std::move(mapping), log_of_samples, status) {}

@@ -10,10 +10,11 @@
 
 namespace taut::server {
 
-// Thread-safe. Each report is received at `now`. Like samples of open windows, reports survive a restart.
+// Thread-safe. The time of a report's arrival is `now`. Reports survive a restart, as samples of open windows
+// do.
 class LiveWorkloadIntake final : public WorkloadIntake {
  public:
-  // `ingest` must outlive this object. `now`: returns the believed time.
+  // `ingest` must outlive this object. `now` returns the believed time.
   LiveWorkloadIntake(LiveIngest& ingest, std::function<Timestamp()> now)
       : ingest_(ingest), now_(std::move(now)) {}
 

@@ -1,4 +1,4 @@
-// Returns history oldest first, in the order of replay, from a store that returns it newest first.
+// Returns history oldest first, in the order of replay. The store returns history newest first.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,11 @@
 
 namespace taut::server {
 
-// Decisions without reasons, oldest first. `query.limit` keeps the newest ones. Returns the store's error.
+// Returns the decisions of the query, without reasons, oldest first. `query.limit` limits the result to the
+// newest decisions. Returns the store's error.
 absl::StatusOr<std::vector<Decision>> DecisionsInOrder(History& history, const DecisionQuery& query);
-// OOM kills by time, oldest first; `limit` keeps the newest ones. `job` absent: all jobs.
+// Returns OOM kills by time, oldest first. `limit` limits the result to the newest kills. `job` absent: kills
+// of all jobs.
 absl::StatusOr<std::vector<OomRecord>> OomsInOrder(History& history, std::optional<JobId> job, int64_t from_s,
                                                    size_t limit);
 

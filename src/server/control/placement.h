@@ -17,11 +17,11 @@ using PlacedAmounts = PerResource<std::optional<double>>;
 
 struct PlacedTask {
   std::string job, task;  // names as in TaskIntake
-  // True if the limits are measured in windows; false: `asked` and `cap` hold them.
+  // True if windows contain the task's limits; false: `asked` and `cap` contain them.
   bool limits_measured = false;
   PlacedAmounts asked = {};  // amount that the scheduler counts: request or limit
   PlacedAmounts cap = {};    // upper bound of the usage
-  // Number of the task in windows; absent if no window of it may have arrived. Sources leave it empty,
+  // Number of the task in windows; absent if no window of the task arrived lately. Sources leave it empty,
   // because only tautd assigns numbers.
   std::optional<TaskRef> number = {};
 };
@@ -29,7 +29,7 @@ struct PlacedTask {
 struct PlacedMachine {
   std::string name = {};        // unique within its source
   PlacedAmounts capacity = {};  // amounts that are available to tasks
-  bool ready = true;            // false if it accepts no tasks or is disconnected
+  bool ready = true;            // false if the machine accepts no tasks or is disconnected
   std::vector<PlacedTask> tasks = {};
 };
 
@@ -37,9 +37,9 @@ struct PlacedMachine {
 class PlacementSource {
  public:
   virtual ~PlacementSource() = default;
-  // Returns "agents" or "kubernetes"; the same at every call.
+  // Returns the name of the source, "agents" or "kubernetes"; the name does not change.
   virtual std::string_view placement_name() const = 0;
-  // Returns the present machines. Machines with nothing known but their names are left out.
+  // Returns the present machines, without machines of which only the names are known.
   virtual std::vector<PlacedMachine> Placement() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Metrics of the daemon's process and of its store's files.
+// Metrics of the daemon's process and of the store's files.
 #pragma once
 
 #include <cstdint>

@@ -14,26 +14,27 @@ namespace taut::server {
 
 struct ReplicaHistoryQuery {
   const brain::JobPolicy* policy = nullptr;  // never null; its mode is ignored
-  WindowId from, to;                         // [from, to); the policy only learns from windows before it
-  int columns = 336;                         // maximum number, > 0; a column has whole windows
+  WindowId from, to;                         // [from, to); earlier windows only train the policy
+  int columns = 336;                         // maximum number of columns, > 0; a column covers whole windows
   // How the job uses a task size that is chosen for it (FleetState::SizeUseOf).
   brain::SizeUse size = brain::SizeUse::kOwners;
 };
 
-// Means over the measured windows of a column; load is a maximum. Absent: not measured, or no recommendation.
+// One column: means over its measured windows; the load is a maximum. Absent: not measured, or no
+// recommendation.
 struct ReplicaColumn {
   int64_t start_s = 0;
   std::optional<double> load;
-  std::optional<double> tasks, would_be;  // running, and in force if every recommendation were
-  // Load up to the utilisation at which a task counts as overloaded, at the owner's size and at the chosen
-  // one.
+  std::optional<double> tasks, would_be;  // number that ran, and number if every recommendation were applied
+  // Load up to the utilisation at which a task is overloaded, with the owner's task size and with the chosen
+  // task size.
   std::optional<double> capacity, would_be_capacity;
-  // Forecast of the load of these windows, made when a task started then would become ready in them. Maximum
-  // of each end of the band.
+  // Forecast of the load in these windows, made when a task that started then would become ready in these
+  // windows. Maximum of each end of the forecast's band.
   std::optional<double> forecast_low, forecast_high;
 };
 
-// Sums over the windows with both a load and a recommendation in force.
+// Sums over the windows that have both a load and a recommendation in force.
 struct ReplicaTotals {
   uint32_t windows = 0;
   double task_hours = 0, would_be_task_hours = 0;
@@ -43,14 +44,15 @@ struct ReplicaTotals {
 
 struct ReplicaHistory {
   int64_t step_s = 0;     // length of a column, seconds
-  bool is_of_cpu = true;  // LiveReplicas::is_of_cpu
+  bool is_of_cpu = true;  // as LiveReplicas::is_of_cpu
   std::vector<ReplicaColumn> columns;
   ReplicaTotals totals;
 };
 
-// Returns the number of tasks over time. `days` are ascending. The policy receives the load of the tasks that
-// ran, because usage under another number is unknown. It chooses task sizes as it does live. Each
-// recommendation is in force from the next window on. Without a policy, no column has a would_be. O(windows).
+// Replays the policy over `days`, ascending, and returns the number of tasks over time. The policy receives
+// the load of the tasks that ran, because the usage with another number of tasks is unknown. It chooses task
+// sizes as the live policy does. Each recommendation is in force from the next window on. Without a policy,
+// no column has a would_be. O(windows).
 ReplicaHistory ReplicasOverTime(const ReplicaHistoryQuery& query, std::span<const JobDay> days);
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// Guard of the samples' time: one wrong sample does not move it; a source that continues at another time
-// does.
+// Guards the time by samples against wrong samples. One wrong sample does not move the time; a source that
+// continues at another time moves it.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace taut::server {
 
-// Greatest distance between a sample and the newest one, seconds. Samples further away are refused: a whole
-// day without samples is rarer than a wrong clock.
+// Greatest distance between a sample and the newest sample, seconds. Samples at a greater distance are
+// refused: a whole day without samples is rarer than a wrong clock.
 inline constexpr int64_t kMaxSampleStepSeconds = 86'400;
 
 // Does no I/O. Not thread-safe.
 class SampleClock {
  public:
-  // Handles a request whose newest sample is `newest_offered`. `kept` is true if a sample in it was accepted.
-  // Returns the time to continue at after three refused requests in a row agree, within a day, on another
-  // time.
+  // Handles a request whose newest sample is `newest_offered`. `kept` is true if a sample of the request was
+  // accepted. Returns the new time after three refused requests in a row agree, within a day, on another
+  // time; else nullopt.
   std::optional<Timestamp> Offer(Timestamp newest_offered, bool kept, Timestamp now) {
     constexpr int64_t kStepUs = kMaxSampleStepSeconds * kMicrosPerSecond;
     if (kept || newest_offered.us == INT64_MIN || std::llabs(newest_offered.us - now.us) <= kStepUs) {

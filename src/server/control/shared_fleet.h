@@ -1,4 +1,4 @@
-// The live fleet, the lock over it, and the threads that step its jobs.
+// The live fleet, the lock that guards it, and the threads that step its jobs.
 #pragma once
 
 #include <mutex>
@@ -10,14 +10,14 @@
 
 namespace taut::server {
 
-// Any thread may read; the thread that holds Committer::writer() changes the fleet. A handle must be
-// short-lived: long enough for a few hundred jobs.
+// Any thread may read; only the thread that holds Committer::writer() changes the fleet. A handle must be
+// short-lived: it holds the lock for at most a few hundred jobs.
 class SharedFleet {
  public:
   // `threads`: as ControlOptions::threads.
   SharedFleet(const brain::LiveSettings& settings, int threads) : fleet_(settings), workers_(threads) {}
 
-  // Access to the fleet, locked for the life of the handle.
+  // Access to the fleet. The fleet is locked as long as the handle exists.
   template <typename Lock, typename Fleet>
   class Handle {
    public:
@@ -33,15 +33,15 @@ class SharedFleet {
     return {mutex_, fleet_};
   }
   Handle<std::unique_lock<std::shared_mutex>, brain::LiveFleet> Write() { return {mutex_, fleet_}; }
-  // Access for the thread that changes the fleet, which needs no lock to read.
+  // Returns the fleet for reads of the thread that changes the fleet, which needs no lock.
   const brain::LiveFleet& unlocked() const { return fleet_; }
-  // Access for a restore, before any other thread starts.
+  // Returns the fleet for a restore, before any other thread starts.
   brain::LiveFleet& unshared() { return fleet_; }
 
-  // Calls `turn` for 0 to count-1: on several threads if there are at least 8 turns, else in order. Returns
-  // when all are done.
+  // Calls `turn` for 0 to count-1, on several threads if there are at least 8 turns, else in order. Returns
+  // after the last call has ended.
   void RunOnThreads(size_t count, absl::FunctionRef<void(size_t turn)> turn) {
-    constexpr size_t kTurnsForThreads = 8;  // fewer are quicker on one thread
+    constexpr size_t kTurnsForThreads = 8;  // fewer turns are faster on one thread
     if (count < kTurnsForThreads || !workers_.is_parallel()) return brain::RunInOrder(count, turn);
     workers_.ForEach(count, turn);
   }

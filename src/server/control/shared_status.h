@@ -19,7 +19,7 @@
 
 namespace taut::server {
 
-// Durations of the steps of a pass, in their order.
+// Durations of the steps of a pass, in the order of the steps.
 struct PassTimes {
   WindowId window;
   size_t jobs = 0;
@@ -38,7 +38,7 @@ struct ControlCounts {
   std::array<std::array<uint64_t, kTierActKinds>, kTiers> tier_acts{};
 };
 
-// Thread-safe. Each call holds the lock for one copy.
+// Thread-safe. Each function holds the lock only while it copies a value.
 class SharedStatus {
  public:
   // Returns the snapshot of the stored state; never null.
@@ -68,14 +68,14 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     return last_pass_;
   }
-  // Notes the durations of a pass, and counts it.
+  // Stores the durations of a pass, and counts the pass.
   void EndPass(PassTimes times) {
     const std::lock_guard lock(mutex_);
     ++counts_.passes;
     last_pass_ = std::move(times);
   }
 
-  // Notes the state of the machine's clock, on which ready() depends.
+  // Stores the state of the machine's clock, which ready() checks.
   void NoteClock(ClockView clock) {
     const std::lock_guard lock(mutex_);
     clock_ = std::move(clock);
@@ -85,18 +85,18 @@ class SharedStatus {
     return clock_;
   }
 
-  // Notes the store's last result, on which ready() depends.
+  // Stores the store's last result, which ready() checks.
   void NoteStore(absl::Status status) {
     const std::lock_guard lock(mutex_);
     store_ = std::move(status);
   }
-  // Ends the restore. `lost`: sentences for people about what damage destroyed.
+  // Ends the restore. `lost`: sentences for people about data that damage destroyed.
   void NoteRestored(std::vector<std::string> lost) {
     const std::lock_guard lock(mutex_);
     lost_ = std::move(lost);
     restored_ = true;
   }
-  // Returns sentences about what damage destroyed, as passed to NoteRestored.
+  // Returns sentences about data that damage destroyed, as passed to NoteRestored.
   std::vector<std::string> lost() const {
     const std::lock_guard lock(mutex_);
     return lost_;
@@ -106,8 +106,8 @@ class SharedStatus {
     const std::lock_guard lock(mutex_);
     return restored_;
   }
-  // Returns OK if samples are accepted and windows are stored; else Unavailable or the store's error, with
-  // the reason.
+  // Returns OK if samples are accepted and windows are stored. Else returns Unavailable with the reason, or
+  // the store's error.
   absl::Status ready() const;
 
  private:

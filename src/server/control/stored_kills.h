@@ -1,4 +1,4 @@
-// OOM kills stored before the start which sources may still report again.
+// OOM kills that were stored before the start and that their sources may report again.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ class StoredKills {
  public:
   // Adds a stored kill.
   void Add(const OomRecord& oom);
-  // Returns true if this is a stored kill, and removes it: each is matched once. O(stored kills of the job).
+  // Returns true if `oom` is a stored kill, and removes the stored kill, so that it matches only one report.
+  // O(stored kills of the job).
   bool Meet(const OomSighting& oom);
 
  private:
-  // Key: job, and the latest second that its source may report for it. Value: the earliest. Both are equal
-  // for a kill with a known time.
+  // Key: job, and the latest second at which the kill's source may date it. Value: the earliest such second.
+  // Both seconds are equal for a kill with a known time.
   std::multimap<std::pair<uint32_t, int64_t>, int64_t> kills_;
 };
 

@@ -1,5 +1,5 @@
 // Interface between agents and the control plane: agents report tasks and receive the limits in force. The
-// control plane implements it; src/server/agents/ uses it and includes nothing else of the control plane.
+// control plane implements this interface; src/server/agents/ includes no other header of the control plane.
 #pragma once
 
 #include <array>
@@ -22,21 +22,21 @@ namespace taut::server {
 struct NamedTask {
   std::string_view job, task;
   std::span<const LabelView> labels;
-  std::string_view container = {};  // ID in its container engine; "" if none or unknown
-  uint64_t sender = 0;              // number of its machine; 0 if unknown or this process' own
+  std::string_view container = {};  // ID of the task in its container engine; "" if none or unknown
+  uint64_t sender = 0;              // number of the task's machine; 0 if unknown or this process' own machine
 };
 // Job and task as numbers; a task's number is unique in its job.
 struct TaskRef {
   JobId job;
   uint32_t task = 0;
 };
-// Terms for a task that was just found.
+// Limits and rules that apply to a task when its agent finds it.
 struct StandingTerms {
   Mode mode = Mode::kObserve;
   PerResource<std::optional<double>> in_force;  // set by Tautline; absent: the owner's limit
   PerResource<std::optional<double>> upper;     // greatest value that may be set
   PerResource<int64_t> decided_s{};  // time of the decision on in_force, by the cell's clock; 0 if never
-  int64_t startup_grace_s = 0;       // nothing is lowered for this time after a task's start
+  int64_t startup_grace_s = 0;       // no limit is lowered for this time after a task's start
   bool knows_settings = true;        // false while the owner's settings are unknown, so the mode may change
 };
 
@@ -44,21 +44,23 @@ struct StandingTerms {
 class TaskIntake {
  public:
   virtual ~TaskIntake() = default;
-  // Registers a running task. Returns nullopt, and counts it, if it is refused.
+  // Registers a running task and returns its number. Returns nullopt, and counts the refusal, if the task is
+  // refused.
   virtual std::optional<TaskRef> Announce(const NamedTask& task, Timestamp now) = 0;
-  // Processes a window of a task. OK also if it was too late and dropped. Unavailable: resend later.
-  // OutOfRange: far in the future, dropped. InvalidArgument: impossible values.
+  // Processes a window of a task. OK also if the window was too late and was dropped. Unavailable: resend
+  // later. OutOfRange: far in the future, dropped. InvalidArgument: impossible values.
   virtual absl::Status TakeWindow(const NamedTask& task, ReportedWindow window, Timestamp now) = 0;
   // Processes an OOM kill, with the limit in force at the kill, bytes. A repeated report is dropped.
   virtual absl::Status TakeOom(const NamedTask& task, Timestamp time, uint64_t kills,
                                std::optional<double> limit, Timestamp now) = 0;
   // Processes an act of an agent's memory guard. A repeated report is dropped. Unavailable: resend later.
   virtual absl::Status TakeTierAct(TierAct act) = 0;
-  // With time by samples: notes that a source has reached this time.
+  // With time by samples: reports that a source has reached the time `t`.
   virtual void SeeTime(Timestamp t) = 0;
   // While true, no window closes, because a source is about to send data for open ones.
   virtual void HoldWindows(bool hold) = 0;
-  // Returns nullopt while the fleet does not know the job. `task`: its name, which identifies it in trials.
+  // Returns the terms of a task; nullopt while the fleet does not know the job. `task`: name of the task,
+  // which identifies it in trials.
   virtual std::optional<StandingTerms> Standing(const TaskRef& ref, const std::string& task) const = 0;
   // Returns the last stored window; nullopt if none is stored.
   virtual std::optional<WindowId> stored_through() const = 0;

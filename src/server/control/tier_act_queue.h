@@ -1,4 +1,4 @@
-// Queue of acts of agents' memory guards until the next tick stores them, each once. Thread-safe.
+// Queue of acts of agents' memory guards. The next tick stores each queued act once. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ namespace taut::server {
 
 class TierActQueue {
  public:
-  // Number of newest acts that are remembered, so that a repeated report after a lost acknowledgement is
-  // dropped.
+  // Number of newest acts that the queue remembers, to drop acts that an agent repeats after a lost
+  // acknowledgement.
   static constexpr size_t kRemembered = 20'000;
   static constexpr size_t kMostWaiting = 20'000;
 
-  // Queues an act. OK also for a repeated one, which is dropped. Unavailable: kMostWaiting acts wait because
-  // the store accepts none.
+  // Queues an act. OK also for a repeated act, which is dropped. Unavailable: kMostWaiting acts are queued,
+  // because the store accepts no writes.
   absl::Status Take(TierAct act);
-  // Removes and returns the queued acts, in order of arrival, with times cut to `latest_s`. The caller stores
-  // them.
+  // Removes and returns the queued acts, in order of arrival. Later times than `latest_s` are reduced to
+  // `latest_s`. The caller stores the acts.
   std::vector<TierAct> TakeAll(int64_t latest_s);
-  // Remembers stored acts after a restart; `stored` is newest first.
+  // Remembers acts that were stored before a restart; `stored` is newest first.
   void Remember(std::span<const TierAct> stored);
 
  private:
-  // Remembers an act. Returns false if it was known. REQUIRES mutex_.
+  // Remembers an act. Returns false if the act was already known. REQUIRES mutex_.
   bool Note(const TierAct& act);
 
   std::mutex mutex_;

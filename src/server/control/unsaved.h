@@ -1,4 +1,4 @@
-// Everything decided but not stored yet; it is published only after the store has it.
+// State that is decided but not stored yet. It is published only after the store has accepted it.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,9 @@ struct Unsaved {
   std::vector<SettingChange> settings;
   std::vector<Checkpoint> checkpoints;
   std::vector<JobPast> pasts;
-  std::vector<AccountEntry> account;      // of the closed window
-  std::vector<LateAccount> late_account;  // of `pasts`
-  std::vector<JobId> trials;              // jobs whose tasks on trial changed; their orders are extended
+  std::vector<AccountEntry> account;      // entries of the closed window
+  std::vector<LateAccount> late_account;  // entries of `pasts`
+  std::vector<JobId> trials;              // jobs whose tasks on trial changed; the jobs' orders are extended
   brain::PassOutput output;
   brain::When when = brain::When::kNow;  // applies to the window or the OOM kills
 
@@ -36,7 +36,7 @@ struct Unsaved {
            output.settings.empty();
   }
   PassRecord Record() const {
-    // Returns the commit for the store; it points into this object.
+    // Returns the record to commit; the record points into this object.
     PassRecord record;
     record.window = window.has_value() ? &*window : nullptr;
     record.new_jobs = new_jobs;
@@ -56,10 +56,10 @@ struct Unsaved {
     record.fleet = window.has_value() ? &output.point : nullptr;
     return record;
   }
-  // Clears all but the fleet's counts between two windows, which are published with the next window.
+  // Clears all members except the fleet's counts between two windows, which the next window publishes.
   void Clear() {
     const FleetPoint between = window.has_value() ? FleetPoint() : output.point;
-    *this = Unsaved();  // also frees the memory: a first hour decides for every job at once
+    *this = Unsaved();  // also frees memory: the first hour makes decisions for every job at once
     output.point.oom_kills = between.oom_kills;
     output.point.changes = between.changes;
   }

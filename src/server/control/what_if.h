@@ -1,4 +1,4 @@
-// Replays one job's stored history under other parameters, through the gate as in mode auto.
+// Replays one job's stored history with other parameters, through the gate as in mode auto.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ namespace taut::server {
 struct WhatIfChange {
   std::optional<brain::Policy> recommender;
   std::vector<std::pair<const brain::WhatIfKnob*, double>> knobs;  // values in the accepted range
-  std::optional<double> lower, upper;                              // bounds
+  std::optional<double> lower, upper;                              // bounds of the limit; absent: unbounded
 };
 
 struct WhatIfLane {
   brain::Policy recommender = brain::Policy::kStatic;
-  std::vector<std::optional<double>> limit;  // limit in force, per measured window
+  std::vector<std::optional<double>> limit;  // limit in force per measured window; absent: none
   double mean_limit = 0;                     // mean over windows with a limit
-  // Windows and days over the limit: usage was above it, or a task was killed at this limit or a higher one,
-  // which hid the usage above.
+  // Windows and days over the limit: usage exceeded the limit, or a task was killed at this limit or a higher
+  // one, so that its usage above the limit is unknown.
   uint32_t windows = 0, windows_over = 0;
   uint32_t days = 0, days_over = 0;
   uint32_t changes = 0;
-  std::optional<double> saved_share;  // share of the owner's limit; absent if that is unknown
+  std::optional<double> saved_share;  // share of the owner's limit; absent if this limit is unknown
 };
 
 struct WhatIfResult {
@@ -46,15 +46,15 @@ struct WhatIfQuery {
   Resource resource = Resource::kMemory;
   const brain::JobPolicy* policy = nullptr;  // present policy of the job
   const brain::VerticalSettings* settings = nullptr;
-  // Never null; today's models, so analogs have hindsight.
+  // Models of the fleet at present; never null. Analogs therefore use days after the replayed time.
   const brain::FleetModels* fleet = nullptr;
   WhatIfChange change;
-  std::string job;                           // name; it determines the hour of the daily decision
-  WindowId score_from;                       // earlier windows are stepped but not scored
-  std::span<const Decision> decisions = {};  // the job's decisions, ascending; see StoredHistory
+  std::string job;      // name of the job, which determines the hour of the daily decision
+  WindowId score_from;  // earlier windows are stepped but not scored
+  std::span<const Decision> decisions = {};  // decisions of the job, ascending; see StoredHistory
 };
-// Returns the present and the changed lane side by side. `ooms`: the job's, ascending by time, used for
-// memory only. Cost: about 2 µs per window and lane; analogs 20 µs per day.
+// Replays the present and the changed lane side by side and returns both. `ooms`: OOM kills of the job,
+// ascending by time, used for memory only. Cost: about 2 µs per window and lane; analogs 20 µs per day.
 WhatIfResult WhatIf(const WhatIfQuery& query, std::span<const JobDay> days, std::span<const OomRecord> ooms);
 
 }  // namespace taut::server

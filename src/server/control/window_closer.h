@@ -1,4 +1,4 @@
-// Closes windows of received samples, and reports events in open windows.
+// Closes windows of received samples, and reports OOM kills and growth of usage in open windows.
 #pragma once
 
 #include <functional>
@@ -18,25 +18,25 @@ class WindowCloser {
 
   // Closes and returns the windows that are due by `now`, oldest first.
   std::vector<ClosedWindow> Close(Timestamp now, brain::When when);
-  // Sets the number of closed windows that wait for the store.
+  // Sets the number of closed windows that are not stored yet.
   void SetWaiting(int waiting);
-  // Like Ingest::SetStartups. Called after a restore.
+  // Passes the start-up times to Ingest::SetStartups. Called after a restore.
   void SetStartups(const absl::flat_hash_map<uint32_t, int32_t>& seconds);
-  // Returns true if any job keeps the usage of starts apart.
+  // Returns true if start-up usage is kept apart for any job.
   bool asks_for_starts() const { return s_.asks_for_starts; }
   // While true, no window closes, because a source is about to send data for open windows.
   void Hold(bool hold);
   // Returns true while windows are held.
   bool holds() const;
-  // Returns the OOM kills since the last call. Times more than a window ahead of the cell's clock are cut.
-  // Called before Close, which forgets the names of idle series.
+  // Returns the OOM kills since the last call. Times more than a window ahead of the cell's clock are reduced
+  // to this clock. Called before Close, which forgets the names of idle series.
   std::vector<OomSighting> TakeOoms(Timestamp now);
-  // Returns jobs whose usage grows towards their limit, as LiveWindows does. Acts at most every 15 s of the
-  // cell's clock, because `limits` is costly.
+  // Returns jobs whose usage grows towards their limit (LiveWindows::FindGrowth). Calls `limits` at most
+  // every 15 s of the cell's clock, because `limits` is costly; other calls return nothing.
   std::vector<GrowthSighting> FindGrowth(const std::function<std::vector<JobLimit>()>& limits);
   // Returns the kernel's memory peaks since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks();
-  // Returns the memory limits of the jobs' tasks, as LiveWindows does.
+  // Returns the memory limits of the jobs' tasks (LiveWindows::MemoryLimits).
   std::vector<LiveWindows::TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs) const;
 
  private:

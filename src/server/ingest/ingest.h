@@ -1,4 +1,5 @@
-// The whole path of a remote-write request: decode, map, fold into windows.
+// Processes remote-write requests: decodes them, maps their series to jobs, and folds the samples into
+// windows.
 #pragma once
 
 #include <string>
@@ -14,12 +15,12 @@ namespace taut::server {
 
 struct WriteResult {
   uint64_t series = 0;
-  uint64_t samples = 0;         // in the request, whatever their outcome
+  uint64_t samples = 0;         // samples in the request, including dropped ones
   std::string first_refusal;    // reason why the first refused series was refused; "" if none was
-  Timestamp newest{INT64_MIN};  // newest sample of the request, whatever its outcome
+  Timestamp newest{INT64_MIN};  // time of the request's newest sample, even if it was dropped
 };
 
-// Not thread-safe: one ingest, one thread (or one lock).
+// Not thread-safe: one thread, or one lock, per object.
 class Ingest {
  public:
   // Limits of one ingest; memory depends on them.
@@ -27,9 +28,10 @@ class Ingest {
     RemoteWriteLimits limits;
     size_t max_series = 4'000'000;
     size_t max_jobs = 1'000'000;
-    // For all series together, 16 bytes each. Callers of Write check waiting_samples() first.
+    // Greatest number of samples that wait in open windows, for all series together; 16 bytes each. Callers
+    // of Write check waiting_samples() first.
     uint64_t max_waiting_samples = 100'000'000;
-    // A series without samples for this time is forgotten.
+    // A series without samples for this time is forgotten, seconds.
     int64_t idle_seconds = 3600;
     std::vector<std::string> job_labels = SeriesMapper::Options().job_labels;
     // Seed of the fingerprints; random where senders are not trusted. Does not change results.
@@ -38,47 +40,48 @@ class Ingest {
   };
   Ingest(MappingRules rules, const Options& options);
 
-  // Processes a body with Content-Encoding snappy. Errors as RemoteWriteDecoder::Decode; series before the
-  // damage are processed. A refused series or sample is counted and is not an error.
-  // Series with the names of WorkloadIntake's values in a log (kPartMetric, kFactMetric) are refused, and counted
-  // in `own_names`: WriteLogged would believe them, so the body may not be logged.
+  // Processes a body with Content-Encoding snappy. Returns errors as RemoteWriteDecoder::Decode does; series
+  // before the damage are processed. A refused series or sample is counted and is not an error.
+  // Refuses series with the metric names of the sample log (kPartMetric, kFactMetric), and counts them in
+  // `own_names`. WriteLogged would accept them as values of a WorkloadIntake, so the body must not be logged.
   absl::StatusOr<WriteResult> Write(std::string_view body, Timestamp now);
-  // Returns the median time of a body's samples without processing them; nullopt if it has none or is
-  // damaged.
+  // Returns the median time of a body's samples without processing them; nullopt if the body has no samples
+  // or is damaged.
   std::optional<Timestamp> MedianTime(std::string_view body);
   // Processes a body of the sample log, which also holds values of WorkloadIntake.
   absl::StatusOr<WriteResult> WriteLogged(std::string_view body, Timestamp now);
-  // These two process values of a WorkloadIntake.
+  // The next two functions process a value and a fact of a WorkloadIntake.
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   void Take(const WorkloadFact& fact, Timestamp now);
   // Processes a series from another source (backfill). series.fingerprint is Fingerprint(labels, seed).
   void Take(const SeriesView& series, Timestamp now);
 
-  // Returns the number of an agent's task, and registers it if it is new; `container` as in
-  // SeriesMapper::ResolveTask. Returns nullopt, and counts it, if the task is refused.
+  // Returns the slot of an agent's task, and registers a new task. `container`: as in
+  // SeriesMapper::ResolveTask. If the task is refused, counts the refusal and returns nullopt.
   std::optional<uint32_t> TaskSlot(std::string_view job, std::string_view task,
                                    std::span<const LabelView> labels, Timestamp now,
                                    std::string_view container = {});
-  // Adds a window that an agent folded. Returns false if it is too late or too far in the future.
+  // Adds a window that an agent folded. Returns false if the window is too late or too far in the future.
   bool TakeWindow(uint32_t slot, ReportedWindow window, Timestamp now) {
     return windows_.AddWindow(slot, std::move(window), now);
   }
   // Counts a sample that is dropped before its series is resolved.
   void CountDropped(uint64_t IngestCounts::*why) { ++(counts_.*why); }
 
-  // Returns the OOM kills since the last call, as OomSightings::Take.
+  // Returns the OOM kills since the last call (OomSightings::Take).
   std::vector<OomSighting> TakeOoms() { return windows_.ooms().Take(mapper_); }
-  // Closes windows and yields them, as LiveWindows::CloseUntil.
+  // Closes windows and yields them (LiveWindows::CloseUntil).
   void CloseUntil(Timestamp watermark, absl::FunctionRef<void(ClosedWindow&&)> yield);
-  // Closes the windows before `first_open`, which are stored, and resets the counts.
+  // Closes the windows before `first_open`, because they are stored, and resets the counts.
   void StartAt(WindowId first_open) {
     counts_ = {};
     windows_.StartAt(first_open);
   }
-  // Continues at `newest` after a wrong time: see LiveWindows::GoBack.
+  // Sets the time back to `newest` after a wrong time (LiveWindows::GoBack).
   void GoBack(Timestamp newest, WindowId first_open);
 
-  // Sets the start-up times as LiveWindows does. If no job has one, series of start times stay unmapped.
+  // Sets the start-up times of jobs (LiveWindows::SetStartups). If no job has a start-up time, series of
+  // start times stay unmapped.
   void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) {
     mapper_.WantStarts(!seconds.empty());
     windows_.SetStartups(std::move(seconds));
@@ -92,7 +95,7 @@ class Ingest {
   const SeriesMapper& mapper() const { return mapper_; }
   LiveWindows& windows() { return windows_; }
   const LiveWindows& windows() const { return windows_; }
-  // Counts every sample of every decoded series in exactly one field.
+  // Returns the counts. Every sample of every decoded series is counted in exactly one field.
   const IngestCounts& counts() const { return counts_; }
 
  private:
@@ -109,7 +112,7 @@ class Ingest {
   SeriesMapper mapper_;
   IngestCounts counts_;
   LiveWindows windows_;
-  int64_t newest_offered_ms_ = INT64_MIN;  // in the present request
+  int64_t newest_offered_ms_ = INT64_MIN;  // time of the newest sample in the present request
   OomWatch oom_watch_;
 };
 

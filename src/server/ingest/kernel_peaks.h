@@ -1,5 +1,6 @@
-// Memory peaks that the kernel keeps for a cgroup since its start: memory.peak, memory.max_usage_in_bytes,
-// container_memory_max_usage_bytes. Unlike samples of usage, they miss no peak between two samples.
+// Memory peaks that the kernel stores for a cgroup since its start: memory.peak, memory.max_usage_in_bytes,
+// container_memory_max_usage_bytes. Unlike samples of usage, the kernel's peak includes usage between two
+// samples.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +13,23 @@
 
 namespace taut::server {
 
-// Peaks of a job with a task that exceeded its last peak or was first seen.
+// Peaks of a job in which the peak of a task rose or a task was first seen.
 struct KernelPeak {
   JobId job;
-  double bytes = 0;             // highest peak of the tasks that grew; 0 if none did
+  double bytes = 0;             // highest peak of the tasks whose peak rose; 0 if none rose
   std::vector<float> met;       // peaks of the tasks first seen
-  std::vector<float> standing;  // peaks of all its tasks
+  std::vector<float> standing;  // peaks of all tasks of the job
 };
 
 // Not thread-safe. About 16 bytes a series.
 class KernelPeaks {
  public:
-  // Notes a peak, bytes. A peak below the last one belongs to a new start of the container.
+  // Stores the peak of a series, bytes. A peak below the series' last peak belongs to a new start of the
+  // container.
   void See(uint32_t slot, double bytes);
-  // Returns the jobs with tasks that grew or were first seen since the last call. A peak that an agent
-  // reports for a task replaces the sum of its parts' series. O(series), or O(1) if there is none.
+  // Returns the jobs in which a task's peak rose or a task was first seen since the last call. If an agent
+  // reports a task's peak, it replaces the sum over the series of the task's parts. O(series), or O(1) if no
+  // peak has changed.
   std::vector<KernelPeak> TakeRisen(const SeriesMapper& mapper);
   // Forgets these slots.
   void Drop(std::span<const uint32_t> slots);
@@ -35,7 +38,7 @@ class KernelPeaks {
  private:
   absl::flat_hash_map<uint32_t, float> peaks_;  // by slot
   std::vector<uint32_t> risen_;                 // slots, possibly repeated
-  std::vector<uint32_t> met_;                   // slots without a peak before
+  std::vector<uint32_t> met_;                   // slots that had no peak before
 };
 
 }  // namespace taut::server

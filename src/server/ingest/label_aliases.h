@@ -8,15 +8,15 @@
 
 namespace taut::server {
 
-// Returns the labels with the following ones added. The result is in `scratch` if there are any, else
-// `labels` itself, and is valid as long as both arguments are.
+// Returns `labels` with renamed labels added. The result is in `scratch` if any label was renamed, else it is
+// `labels` itself. The result is valid as long as both arguments are. Renamed labels are:
 //   exported_namespace, exported_pod, exported_container, ... of a series kube_* or container_*: they replace
-//     the labels without "exported_". Prometheus renames labels in this way if the target has labels of the
-//     same names and honor_labels is not set.
-//   pod_name, container_name of a series container_* (kubelets before 1.16): become pod and container if
-//     these are empty.
-//   k8s_namespace_name, k8s_pod_name, k8s_container_name, k8s_cluster_name (OpenTelemetry): become
-//     namespace, pod, container and cluster if these are empty.
+//     the labels without "exported_". Prometheus adds this prefix if the target has labels of the same names
+//     and honor_labels is not set.
+//   pod_name, container_name of a series container_* (kubelets before 1.16): they become pod and container if
+//     these labels are empty.
+//   k8s_namespace_name, k8s_pod_name, k8s_container_name, k8s_cluster_name (OpenTelemetry): they become
+//     namespace, pod, container and cluster if these labels are empty.
 std::span<const LabelView> WithAliases(std::span<const LabelView> labels, std::vector<LabelView>& scratch);
 
 }  // namespace taut::server

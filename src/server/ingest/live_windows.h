@@ -1,8 +1,8 @@
 // Folds samples of live series into closed 5-minute windows of jobs.
 //
-// Samples are kept, per series and in time order, until their window closes. Only then rates are computed and
-// tasks added up. So windows do not depend on the order of samples or on their distribution over requests, as
-// long as all arrive in time.
+// Samples are stored, per series and in time order, until their window closes. Only then are rates computed
+// and tasks added up. So windows do not depend on the order of samples or on their distribution over
+// requests, if all samples arrive in time.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,35 @@
 
 namespace taut::server {
 
-// Every sample is counted in exactly one of these. See docs/operate/health.md, "Sample outcomes".
+// Counts of samples by outcome. Each sample is counted in exactly one field. See docs/operate/health.md,
+// "Sample outcomes".
 struct IngestCounts {
   uint64_t accepted = 0;       // in time order
-  uint64_t out_of_order = 0;   // accepted, behind a later sample of its series
-  uint64_t stale_markers = 0;  // accepted: the series ends here
-  uint64_t duplicates = 0;     // dropped: same time and value as another
-  uint64_t conflicts = 0;      // same time, another value: the larger one is kept
+  uint64_t out_of_order = 0;   // accepted; a later sample of the series arrived before
+  uint64_t stale_markers = 0;  // accepted: the end of a series
+  uint64_t duplicates = 0;     // dropped: time and value of a stored sample
+  uint64_t conflicts = 0;      // accepted: time of a stored sample, other value; the larger value is kept
   uint64_t nan = 0;            // dropped: NaN other than the stale marker
   uint64_t invalid = 0;        // dropped: infinite or negative
-  uint64_t far_future = 0;     // dropped
+  uint64_t far_future = 0;     // dropped: too far after the present
   uint64_t too_late = 0;       // dropped: its window is closed
   uint64_t over_capacity = 0;  // dropped: too many samples of one series in open windows
   uint64_t unmapped = 0;       // no rule matches the series
   uint64_t facts = 0;          // facts about pods and workloads
-  uint64_t refused = 0;        // series over a limit, or with an unusable name
+  uint64_t refused = 0;        // series over a limit, or with an invalid name
   uint64_t histograms = 0;     // native histograms, which no rule reads
-  uint64_t own_names = 0;      // of the refused series, those with a name of the sample log
+  uint64_t own_names = 0;      // refused series that have a name of the sample log
 
   uint64_t total() const;
-  // Returns the number of samples that windows wait for.
+  // Returns the number of samples that were not dropped.
   uint64_t kept() const { return accepted + out_of_order + stale_markers + conflicts + facts; }
   auto operator<=>(const IngestCounts&) const = default;
 };
 
-// Events while windows were closed.
+// Counts of events while windows were closed.
 struct FoldCounts {
   uint64_t windows = 0, job_windows = 0, task_windows = 0;
-  uint64_t partial_windows = 0;  // windows with lost samples; their remaining samples are not counted
+  uint64_t partial_windows = 0;  // windows with lost samples; the rest of their samples is ignored
   FoldEvents events;
 };
 
@@ -61,15 +62,16 @@ struct JobLimit {
   JobId job;
   double bytes = 0;
 };
-// A job with a task that will pass the limit within a window.
+// A job with a task whose usage will pass the limit within a window.
 struct GrowthSighting {
   JobId job;
-  // Bytes of its largest task when the next window closes, if its growth of the last 2 minutes continues.
+  // Expected usage of the job's largest task when the next window closes, bytes, if the growth of the last 2
+  // minutes continues.
   double bytes = 0;
 };
 
-// Not thread-safe. Memory: 24 bytes a slot, and 16 bytes a sample of open windows, of which a series has at
-// most max_samples_per_series.
+// Not thread-safe. Memory: 24 bytes a slot, and 16 bytes a sample of open windows. A series has at most
+// max_samples_per_series samples.
 class LiveWindows {
  public:
   struct Options {
@@ -77,80 +79,83 @@ class LiveWindows {
     int64_t grace_seconds = 120;
     // Samples further ahead of `now` than this are dropped.
     int64_t max_future_seconds = 600;
-    // With time by samples: `now` is at least the newest accepted sample.
+    // With time by samples: `now` is then at least the newest accepted sample's time.
     bool time_is_samples = false;
     uint32_t max_samples_per_series = 1024;
     FoldOptions fold;
-    // Earlier windows are closed from the start.
+    // First window that is open at the start; earlier windows are closed.
     WindowId first_open{INT32_MIN / 2};
-    // Called for each measured task, in the order of ClosedWindow::tasks and before its window is yielded.
-    // `cpu`: duration per CPU bucket, ascending; empty if no CPU was measured. With this function, windows
-    // have no CPU buckets for jobs.
+    // Called for each measured task, in the order of ClosedWindow::tasks, before the task's window is
+    // yielded. `cpu`: duration per CPU bucket, ascending; empty if no CPU was measured. If this function is
+    // set, windows have no CPU buckets of jobs.
     std::function<void(uint32_t task, std::span<const BucketWeight> cpu)> on_task_cpu;
   };
   // `counts` must outlive this object.
   LiveWindows(const Options& options, IngestCounts& counts);
 
-  // Returns the count of the reason why this sample would be dropped, for any series; nullptr if it would be
-  // accepted.
+  // Returns the counter of the reason why this sample would be dropped, whatever its series; nullptr if the
+  // sample would be accepted.
   uint64_t IngestCounts::*Refusal(const RemoteSample& sample, Timestamp now) const;
-  // Same for a window of an agent.
+  // Returns the counter of the reason why a window of an agent would be dropped; nullptr if the window would
+  // be accepted.
   uint64_t IngestCounts::*Refusal(WindowId window, Timestamp now) const;
-  // Adds and counts one sample of a mapped series. `now`: the believed time. O(1) if it is the newest of its
-  // series, else O(samples of the series).
+  // Adds and counts one sample of a mapped series. `now`: the believed time. O(1) if the sample is the newest
+  // of its series, else O(samples of the series).
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
-  // Adds a window that an agent folded, and counts it as one sample. For a task with such a window, series do
-  // not count in it. Two windows with the same task and time (the agent was restarted) are merged. Returns
-  // false if the window is closed or far in the future.
+  // Adds a window that an agent folded, and counts it as one sample. A task with such a window ignores the
+  // usage in its series. Two windows with the same task and time are merged, because the agent was restarted.
+  // Returns false if the window is closed or far in the future.
   bool AddWindow(uint32_t slot, ReportedWindow window, Timestamp now);
   OomSightings& ooms() { return ooms_; }
 
   // Returns the kernel's memory peaks since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks(const SeriesMapper& mapper) { return peaks_.TakeRisen(mapper); }
 
-  // Returns the jobs with a task that passes its limit within a window, by a line through its last two
-  // minutes. `limits`: ascending by job. O(series of these jobs).
+  // Returns the jobs with a task whose usage will pass the job's limit within a window, on a line through the
+  // usage of its last two minutes. `limits`: ascending by job. O(series of these jobs).
   std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now,
                                          const SeriesMapper& mapper);
 
-  // Memory limits of a job's tasks, bytes, by task: the newest limit of each part, added up. Tasks with an
-  // unlimited part are missing.
+  // Memory limits of a job's tasks, bytes, by task. A task's limit is the sum of the newest limits of its
+  // parts. Tasks with an unlimited part are missing.
   using TaskLimitsOfJob = std::vector<std::pair<uint32_t, double>>;
   // Returns the limits in the order of `jobs`. O(slots) for all jobs together.
   std::vector<TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs, const SeriesMapper& mapper) const;
 
-  // Closes every window with end + grace <= watermark, in time order, and yields those that are not empty. An
-  // earlier watermark closes nothing. Bindings are the present ones: a series that changed its job counts for
-  // the new job in the whole window. About 0.5 µs a series and window.
+  // Closes every window with end + grace <= watermark, in time order, and yields the windows that are not
+  // empty. A watermark before the last one closes nothing. Uses the present bindings: if a series has moved
+  // to another job, its samples in the whole window belong to the new job. About 0.5 µs a series and window.
   void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
                   absl::FunctionRef<void(ClosedWindow&&)> yield);
 
-  // Closes the windows before `first_open`, which are stored. The last sample before them stays, for rates of
-  // counters.
+  // Closes the windows before `first_open`, because they are stored. Keeps each series' last sample before
+  // `first_open`, for the rates of counters.
   void StartAt(WindowId first_open);
-  // Continues at `newest` after a wrong time: drops later samples. Windows before `first_open` stay closed.
+  // Sets the time back to `newest` after a wrong time: drops samples after `newest`. Windows before
+  // `first_open` stay closed.
   void GoBack(Timestamp newest, WindowId first_open);
-  // Announces that samples in [begin, end) may be lost. A window with more than half of its time in it, and
-  // no sample there, counts no series in the rest either.
+  // Announces that samples in [begin, end) may be lost. If more than half of a window is in this time and has
+  // no sample there, the window ignores all series.
   void NotHeard(Timestamp begin, Timestamp end) { unheard_ = {MillisOf(begin), MillisOf(end)}; }
 
-  // Sets, by job number, the seconds after a task's start during which its CPU usage is kept apart. Applies
-  // to windows that close from now on.
+  // Sets start-up times: by job number, the seconds after a task's start during which its CPU usage is kept
+  // apart. The times apply to windows that close from now on.
   void SetStartups(absl::flat_hash_map<uint32_t, int32_t> seconds) { startups_ = std::move(seconds); }
 
-  // Forgets these slots, as returned by SeriesMapper::ForgetIdle.
+  // Forgets these slots, which SeriesMapper::ForgetIdle has returned.
   void Drop(std::span<const uint32_t> slots);
 
   // Returns the first open window.
   WindowId first_open() const { return {static_cast<int32_t>(FloorDiv(open_from_ms_, kWindowMs))}; }
   // Returns the time of the newest accepted sample; INT64_MIN microseconds before the first.
   Timestamp newest_sample() const { return {newest_ms_ == INT64_MIN ? INT64_MIN : newest_ms_ * 1000}; }
-  // Same, for samples of series only, without windows of agents.
+  // Returns the time of the newest accepted sample of a series, without windows of agents; INT64_MIN
+  // microseconds before the first.
   Timestamp newest_of_series() const {
     return {newest_of_series_ms_ == INT64_MIN ? INT64_MIN : newest_of_series_ms_ * 1000};
   }
   const FoldCounts& fold_counts() const { return fold_counts_; }
-  // Number of kept samples, including the one per series before the open windows.
+  // Returns the number of stored samples, including the one before the open windows in each series.
   uint64_t waiting_samples() const { return waiting_samples_; }
   size_t state_bytes() const;
 
@@ -177,15 +182,16 @@ class LiveWindows {
     const auto it = startups_.find(job.value);
     return it == startups_.end() ? 0 : int64_t{it->second} * 1000;
   }
-  // Each adds a task to the job being folded: from an agent's window, or from series.
+  // AddReported adds a task to the present job from an agent's window, AddMeasured adds one from series.
   void AddReported(uint32_t task, const ReportedWindow& reported, std::span<const FoldSeries> series,
                    ClosedWindow& closed);
   void AddMeasured(uint32_t task, std::span<const FoldSeries> series, ClosedWindow& closed);
   ClosedWindow Fold(int64_t begin_ms, const SeriesMapper& mapper);
-  // Folds the slots of one job from order_[at] on, and adds it to the window. Returns the index of the next
-  // job.
+  // Folds the slots of one job, from order_[at] on, and adds the job to the window. Returns the index of the
+  // next job.
   size_t FoldJob(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed);
-  // Same for one task: sorts its series by use, and adds it. Returns the index of the next task.
+  // Folds the slots of one task, from order_[at] on: sorts its series by purpose, and adds the task. Returns
+  // the index of the next task.
   size_t FoldTask(size_t at, bool partial, const SeriesMapper& mapper, ClosedWindow& closed);
   void Trim(int64_t end_ms);
 
@@ -196,17 +202,17 @@ class LiveWindows {
   int64_t newest_ms_ = INT64_MIN, newest_of_series_ms_ = INT64_MIN;
   uint64_t waiting_samples_ = 0;
   Interval unheard_;
-  // Indexed by slot, times strictly ascending. At most one sample is before open_from_ms_: the base of a
-  // counter's next rate.
+  // Samples by slot, times strictly ascending. At most one sample is before open_from_ms_: a counter's next
+  // rate begins there.
   std::vector<std::vector<RemoteSample>> samples_;
-  std::vector<std::vector<ReportedWindow>> reported_;  // by slot, windows ascending, open ones only
+  std::vector<std::vector<ReportedWindow>> reported_;  // windows of agents by slot, ascending, open ones only
   OomSightings ooms_;
   KernelPeaks peaks_;
   absl::flat_hash_map<uint32_t, int32_t> startups_;
 
   std::vector<uint32_t> order_;  // mapped slots by job, task, kind, part
   uint64_t order_version_ = UINT64_MAX;
-  size_t jobs_before_ = 0, tasks_before_ = 0;  // in the last closed window
+  size_t jobs_before_ = 0, tasks_before_ = 0;  // numbers in the last closed window
   WindowFold fold_;
   // Scratch of Fold: usage series of the present task, and loads and signals of its job.
   std::vector<FoldSeries> series_, loads_, signals_;

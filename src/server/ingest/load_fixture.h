@@ -24,14 +24,15 @@ inline RemoteSeries ViewOf(const NamedSample& s) {
   return out;
 }
 
-// Returns a sample of series `i`, below: a rising CPU counter, or a varying memory gauge.
+// Returns a sample of series `i` (CadvisorSample): a rising CPU counter, or a varying memory gauge.
 inline RemoteSample CadvisorValue(uint32_t i, int64_t time_ms) {
   const double t = static_cast<double>(time_ms) / 1000;
   return {i % 2 == 0 ? t * 0.25 + i * 0.001 : 1e8 + 1e3 * i + t, time_ms};
 }
 
-// Series `i` of a cluster. Each pod has one container with a CPU and a memory series; each job has ten pods.
-// `full`: all 16 labels of the usual Prometheus operator; else the 8 that a typical relabelling keeps.
+// Returns a sample of series `i` of a cluster. Each pod has one container with a CPU and a memory series;
+// each job has ten pods. `full`: with all 16 labels of the usual Prometheus operator; else with the 8 labels
+// that a typical relabelling keeps.
 inline NamedSample CadvisorSample(uint32_t i, int64_t time_ms, bool full = true) {
   const uint32_t pod = i / 2, job = pod / 10;
   const bool cpu = i % 2 == 0;
@@ -72,15 +73,15 @@ inline NamedSample CadvisorSample(uint32_t i, int64_t time_ms, bool full = true)
   return s;
 }
 
-// Requests with one sample of each of the series [first, first + count). Construction is slower than Body(),
-// because the labels are reused.
+// Remote-write requests with one sample of each series in [first, first + count). Body() is faster than the
+// construction, because the labels are reused.
 class CadvisorRequest {
  public:
   CadvisorRequest(uint32_t first, uint32_t count, bool full = true) : first_(first) {
     for (uint32_t i = first; i < first + count; ++i) named_.push_back(CadvisorSample(i, 0, full));
     for (const NamedSample& s : named_) series_.push_back(ViewOf(s));
   }
-  CadvisorRequest(CadvisorRequest&&) = default;  // a copy would view the other's strings
+  CadvisorRequest(CadvisorRequest&&) = default;  // no copy: it would view the strings of the original
   std::string Body(int64_t time_ms) {
     for (uint32_t i = 0; i < series(); ++i) series_[i].samples.assign(1, CadvisorValue(first_ + i, time_ms));
     return EncodeWriteRequest(series_);
@@ -90,7 +91,7 @@ class CadvisorRequest {
  private:
   uint32_t first_;
   std::vector<NamedSample> named_;
-  std::vector<RemoteSeries> series_;  // views of named_
+  std::vector<RemoteSeries> series_;  // contains views of named_
 };
 
 // Scrapes of `series` series, 500 per request.

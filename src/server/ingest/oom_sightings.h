@@ -1,4 +1,4 @@
-// OOM kills in live series: each is reported once, however many series show it.
+// OOM kills in live series. A kill is reported once, even if several series show it.
 #pragma once
 
 #include <cstdint>
@@ -15,35 +15,36 @@
 
 namespace taut::server {
 
-// OOM kills of one task, to be acted on at once.
+// OOM kills of one task that the control plane has not acted on yet.
 struct OomSighting {
   JobId job;
   uint32_t task = 0;
-  Timestamp time;               // time of the kill if its source dates it, else of the sample that showed it
-  uint64_t kills = 1;           // since the previous sample; at most kMostKillsAtOnce
+  Timestamp time;      // time of the kill if the source reports it, else of the sample that showed it
+  uint64_t kills = 1;  // since the previous sample; at most kMostKillsAtOnce
   std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
-  Timestamp since = time;       // earliest possible time
+  Timestamp since = time;       // earliest possible time of the kill
   bool is_first = false;        // as OomWatch::Kill::is_first
   std::optional<Timestamp> shown = {};  // as OomWatch::Kill::shown_ms
 };
 
-// Not thread-safe. About 40 bytes per kill since the last Take, and 60 per part that was killed recently.
+// Not thread-safe. About 40 bytes per kill since the last Take, and 60 bytes per recently killed part.
 class OomSightings {
  public:
-  // Notes the next sample of a series with kind kOomTotal. `before`: its earlier samples, ascending.
+  // Processes the next sample of a series with kind kOomTotal. `before`: earlier samples of the series,
+  // ascending.
   void See(uint32_t slot, std::span<const RemoteSample> before, const RemoteSample& sample);
   // Adds an OOM kill that an agent reported. `limit` in bytes, absent if unknown.
   void Add(uint32_t slot, Timestamp time, uint64_t kills, std::optional<double> limit);
-  // Adds an OOM kill that a container's series have shown.
+  // Adds an OOM kill that OomWatch found in a container's series.
   void Add(const OomWatch::Kill& kill);
-  // Returns the OOM kills since the last call, in order of arrival. A kill in two series of one part (two
-  // Prometheus replicas), or passed to Add twice, is returned once.
+  // Returns the OOM kills since the last call, in order of arrival. A kill is returned once, even if two
+  // series of one part (two Prometheus replicas) show it, or two calls of Add report it.
   std::vector<OomSighting> Take(const SeriesMapper& mapper);
-  // Forgets these slots, and kills before `open_from_ms`, which no series can repeat.
+  // Forgets these slots, and kills before `open_from_ms`, which no series can report again.
   void Drop(std::span<const uint32_t> slots, int64_t open_from_ms);
 
  private:
-  static constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape the same kill within this time
+  static constexpr int64_t kSameOomMs = 120'000;  // two replicas scrape a kill within this time
   struct RawOom {
     uint32_t slot = 0;
     int64_t time_ms = 0;
@@ -58,12 +59,13 @@ class OomSightings {
     int64_t time_ms = INT64_MIN;
     bool is_dated = false;  // time_ms is the time of the kill, not of a sample
   };
-  // Last kills of a part: from counters and agents, and from OomWatch, which reports each kill once.
+  // Last kills of a part, by kind of source: counters and agents; OomWatch, which reports each kill once.
   struct LastOoms {
     LastOom counted, watched;
     int64_t newest_ms() const { return std::max(counted.time_ms, watched.time_ms); }
   };
-  // Returns true if another series of the part already reported this kill.
+  // Returns true if `oom` is the kill `last`: another series of the part, such as a second Prometheus
+  // replica, or the same series has already reported it.
   static bool IsRepeat(const RawOom& oom, const LastOom& last, SeriesKind kind);
 
   std::vector<RawOom> ooms_;

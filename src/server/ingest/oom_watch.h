@@ -1,5 +1,5 @@
-// Detects OOM kills from Kubernetes' series of a container: its restarts, and the reason and time of its last
-// end.
+// Detects OOM kills from a container's series in Kubernetes: its restarts, and the reason and time of its
+// last end.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,17 @@
 
 namespace taut::server {
 
-// Three series show the kill of a container at the same time. The time of its last end changes, its restarts
-// rise, and the reason of its last end is OOMKilled. The time of the end dates the kill. Without it, the
-// sample that shows the restart does.
+// Three series of a container show a kill at one time: the time of the last end changes, the number of
+// restarts rises, and the reason of the last end is OOMKilled. The time of the end is the time of the kill.
+// If this time is unknown, the time of the sample that shows the restart is used.
 //
 // A container that is not restarted (in a Job) shows the reason as its present state instead. The first
-// values of restarts and reasons do not count. The first time of an end counts if it is at most kNewsMs old.
+// values of restarts and reasons are no news and yield no kill. The first time of an end is used if it is at
+// most kNewsMs old.
 //
-// Restarts count starts, so two ends between two scrapes may show one restart: a waiting container has ended
-// once more than it was restarted. If a fifth series shows that it waits, that end counts.
+// The number of restarts counts starts, so two ends between two scrapes may show one restart: a container
+// that waits has ended once more than it was restarted. If a fifth series shows that the container waits,
+// this end is counted.
 //
 // Not thread-safe. About 180 bytes a container.
 class OomWatch {
@@ -30,15 +32,18 @@ class OomWatch {
 
   struct Kill {
     uint32_t slot = 0;    // series that showed the kill
-    int64_t time_ms = 0;  // time of the end, else of the sample that showed it
+    int64_t time_ms = 0;  // time of the end, else of the sample that showed the kill
     uint64_t kills = 1;
-    int64_t since_ms = 0;  // earliest possible time; equals `time_ms` if that is the time of the end
-    // The end's time by the machine's clock, as the series shows it; it does not change between samples.
+    int64_t since_ms = 0;  // earliest possible time of the kill; `time_ms` if this is the time of the end
+    // Time of the end by the machine's clock, as the series shows it. It identifies the end, because it does
+    // not change between samples.
     std::optional<int64_t> shown_ms = {};
-    // Set if the kill was reported before, undated, with this time; `time_ms` replaces it.
+    // Set if the kill was reported before without a date: the time in that report. `time_ms` replaces this
+    // time.
     std::optional<int64_t> instead_of_ms = {};
-    uint64_t more = 0;  // further kills beside the one reported before
-    // No earlier end of the container was known: a previous run of the daemon may have counted the kill.
+    uint64_t more = 0;  // number of further kills in addition to the one reported before
+    // True if no earlier end of the container was known: a previous run of the daemon may have counted the
+    // kill.
     bool is_first = false;
   };
   // Returns true for the kinds of series that See accepts.
@@ -48,7 +53,7 @@ class OomWatch {
   }
 
   // Processes a sample of container `key`. Returns a kill once, at the later of the two samples that show it,
-  // and once more if its date arrives later. REQUIRES: IsFor(kind).
+  // and a second time if the date of the kill arrives later. REQUIRES: IsFor(kind).
   std::optional<Kill> See(uint64_t key, uint32_t slot, SeriesKind kind, const RemoteSample& sample);
 
   // Forgets containers without a sample since this time.
@@ -58,37 +63,39 @@ class OomWatch {
  private:
   struct Container {
     double restarts = -1;
-    int64_t restarts_ms = INT64_MIN;  // newest sample
+    int64_t restarts_ms = INT64_MIN;  // time of the newest sample
     uint32_t slot = 0;
-    // A restart with an unknown reason: time and count.
+    // Last restart whose reason is unknown: time, and number of restarts.
     int64_t restarted_ms = INT64_MIN;
     uint64_t restarted = 0;
-    int64_t reason_ms = INT64_MIN;  // newest sample with reason OOMKilled
-    int64_t ended_ms = INT64_MIN;   // newest sample of kOomEnded
+    int64_t reason_ms = INT64_MIN;  // time of the newest sample with reason OOMKilled
+    int64_t ended_ms = INT64_MIN;   // time of the newest sample of kOomEnded
     bool ended = false;
     uint64_t ended_kills = 0;  // kills reported since the last restart
-    // Time of the last end, the sample that first showed it, and its newest sample.
+    // Time of the last end; time of the sample that first showed this end; time of the newest sample of this
+    // series.
     int64_t last_end_ms = INT64_MIN, end_shown_ms = INT64_MIN, end_sample_ms = INT64_MIN;
-    int64_t end_as_shown_ms = INT64_MIN;  // by the machine's clock
+    int64_t end_as_shown_ms = INT64_MIN;  // last end by the machine's clock
     uint32_t end_slot = 0;
-    bool end_waits = false;  // its reason is unknown yet
+    bool end_waits = false;  // true if the reason of the last end is unknown
     bool end_is_first = false;
-    // The kill reported last for a restart, or for an end without a date.
+    // The kill reported last without a date: for a restart, or for an end.
     int64_t undated_ms = INT64_MIN;
     uint32_t undated_slot = 0;
     bool undated_is_end = false;
-    int64_t restart_before_ms = INT64_MIN;  // sample that showed the restart before the newest
-    int64_t waiting_ms = INT64_MIN,         // newest samples that show it waiting, and not waiting
-        runs_ms = INT64_MIN;                // the newest samples that say that it waits, and not
-    // The newest scrape: its first sample, and whether restarts were known before it. Then: kills reported
-    // before it whose restart was not shown, restarts that it shows, and kills reported since.
+    int64_t restart_before_ms = INT64_MIN;  // time of the sample that showed the previous restart
+    int64_t waiting_ms = INT64_MIN,         // newest sample that shows the container waiting
+        runs_ms = INT64_MIN;                // newest sample that shows the container not waiting
+    // Newest scrape: time of its first sample, and whether restarts were known before it. Then: number of
+    // kills reported before this scrape whose restart was not shown, of restarts in this scrape, and of kills
+    // reported since its start.
     int64_t scrape_ms = INT64_MIN;
     bool was_known = false;
     uint64_t ended_before = 0, scrape_restarts = 0, scrape_kills = 0;
   };
   static void SeeWaiting(Container& container, const RemoteSample& waiting);
   static void BeginScrape(Container& container, int64_t time_ms);
-  // Returns the number of kills in the newest scrape that only the waiting state shows.
+  // Returns the number of kills in the newest scrape that only the waiting state of the container shows.
   static uint64_t Missed(Container& container);
   static std::optional<Kill> Take(Container& container, uint32_t slot, SeriesKind kind,
                                   const RemoteSample& sample);

@@ -1,4 +1,4 @@
-// Finds the top owner of a pod: from facts, else from the way Kubernetes generates names.
+// Finds the top owner of a pod, from facts or from the names that Kubernetes generates.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace taut::server {
 
-// For maps with string keys that are searched by views.
+// Hash of strings, for maps with string keys that are searched by string_view.
 struct StringHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Returns the kind as in job names, such as "deployment".
+// Returns the kind in the form of job names, such as "deployment".
 std::string KindInNames(std::string_view kind);
 
-// Separates an owner's name from the group of its pods that form a separate job ("fluentd@large"). No
-// Kubernetes name contains it.
+// Separator between an owner's name and a group of the owner's pods that is a separate job ("fluentd@large").
+// No Kubernetes name contains this character.
 inline constexpr char kGroupMark = '@';
 
 // Top owner of a pod: kind/name as kubectl shows it, the kind in lower case.
@@ -30,63 +30,64 @@ struct TopOwner {
   auto operator<=>(const TopOwner&) const = default;
 };
 
-// Facts about owners. Keys are "scope/Kind/name"; a scope is a namespace, or "cluster/namespace" where series
-// name their cluster.
+// Facts about owners. Keys are "scope/Kind/name"; a scope is a namespace, or "cluster/namespace" if the
+// series have a label cluster.
 //
 // Runs of one program (Jobs without a CronJob, Workflows, PipelineRuns, TaskRuns) have one owner: "job
-// import" for the Jobs import-x2x4z and import-20261125. Its name is the program that the pod or the Job
-// names (ProgramKey), else the run's name without its generated parts (WithoutRunSuffix). A pod without an
-// owner that names a program is named after it.
+// import" for the Jobs import-x2x4z and import-20261125. The owner's name is the program that the pod or the
+// Job names (ProgramKey), else the run's name without its generated parts (WithoutRunSuffix). A pod that
+// names a program and has no owner gets the program's name.
 //
-// Steps of a Workflow differ by their pods' names: "workflow import-load". Drivers and executors of Spark
-// have the owners "sparkapplication etl-driver" and "sparkapplication etl-exec" over all runs of an
+// Steps of a Workflow differ by the names of their pods: "workflow import-load". Drivers and executors of
+// Spark have the owners "sparkapplication etl-driver" and "sparkapplication etl-exec" over all runs of an
 // application. Revisions of a Knative Service have "service hello".
 //
-// The owner of a pod may carry a group ("DaemonSet/fluentd@large"), which becomes part of the top owner's
-// name. An empty group ("DaemonSet/fluentd@") does not. A report of the same owner without a group, by
-// another source, does not replace it.
+// The owner of a pod may contain a group ("DaemonSet/fluentd@large"), which becomes part of the top owner's
+// name. An empty group ("DaemonSet/fluentd@") does not. If another source reports the same owner without a
+// group, the owner with the group stays.
 //
 // Not thread-safe. About 150 bytes a fact.
 class OwnerTable {
  public:
-  // Notes a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". Returns the pods whose top
-  // owner changed. O(1) unless it contradicts the present state, then O(facts).
+  // Stores a child's owner: "Kind/name" in the child's scope, or "<none>/<none>". Returns the pods whose top
+  // owner changed. O(1) if no top owner changes, else O(facts).
   std::vector<std::string> Learn(std::string_view child, std::string_view owner);
   // Forgets the owner of this child.
   void Forget(std::string_view child) { owners_.erase(child); }
-  // Returns the child under which Learn accepts the program of a Job or pod ("scope/Job/name",
-  // "scope/Pod/name"); its owner is a ProgramText.
+  // Returns the key for the program of a Job or pod ("scope/Job/name", "scope/Pod/name"). Learn accepts this
+  // key as a child whose owner is a ProgramText.
   static std::string ProgramKey(std::string_view child);
-  // Returns the owner of such a child: "Program/NAME".
+  // Returns the owner of a child with a ProgramKey: "Program/NAME".
   static std::string ProgramText(std::string_view name);
   size_t size() const { return owners_.size(); }
-  // Returns the owner noted last for this child; "" if none.
+  // Returns the owner stored last for this child; "" if none.
   std::string_view Said(std::string_view child) const {
     const auto it = owners_.find(child);
     return it == owners_.end() ? std::string_view() : it->second;
   }
 
-  // Returns the pod's top owner; its name is "" only for an empty pod. A pod without an owner is its own
-  // owner. A static pod (owned by its node) loses the node's name.
+  // Returns the pod's top owner. A pod without an owner is its own owner. The result's name is "" only if
+  // `pod` is empty. The name of a static pod, whose owner is its node, loses the node's name.
   TopOwner Find(std::string_view scope, std::string_view pod) const;
 
-  // Same for anything that owns pods, such as a ReplicaSet; itself if nothing is known about it.
+  // Returns the top owner of an object that owns pods, such as a ReplicaSet; the object itself if no owner is
+  // known.
   TopOwner TopOf(std::string_view scope, std::string kind, std::string name) const;
-  // Same for a new pod of this controller. `pod` and `program` may be "".
+  // Returns the top owner of a new pod of this controller. `pod` and `program` may be "".
   TopOwner TopOfNew(std::string_view scope, std::string kind, std::string name, std::string pod,
                     std::string program) const;
 
  private:
-  // Returns the last owner in the chain, by facts or names.
+  // Returns the last owner in the chain of owners, by facts or names.
   TopOwner EndOfChain(std::string_view scope, std::string kind, std::string name, std::string pod,
                       std::string program) const;
-  // Returns nullptr if no program is known.
+  // Returns the program of an object; nullptr if no program is known.
   const std::string* ProgramOf(std::string_view scope, std::string_view kind, std::string_view name) const;
 
   absl::flat_hash_map<std::string, std::string, StringHash, std::equal_to<>> owners_;
 };
 
-// Returns the top owner by the pod's name alone:
+// Returns the top owner, derived only from the pod's name:
 //   web-5d4f8c7b9d-x2x4z     ReplicaSet of a Deployment  deployment/web
 //   fluentd-x2x4z            DaemonSet, Job or bare ReplicaSet: fluentd, of unknown kind
 //   db-12                    StatefulSet                 statefulset/db
@@ -94,11 +95,14 @@ class OwnerTable {
 //   etl-8b4c7f8a1b2c3d4e-exec-2  executor of Spark        sparkapplication/etl-exec
 //   hello-00001-deployment-5d4f8c7b9d-x2x4z  Knative       service/hello
 TopOwner OwnerFromPodName(std::string_view pod);
-// Returns a ReplicaSet's name without the hash of its Deployment's template; unchanged if it has none.
+// Returns a ReplicaSet's name without the hash of its Deployment's template; the unchanged name if it has no
+// hash.
 std::string_view WithoutTemplateHash(std::string_view replica_set);
-// Returns a Job's name without the minute at which its CronJob was due; unchanged if it has none.
+// Returns a Job's name without the minute at which its CronJob was due; the unchanged name if it has no
+// minute.
 std::string_view WithoutCronMinute(std::string_view job);
-// Returns true if a label or annotation with this value names a program, so it can be part of a job's name.
+// Returns true if a label or annotation with this value names a program: the value can be part of a job's
+// name.
 bool IsProgramName(std::string_view name);
 // Returns true if each object of this kind is one run of a program, such as "Job" or "Workflow".
 bool IsRunKind(std::string_view kind);

@@ -23,16 +23,18 @@ class QueryAnswerParser {
   QueryAnswerParser();
   ~QueryAnswerParser();
 
-  // Parses the response to a query with a matrix as result. `body` may move, because it grows by a few bytes.
-  // Calls fn for each series with samples, in order; series before a damage precede the error.
-  //   DataLoss            not JSON, or not such a response
-  //   FailedPrecondition  the server reports that the query failed: its text
+  // Parses the response to a query with a matrix as result. `body` may be reallocated, because a few bytes
+  // are appended. Calls fn for each series with samples, in order. If the response is damaged, fn receives
+  // the series before the damage.
+  //   DataLoss            not JSON, or not a response of this kind
+  //   FailedPrecondition  the server reports that the query failed; the message is the server's text
   // Also returns an error of fn, which ends the parsing. About 35 ns a sample.
   absl::Status Parse(std::string& body, SeriesFn fn);
-  // Same for the response of /api/v1/series, which has only labels.
+  // Parses the response of /api/v1/series, which contains only labels. Errors as Parse.
   absl::Status ParseSeries(std::string& body,
                            absl::FunctionRef<absl::Status(std::span<const LabelView> labels)> fn);
-  // Returns the first warning in the last response, as for data that the server could not reach; "" if none.
+  // Returns the first warning in the last response, such as a notice about data that the server could not
+  // reach; "" if there is none.
   const std::string& warning() const;
 
  private:
@@ -41,7 +43,7 @@ class QueryAnswerParser {
 };
 
 // Returns the server's error text for a failed query: the error field of Prometheus' JSON, else the first
-// line, at most 300 bytes.
+// line of `body`, at most 300 bytes.
 std::string ErrorTextOf(std::string_view body);
 
 }  // namespace taut::server

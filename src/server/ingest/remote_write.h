@@ -27,14 +27,15 @@ struct RemoteSample {
 struct SeriesView {
   std::span<const LabelView> labels;  // as sent, with the metric name as label __name__
   std::span<const RemoteSample> samples;
-  // Hash of the encoded labels: equal bytes have equal fingerprints, so that a caller resolves known labels
-  // by one lookup. Another order of the same labels has another fingerprint.
+  // Hash of the encoded labels. Equal bytes have equal fingerprints, so that a caller resolves known labels
+  // with one lookup. The same labels in another order have another fingerprint.
   uint64_t fingerprint = 0;
 };
 
 struct DecodeCounts {
   uint64_t series = 0, samples = 0;  // passed to the callback
-  // Series over a label limit or without a metric name. They are skipped; the rest of the request is decoded.
+  // Series over a label limit or without a metric name. These series are skipped; the rest of the request is
+  // decoded.
   uint64_t refused_series = 0, refused_samples = 0;
   uint64_t histograms = 0;    // native histograms, skipped
   std::string first_refusal;  // reason for the response to the sender; "" if none
@@ -55,17 +56,17 @@ class RemoteWriteDecoder {
  public:
   using SeriesFn = absl::FunctionRef<void(const SeriesView&)>;
 
-  // `seed` of the fingerprints; a secret one prevents collisions that a sender constructs.
+  // `seed` changes the fingerprints. A secret seed prevents a sender from constructing collisions.
   explicit RemoteWriteDecoder(const RemoteWriteLimits& limits = {}, uint64_t seed = 0)
       : limits_(limits), seed_(seed) {}
 
-  // Calls fn once per series with samples, in order. Checks all lengths before it allocates memory for them.
+  // Calls fn once per series with samples, in order. Checks all lengths before it allocates memory.
   //   InvalidArgument     not a snappy block, or not a WriteRequest. Errors of the snappy block precede all
-  //                       calls of fn; a damaged message is found after the series before the damage.
-  //   ResourceExhausted   exceeds a limit of the request; the message names it.
+  //                       calls of fn. If the message is damaged, fn has received the series before the damage.
+  //   ResourceExhausted   exceeds a limit of the request; the message names the limit.
   // About 0.2 µs per series of 10 labels and one sample.
   absl::StatusOr<DecodeCounts> Decode(std::string_view body, SeriesFn fn);
-  // Same for the message without snappy.
+  // Decodes a message that is not compressed. Otherwise like Decode.
   absl::StatusOr<DecodeCounts> DecodeMessage(std::string_view message, SeriesFn fn);
 
  private:
@@ -73,7 +74,7 @@ class RemoteWriteDecoder {
   enum class Refusal : uint8_t { kNone, kTooManyLabels, kLongName, kLongValue, kNoMetricName };
 
   absl::Status ParseSeries(std::string_view message, SeriesFn fn, DecodeCounts& counts);
-  // These return false if the message is damaged.
+  // The Parse functions parse one message each. They return false if the message is damaged.
   bool ParseLabel(std::string_view message);
   bool ParseSample(std::string_view message);
   void AddLabelBytes(const char* begin, const char* end);
@@ -83,11 +84,11 @@ class RemoteWriteDecoder {
   const uint64_t seed_;
   std::unique_ptr<char[]> buffer_;
   size_t buffer_bytes_ = 0;
-  // The present series.
+  // Labels of the present series.
   std::vector<LabelView> labels_;
   std::vector<RemoteSample> samples_;
   std::string_view block_;   // encoded labels, while they are contiguous
-  std::string split_block_;  // else a copy of them
+  std::string split_block_;  // else copy of the encoded labels
   Refusal refusal_ = Refusal::kNone;
   bool has_metric_name_ = false;
 };
@@ -97,17 +98,17 @@ struct RemoteSeries {
   std::vector<LabelView> labels;
   std::vector<RemoteSample> samples;
 };
-// Encodes a body as Prometheus does, without a change of the labels' order. For tests, load generation and
-// the sample log.
+// Encodes a body as Prometheus does; keeps the order of labels. For tests, load generation and the sample
+// log.
 std::string EncodeWriteRequest(std::span<const RemoteSeries> series);
-// Same without snappy.
+// Encodes the message without compression.
 std::string EncodeWriteMessage(std::span<const RemoteSeries> series);
 
-// Returns the fingerprint that a decoder with this seed computes for labels in this order. Allocates; for
-// sources with labels in memory, once per series.
+// Returns the fingerprint that a decoder with this seed computes for labels in this order. Allocates memory;
+// sources with labels in memory call it once per series.
 uint64_t Fingerprint(std::span<const LabelView> labels, uint64_t seed = 0);
 
-// Returns true for the NaN with the bits that mark the end of a series, and for no other NaN.
+// Returns true for the NaN whose bits mark the end of a series, and false for any other NaN.
 bool IsStaleMarker(double value);
 double StaleMarker();
 

@@ -1,4 +1,4 @@
-// Prometheus selectors of the series that mapping rules match.
+// Prometheus selectors of the series that match mapping rules.
 #pragma once
 
 #include <span>
@@ -12,12 +12,12 @@ namespace taut::server {
 
 struct HistorySelector {
   std::string text;    // {__name__="x",cpu=~"|total"}
-  bool facts = false;  // for rules that state who owns whom
+  bool facts = false;  // true for rules about the owners of pods and workloads
 };
 
-// Returns one selector for each metric in the rules, and a last one for all patterns with a '*'; selectors of
-// facts come first. No two select the same series. Selectors exclude only series that no rule matches. Empty
-// if there are no rules.
+// Returns one selector for each metric in the rules, and a last one for all patterns with a '*'. Selectors of
+// facts are first. No two selectors match the same series. The selectors exclude no series that a rule
+// matches. Empty if there are no rules.
 std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules);
 
 // Returns a pattern of common/base/pattern.h as an anchored regular expression (RE2).

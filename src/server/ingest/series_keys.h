@@ -14,7 +14,7 @@
 
 namespace taut::server {
 
-// Returns the minute since 1970, in which entries of series store when they were seen.
+// Returns the minute since 1970. Entries of series store the time of their last sample in this form.
 inline uint32_t MinuteOf(Timestamp t) { return static_cast<uint32_t>(FloorDiv(t.us, 60 * kMicrosPerSecond)); }
 
 // Returns the 64-bit hash by which SeriesMapper stores keys.

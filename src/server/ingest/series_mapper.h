@@ -1,5 +1,5 @@
-// Maps series to job, task and kind, and remembers the result: steady traffic costs one hash lookup a series,
-// and no work on text.
+// Maps series to job, task and kind, and stores the result. A known series costs one hash lookup and no work
+// on text.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace taut::server {
 
-// Result for a mapped series. `slot` is its dense number while it exists; numbers of forgotten series are
+// Result for a mapped series. `slot` is a dense number of the series. The slot of a forgotten series is
 // reused.
 struct SeriesBinding {
   JobId job;
@@ -37,22 +37,23 @@ struct SeriesBinding {
   uint16_t signal = 0;  // as in Mapping; 0: none
   bool in_use = false;
   bool uses_owner = false;
-  // Series of an init container, or a limit that an agent may have set; not part of the task's usage.
+  // True for a series of an init container, and for a limit that an agent may have set. Such a series is not
+  // part of the task's usage.
   bool left_out = false;
 };
 
 inline bool TakesAll() { return true; }
 
 struct MapperCounts {
-  uint64_t mapped_series = 0;                     // present
-  uint64_t unmapped_series = 0, fact_series = 0;  // present, by fingerprint
-  uint64_t refused_series = 0;                    // since the start: over a limit, or an unprintable name
-  uint64_t rebound_series = 0;                    // since the start: the pod's owner became known
-  uint64_t jobs = 0;                              // present: known and not forgotten
-  uint64_t refused_jobs = 0;                      // since the start: series of jobs beyond max_jobs
-  uint64_t name_collisions = 0;                   // known jobs with series from two sources
+  uint64_t mapped_series = 0;                     // at present
+  uint64_t unmapped_series = 0, fact_series = 0;  // at present, by fingerprint
+  uint64_t refused_series = 0;           // since the start: over a limit, or with an unprintable name
+  uint64_t rebound_series = 0;           // since the start: the pod's owner became known
+  uint64_t jobs = 0;                     // at present: known and not forgotten
+  uint64_t refused_jobs = 0;             // since the start: series of jobs beyond max_jobs
+  uint64_t name_collisions = 0;          // known jobs with series from two sources
   uint64_t claimed_series = 0;           // since the start: series of containers that an agent measures
-  uint64_t pods_without_containers = 0;  // present: pods that have only series of the whole pod
+  uint64_t pods_without_containers = 0;  // at present: pods that have only series of the whole pod
 };
 
 // Not thread-safe. About 150 bytes per mapped series and 40 per unmapped one, beside jobs and tasks.
@@ -60,10 +61,10 @@ class SeriesMapper {
  public:
   struct Options {
     size_t max_series = 4'000'000;  // present fingerprints, unmapped ones included
-    size_t max_jobs = 1'000'000;    // known at one time
+    size_t max_jobs = 1'000'000;    // greatest number of known jobs
     size_t max_name_bytes = 512;    // for names of jobs and tasks
     uint64_t seed = 0;              // same as the decoder's
-    // Names of labels that a job inherits, from its first series and from its pods (kPodLabels, as
+    // Names of the labels that a job inherits, from its first series and from its pods (kPodLabels, as
     // label_NAME).
     std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
   };
@@ -71,7 +72,7 @@ class SeriesMapper {
   struct Resolution {
     Outcome outcome = Outcome::kUnmapped;
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-    uint32_t slot = 0;  // slot if kMapped; for numbers of tasks, the number in replica_counts()
+    uint32_t slot = 0;  // slot if kMapped; for numbers of tasks, the series' number in replica_counts()
   };
 
   explicit SeriesMapper(MappingRules rules) : SeriesMapper(std::move(rules), Options()) {}
@@ -79,48 +80,53 @@ class SeriesMapper {
   SeriesMapper(const SeriesMapper&) = delete;
   SeriesMapper& operator=(const SeriesMapper&) = delete;
 
-  // Resolves a series received at `now`; one that is not resolved for an hour is idle. Known series: 10 to
-  // 100 ns; new ones: some microseconds.
-  // A new series that a rule matches is accepted only if `admit` returns true, which means that a sample of
-  // it is useful. Else it is kRefused and not remembered, so that dropped samples create no job.
+  // Resolves a series received at `now`. A series that is not resolved for an hour is idle. Known series take
+  // 10 to 100 ns, new ones some microseconds.
+  // A new series that matches a rule is accepted only if `admit` returns true, which means that a sample of
+  // the series is useful. Otherwise the result is kRefused and the series is not stored, so that dropped
+  // samples create no job.
   Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit = TakesAll);
 
-  // Same for a task whose agent names its job; mapping rules do not apply. The job inherits some of `labels`,
-  // as from a series.
-  // `container`: its ID in its container engine, "" if none. From their next sample on, series with this ID
-  // in their label `id` belong to the same task. They count only while the agent reports nothing, and their
-  // limits, which Tautline may have set, do not count. If two tasks name one container, the later one has it.
+  // Resolves a task whose agent names its job; mapping rules do not apply. The job inherits labels from
+  // `labels`, as from a series.
+  // `container`: ID of the task in its container engine, "" if none. From their next sample on, series with
+  // this ID in their label `id` belong to the same task. Their usage is used only while the agent reports
+  // none. Their limits are ignored, because Tautline may have set them. If two tasks name one container, it
+  // belongs to the later one.
   Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
                          Timestamp now, std::string_view container = {});
 
-  // Same for a value of a WorkloadIntake. `admit`: as in Resolve. Series with its container in their label
-  // `id`, and an agent that measures it, belong to the same task.
+  // Resolves a value of a WorkloadIntake. `admit`: as in Resolve. Series with the value's container in their
+  // label `id`, and an agent that measures this container, belong to the same task.
   Resolution ResolvePart(const WorkloadPart& part, SeriesKind kind, Timestamp now,
                          absl::FunctionRef<bool()> admit);
-  // Same for a fact of a WorkloadIntake.
+  // Resolves a fact of a WorkloadIntake.
   Resolution ResolveFact(const WorkloadFact& fact, Timestamp now);
 
-  // Sets whether series of kind start_time are mapped; initially they are unmapped, like those without a
+  // Sets whether series of kind start_time are mapped. Initially they are unmapped, like series that match no
   // rule.
   void WantStarts(bool wanted) { wants_starts_ = wanted; }
 
-  // REQUIRES: Resolve returned the slot, and ForgetIdle has not returned it since.
+  // Returns the binding of a slot. REQUIRES: Resolve returned the slot, and ForgetIdle has not returned it
+  // since.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
-  // Changes with every binding; callers that keep an order of slots then sort again.
+  // Returns a number that changes with every binding. Callers that keep slots in an order then sort them
+  // again.
   uint64_t version() const { return version_; }
 
-  // Jobs and tasks that series and agents name. A forgotten job has no slot.
+  // Returns the jobs and tasks that series and agents name. A forgotten job has no slot.
   SeriesJobs& jobs() { return jobs_; }
   const SeriesJobs& jobs() const { return jobs_; }
-  // Returns the sources of a job's series if there are at least two, such as "agents, Kubernetes"; they may
-  // be two workloads with one name. Else "". REQUIRES: jobs().Has(id).
+  // Returns the names of the sources of a job's series if there are at least two, such as "agents,
+  // Kubernetes", because there may be two workloads with the job's name. Else returns "". REQUIRES:
+  // jobs().Has(id).
   std::string Collision(JobId id) const { return sources_.Listed(jobs_.at(id).colliding()); }
   // Forgets a job. Returns false, without effect, while a series or task is bound to it (SeriesJobs::Forget).
   bool ForgetJob(JobId id, int32_t day);
 
-  // Forgets the series not resolved in (now - idle, now]. Returns their slots, ascending; the caller drops
-  // them everywhere before the next Resolve. O(series); once a minute is enough.
+  // Forgets the series that were not resolved in (now - idle, now]. Returns their slots, ascending; the
+  // caller drops these slots everywhere before the next Resolve. O(series); one call a minute is enough.
   std::vector<uint32_t> ForgetIdle(Timestamp now, int64_t idle_seconds = 3600);
 
   MapperCounts counts() const {
@@ -133,7 +139,8 @@ class SeriesMapper {
   const MappingRules& rules() const { return rules_; }
   ReplicaCounts& replica_counts() { return replica_counts_; }
   const ReplicaCounts& replica_counts() const { return replica_counts_; }
-  // Returns the mapping of these labels, without remembering anything, for `taut mapping test`.
+  // Returns the mapping of these labels and stores nothing; nullopt if no rule matches. For `taut mapping
+  // test`.
   std::optional<Mapping> Explain(std::span<const LabelView> labels) const;
 
  private:
@@ -144,13 +151,13 @@ class SeriesMapper {
     SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   };
   struct PodLabels {
-    uint64_t fingerprint = 0;  // of the series with the labels
+    uint64_t fingerprint = 0;  // fingerprint of the series with the labels
     std::vector<taut::Label> labels;
-    bool names_program = false;  // one label names the program that the pod is a run of
+    bool names_program = false;  // true if a label names the program of the pod
   };
   struct MeasuredPod {
-    uint64_t pod = 0;    // hash of its key
-    bool whole = false;  // the series is of the pod, not of a container
+    uint64_t pod = 0;    // hash of the pod's key
+    bool whole = false;  // true for a series of the whole pod, not of a container
   };
   // Task of an agent that measures a container.
   struct Claim {
@@ -158,41 +165,45 @@ class SeriesMapper {
     bool operator==(const Claim&) const = default;
   };
   Entry Classify(const SeriesView& sent, uint32_t minute);
-  // Returns true for a series of a kind that was unmapped when it was first seen, and is mapped now.
+  // Returns true for a series whose kind was unmapped when the series was first seen and is mapped now.
   bool IsWantedNow(const Entry& entry) const {
     return entry.outcome == Outcome::kUnmapped && entry.kind == SeriesKind::kStartTime && wants_starts_;
   }
-  // Returns an entry with a new slot, or with the outcome of the refusal.
+  // Returns an entry with a new slot, or with the outcome if the series is refused.
   Entry Place(const Mapping& mapping, std::span<const LabelView> labels, uint32_t minute, uint64_t container);
   Entry PlaceFact(const Mapping& mapping, const SeriesView& series, uint32_t minute);
-  // Returns the mapping with job and task of the agent that measures this container, if one does.
+  // Returns the mapping with the job and task of the agent that measures this container; unchanged if no
+  // agent does.
   Mapping OfClaim(Mapping mapping, uint64_t container) const;
   void ClaimContainer(uint32_t slot, std::string_view container);
   bool IsUsable(const Mapping& mapping) const;
-  // `sent`: labels as sent.
+  // Returns the mapping by the rules; nullopt if no rule matches. `sent`: the labels before WithAliases.
   std::optional<Mapping> Match(std::span<const LabelView> sent) const;
-  // Notes the pod of a memory series, for PodsWithoutContainers().
+  // Notes whether a memory series measures a whole pod or a container, for PodsWithoutContainers().
   void NotePodSeries(const SeriesView& series);
   uint64_t PodsWithoutContainers() const;
   void LearnOwner(const Mapping& fact, uint64_t fingerprint);
   void LearnInitContainer(const Mapping& fact);
   void ForgetFact(SeriesKind kind, const std::string& about, uint64_t fingerprint);
   void LearnPodLabels(const Mapping& fact, const SeriesView& series);
-  // Returns the labels that a job inherits, ascending; `with_place`: including those that say where it is.
+  // Returns the labels that a job inherits, ascending. `with_place`: includes labels that are the job's place
+  // (SaysPlace).
   std::vector<taut::Label> OwnLabels(std::span<const LabelView> labels, bool with_place) const;
-  // Returns the source's number in Job::sources; nullopt if it is unknown, or there are 64 others.
+  // Returns the source's bit number in Job::sources; nullopt if the source is unknown, or 64 other sources
+  // exist.
   std::optional<size_t> SourceOf(const Mapping& mapping, std::span<const LabelView> labels);
   void NoteSource(const Mapping& mapping, std::span<const LabelView> labels, bool has_container_id,
                   SeriesJobs::Job& job);
-  // Returns false beyond max_jobs. `container`: hash of the container's ID, 0 if unknown.
+  // Binds a slot to the job and task of a mapping. Returns false if max_jobs jobs exist. `container`: hash of
+  // the container's ID, 0 if unknown.
   bool Bind(uint32_t slot, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   void Unbind(uint32_t slot);
   void Rebind(Entry& entry, const SeriesView& series);
   void RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels, uint64_t container);
   uint32_t NewSlot();
-  // Returns nullopt beyond max_jobs, and counts that.
+  // Returns the job's number. If max_jobs jobs exist, counts the refusal and returns nullopt.
   std::optional<JobId> InternJob(std::string_view name);
-  // Returns the fingerprint of the labels in ascending order, which does not depend on their order.
+  // Returns the fingerprint of the labels in ascending order. It does not depend on the order in `labels`.
   uint64_t CanonicalFingerprint(std::span<const LabelView> labels);
 
   const MappingRules rules_;
@@ -203,21 +214,21 @@ class SeriesMapper {
   bool wants_starts_ = false;
 
   absl::flat_hash_map<uint64_t, Entry> series_;               // by fingerprint
-  absl::flat_hash_map<uint64_t, std::string> facts_;          // by fingerprint: the child or pod of the fact
+  absl::flat_hash_map<uint64_t, std::string> facts_;          // child or pod of a fact, by fingerprint
   absl::flat_hash_map<uint64_t, MeasuredPod> pods_measured_;  // by fingerprint
   std::vector<SeriesBinding> bindings_;                       // by slot
-  std::vector<uint8_t> rebind_;                               // by slot: 1 if its job may have changed
+  std::vector<uint8_t> rebind_;                               // by slot: 1 if the slot's job may have changed
   std::vector<uint32_t> free_slots_;
   SlotLists slots_of_pod_;                               // by hash of "scope/Pod/name"
   SlotLists slots_of_container_;                         // by hash of the container's ID
   absl::flat_hash_map<uint64_t, Claim> claims_;          // by hash of the container's ID
   absl::flat_hash_map<uint64_t, PodLabels> pod_labels_;  // by hash of "scope/Pod/name"
-  // For owners that several series have stated: the fingerprint of the last one, by hash of the child.
+  // For owners that several series have reported: the fingerprint of the last series, by hash of the child.
   absl::flat_hash_map<uint64_t, uint64_t> retold_;
   ReplicaCounts replica_counts_;
 
   SeriesJobs jobs_;
-  bool refused_jobs_ = false;  // a series was refused because there was no room for its job
+  bool refused_jobs_ = false;  // a series was refused because max_jobs jobs exist
   SourceNames sources_;
   // Hashes of "scope/Pod/name/container".
   absl::flat_hash_set<uint64_t> init_containers_;

@@ -1,4 +1,4 @@
-// Builds selectors for a few series out of many, from their labels.
+// Builds selectors that match a few series out of many, from the labels of these series.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace taut::server {
 
-// A set of series, as far as selectors need it. A few KiB per metric.
+// A set of series, in the form that selectors need. A few KiB per metric.
 class SeriesSelection {
  public:
   // Adds a series by its labels.
   void Add(std::span<const LabelView> labels);
   void Add(const SeriesSelection& other);
   uint64_t series() const { return series_; }
-  // Returns one selector per metric. It matches all added series of the metric, and as few others as a
-  // matcher of 4 KiB can. `wanted`: each series matches one of these selectors, whose conditions are kept.
+  // Returns one selector per metric. The selector matches all added series of the metric, and as few others
+  // as its matchers of at most 4 KiB allow. `wanted`: each added series matches one of these selectors; the
+  // result keeps their conditions.
   std::vector<HistorySelector> Narrow(std::span<const HistorySelector> wanted) const;
 
  private:
-  // Values of the labels that all series of the metric have, except labels with too many values.
+  // Values of the labels that all series of a metric have. Labels with too many values are missing.
   using Values = std::map<std::string, std::set<std::string>, std::less<>>;
   static void Merge(const Values& from, Values& into);
 

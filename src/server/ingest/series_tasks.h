@@ -1,4 +1,4 @@
-// The tasks that series and agents name: each has a number within its job, which is never reused.
+// The tasks that series and agents name. Each task has a number within its job, which is never reused.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ class SeriesTasks {
   SeriesTasks(const SeriesTasks&) = delete;
   SeriesTasks& operator=(const SeriesTasks&) = delete;
 
-  // Returns the entry of the task of this name and counts one more use. A new task gets the number `next`,
-  // which increases.
+  // Returns the entry of the task of this name, and counts one more use of the entry. A new task gets the
+  // number `next`, which is then increased.
   uint32_t Use(JobId job, const std::string& name, uint32_t& next);
-  // Counts one use less; the last one forgets the task.
+  // Counts one use of the entry less. With the last use, the task is forgotten.
   void Release(uint32_t entry);
 
-  // REQUIRES: an entry in use.
+  // Returns the task's number within its job. REQUIRES: the entry is in use.
   uint32_t index(uint32_t entry) const { return tasks_[entry].index; }
   std::string_view name(uint32_t entry) const { return tasks_[entry].name; }
-  // Returns the number of the task of this name; nullopt if the job has none at present.
+  // Returns the number of the task of this name; nullopt if the job has no such task at present.
   std::optional<uint32_t> Find(JobId job, const std::string& name) const;
-  // Returns the names of these tasks, in their order; "" for a task that does not exist. O(all tasks).
+  // Returns the names of these tasks, in the order of `tasks`; "" for a task that does not exist. O(all
+  // tasks).
   std::vector<std::string> Names(std::span<const std::pair<JobId, uint32_t>> tasks) const;
   size_t state_bytes() const;
 
@@ -41,10 +42,10 @@ class SeriesTasks {
   struct Task {
     JobId job;
     uint32_t index = 0;
-    uint32_t uses = 0;  // number of slots; 0: this entry is free
+    uint32_t uses = 0;  // number of slots that use this entry; 0: free
     PackedText name;
   };
-  // Key of ids_.
+  // Key of an entry in ids_.
   struct JobAndName {
     const std::vector<Task>* tasks;
     std::pair<uint32_t, std::string_view> operator()(uint32_t entry) const {

@@ -1,4 +1,5 @@
-// Series as people write them: `container_memory_working_set_bytes{namespace="shop",pod="web-0"}`.
+// Series in the text form that people write:
+// `container_memory_working_set_bytes{namespace="shop",pod="web-0"}`.
 #pragma once
 
 #include <string>
@@ -10,12 +11,12 @@
 
 namespace taut::server {
 
-// Name and value, ascending by name; the metric's name is the label __name__.
+// Names and values of labels, ascending by name. The metric's name is the label __name__.
 using LabelList = std::vector<std::pair<std::string, std::string>>;
 
 // Parses a series in the syntax of Prometheus' text format and queries. Blanks and a comma after the last
-// label are optional; values may contain \\, \" and \n. The quotes '' and `` (without escapes) are allowed
-// beside "". InvalidArgument names the column and what is expected there; a repeated label is an error.
+// label are optional; values may contain \\, \" and \n. The quotes '' and `` (without escapes) are allowed in
+// addition to "". InvalidArgument contains the column and the expected text; a repeated label is an error.
 absl::StatusOr<LabelList> ParseSeriesText(std::string_view text);
 
 // Returns a text that ParseSeriesText parses to the same labels.

@@ -1,4 +1,4 @@
-// Lists of slots that belong to one thing (the series of a pod or container), by the thing's hash.
+// Lists of the slots that belong to one object (the series of a pod or container), by the hash of the object.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ class SlotLists {
     if (it->second != kNone) links_[it->second].previous = slot;
     it->second = slot;
   }
-  // Removes the slot from its list, if it is in one. Returns the key of a list that became empty, else 0.
+  // Removes the slot from its list, if it is in a list. Returns the key of the list if the list is now empty,
+  // else 0.
   uint64_t Remove(uint32_t slot) {
     if (slot >= links_.size() || links_[slot].key == 0) return 0;
     const Link link = links_[slot];
@@ -37,14 +38,14 @@ class SlotLists {
     heads_.erase(link.key);
     return link.key;
   }
-  // Calls fn(slot) for each slot of the list.
+  // Calls fn(slot) for each slot of the list with this key.
   template <typename Fn>
   void ForEach(uint64_t key, Fn fn) const {
     const auto it = heads_.find(key);
     if (it == heads_.end()) return;
     for (uint32_t slot = it->second; slot != kNone; slot = links_[slot].next) fn(slot);
   }
-  // Returns the key of the slot's list; 0 if it is in none.
+  // Returns the key of the slot's list; 0 if the slot is in no list.
   uint64_t key_of(uint32_t slot) const { return slot < links_.size() ? links_[slot].key : 0; }
   size_t state_bytes() const {
     return links_.capacity() * sizeof(Link) + heads_.capacity() * (sizeof(std::pair<uint64_t, uint32_t>) + 1);
@@ -54,7 +55,7 @@ class SlotLists {
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Link {
     uint32_t previous = kNone, next = kNone;
-    uint64_t key = 0;  // 0: in no list
+    uint64_t key = 0;  // 0: the slot is in no list
   };
   absl::flat_hash_map<uint64_t, uint32_t> heads_;  // by key
   std::vector<Link> links_;                        // by slot

@@ -1,4 +1,4 @@
-// Finds the parts of a window in which its tasks were starting, from series of start times.
+// Finds the parts of a window in which a task was starting, from series of start times.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace taut::server {
 
-// A series as the fold of a window receives it.
+// One series of a task, with the samples that the fold of a window needs.
 struct FoldSeries {
   const SeriesBinding* binding = nullptr;
-  // Times strictly ascending; may begin before and end after the window.
+  // Times are strictly ascending; the first may be before the window and the last after the window.
   std::span<const RemoteSample> samples;
 };
 
@@ -22,14 +22,15 @@ struct StartSpan {
   bool operator==(const StartSpan&) const = default;
 };
 
-// Returns in `out` the parts of [begin, end) within `startup_ms` after a start of the task, ascending and
-// disjoint. Each sample of kind start_time names one start: a task that starts again in the window has two. A
-// start more than a minute after its sample is ignored, because the two clocks differ.
+// Returns in `out` the parts of [begin, end) that are within `startup_ms` after a start of the task,
+// ascending and disjoint. Each sample of kind start_time contains one start: a task that starts again in the
+// window has two. A start more than a minute after its sample is ignored, because the clocks of the sample
+// and of the start differ.
 void FindStartSpans(std::span<const FoldSeries> series, int64_t startup_ms, int64_t begin_ms, int64_t end_ms,
                     std::vector<StartSpan>& out);
 
-// Sorts the spans and joins those with a gap of less than `least_ms`. A span as near to an end of [begin,
-// end) is extended to that end.
+// Sorts the spans, and joins spans with a gap of less than `least_ms` between them. A span with such a gap
+// before an end of [begin, end) is extended to this end.
 void CloseGaps(int64_t begin_ms, int64_t end_ms, int64_t least_ms, std::vector<StartSpan>& spans);
 
 }  // namespace taut::server

@@ -1,4 +1,5 @@
-// Folds one task's series in one window: rates of counters, values of gauges, and their sum over time.
+// Folds one task's series into one window: rates of counters, values of gauges, and the task's usage as the
+// sum of its parts.
 #pragma once
 
 #include <cstdint>
@@ -17,65 +18,66 @@
 namespace taut::server {
 
 struct FoldOptions {
-  // A longer gap between two samples has no rate, and a gauge's value does not last over it.
+  // Longest gap between two samples in which a counter has a rate and a gauge's value lasts.
   int64_t max_gap_ms = 300'000;
   // Duration of a gauge's sample if its sampling interval is unknown.
   int64_t default_interval_ms = 15'000;
-  // A counter that falls by less than this share has not started again: it counts as unchanged.
+  // A counter that falls by less than this share was not reset; it is treated as unchanged.
   double jitter_share = 0.01;
-  // Greatest rate that counts, in cores; the top of the CPU grid.
+  // Greatest accepted rate in cores; the top of the CPU grid.
   double max_cores = 1048.576;
 };
 
 struct FoldEvents {
-  uint64_t counter_resets = 0;     // the counter started again from 0: its new value is the increase
-  uint64_t counter_jitter = 0;     // the counter fell slightly: no increase
-  uint64_t gaps = 0;               // between two samples of a counter: no rate
-  uint64_t implausible_rates = 0;  // above max_cores: reduced to it, or dropped if far above
+  uint64_t counter_resets = 0;     // counters that started again from 0; the new value is the increase
+  uint64_t counter_jitter = 0;     // counters that fell slightly; no increase
+  uint64_t gaps = 0;               // gaps between two samples of a counter that are too long for a rate
+  uint64_t implausible_rates = 0;  // rates above max_cores: reduced to max_cores, or dropped if far above
 };
 
-// Folds the tasks of one job in one window. Reusable; keeps its memory. Not thread-safe.
+// Folds the tasks of one job in one window. An object is reusable and keeps its memory. Not thread-safe.
 //
-// A counter's rate between two samples lasts from the first to the second. A gauge's value lasts until the
-// next sample, or the window's end. After its last sample, it lasts for half the interval to the one before.
-// A stale marker ends either. At any time, only the largest series of a part counts; parts are added up.
+// A counter's rate between two samples lasts from the first sample to the second. A gauge's value lasts
+// until the next sample or the window's end. The value of the last sample lasts for half the interval between
+// the last two samples. A stale marker ends a rate or a value. At any time, the usage of a part is that of
+// its largest series; the usage of a task is the sum of its parts.
 class WindowFold {
  public:
   explicit WindowFold(const FoldOptions& options) : options_(options) {}
 
-  // Starts a job and its window. `startup_ms`: CPU usage is kept apart for this time after a start of a task,
-  // which its series report; 0: never.
+  // Starts a job and its window. `startup_ms`: CPU usage is kept apart for this time after a start of a task;
+  // 0: never. The task's series report its starts.
   void StartJob(int64_t begin_ms, int64_t end_ms, int64_t startup_ms = 0);
-  // Adds a task by all its series, ordered by part. Returns false if nothing was measured except start().
-  // Limits count only beside usage, and only if each part of the usage has one.
+  // Adds a task with all its series, ordered by part. Returns false if nothing was measured except start().
+  // Limits are used only if usage was measured and each part of the usage has a limit.
   bool AddTask(uint32_t task, std::span<const FoldSeries> series, TaskWindow& out);
-  // Returns the CPU usage that was kept apart for the last added task; nullopt if none was.
+  // Returns the CPU usage that was kept apart for the last added task; nullopt if no usage was kept apart.
   const std::optional<TaskStart>& start() const { return start_; }
-  // Returns the task's CFS periods in the window from the counters in `series`; 0 periods without counters.
-  // Called after AddTask.
+  // Returns the task's CFS periods in the window, from the counters in `series`; 0 periods if there are no
+  // counters. Called after AddTask.
   TaskThrottling ThrottlingOf(uint32_t task, std::span<const FoldSeries> series);
-  // Returns the job's mean load over the time that these series cover, kinds kLoad and kLoadTotal, ordered by
-  // task and part; kAbsent without samples.
+  // Returns the job's mean load over the time that these series cover; kAbsent without samples. `series`: of
+  // kinds kLoad and kLoadTotal, ordered by task and part.
   float LoadOf(std::span<const FoldSeries> series);
-  // Appends the mean of each signal in `series`, by ascending SeriesBinding::signal. Sorts `series` by
+  // Appends the mean of each signal in `series`, ascending by SeriesBinding::signal. Sorts `series` by
   // signal.
   void AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper, std::vector<NamedSignal>& out);
-  // Adds a window that an agent folded: its buckets and limits. Missing limits are read from `series`, as for
-  // a container whose pod spec states them. If part of the window is in the task's start-up time, all of its
-  // CPU usage is kept apart, because the window is not divided further.
+  // Adds a window that an agent folded: its buckets and limits. Missing limits are read from `series`, such
+  // as those of a container whose pod spec contains limits. If part of the window is in the task's start-up
+  // time, all CPU usage of the window is kept apart, because the window is not divided further.
   void AddReported(const ReportedWindow& window, std::span<const FoldSeries> series);
   // Appends the job's CPU signal, ascending. Called once after the last task.
   void TakeCpuBuckets(std::vector<BucketWeight>& out);
-  // Largest limit of a task, or kAbsent.
+  // Returns the largest limit of a task; kAbsent if no task has a limit.
   float cpu_limit_cores() const { return cpu_limit_; }
   float memory_limit_bytes() const { return memory_limit_; }
-  // Same for requests.
+  // Returns the largest requests of a task; kAbsent if no task has a request.
   OwnerRequests requests() const { return requests_; }
 
   const FoldEvents& events() const { return events_; }
 
  private:
-  // From `time_ms` on, series number `series` has `value`; minus infinity: none.
+  // A change of a value: from `time_ms` on, series number `series` has `value`; minus infinity: no value.
   struct Step {
     int64_t time_ms = 0;
     uint32_t series = 0;
@@ -95,23 +97,23 @@ class WindowFold {
   bool AddSteps(std::span<const FoldSeries> series, Measure measure);
   void AddCounterSteps(uint32_t index, const FoldSeries& s, double most);
   void AddGaugeSteps(uint32_t index, const FoldSeries& s);
-  // Returns the increase from one sample to the next. Notes resets and jitter.
+  // Returns the increase from one sample to the next. Counts resets and jitter.
   double Increase(const RemoteSample& from, const RemoteSample& to);
   void AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, double value);
-  // Returns the sum of the steps of all series over time.
+  // Returns the integral of the sum of all series over time.
   Sum Sweep(std::span<const FoldSeries> series, Measure measure);
   // Returns the increase of a counter within the window.
   double CountOf(const FoldSeries& s);
-  // Returns the sum over parts at the present step; negative if nothing is measured.
+  // Returns the sum over parts at the present step; negative if no part is measured.
   double SumOfParts(std::span<const FoldSeries> series, Measure measure) const;
   void AddPiece(int64_t begin_ms, int64_t end_ms, double value, Measure measure, Sum& sum);
   void AddMeasured(int64_t ms, double value, Measure measure, Sum& sum);
-  // Sets young_ for the task whose steps were added, extended to whole steps.
+  // Sets young_, in whole steps, for the task whose steps were added.
   void FindYoung(std::span<const FoldSeries> series);
   void NoteStart(uint32_t task, const Sum& rest);
-  // Returns the owner's limit or request of the task; kAbsent unless each part in used_parts_ has one.
+  // Returns the owner's limit or request of the task; kAbsent unless each part in used_parts_ has a value.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
-  // Raises the job's limits and requests to those of this task.
+  // Raises the job's largest limits and requests to those of this task.
   void AddAmounts(std::span<const FoldSeries> series, Measure measure);
 
   const FoldOptions options_;
@@ -122,10 +124,10 @@ class WindowFold {
   FoldEvents events_;
   // Scratch.
   std::vector<Step> steps_;
-  std::vector<StartSpan> young_;  // time in which CPU is kept apart
+  std::vector<StartSpan> young_;  // time in which CPU usage is kept apart
   Sum young_sum_;
   std::vector<double> current_;
-  bool needs_all_ = false;  // a part is subtracted: the sum exists only while all parts have a value
+  bool needs_all_ = false;  // a part is subtracted: the sum is known only while all parts have a value
   std::vector<uint32_t> used_parts_;
   int64_t cpu_ms_[Grid::kMaxBuckets] = {};
   Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of the buckets in cpu_ms_

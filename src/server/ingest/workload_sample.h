@@ -1,5 +1,5 @@
-// Typed values and facts from a source with known workloads; senders of series need mapping rules instead. A
-// cluster that tautd watches itself reports this way.
+// Typed values and facts of a source that knows its workloads. (Senders of series need mapping rules
+// instead.) A cluster that tautd watches itself is such a source.
 #pragma once
 
 #include <cstdint>
@@ -22,40 +22,42 @@ struct WorkloadPart {
   std::string task = {};  // such as "web-5d4f8c7b9d-x2x4z"
   std::string part = {};  // as MappingRule::part; "": the whole task
   std::string pod = {};   // pod of a WorkloadFact; "" if none
-  // 64 hex digits that identify it in its runtime, by which an agent that measures the same container is
-  // found. "": unknown.
+  // 64 hex digits that identify the container in its runtime; an agent that measures the container reports
+  // them as well. "": unknown.
   std::string container_id = {};
-  std::vector<Label> labels = {};  // the job inherits those in Ingest::Options::job_labels; keys in any order
+  std::vector<Label> labels =
+      {};  // keys in any order; the job inherits the labels in Ingest::Options::job_labels
 };
 
-// A fact about a pod or its owner, by which series from elsewhere that name the pod find its job.
+// A fact about a pod or its owner. Series of other sources that name the pod are mapped to its job by this
+// fact.
 struct WorkloadFact {
   SeriesKind kind = SeriesKind::kOwner;  // kOwner, kInitContainer or kPodLabels
   std::string about;               // as in OwnerTable: "shop/Pod/web-0", "shop/ReplicaSet/web-5d4f8c7b9d"
   std::string says = {};           // owner ("ReplicaSet/web-5d4f8c7b9d"), container or program
   std::vector<Label> labels = {};  // for kPodLabels, with names as in metrics
-  uint64_t version = 0;            // a fact about the same pod with another version replaces this one
+  uint64_t version = 0;            // replaces a fact about the same pod that has another version
 };
 
-// Receiver of a source's reports. Implementations document their threads.
+// Receives the reports of a source. Implementations document their threads.
 class WorkloadIntake {
  public:
   virtual ~WorkloadIntake() = default;
-  // Reports a value of the kind, in its unit. kReplicas and kReplicasReady belong to the job, so their part
-  // has no task; other kinds of facts are not allowed. Times of one part and kind are ascending.
+  // Reports a value of this kind, in the unit of the kind. kReplicas and kReplicasReady belong to the job, so
+  // their part has no task. Kinds of facts are not allowed. Times of one part and kind are ascending.
   virtual void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) = 0;
   // Reports a fact.
   virtual void Take(const WorkloadFact& fact, int64_t timestamp_ms) = 0;
 };
 
-// These encode a value or fact for the sample log, as the value of one label.
+// The Encode functions encode a value or fact for the sample log, as the value of one label.
 std::string EncodePart(const WorkloadPart& part, SeriesKind kind);
 std::string EncodeFact(const WorkloadFact& fact);
-// These decode it; nullopt if it is damaged or from a newer version.
+// The Decode functions decode a value or fact; nullopt if the text is damaged or from a newer version.
 std::optional<std::pair<WorkloadPart, SeriesKind>> DecodePart(std::string_view bytes);
 std::optional<WorkloadFact> DecodeFact(std::string_view bytes);
-// Metrics in the sample log that contain these in their label kPackedLabel. Only the replay of the log decodes
-// them; Ingest::Write refuses them.
+// Metrics in the sample log whose label kPackedLabel contains a value or a fact. Only the replay of the log
+// decodes these series; Ingest::Write refuses them.
 inline constexpr std::string_view kPartMetric = "tautline_workload_part",
                                   kFactMetric = "tautline_workload_fact", kPackedLabel = "packed";
 

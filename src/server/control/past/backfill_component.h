@@ -20,10 +20,11 @@ namespace taut::server {
 
 // Progress of the backfill.
 struct BackfillProgress {
-  uint64_t done = 0, total = 0;  // seconds of history
+  uint64_t done = 0, total = 0;  // seconds of history that were read, and that are to be read
   std::string sentence;
   bool running = false;
-  std::string error;  // while running: reason for the retry; later: reason for the failure; "" if none
+  std::string
+      error;  // while running: reason for the retry; after the end: reason for the failure; "" if none
 };
 
 class BackfillComponent final : public Component {
@@ -31,14 +32,17 @@ class BackfillComponent final : public Component {
   struct Options {
     BackfillConfig config;
     std::vector<MappingRule> rules;
-    // A stored window that ended longer ago than this leaves a gap; nullopt: gaps are not read.
+    // If the last stored window ended longer ago than this, the time since then is a gap, which is read;
+    // nullopt: gaps are not read.
     std::optional<std::chrono::seconds> gap;
-    // Length of the time before the present whose samples are still needed, because their windows are open.
+    // Length of the time before the present whose samples are still needed, because windows of this time are
+    // open.
     std::chrono::seconds open{0};
-    // Calls ControlPlane::Tick with kPast, and other work that is due meanwhile.
+    // Calls ControlPlane::Tick with kPast, and does other work that is due in the meantime.
     std::function<absl::Status(Timestamp through)> tick;
-    // Pauses between retries grow from the first to the longest; after `total` of unreachability the backfill
-    // fails. Live windows wait meanwhile, so a gap has less patience than an empty store.
+    // Pauses between retries grow from the first to the longest. The backfill fails after the server was
+    // unreachable for `total`. Live windows wait during the retries, so the backfill of a gap fails sooner
+    // than that of an empty store.
     struct Patience {
       std::chrono::seconds first_pause, longest_pause, total;
     };
@@ -52,35 +56,35 @@ class BackfillComponent final : public Component {
 
   std::string_view name() const override { return "backfill"; }
   // Sets the function that accepts the time which a failed backfill did not read: [last stored window,
-  // present). If it returns OK, that time will be read later, also after a restart; on an error the mark file
-  // stays. Called before Run.
+  // present). OK: this time will be read later, also after a restart. On an error, the mark file stays.
+  // Called before Run.
   void ReadLaterBy(std::function<absl::Status(SilentSpan)> read_later) {
     read_later_ = std::move(read_later);
   }
-  // Reads what is missing, in the loop's thread, before the first live tick. OK also if nothing is missing.
-  // Cancelled: the daemon stops. On another error, what was read stays stored, and the rest goes to
-  // ReadLaterBy.
+  // Reads the missing history in the loop's thread, before the first live tick. OK also if no history is
+  // missing. Cancelled: the daemon stops. On another error, the history that was read stays stored, and the
+  // rest is passed to ReadLaterBy.
   absl::Status Run();
-  // Returns true once Run has ended. It and the next two are thread-safe.
+  // Returns true once Run has ended. `ended`, ForgetError and `progress` are thread-safe.
   bool ended() const { return ended_; }
-  // Clears the error after another component has read what failed.
+  // Clears the error. Called once another component has read the time that this backfill did not read.
   void ForgetError();
-  // Returns nullopt if no backfill was necessary.
+  // Returns the progress of the backfill; nullopt if no backfill was necessary.
   std::optional<BackfillProgress> progress() const;
   void Collect(MetricsText& out) const override;
 
  private:
-  // Kind of missing history; nullopt if none is missing at `now`.
+  // Returns the kind of missing history; nullopt if no history is missing at `now`.
   enum class What : uint8_t { kFirst, kInterrupted, kGap };
   std::optional<What> Missing(Timestamp now) const;
   Timestamp Begin(Timestamp now) const;
   absl::Status ReadUntilDone(What what);
   absl::Status ReadOn(What what, Timestamp now);
-  // Waits, with ticks that handle OOM kills of the present.
+  // Waits for `pause`, with ticks that handle OOM kills of the present.
   void Wait(std::chrono::seconds pause);
   absl::Status Mark(What what);
-  // After a failure, passes the rest to ReadLaterBy. Returns true if the mark file is no longer needed.
-  // `rest`: sentence for the log.
+  // After a failure, passes the unread time to the function of ReadLaterBy. Returns true if the mark file is
+  // no longer needed. Sets `rest` to a sentence for the log.
   bool HandOver(Timestamp begun, std::string& rest);
   void Note(std::string_view error, bool running);
 
@@ -91,7 +95,7 @@ class BackfillComponent final : public Component {
   KeptState mark_;                                      // exists while a backfill is incomplete
   std::function<absl::Status(SilentSpan)> read_later_;  // null: the rest is never read
   std::atomic<bool> ended_ = false;
-  std::optional<Timestamp> begin_;   // start of what was missing at the start
+  std::optional<Timestamp> begin_;   // start of the history that was missing at the daemon's start
   std::optional<Timestamp> ticked_;  // end of the last tick
   mutable std::mutex mutex_;
   std::optional<BackfillProgress> progress_;

@@ -1,4 +1,4 @@
-// Connection to the Prometheus of backfill.prometheus, and the labels that its series lack.
+// Connection to the Prometheus of backfill.prometheus, and the labels that this server's series lack.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,17 @@
 
 namespace taut::server {
 
-// Returns the start of backfill.history: `now` less backfill.days.
+// Returns the earliest time of the history to read: `now` less backfill.days.
 Timestamp EarliestOf(const BackfillConfig& config, Timestamp now);
 
-// Labels that remote write adds to series and queries do not return (backfill.labels). With them, history and
-// live samples belong to the same job.
+// Labels that remote write adds to series and that series in query responses lack (backfill.labels). With
+// these labels, history and live samples belong to the same job.
 class AddedLabels {
  public:
   // Parses the labels of a configuration. Returns the parser's error for a malformed one.
   static absl::StatusOr<AddedLabels> Of(const BackfillConfig& config);
-  // Returns `labels`, ascending by name, with the added labels that they lack; also ascending. Valid until
-  // the next call.
+  // Returns `labels`, ascending by name, and the added labels that `labels` lacks; the result is ascending as
+  // well. The result is valid until the next call.
   std::span<const LabelView> AddTo(std::span<const LabelView> labels);
 
  private:
@@ -34,8 +34,8 @@ class AddedLabels {
   std::vector<LabelView> all_;
 };
 
-// Creates a client; reads the token file and sends no request. `timeout`: of one request; nullopt: the
-// client's default.
+// Creates a client. Reads the token file and sends no request. `timeout`: maximum duration of one request;
+// nullopt: the client's default.
 absl::StatusOr<std::unique_ptr<PrometheusHistory>> OpenHistory(
     const BackfillConfig& config, const std::vector<MappingRule>& rules, const HistoryOptions& options = {},
     std::optional<std::chrono::seconds> timeout = std::nullopt);

@@ -1,5 +1,5 @@
-// Reads, from the Prometheus of backfill.prometheus, the history of jobs that appeared after the cell's
-// start, and gaps during which no samples arrived. It runs in its own thread; nothing waits for it.
+// Reads history from the Prometheus of backfill.prometheus: of jobs that appeared after the cell's start, and
+// of gaps during which no samples arrived. Reads in its own thread; no other thread waits for it.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ namespace taut::server {
 // Number of known jobs by the state of the request for their history.
 struct LateProgress {
   uint64_t waiting = 0, read = 0, nothing = 0, failed = 0;
-  std::string error;  // of the last pass; "" if none
+  std::string error;  // error of the last pass; "" if none
 };
 
 class LateHistory final : public Component {
@@ -37,22 +37,23 @@ class LateHistory final : public Component {
     // Time that a job must be known before its history is requested; also the delay after the start.
     std::chrono::seconds settle{300};
   };
-  // Starts to read after `backfill`, whose gaps it reads. `backfill` and `context` outlive this object.
+  // Starts to read once `backfill` has ended, and reads the gaps of `backfill`. `backfill` and `context` must
+  // outlive this object.
   LateHistory(Options options, BackfillComponent& backfill, const DaemonContext& context);
-  // Returns the options of a configuration; nullopt if it does not enable this component.
+  // Returns the options of a configuration; nullopt if the configuration does not enable this component.
   static std::optional<Options> OptionsOf(const DaemonConfig& config);
   ~LateHistory() override { LateHistory::Stop(); }
 
   std::string_view name() const override { return "late_history"; }
   std::span<const std::string_view> after() const override;
   absl::Status Start() override;
-  // Waits for the thread. REQUIRES that the daemon stops.
+  // Waits until the thread ends. REQUIRES that the daemon is stopping.
   void Stop() override;
   void Collect(MetricsText& out) const override;
-  // Thread-safe. O(jobs).
+  // Returns the progress. Thread-safe. O(jobs).
   LateProgress progress() const;
-  // Adds a gap to read. OK: it was written to the gaps file, if there is one. Unavailable: it is only in
-  // memory. REQUIRES that the backfill has not ended.
+  // Adds a gap to read. OK: the gap was written to the gaps file, if this file exists. Unavailable: the gap
+  // is only in memory. REQUIRES that the backfill has not ended.
   absl::Status AddGap(SilentSpan gap);
 
  private:
@@ -62,7 +63,8 @@ class LateHistory final : public Component {
   };
   void Loop();
   void Pass();
-  // Cancelled: the daemon stops. Other errors are the server's; results stored before stay.
+  // Reads the history of `jobs` from before each job appeared. Cancelled: the daemon stops. Other errors are
+  // the server's. Results stored before an error stay stored.
   absl::Status ReadPast(const std::vector<LateJob>& jobs, Timestamp now);
   // Stores new gaps. Returns true if the first gap can be read now.
   bool NoteGaps();
@@ -77,15 +79,15 @@ class LateHistory final : public Component {
   // Connects to the server for one pass or gap.
   absl::Status Begin();
   absl::Status ReadFacts(Timestamp from, Timestamp to, PastFacts& facts);
-  // Reads jobs that appeared at about the same time; `jobs` are sorted by name.
+  // Reads the history of jobs that appeared at about the same time; `jobs` are sorted by name.
   absl::Status ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from);
   absl::Status ReadFound(std::span<const Found> found, const PastFacts& facts, Timestamp from);
-  // Finds the jobs that have series before `to`. Settles the others with no history, up to the last job found
-  // if `found` is full.
+  // Finds the jobs that have series before `to`. Settles the other jobs as having no history; if `found` is
+  // full, only the jobs up to the last found one.
   absl::Status FindJobs(const std::vector<LateJob>& jobs, const PastFacts& facts, Timestamp from,
                         Timestamp to, std::vector<Found>& found);
   absl::Status ReadBatch(std::span<const Found> batch, const PastFacts& facts, Timestamp from);
-  // Reads one day if the index has series for it.
+  // Reads one day if the server's index has series of this day.
   absl::Status ReadDay(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status ReadSpan(Timestamp from, Timestamp to, PastFold& fold);
   absl::Status Settle(std::vector<JobPast> pasts);
@@ -97,13 +99,13 @@ class LateHistory final : public Component {
   KeptState kept_gaps_;  // unread gaps
   const MappingRules mapping_;
   AddedLabels added_;
-  std::unique_ptr<PrometheusHistory> history_;  // exists during a pass
+  std::unique_ptr<PrometheusHistory> history_;  // null between passes
   std::vector<HistorySelector> facts_, usage_;  // selectors of the mapping rules
   std::vector<SilentSpan> gaps_;                // used by the thread once the backfill has ended
   Timestamp gap_retry_{0};                      // no retry before this time
   std::thread thread_;
   mutable std::mutex mutex_;
-  std::set<JobId> failed_;  // jobs that wait since the last pass failed
+  std::set<JobId> failed_;  // jobs whose history the last pass failed to read
   std::string error_;
 };
 
