@@ -8,7 +8,7 @@
 
 namespace taut::server {
 
-// A setting with one or more addresses, such as "127.0.0.1:7070".
+// Returns the field of a setting with one or more listen addresses, such as "127.0.0.1:7070".
 FieldRef AddressesOf(std::vector<ListenAddress>* value);
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
-// Configuration of tautlet, in one YAML file. docs/reference/configuration.md is generated from the tables
-// here; docs/agent/install.md has an example.
+// Configuration of tautlet, in one YAML file. docs/reference/configuration.md is generated from the tables in
+// agent_config.cc; docs/agent/install.md has an example.
 #pragma once
 
 #include <span>
@@ -18,18 +18,18 @@
 namespace taut::server {
 
 struct AgentConfig {
-  std::string compatibility;  // version whose defaults apply; "": this program's
-  std::string name;           // agent ID; "": host name
-  std::string host;           // {host} in task names; "": host name
+  std::string compatibility;  // version whose defaults apply; "": the program's version
+  std::string name;           // agent ID; "": the host name
+  std::string host;           // value of {host} in task names; "": the host name
   std::string state = "/var/lib/tautlet";
   bool observe = false;
   int sample_ms = 1000;
   int64_t find_s = 5;
   double speed = 1;
-  std::string cgroup_root;  // only hierarchies mounted at or below this path; "": all
+  std::string cgroup_root;  // only hierarchies mounted at or below this path are used; "": all
   std::string log_level = "info", log_format = "text";
   std::string docker_socket = "/var/run/docker.sock";
-  // Connection to the daemon; daemon_address "": run standalone.
+  // Connection to the daemon. daemon_address "": the agent runs standalone.
   std::string daemon_address, token_file, server_name;
   bool tls = false;
   std::string ca_file, certificate_file, key_file;
@@ -37,18 +37,18 @@ struct AgentConfig {
   node::MoverOptions moves;
   node::TierOptions tiers;
   node::ProbeSelection probe;
-  std::vector<std::string> probe_tiers;  // names for probe.tiers
+  std::vector<std::string> probe_tiers;  // names of the tiers in probe.tiers
   int64_t probe_interval_s = 6, probe_rest_s = 600;
-  int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // for tiers.guard
+  int64_t guard_after_s = 5, guard_settle_s = 5, guard_calm_s = 30;  // durations of tiers.guard
   int guard_ahead_ms = 1000;
   std::vector<node::TaskRule> tasks;
   SettingNotices notices;  // one per old key: "tautlet.yaml:3: sample_ms is now sample; write sample: 100ms"
 };
 
-// Parses a configuration file. InvalidArgument "file:line: ...", as for tautd's file.
+// Parses a configuration file. Returns InvalidArgument "file:line: ..." as ParseDaemonConfig does.
 absl::StatusOr<AgentConfig> ParseAgentConfig(std::string_view yaml, std::string_view name,
                                              std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if it cannot be read; else as ParseAgentConfig.
+// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseAgentConfig.
 absl::StatusOr<AgentConfig> ReadAgentConfig(const std::string& path);
 
 using AgentSetting = SettingRow<AgentConfig>;
@@ -58,7 +58,7 @@ struct TaskRuleKey {
   std::string_view key, help;
 };
 std::span<const TaskRuleKey> TaskRuleKeys();
-// Keys of an item in `tiers.rules`.
+// Returns the keys of an item in `tiers.rules`.
 std::span<const TaskRuleKey> TierRuleKeys();
 
 }  // namespace taut::server

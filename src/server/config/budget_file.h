@@ -1,5 +1,5 @@
 // The budgets file of tautd: businesses with their budget per period, and groups with the businesses that pay
-// for them. docs/reference/formats.md has an example.
+// for these groups. docs/reference/formats.md has an example.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace taut::server {
 
-// Parses a budgets file. InvalidArgument "name:line: error". CheckBudgets checks the contents later.
+// Parses a budgets file. Returns InvalidArgument "name:line: error". Does not check the contents:
+// CheckBudgets does.
 absl::StatusOr<brain::BudgetDefinition> ParseBudgetFile(std::string_view yaml, std::string_view name);
-// Reads and parses the file. NotFound if it cannot be read; else as ParseBudgetFile.
+// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseBudgetFile.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgetFile(const std::string& path);
 
 }  // namespace taut::server

@@ -1,6 +1,6 @@
 // Changes of defaults, as data. `compatibility: VERSION` restores the defaults of an older version, so that
-// an upgrade changes no limit. Each change adds a row: changed_defaults_test.cc compares the defaults with
-// the last release, in released_defaults.txt.
+// an upgrade changes no limit. Each change of a default adds a row: changed_defaults_test.cc compares the
+// defaults with released_defaults.txt, the defaults of the last release.
 #pragma once
 
 #include <span>
@@ -13,32 +13,33 @@
 namespace taut::server {
 
 struct ChangedDefault {
-  std::string_view setting;        // with its scope: "server.threads", "defaults.canary.share"
-  std::string_view before, after;  // as written in the file
-  std::string_view since;          // first version with `after`
+  std::string_view setting;        // name with its scope: "server.threads", "defaults.canary.share"
+  std::string_view before, after;  // values as written in the file
+  std::string_view since;          // first version with the default `after`
   std::string_view why;
 };
 // Returns all changes, in order of their versions.
 std::span<const ChangedDefault> ChangedDefaults();
 
-// First release; earlier defaults are unknown.
+// First release. The defaults before the first release are unknown.
 inline constexpr std::string_view kFirstRelease = "0.1.0";
 inline constexpr std::string_view kCompatibilityKey = "compatibility";
 
-// Scopes: prefixes of names in ChangedDefault.
+// Scopes: prefixes of ChangedDefault::setting.
 inline constexpr std::string_view kScopeJobs = "defaults.", kScopeRecommenders = "recommenders.",
                                   kScopeAgent = "tautlet.", kScopeOvercommit = "overcommit.";
 inline constexpr std::string_view kScopeDaemon;  // no prefix: all other settings
 
 // Calls `set` with the older default of each row in `scope` that is newer than `version`; the key has no
-// scope. If a setting changed twice, its oldest default is set last. Does nothing if `version` is empty.
-// InvalidArgument if it is not between kFirstRelease and this program's version; returns the first error of
-// `set`.
+// scope. If a setting has changed twice, the call with its oldest default is the last. Does nothing if
+// `version` is empty.
+// InvalidArgument if `version` is not between kFirstRelease and this program's version. Returns the first
+// error of `set`.
 absl::Status RestoreDefaults(
     std::string_view version, std::string_view scope, std::span<const ChangedDefault> changes,
     absl::FunctionRef<absl::Status(std::string_view key, std::string_view value)> set);
 
-// Returns the section of docs/reference/configuration.md.
+// Returns the section about `changes` in docs/reference/configuration.md.
 std::string ChangedDefaultsMarkdown(std::span<const ChangedDefault> changes);
 
 }  // namespace taut::server

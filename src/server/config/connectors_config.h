@@ -1,4 +1,4 @@
-// Settings of connections to other programs: webhook, KEDA, recommender, notifications.
+// Settings of connections to other programs: webhook, KEDA, recommendation service, notifications.
 #pragma once
 
 #include <cstdint>

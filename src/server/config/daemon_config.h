@@ -1,6 +1,6 @@
 // Configuration of tautd, in one YAML file. Every value has a default, and the file is optional.
-// docs/reference/configuration.md is generated from the rows (daemon_section.h); docs/tautd.example.yaml is
-// an example.
+// docs/reference/configuration.md is generated from the rows of settings (daemon_section.h);
+// docs/tautd.example.yaml is an example.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@
 
 namespace taut::server {
 
-// Applies limits through these; kDryRun cannot be combined.
+// Actuators that apply limits; kDryRun cannot be combined with others.
 enum class ActuatorKind : uint8_t { kDryRun, kAgents, kKubernetes };
 
 struct StoreConfig {
-  std::string path = "tautd.db";  // "memory": lost when the daemon stops
+  std::string path = "tautd.db";  // "memory": all data are lost when the daemon stops
   int history_days = 30;          // retention of usage
   int decision_days = 90;
   int checkpoint_windows = 6;
@@ -45,21 +45,20 @@ struct LogConfig {
   std::string level = "info", format = "text";
 };
 
-// Name of this cell, and links to others: "NAME=URL".
+// Name of this cell, and links to other cells: "NAME=URL".
 struct CellConfig {
   std::string name;
   std::vector<std::string> links;
 };
-// Parses name and URL of a link. The URL must be http or https, because a browser opens it; else
-// InvalidArgument.
+// Parses name and URL of a link. InvalidArgument unless the URL is http or https, because a browser opens it.
 absl::StatusOr<std::pair<std::string, std::string>> ParseCellLink(std::string_view link);
 
 struct DaemonConfig {
-  std::string compatibility;  // version whose defaults apply; "": this program's
+  std::string compatibility;  // version whose defaults apply; "": the program's version
   CellConfig cell;
   ServerConfig server;
   ClockSource clock = ClockSource::kWall;
-  int clock_wait_s = 600;  // delay of a start far beyond the stored data before the clock is trusted; 0: none
+  int clock_wait_s = 600;  // maximum wait for confirmation of a clock far beyond the stored data; 0: none
   StoreConfig store;
   IngestConfig ingest;
   BackfillConfig backfill;
@@ -80,29 +79,32 @@ struct DaemonConfig {
   NotifyConfig notify;
   WebhookConfig webhook;
   KubernetesConfig kubernetes;
-  SettingNotices notices;  // one per old key: "tautd.yaml:3: store.history_days is now store.history; ..."
+  SettingNotices
+      notices;  // one per old key, such as "tautd.yaml:3: store.history_days is now store.history; ..."
 
   // Returns true if this kind of actuator sets limits.
   bool SetsThrough(ActuatorKind kind) const { return std::ranges::find(actuators, kind) != actuators.end(); }
 };
 
-// Parses a configuration file. Missing values have the defaults of its `compatibility`. InvalidArgument
-// "file:line: ..." for an unknown key (with the nearest known one), a repeated key, or an invalid value (with
-// the valid ones).
+// Parses a configuration file. A missing value has the default of the version in `compatibility`.
+// InvalidArgument "file:line: ..." for an unknown key (with the nearest known key), a repeated key, or an
+// invalid value (with the valid values).
 absl::StatusOr<DaemonConfig> ParseDaemonConfig(std::string_view yaml, std::string_view name,
                                                std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if it cannot be read; else as ParseDaemonConfig.
+// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseDaemonConfig.
 absl::StatusOr<DaemonConfig> ReadDaemonConfig(const std::string& path);
 
-// Returns the mapping rules of the file at `path`; the built-in ones for "". Errors as ReadDaemonConfig.
+// Returns the mapping rules of the file at `path`; for "", the built-in rules. Errors as ReadDaemonConfig.
 absl::StatusOr<std::vector<MappingRule>> ReadMappingRules(const std::string& path);
 
-// A plain value of the file. Lists of rules, and settings of jobs and recommenders, have tables of their own.
+// A single value of the file. Lists of rules, and settings of jobs and recommenders, have separate tables.
 using DaemonSetting = SettingRow<DaemonConfig>;
 std::span<const DaemonSetting> DaemonSettingsTable();
-// Returns the keys with different values, of the table and of the list of mapping rules ("ingest.mapping").
+// Returns the keys whose values differ, among the rows of settings and the list of mapping rules
+// ("ingest.mapping").
 std::vector<std::string> ChangedKeys(const DaemonConfig& before, const DaemonConfig& after);
-// Returns the rows of one section that can be reloaded. Keys of "quota" have one dot ("quota.file").
+// Returns the rows of a section that can be reloaded. For the section "quota", only keys with one dot
+// ("quota.file").
 std::vector<const DaemonSetting*> ReloadableOf(std::string_view section);
 // Copies the values of these rows from `next` to `running`.
 void TakeReloadable(std::string_view section, const DaemonConfig& next, DaemonConfig& running);

@@ -1,5 +1,5 @@
-// Sections of the daemon's configuration: each file X_config.cc has the rows for its structs. Internal to
-// this room.
+// Sections of the daemon's configuration. Each file X_config.cc has the rows for the structs of X_config.h.
+// Internal to src/server/config/.
 #pragma once
 
 #include <span>
@@ -12,7 +12,8 @@ namespace taut::server {
 
 struct DaemonSection {
   std::span<const DaemonSetting> rows;
-  // Checks values against each other. InvalidArgument, without the file's name; null: no such check.
+  // Checks values against each other. Returns InvalidArgument without the file's name. Null: the section has
+  // no such check.
   absl::Status (*check)(const DaemonConfig&) = nullptr;
 };
 
@@ -30,8 +31,8 @@ std::span<const DaemonSection> DaemonSections();
 constexpr double kYearSeconds = 365 * brain::kDay;
 }  // namespace taut::server
 
-// DaemonSetting::field of a member path in DaemonConfig.
+// Value of DaemonSetting::field for a member path in DaemonConfig.
 #define TAUT_DAEMON_FIELD(name) +[](DaemonConfig& c) -> FieldRef { return &c.name; }
 #define TAUT_DAEMON_ADDRESSES(name) +[](DaemonConfig& c) { return AddressesOf(&c.name); }
-// Same for a value with names, an array of EnumName.
+// Value of DaemonSetting::field for a member with named values; `names` is an array of EnumName.
 #define TAUT_DAEMON_CHOICE(names, name) +[](DaemonConfig& c) { return ChoiceOf<names>(&c.name); }

@@ -1,4 +1,4 @@
-// Settings of samples: how they become windows of jobs, and the history that is read from a Prometheus.
+// Settings of samples: their conversion to windows of jobs, and the history that is read from a Prometheus.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct IngestConfig {
   Ingest::Options options;
   bool builtin_mapping = true;
   KubernetesJobs kubernetes_jobs = KubernetesJobs::kContainers;
-  std::vector<MappingRule> mapping;  // from the file; they precede the built-in ones
+  std::vector<MappingRule> mapping;  // rules of the file; they precede the built-in rules
 };
 
 // History that is backfilled: into an empty store, for a gap, and for jobs that appear later.
@@ -26,13 +26,13 @@ struct BackfillConfig {
   double days = 14;
   // Interval between requests for the history of jobs that appeared later; 0: never.
   int64_t later_jobs_s = 3600;
-  std::vector<std::string> labels;  // "NAME=VALUE" labels that Prometheus adds on remote write
+  std::vector<std::string> labels;  // labels "NAME=VALUE" that Prometheus adds on remote write
   std::string bearer_token_file, ca_file;
 };
-// Parses name and value of such a label. InvalidArgument if it is malformed.
+// Parses name and value of an item in BackfillConfig::labels. InvalidArgument if the item is malformed.
 absl::StatusOr<std::pair<std::string, std::string>> ParseBackfillLabel(std::string_view label);
 
-// Returns the mapping rules of the file, then the built-in ones unless they are disabled.
+// Returns the mapping rules of the file, then the built-in rules unless these are disabled.
 std::vector<MappingRule> MappingRulesOf(const IngestConfig& config);
 
 }  // namespace taut::server

@@ -19,15 +19,15 @@ enum class ResizeFallback : uint8_t { kWait, kEvict };
 // Action of the validating webhook for a new pod that exceeds its group's quota.
 enum class QuotaWebhook : uint8_t { kOff, kWarn, kRefuse };
 
-// New pods that the webhook refuses, or warns about, if the budget of their group is spent: none, pods of
-// workloads that do not run, or all.
+// New pods that the webhook refuses, or warns about, if their group's budget is spent: no pods, pods of
+// workloads that do not run yet, or all pods.
 enum class HeldPods : uint8_t { kOff, kNew, kAll };
 
-// Webhooks for new pods. The mutating one applies the limits of their workload; the validating one checks
-// quota.
+// Webhooks for new pods. The mutating webhook applies the limits of the pod's workload. The validating
+// webhook checks quota.
 struct AdmissionConfig {
   std::string listen;                       // ADDRESS:PORT; "": disabled
-  std::string name = "tautd.tautline.svc";  // DNS name or IP address by which the API server calls it
+  std::string name = "tautd.tautline.svc";  // DNS name or IP address to which the API server connects
   std::string configuration = "tautline";   // name of the webhook configurations that receive the certificate
   QuotaWebhook quota = QuotaWebhook::kOff;
   HeldPods held = HeldPods::kNew;
@@ -36,24 +36,24 @@ struct AdmissionConfig {
 // A Kubernetes cluster: tautd reads its usage and resizes its pods (src/server/kubernetes/).
 struct KubernetesConfig {
   std::string kubeconfig;          // path of a file, "in-cluster", or "": disabled
-  std::string cluster;             // prefix of its jobs' names; "": none
-  int64_t scrape_interval_s = 15;  // interval of reading kubelets' metrics; 0: never
+  std::string cluster;             // prefix of job names in this cluster; "": none
+  int64_t scrape_interval_s = 15;  // interval between reads of kubelets' metrics; 0: never
   KubeletUsage usage = KubeletUsage::kCadvisor;
   ResizeFallback fallback = ResizeFallback::kWait;
-  int64_t evict_after_s = 300;      // delay after the kubelet defers a resize, with kEvict
-  std::string node_group_label;     // label of nodes by whose value DaemonSets are split; "": not split
-  std::string lease;                // NAMESPACE/NAME; "": none
-  std::string namespaces;           // pattern; "": all
+  int64_t evict_after_s = 300;      // wait with kEvict after the kubelet defers a resize
+  std::string node_group_label;     // label of nodes; DaemonSets are split by its value; "": not split
+  std::string lease;                // NAMESPACE/NAME of the lease; "": none
+  std::string namespaces;           // pattern of namespaces; "": all
   bool events = true;               // write Events for decisions
   bool status_annotations = false;  // write tautline.dev/status to workloads
-  bool annotations = true;          // annotations of namespaces and workloads are settings of their jobs
+  bool annotations = true;          // use annotations of namespaces and workloads as settings of their jobs
   bool scale = false;               // set numbers of tasks through /scale
   bool vpa = false;                 // write the status of VerticalPodAutoscalers that name tautd
   bool resource_quotas = false;     // write quotas of the namespaces that are groups in quota.file
   AdmissionConfig admission;
 };
 
-// Returns namespace and name of KubernetesConfig::lease; nullopt if it has another form.
+// Returns namespace and name of KubernetesConfig::lease; nullopt if the text has another form.
 std::optional<std::pair<std::string, std::string>> LeaseName(std::string_view lease);
 
 }  // namespace taut::server

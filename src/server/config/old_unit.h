@@ -1,4 +1,4 @@
-// Detects stored Kubernetes jobs whose names belong to another value of ingest.kubernetes_jobs.
+// Detects stored Kubernetes jobs whose names are in the form of another value of ingest.kubernetes_jobs.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace taut::server {
 
-// Returns a notice about stored jobs of whole pods (shop/deployment/web) if each container is a job now. ""
-// if there are none, or if jobs are whole pods.
+// Returns a notice about stored jobs of whole pods (shop/deployment/web) if each container is a job now.
+// Returns "" if there are no such jobs, or if jobs are whole pods.
 std::string OldUnitNotice(std::span<const std::string> stored, KubernetesJobs jobs);
 
 }  // namespace taut::server

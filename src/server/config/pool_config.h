@@ -12,15 +12,16 @@
 
 namespace taut::server {
 
-// Prices of a core and a GiB of memory per hour; 0: unknown, and no costs are shown.
+// Prices of a core and a GiB of memory per hour. 0: the price is unknown, and no costs are shown.
 struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
   std::string currency = "EUR";
-  std::vector<std::string> budgets;                          // "LABEL=VALUE: AMOUNT"
-  std::vector<std::string> alerts = {"50%", "80%", "100%"};  // shares of a budget with a notification
-  std::string file = {};                                     // price file (price_file.h); "": no bills
+  std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
+  std::vector<std::string> alerts = {"50%", "80%",
+                                     "100%"};  // shares of a budget at which a notification is sent
+  std::string file = {};                       // path of the price file (price_file.h); "": no bills
 };
-// Budget for a calendar month: for jobs with this value of a label, or for all.
+// Budget for a calendar month: of the jobs with this value of a label, or of all jobs.
 struct BudgetLine {
   std::string label, value;  // "": all jobs
   double per_month = 0;
@@ -37,7 +38,8 @@ struct QuotaConfig {
   std::string group = "{namespace}", tier;
   std::string default_tier = "production";
   int64_t start_within_s = 3600, gone_after_s = 900;
-  // Per group: requests that wait or hold quota, unless the quota file sets another number.
+  // Greatest number of requests of a group that wait for quota or hold quota, unless the quota file contains
+  // another number.
   size_t max_requests = 1000;
 };
 

@@ -1,5 +1,5 @@
-// The price file of `taut get bills`: tiers and their prices, rules for the tier and group of a job, and the costs
-// of the pool. docs/reference/formats.md has an example.
+// The price file of `taut get bills`: tiers with their prices, rules for the tier and group of a job, and
+// costs of the pool. docs/reference/formats.md has an example.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace taut::server {
 
-// Meaning of `from`, the start of a price.
+// Interpretation of `from`, the start of a price.
 enum class PriceClock : uint8_t {
   kAny,    // a date, or a duration since the start of a trace's own clock ("12d")
-  kDates,  // a date only: in Unix time, such a duration would be a day in 1970
+  kDates,  // only a date: in Unix time, a duration such as "12d" would be a day in 1970
 };
 
 // Parses a price file. InvalidArgument "name:line: error".
 absl::StatusOr<brain::Pricing> ParsePriceFile(std::string_view yaml, std::string_view name,
                                               PriceClock times = PriceClock::kAny);
-// Returns the file's text. Errors as ReadYamlFile.
+// Returns the text of the file at `path`. Errors as ReadYamlFile.
 absl::StatusOr<std::string> ReadPriceText(const std::string& path);
 
 }  // namespace taut::server

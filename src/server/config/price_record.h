@@ -1,5 +1,5 @@
-// The price file by which bills were made, and changes of past prices by later files. It is kept in the
-// store, so that an edited price file changes no bill unnoticed.
+// The price file that determined the bills so far, and the changes of past prices by later files. The record
+// is stored, so that every change of a bill by an edited price file is noticed.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,20 @@ namespace taut::server {
 
 struct PriceRecord {
   std::string file;                             // text of the price file
-  std::vector<brain::SeenPriceChange> changes;  // ascending by seen_s; the newest kMostPriceChanges
+  std::vector<brain::SeenPriceChange> changes;  // ascending by seen_s; only the newest kMostPriceChanges
   bool operator==(const PriceRecord&) const = default;
 };
 inline constexpr size_t kMostPriceChanges = 1000;
 
-// Returns YAML for ParsePriceRecord. The file is encoded in base64, so that it is compared byte by byte.
+// Returns YAML for ParsePriceRecord. The file's text is encoded in base64, so that texts can be compared byte
+// by byte.
 std::string ToText(const PriceRecord& record);
 // Parses a record. InvalidArgument "name:line: error".
 absl::StatusOr<PriceRecord> ParsePriceRecord(std::string_view yaml, std::string_view name);
 
-// Records `file`, parsed as `pricing`, and returns the changes that it makes before now_s, which it adds to
-// the record. If the previous file cannot be parsed any more, the whole past counts as one change.
+// Replaces the recorded file by `file`, whose contents are `pricing`. Returns the changes of prices before
+// now_s, and adds these changes to the record. If the previous file cannot be parsed, returns one change for
+// the whole past.
 std::vector<brain::SeenPriceChange> TakePriceFile(std::string file, const brain::Pricing& pricing,
                                                   int64_t now_s, PriceRecord& record);
 

@@ -1,5 +1,5 @@
-// The quota file of `taut get quota` and `taut admit`: groups, their quota, pooling agreements, and quota in use.
-// docs/reference/formats.md has an example.
+// The quota file of `taut get quota` and `taut admit`: groups with their quota, pooling agreements, and quota
+// in use. docs/reference/formats.md has an example.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ namespace taut::server {
 struct QuotaFile {
   brain::QuotaSpec spec;
   std::vector<brain::QuotaUse> in_use;
-  std::vector<brain::ExpectedRelease> releases;  // uses with an end, ascending by it
+  std::vector<brain::ExpectedRelease> releases;  // quota uses with an end, ascending by end
 };
 
-// Parses a quota file. InvalidArgument "name:line: error". CheckQuotaSpec checks the contents later.
+// Parses a quota file. Returns InvalidArgument "name:line: error". Does not check the contents:
+// CheckQuotaSpec does.
 absl::StatusOr<QuotaFile> ParseQuotaFile(std::string_view yaml, std::string_view name);
-// Reads and parses the file. NotFound if it cannot be read; else as ParseQuotaFile.
+// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseQuotaFile.
 absl::StatusOr<QuotaFile> ReadQuotaFile(const std::string& path);
 
 }  // namespace taut::server

@@ -15,17 +15,17 @@
 namespace taut::server {
 
 struct ReplicaFile {
-  brain::JobPolicy policy;        // the defaults with the file's settings applied
+  brain::JobPolicy policy;        // the defaults with the settings of the file applied
   std::vector<std::string> keys;  // keys in the file, such as "replicas.startup"
 
   bool has(std::string_view key) const;
 };
 
-// Parses settings over `defaults`, which lists the named signals for expressions. InvalidArgument "name:line:
-// error"; settings are not checked against each other.
+// Parses settings. `defaults` contains the values of missing settings, and the named signals that expressions
+// may use. InvalidArgument "name:line: error". Does not check settings against each other.
 absl::StatusOr<ReplicaFile> ParseReplicaFile(std::string_view yaml, std::string_view name,
                                              const brain::JobPolicy& defaults);
-// Reads and parses the file. NotFound if it cannot be read; else as ParseReplicaFile.
+// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseReplicaFile.
 absl::StatusOr<ReplicaFile> ReadReplicaFile(const std::string& path, const brain::JobPolicy& defaults);
 
 }  // namespace taut::server

@@ -32,30 +32,33 @@ struct OidcConfig {
 };
 
 struct ServerConfig {
-  // `listen` is 127.0.0.1:7070. Tokens are not stored here: OpenServerOptions reads them from their files.
+  // The default of `listen` is 127.0.0.1:7070. Tokens are not stored in this struct: OpenServerOptions reads
+  // them from the token files.
   ServerOptions options;
   std::string writer_tokens_file, reader_tokens_file, operator_tokens_file;  // "": none
   std::string group_tokens_file, platform_tokens_file;
   OidcConfig oidc;
-  bool pages = true;  // serve the dashboard beside the API
+  bool pages = true;  // serve the dashboard in addition to the API
   ServerConfig();
 };
 
-// Returns the options with the tokens from their files, checked. A token file has one token per line,
-// optionally followed by a blank and the holder's name; it ignores blank lines and lines that begin with '#'.
-// A file of groups' tokens has role and groups between token and name, and the name is required; a token on
-// several lines has the bindings of all. Errors name the file and the line, never a token.
+// Returns checked options with the tokens from their files. A line of a token file has one token, optionally
+// followed by a blank and the holder's name. Blank lines and lines that begin with '#' are ignored. In a file
+// of groups' tokens, role and groups are between token and name, and the name is required. A token on several
+// lines has the bindings of all these lines. Errors contain the file and the line, but never a token.
 absl::StatusOr<ServerOptions> OpenServerOptions(const ServerConfig& config);
-// InvalidArgument, with file and group, if a token is bound to a group that the quota lacks. `quota_file`:
-// its path, "" for none. `groups`: groups in the quota.
+// Checks the groups of all bindings. Returns InvalidArgument, with file and group, if a token is bound to a
+// group that the quota lacks. `quota_file`: path of the quota file, "" for none. `groups`: groups in the
+// quota.
 absl::Status CheckBoundGroups(const ServerConfig& config, const ServerOptions& options,
                               const std::string& quota_file, std::span<const std::string> groups);
-// Same for one binding; the error begins with `where`.
+// Checks the groups of one binding, as CheckBoundGroups does. The error begins with `where`.
 absl::Status CheckBoundGroup(std::string_view where, const GroupBinding& binding,
                              const std::string& quota_file, std::span<const std::string> groups);
-// Returns the tokens in a file in this format; none for "".
+// Returns the tokens in a file, in the format of OpenServerOptions; no tokens for the path "".
 absl::StatusOr<std::vector<std::string>> ReadTokenFile(const std::string& path);
-// Returns the secret in a file, without blanks around it; "" for no file. Errors as OpenServerOptions.
+// Returns the secret in a file, without blanks around the secret; "" for the path "". Errors as
+// OpenServerOptions.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path);
 
 }  // namespace taut::server

@@ -1,5 +1,5 @@
 // The settings file that `replay` reads and `tune` writes: YAML, one table of keys. An unknown key is an
-// error that names the nearest known one.
+// error that contains the nearest known key.
 //
 //   ensemble:
 //     w_over: 100
@@ -24,18 +24,18 @@ absl::Status RestoreVerticalDefaults(std::string_view version, brain::VerticalSe
 
 struct SettingsFile {
   brain::VerticalSettings settings;
-  // One per old key: "tuned.yaml:3: peak.days is now peak.window; write peak.window: 2w".
+  // One notice per old key, such as "tuned.yaml:3: peak.days is now peak.window; write peak.window: 2w".
   SettingNotices notices;
 };
 
-// Parses YAML over the settings in `file`, after its `compatibility` has restored older defaults. On an
-// error, which begins with `name`, `file` is unchanged.
+// Applies the settings of a YAML text to `file`, after the defaults of the text's `compatibility` were
+// restored in `file`. An error begins with `name` and leaves `file` unchanged.
 absl::Status ParseSettings(std::string_view yaml, std::string_view name, SettingsFile& file,
                            std::span<const ChangedDefault> changes = ChangedDefaults());
-// Reads and parses the file. NotFound if it cannot be read; else as ParseSettings.
+// Reads and parses the file. NotFound if the file cannot be read; otherwise errors as ParseSettings.
 absl::StatusOr<SettingsFile> ReadSettingsFile(const std::string& path, brain::VerticalSettings defaults = {});
-// Returns YAML with every setting, or only those that differ from the defaults; each has its help as a
-// comment.
+// Returns YAML with every setting, or only the settings that differ from the defaults. The help of a setting
+// is a comment in the YAML.
 std::string WriteSettings(const brain::VerticalSettings& settings, bool only_changed);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Settings of recommenders within a larger YAML file. Internal to this room, like yaml_walk.h.
+// Settings of recommenders within a larger YAML file. Internal to src/server/config/, like yaml_walk.h.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace taut::server {
 
-// Parses the settings below a node into `settings`; missing ones are unchanged. InvalidArgument "name:line:
-// ...".
+// Parses the settings below a node into `settings`. Settings that the node lacks stay unchanged.
+// InvalidArgument "name:line: ...".
 absl::Status WalkVerticalSettings(const YAML::Node& map, std::string_view name,
                                   brain::VerticalSettings& settings, SettingNotices& notices);
-// Returns the value of `compatibility` in the root of a file; "" if it is missing.
+// Returns the value of `compatibility` in the root of a file; "" if the key is missing.
 absl::StatusOr<std::string> CompatibilityOf(const YAML::Node& root, std::string_view name);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Damage that was found and skipped, for the operator.
+// Messages for the operator about damage that was found and skipped.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace taut::server {
 
-// Thread-safe. Keeps each message once, the first kMost of them.
+// Thread-safe. Stores each message once, and only the first kMost messages.
 class DamageLog {
  public:
   static constexpr size_t kMost = 1000;

@@ -1,4 +1,4 @@
-// A History without content, for tests; fakes with some content derive from it.
+// A History without content, for tests. Test doubles with some content derive from this class.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Advisory lock on a file of its own, for one process at a time. It ends with the process that holds it.
+// Advisory lock on a separate file, held by at most one process. The lock ends with the process that holds
+// it.
 #pragma once
 
 #include <memory>
@@ -10,12 +11,12 @@ namespace taut::server {
 
 class FileLock {
  public:
-  // Takes the lock and writes this process' ID to the file. FailedPrecondition, with the holder's process ID,
-  // if another process (or this one) holds it. PermissionDenied, NotFound or Unavailable if `path` cannot be
-  // created.
+  // Locks the file and writes this process' ID to it. FailedPrecondition, with the holder's process ID, if
+  // another process or this process holds the lock. PermissionDenied, NotFound or Unavailable if `path`
+  // cannot be created.
   static absl::StatusOr<std::unique_ptr<FileLock>> Take(const std::string& path);
-  // Same for an existing file that is not written to, such as a database; the lock holds under all names of
-  // the file.
+  // Locks an existing file without writing to it, such as a database. The lock holds under all names of the
+  // file. Errors as Take.
   static absl::StatusOr<std::unique_ptr<FileLock>> TakeFile(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

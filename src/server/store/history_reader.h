@@ -30,22 +30,22 @@ class HistoryReader final : public History {
 
  private:
   HistoryReader(std::unique_ptr<Database> db, DamageLog* damage) : owned_(std::move(db)), damage_(damage) {}
-  // Appends the job's usage in `windows`, ascending, from regrouped days. ReadBlocks adds the windows that
-  // are not regrouped yet.
+  // Appends the job's usage in `windows`, ascending, from day blocks. ReadBlocks appends the usage of windows
+  // that are still stored as window blocks.
   absl::Status ReadDays(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   // A table with one row per day and job.
   struct DayTable {
-    std::string_view what;  // name of a row in the damage log
+    std::string_view what;  // word for a row of the table in the damage log
     Statement block;
   };
-  // Appends the windows in [from, to) of the job's day in this table, if it has one.
+  // Appends the windows in [from, to) of the job's day, if the table has a row for this day.
   absl::Status ReadDay(DayTable& table, JobId job, int32_t day, WindowId from, WindowId to,
                        std::vector<JobDay>& days);
   absl::Status ReadBlocks(JobId job, const std::vector<WindowId>& windows, std::vector<JobDay>& days);
   // Appends usage that was read from a source of history (JobPast).
   absl::Status ReadPast(JobId job, WindowId from, WindowId to, std::vector<JobDay>& days);
 
-  // In order of time: sums of days are the oldest.
+  // The tables are in order of time: days are the oldest entries.
   static constexpr const char* kReadAccount =
       "SELECT key, block, 288, 0 FROM account_days WHERE key >= ?1 AND key < ?2 UNION ALL "
       "SELECT key, block, 12, 0 FROM account_hours WHERE key >= ?1 AND key < ?2 UNION ALL "
@@ -89,11 +89,12 @@ class HistoryReader final : public History {
                    " ORDER BY window"};
 };
 
-// Parses a row of jobs: id, first_seen_s, name, labels, sum, parts. Returns nullopt, and logs it, if it is
-// damaged.
+// Parses a row of jobs: id, first_seen_s, name, labels, sum, parts. If the row is damaged, logs the damage
+// and returns nullopt.
 std::optional<JobRecord> JobOf(const Rows& rows, DamageLog& damage);
 
-// Parses a row of settings, in the order of columns above. Returns nullopt, and logs it, if it is damaged.
+// Parses a row of settings; columns as in the statement `settings_`. If the row is damaged, logs the damage
+// and returns nullopt.
 std::optional<SettingChange> SettingOf(const Rows& rows, DamageLog& damage);
 
 }  // namespace taut::server

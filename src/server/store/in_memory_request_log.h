@@ -35,8 +35,9 @@ class InMemoryRequestLog final : public RequestLog {
     return absl::OkStatus();
   }
 
-  absl::Status gone;   // result of Check; set before other threads use it
-  absl::Status fails;  // result of Append, which stores nothing unless OK; set before other threads use it
+  absl::Status gone;  // result of Check; set before other threads use it
+  absl::Status
+      fails;  // result of Append, which stores nothing if it is an error; set before other threads use it
 
  private:
   std::mutex mutex_;

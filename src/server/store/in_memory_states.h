@@ -27,7 +27,8 @@ class InMemoryStates final : public States {
   InMemoryRequestLog& requests() override { return requests_; }
   InMemoryRequestLog& budgets() override { return budgets_; }
 
-  absl::Status fails;  // result of Put, which stores nothing unless OK; set before other threads use it
+  absl::Status
+      fails;  // result of Put, which stores nothing if it is an error; set before other threads use it
 
  private:
   std::mutex mutex_;  // guards states_

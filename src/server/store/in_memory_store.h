@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// Results equal SqliteStore's. Thread-safe. Memory: about the size of the usage. One call of Maintain does
-// all work; its cost is proportional to what it deletes.
+// Returns the same results as SqliteStore. Thread-safe. Memory: about the size of the usage. One call of
+// Maintain does all work, at a cost proportional to the deleted data.
 class InMemoryStore final : public Store, public History {
  public:
   explicit InMemoryStore(const Retention& keep = {}) : keep_(keep) {}
@@ -51,7 +51,7 @@ class InMemoryStore final : public Store, public History {
   std::mutex mutex_;  // guards all members below but states_
   PassEnds ends_;
   std::map<uint32_t, JobRecord> jobs_;
-  std::map<uint32_t, int64_t> forgotten_;  // time of forgetting
+  std::map<uint32_t, int64_t> forgotten_;  // time of forgetting, by job
   std::map<uint32_t, PastState> pasts_;
   std::map<std::pair<int32_t, uint32_t>, JobDay> past_days_;  // by day and job
   std::map<WindowId, std::vector<AccountEntry>> account_;
@@ -63,7 +63,7 @@ class InMemoryStore final : public Store, public History {
   std::map<uint64_t, SettingChange> settings_;
   std::map<uint32_t, Checkpoint> checkpoints_;
   std::map<WindowId, FleetPoint> fleet_;
-  InMemoryStates states_;  // has locks of its own
+  InMemoryStates states_;  // locks itself
 };
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Housekeeping of the store's file, a part per call of about 50 ms. Part of SqliteStore.
+// Housekeeping of the store's file; a call does a part of the work, in about 50 ms. Part of SqliteStore.
 #pragma once
 
 #include "absl/container/flat_hash_map.h"
@@ -14,19 +14,22 @@ class Maintenance {
   Maintenance(Database* db, DamageLog* damage, const Retention& keep, int32_t regroup_after_hours)
       : db_(db), damage_(damage), keep_(keep), regroup_after_hours_(regroup_after_hours) {}
 
-  // Deletes rows past their retention. Returns true if there is more to do. `now`: the newest window.
+  // Deletes rows that are past their retention. Returns true if more rows are to be deleted. `now`: the
+  // newest window.
   absl::StatusOr<bool> Forget(WindowId now);
-  // Regroups finished days by job. Returns true if there is more to do. `last`: the last stored window.
+  // Converts the window blocks of finished days to day blocks, which have one job each. Returns true if there
+  // is more to convert. `last`: the last stored window.
   absl::StatusOr<bool> Regroup(std::optional<WindowId> last);
-  // Adds up the account of finished hours, then of finished days. Arguments and result as in Regroup.
+  // Adds up the account of finished hours to one entry per hour, then of finished days to one entry per day.
+  // Argument and result as for Regroup.
   absl::StatusOr<bool> SumUpAccount(std::optional<WindowId> last);
 
  private:
-  // Regroups one chunk of one day. Returns the bytes of its blocks.
+  // Converts the window blocks of one chunk and day to day blocks. Returns the size of the day blocks, bytes.
   absl::StatusOr<size_t> RegroupChunk(int32_t day, uint32_t chunk);
 
-  // Statements for one table of the account. Its rows, of `step` windows each, are added up to rows of `span`
-  // windows in the next table.
+  // Statements for one table of the account. Rows of this table cover `step` windows each. The rows of `span`
+  // windows are added up to one row of the next table.
   struct AccountLevel {
     AccountLevel(Database* db, const char* from, const char* to, int32_t its_step, int32_t its_span);
     const int32_t step, span;  // windows
@@ -40,7 +43,7 @@ class Maintenance {
   const int32_t regroup_after_hours_;
   Statement newest_windows_{db_, "SELECT window FROM windows ORDER BY window DESC LIMIT 1 OFFSET ?1"};
   Statement forget_windows_{db_, "DELETE FROM windows WHERE window < ?1"};
-  // Oldest first, so that each call finds its rows at one end of the table.
+  // These statements delete the oldest rows first, so that each call finds its rows at one end of the table.
   Statement forget_days_{db_,
                          "DELETE FROM day_blocks WHERE key IN (SELECT key FROM day_blocks WHERE key < ?1 "
                          "ORDER BY key LIMIT ?2)"};

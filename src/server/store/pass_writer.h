@@ -11,7 +11,7 @@ class PassWriter {
  public:
   explicit PassWriter(Database* db) : db_(db) {}
 
-  // Reads the last numbers from the file. DataLoss if they are missing or damaged.
+  // Returns the last numbers in the file. DataLoss if the numbers are missing or damaged.
   absl::StatusOr<PassEnds> ReadEnds();
   // Writes a pass in one transaction. `ends`: last numbers after the pass.
   absl::Status Write(const PassRecord& pass, const PassEnds& ends);
@@ -34,7 +34,7 @@ class PassWriter {
   Statement late_account_{db_, "INSERT INTO account_late VALUES(NULL, ?1, ?2)"};
   Statement job_{db_, "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6)"};
   Statement forget_job_{db_, "UPDATE jobs SET forgotten_s = ?2 WHERE id = ?1"};
-  // Keeps the column `past`, so that the job's history is not requested again.
+  // Does not change the column `past`, so that the returned job's history is not requested again.
   Statement return_job_{
       db_,
       "INSERT INTO jobs VALUES(?1, ?2, ?3, ?4, ?5, NULL, NULL, ?6) ON CONFLICT(id) DO UPDATE SET "

@@ -10,25 +10,26 @@
 
 namespace taut::server {
 
-// Creates the file with mode 0600, or sets that mode if others may access it; also for its -wal and -shm
-// files. A mode for the owner and the group stays. Usage, names and settings are private. Ignores errors:
-// SQLite reports them.
+// Creates the file with mode 0600, or sets this mode if others may access the file; does the same for the
+// -wal and -shm files. A mode for the owner and the group stays. Usage, names and settings are private.
+// Ignores errors, because SQLite reports them.
 void CloseToOthers(const std::string& path);
 // Identity of a file, independent of its name.
 struct FileIdentity {
   uint64_t device = 0, inode = 0;
   bool operator==(const FileIdentity&) const = default;
 };
-// Returns nullopt if no file has this name.
+// Returns the identity of the file at `path`; nullopt if no such file exists.
 std::optional<FileIdentity> IdentityOf(const std::string& path);
 
-// Tells whether an open file is still at its path. Thread-safe.
+// Checks whether an open file is still at its path. Thread-safe.
 class FilePlace {
  public:
   // REQUIRES that the file exists.
   explicit FilePlace(std::string path) : path_(std::move(path)), identity_(IdentityOf(path_)) {}
   const std::string& path() const { return path_; }
-  // Unavailable, with the remedy: the file was deleted, moved or replaced, and writes to it would be lost.
+  // Returns Unavailable, with the remedy, if the file was deleted, moved or replaced. Writes to such a file
+  // would be lost.
   absl::Status Check() const;
 
  private:
@@ -36,8 +37,8 @@ class FilePlace {
   const std::optional<FileIdentity> identity_;
 };
 
-// Syncs the file's directory, without which a new file may be missing after a loss of power. Unavailable on
-// an error.
+// Syncs the file's directory. Without this, a new file may be missing after a loss of power. Returns
+// Unavailable on an error.
 absl::Status SyncDirectoryOf(const std::string& path);
 
 }  // namespace taut::server

@@ -37,7 +37,7 @@ class RowSum {
     out_.Put(static_cast<uint8_t>(value.has_value()));
     if (value) out_.Put(*value);
   }
-  // Equal to the stored column: NaN is NULL, and -0 is 0.
+  // Equal values in the store have equal checksums: NaN is stored as NULL, and -0 as 0.
   void Add(const std::optional<double>& value) {
     const bool known = value && !std::isnan(*value);
     out_.Put(static_cast<uint8_t>(known));
@@ -49,7 +49,7 @@ class RowSum {
   ByteWriter out_{&bytes_};
 };
 int64_t SumOf(const JobRecord& job);
-int64_t SumOf(const Decision& decision);  // without its outcome, which changes
+int64_t SumOf(const Decision& decision);  // without the outcome of the decision, which changes
 int64_t SumOf(const OomRecord& oom);
 int64_t SumOf(const TierAct& act);
 int64_t SumOf(const SettingChange& setting);
@@ -58,7 +58,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 std::string EncodeLabels(const Labels& labels);
 // Every Decode function returns DataLoss for bytes that no Encode function wrote.
 absl::StatusOr<Labels> DecodeLabels(std::string_view bytes);
-// Encodes the parts of a job's workload; "" if it is unknown.
+// Encodes the parts of a job's workload; returns "" if the workload is unknown.
 std::string EncodeParts(const WorkloadParts& parts);
 absl::StatusOr<WorkloadParts> DecodeParts(std::string_view bytes);
 

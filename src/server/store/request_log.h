@@ -1,4 +1,4 @@
-// Log of quota requests, which survives the daemon: an append-only list of each request's states, with time
+// Log of quota requests that survives a restart: an append-only list of the states of each request, with time
 // and person.
 #pragma once
 
@@ -23,13 +23,14 @@ class RequestLog {
  public:
   virtual ~RequestLog() = default;
 
-  // Appends all entries or none. OK: they survive a kill of the process. Unavailable: retry (disk full,
-  // busy).
+  // Appends all entries or none. OK: the entries survive a kill of the process. Unavailable: retry (disk
+  // full, busy).
   virtual absl::Status Append(std::span<const RequestLogEntry> entries) = 0;
-  // Returns Unavailable if the log was deleted or replaced, so that Append fails. Cheap.
+  // Returns Unavailable if the log was deleted or replaced, so that Append would fail. Costs no read of
+  // entries.
   virtual absl::Status Check() = 0;
-  // Reads the entries in the order of Append. Calls `on_damage` with a sentence for each damaged entry, and
-  // skips it.
+  // Reads the entries in the order of Append. Skips damaged entries, and calls `on_damage` with a sentence
+  // for each of them.
   virtual absl::Status Read(absl::FunctionRef<void(const RequestLogEntry&)> yield,
                             absl::FunctionRef<void(const std::string&)> on_damage) = 0;
   // Deletes all entries of these requests.

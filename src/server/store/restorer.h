@@ -22,11 +22,11 @@ class Restorer {
   absl::Status Jobs(const RestoreSink& sink);
   absl::Status Settings(const RestoreSink& sink);
   absl::Status Checkpoints(const RestoreSink& sink);
-  // Adds regrouped usage to windows of one day, ascending.
+  // Adds the usage in day blocks to windows of one day, ascending.
   absl::Status AddRegrouped(int32_t day, std::vector<ClosedWindow>& windows);
-  // Adds usage that is not regrouped.
+  // Adds the usage in window blocks to the window.
   absl::Status AddRaw(ClosedWindow& window);
-  // Returns the number of a day's windows to hold in memory at a time.
+  // Returns the number of the day's windows that are held in memory at one time.
   absl::StatusOr<size_t> WindowsAtATime(int32_t day);
 
   Database* db_;

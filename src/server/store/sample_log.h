@@ -1,4 +1,4 @@
-// Log of acknowledged samples whose window is not stored yet. It is kept beside the store, so that a restart
+// Log of acknowledged samples whose window is not stored yet. The log is beside the store, so that a restart
 // or a kill loses no samples.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace taut::server {
 
-// A request, as it was accepted.
+// One accepted request.
 struct LoggedWrite {
   Timestamp now;          // believed time at acceptance
-  Timestamp newest;       // newest sample so far, including this request; never decreases
+  Timestamp newest;       // time of the newest sample so far, including this request; never decreases
   std::string_view body;  // bytes as received
 };
 
@@ -22,18 +22,18 @@ class SampleLog {
  public:
   virtual ~SampleLog() = default;
 
-  // Buffers a write; a kill loses it until the next Flush. Thread-safe. O(bytes).
+  // Buffers a write. A kill before the next Flush loses the write. Thread-safe. O(bytes).
   virtual void Append(const LoggedWrite& write) = 0;
   // Writes the buffer to the file. OK: the buffered writes survive a kill, and with `sync` also a loss of
-  // power. On an error they are lost to a kill; later writes try again. Thread-safe.
+  // power. On an error, a kill loses the buffered writes; later calls try again. Thread-safe.
   virtual absl::Status Flush(bool sync) = 0;
-  // Reads the writes of the previous process, in order. Calls `on_damage` with a sentence for each damaged
-  // part, and skips it. Called before the first Append.
+  // Reads the writes of the previous process, in order. Skips damaged parts, and calls `on_damage` with a
+  // sentence for each of them. Called before the first Append.
   virtual absl::Status Read(absl::FunctionRef<void(const LoggedWrite&)> yield,
                             absl::FunctionRef<void(std::string_view damage)> on_damage) = 0;
-  // Returns the bytes that are not written to a file yet. Thread-safe.
+  // Returns the number of bytes that are not written to a file yet. Thread-safe.
   virtual uint64_t unwritten_bytes() const = 0;
-  // Allows the log to delete entries with `newest` before this time. One thread calls it.
+  // Allows the log to delete entries whose `newest` is before this time. One thread calls this function.
   virtual void Forget(Timestamp before) = 0;
 };
 

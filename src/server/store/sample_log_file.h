@@ -13,21 +13,21 @@
 namespace taut::server {
 
 struct SampleLogOptions {
-  std::string path;  // path of the store, beside which the files are
+  std::string path;  // path of the store; the files are beside it
   // A new file begins after segment_bytes, or after segment_seconds of samples if the file has
-  // min_segment_bytes. The oldest file is deleted if all together exceed max_bytes.
+  // min_segment_bytes. If all files together exceed max_bytes, the oldest file is deleted.
   uint64_t segment_bytes = uint64_t{64} << 20;
   uint64_t min_segment_bytes = uint64_t{1} << 20;
   int64_t segment_seconds = 60;
   uint64_t max_bytes = uint64_t{4} << 30;
 };
 
-// The store's lock guards these files as well: one process at a time.
+// The lock of the store also guards these files, so that one process at a time uses them.
 class SampleLogFile final : public SampleLog {
  public:
-  // Finds the existing files. Unavailable: the directory cannot be read.
+  // Finds the existing files. Returns Unavailable if the directory cannot be read.
   static absl::StatusOr<std::unique_ptr<SampleLogFile>> Open(const SampleLogOptions& options);
-  // Flushes with sync.
+  // Flushes the buffer with sync.
   ~SampleLogFile() override;
 
   void Append(const LoggedWrite& write) override;
@@ -51,7 +51,7 @@ class SampleLogFile final : public SampleLog {
   };
   explicit SampleLogFile(const SampleLogOptions& options) : options_(options) {}
   std::string PathOf(uint64_t number) const;
-  // All REQUIRE file_mutex_.
+  // All functions below REQUIRE file_mutex_.
   absl::Status WriteOut();
   absl::Status OpenSegment();
   void CloseSegment();
@@ -59,15 +59,15 @@ class SampleLogFile final : public SampleLog {
 
   const SampleLogOptions options_;
   mutable std::mutex file_mutex_;  // guards the files; locked before buffer_mutex_
-  std::deque<Segment> segments_;   // ascending numbers; the last one is being written if fd_ is open
+  std::deque<Segment> segments_;   // ascending numbers; if fd_ is open, it is the last one
   int fd_ = -1;
-  absl::Status unsynced_;         // of closed segments, since the last Flush(sync)
+  absl::Status unsynced_;         // error of the sync of closed segments since the last Flush(sync)
   int64_t segment_begin_us_ = 0;  // newest sample at the start of the open segment
   uint64_t next_number_ = 1, total_bytes_ = 0, lost_bytes_ = 0;
   std::string writing_;  // scratch, swapped with buffer_
 
   mutable std::mutex buffer_mutex_;
-  std::string buffer_;  // encoded and not written yet
+  std::string buffer_;  // encoded writes that are not in a file yet
   int64_t buffer_newest_us_ = INT64_MIN;
 };
 

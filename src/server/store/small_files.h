@@ -1,4 +1,4 @@
-// A full disk, for tests.
+// A simulated full disk, for tests.
 #pragma once
 
 #include <sys/resource.h>
@@ -8,7 +8,8 @@
 
 namespace taut::server {
 
-// The process may write files of this size only, as if the disk were full; the old limit at the end.
+// Limits the size of files that the process may write, as if the disk were full. The destructor restores the
+// old limit.
 class SmallFiles {
  public:
   explicit SmallFiles(size_t bytes) {

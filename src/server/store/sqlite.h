@@ -1,4 +1,5 @@
-// SQLite with values and statuses: a connection, and statements that bind in order and reset themselves.
+// SQLite with typed values and absl::Status: a connection, and statements that bind values in order and reset
+// themselves.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +20,26 @@ struct sqlite3_stmt;
 
 namespace taut::server {
 
-// Bytes to bind as a blob; they must live until the rows are read.
+// Bytes to bind as a blob; the bytes must exist until the rows are read.
 struct Blob {
   std::string_view bytes;
 };
 
 class Database;
 
-// Rows of one run of a statement; the destructor resets the statement. Columns count from 0. Views are valid
-// until the next Next().
+// Result rows of a statement; the destructor resets the statement. Columns are numbered from 0. Views are
+// valid until the next call of Next().
 class Rows {
  public:
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   ~Rows();
 
-  absl::StatusOr<bool> Next();  // false: no more rows
+  absl::StatusOr<bool> Next();  // false: there are no more rows
   int64_t Int(int column) const;
   std::optional<int64_t> IntOrNull(int column) const;
   std::optional<double> RealOrNull(int column) const;
-  std::string_view Bytes(int column) const;  // of a text or blob
+  std::string_view Bytes(int column) const;  // bytes of a text or blob
 
  private:
   friend class Statement;
@@ -47,8 +48,8 @@ class Rows {
   sqlite3_stmt* statement_;
 };
 
-// A statement, prepared at its first use, so that a class may hold all of its statements as members. Holds its
-// Database by pointer, which must outlive it.
+// A statement, prepared at its first use, so that a class may hold all its statements as members. Stores a
+// pointer to its Database, which must outlive the statement.
 class Statement {
  public:
   Statement(Database* db, std::string sql) : db_(db), sql_(std::move(sql)) {}
@@ -56,8 +57,8 @@ class Statement {
   Statement& operator=(const Statement&) = delete;
   ~Statement();
 
-  // Binds `values` to ?1, ?2, ... Texts and blobs must live until the rows are read. An error is returned by
-  // Next().
+  // Binds `values` to ?1, ?2, ... Texts and blobs must exist until the rows are read. Next() returns an error
+  // of the binding.
   template <typename... Values>
   Rows Query(const Values&... values) {
     Prepare();
@@ -93,7 +94,7 @@ class Statement {
 class Database {
  public:
   enum class Access : uint8_t { kReadWrite, kRead };
-  // Opens the file, and creates it with kReadWrite. Errors as Error().
+  // Opens the file; kReadWrite creates a missing file. Returns errors as Error() does.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path, Access access);
   ~Database();
   Database(const Database&) = delete;
@@ -101,18 +102,19 @@ class Database {
 
   // Runs any number of statements without parameters; result rows are ignored.
   absl::Status Execute(const char* sql);
-  // Returns the single number that `sql` yields; 0 if it yields no row.
+  // Returns the single number that `sql` returns; 0 if there is no row.
   absl::StatusOr<int64_t> Number(const char* sql);
   int64_t changes() const;  // rows changed by the last statement that wrote
   bool in_transaction() const;
   const std::string& path() const { return path_; }
-  // Transactions that write take turns with those of other connections, by `turns`, which outlives it.
+  // Lets write transactions take turns with those of other connections that use `turns`, which must outlive
+  // this object.
   void TakeTurns(WriteTurns* turns) { turns_ = turns; }
 
-  // Returns the error of the last call, which returned `code`:
+  // Returns the error of the last SQLite call, which returned `code`:
   //   Unavailable         no space, an I/O error, locked: retry
   //   PermissionDenied    the file or its directory is not writable
-  //   NotFound            its directory does not exist
+  //   NotFound            the file's directory does not exist
   //   DataLoss            damaged; the message contains the remedy
   //   ResourceExhausted, InvalidArgument   out of memory; a value is too large
   //   Internal            an error in this program
@@ -127,19 +129,19 @@ class Database {
   WriteTurns* turns_ = nullptr;
 };
 
-// Returns DataLoss that names the file, the damage and the remedy.
+// Returns DataLoss with the file, the damage and the remedy.
 absl::Status Damaged(std::string_view path, std::string_view what);
 
 // A transaction; its destructor rolls back unless Commit returned OK.
 class Transaction {
  public:
   enum class Kind : uint8_t { kRead, kWrite };
-  // Begins a transaction; kWrite locks at once. Errors as Database::Error.
+  // Begins a transaction; kWrite locks the file at once. Errors as Database::Error.
   static absl::StatusOr<std::unique_ptr<Transaction>> Begin(Database& db, Kind kind);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
-  // Ends the transaction. On an error, the destructor rolls back.
+  // Commits and ends the transaction. On an error, the destructor rolls back.
   absl::Status Commit();
 
  private:

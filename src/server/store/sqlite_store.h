@@ -12,24 +12,24 @@
 
 namespace taut::server {
 
-// One thread calls the functions of Store; any thread calls the functions of History and States, over
-// connections of their own. Readers and writers do not wait for each other; writers take turns. Damage of
-// single blocks is not an error: the rest is read, and damage() lists what was skipped. Other damage is
-// DataLoss, with the remedy.
+// One thread calls the functions of Store. Any thread calls the functions of History and States, which have
+// separate connections. Readers and writers do not wait for each other; writers take turns. If single blocks
+// are damaged, all other data are read, and damage() lists the skipped blocks. Other damage is DataLoss, with
+// the remedy.
 class SqliteStore final : public Store, public History {
  public:
   enum class Sync : uint8_t {
-    kPowerLoss,  // what Commit acknowledged survives a loss of power
-    kProcess     // it survives any end of the process
+    kPowerLoss,  // all acknowledged commits survive a loss of power
+    kProcess     // all acknowledged commits survive any end of the process
   };
   struct Options {
-    // Path of the file, which is created if it is missing; its directory is not. The files `path`.lock,
-    // `path`-wal and `path`-shm are beside it.
+    // Path of the file, which is created if it is missing. The file's directory must exist. The files
+    // `path`.lock, `path`-wal and `path`-shm are beside the file.
     std::string path;
     Retention keep;
     Sync sync = Sync::kPowerLoss;
-    // A day's usage is regrouped by job this long after the day's end. Before, reading all jobs of a window
-    // is cheap; after, reading all windows of a job is.
+    // A day's usage is converted from window blocks to day blocks this long after the day's end. With window
+    // blocks, reading all jobs of a window is cheap. With day blocks, reading all windows of a job is cheap.
     int32_t regroup_after_hours = 6;
   };
 
@@ -41,19 +41,19 @@ class SqliteStore final : public Store, public History {
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Open(const Options& options);
   ~SqliteStore() override;
 
-  // After Unavailable, the same pass may be committed again. Outcomes of deleted decisions are skipped.
+  // After Unavailable, the caller may commit the same pass again. Outcomes of deleted decisions are skipped.
   absl::Status Commit(const PassRecord& pass) override;
-  // Skips damaged checkpoints; the caller rebuilds these jobs from their windows.
+  // Skips damaged checkpoints. The caller rebuilds the jobs of these checkpoints from their windows.
   absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) override;
-  // Memory of ReadWindows: one window, or about 256 MiB for regrouped days. `yield` must not use the store.
+  // Memory of ReadWindows: one window, or about 256 MiB for day blocks. `yield` must not use the store.
   absl::Status ReadForgotten(int64_t from_s,
                              absl::FunctionRef<void(const JobRecord&, int64_t)> yield) override;
   absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) override;
   absl::Status ReadWindows(WindowId after,
                            absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) override;
-  // About 50 ms per call.
+  // Takes about 50 ms per call.
   absl::StatusOr<bool> Maintain(WindowId now) override;
-  // Returns Unavailable if the file at the path is missing or another one; then nothing is committed.
+  // Returns Unavailable if the file at the path is missing or was replaced; Commit then fails as well.
   absl::Status Check() override;
 
   absl::StatusOr<JobRecord> Job(JobId id) override;
@@ -68,9 +68,9 @@ class SqliteStore final : public Store, public History {
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) override;
 
-  // Valid as long as the store.
+  // Returns the daemon's named states. The reference is valid as long as the store exists.
   States& states();
-  // Returns the damage found and skipped so far, one line each. Thread-safe.
+  // Returns descriptions of the damage found and skipped so far, one line each. Thread-safe.
   std::vector<std::string> damage() const;
 
  private:

@@ -1,5 +1,5 @@
-// Import of files beside the store, which versions before 11 of the tables had in place of rows.
-// Part of SqliteStore.
+// Imports files beside the store. Versions of the tables before 11 had these files, which are rows now. Part
+// of SqliteStore.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace taut::server {
 
-// Copies the files to tables at the first start, in one transaction, and renames them to "NAME.imported". A kill
-// between the two steps loses and doubles nothing. Later files of these names are not read. DataLoss: a log is
-// damaged, or was deleted although it had entries.
+// Copies the files to tables at the first start, in one transaction, and renames them to "NAME.imported". A
+// kill between the two steps neither loses nor doubles data. Later files with these names are not read.
+// Returns DataLoss if a log is damaged, or was deleted although it had entries.
 absl::Status ImportFilesBeside(Database& db);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// States as rows of the store's file, over a connection of their own. Part of SqliteStore.
+// States as rows of the store's file, over a separate connection. Part of SqliteStore.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// A log as a table with one row per entry. Thread-safe; `mutex` guards the connection.
+// RequestLog as a table with one row per entry. Thread-safe; `mutex` guards the connection.
 class LogRows final : public RequestLog {
  public:
   LogRows(const std::string& table, Database* db, std::mutex* mutex, const FilePlace* place);
@@ -32,7 +32,7 @@ class LogRows final : public RequestLog {
 
 class StateRows final : public States {
  public:
-  // Opens the file of `place`, whose tables exist. Both arguments outlive the object.
+  // Opens the file of `place`, in which the tables exist. Both arguments must outlive the object.
   static absl::StatusOr<std::unique_ptr<StateRows>> Open(const FilePlace* place, WriteTurns* turns);
 
   absl::Status Put(std::string_view name, std::string_view bytes) override;

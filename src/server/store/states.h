@@ -1,4 +1,4 @@
-// State of the daemon's parts, as rows of the store: the newest state of each name, and two logs.
+// Saved states of the daemon's components, as rows of the store: the newest state of each name, and two logs.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,20 @@
 
 namespace taut::server {
 
-// Thread-safe. A call waits at most for the transactions that began before it, such as that of a pass.
+// Thread-safe. A call waits at most for write transactions that began before the call, such as that of a
+// pass.
 class States {
  public:
   virtual ~States() = default;
 
-  // Replaces the state of this name; "" deletes it. OK: it survives a kill of the process. Unavailable: retry
-  // (disk full, store deleted); the state is unchanged.
+  // Replaces the state of this name; "" deletes the state. OK: the new state survives a kill of the process.
+  // Unavailable: the state is unchanged; retry (disk full, store deleted).
   virtual absl::Status Put(std::string_view name, std::string_view bytes) = 0;
-  // Returns nullopt if there is no state of this name. DataLoss: it is damaged.
+  // Returns the state of this name; nullopt if there is none. DataLoss: the state is damaged.
   virtual absl::StatusOr<std::optional<std::string>> Get(std::string_view name) = 0;
-  // Returns the log of requests for quota, which lives as long as this object.
+  // Returns the log of requests for quota. The reference is valid as long as this object exists.
   virtual RequestLog& requests() = 0;
-  // Returns the budget ledger, likewise.
+  // Returns the budget ledger. The reference is valid as long as this object exists.
   virtual RequestLog& budgets() = 0;
 };
 

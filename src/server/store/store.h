@@ -21,66 +21,68 @@ namespace taut::server {
 // State of some jobs at the end of a window. Opaque to the store.
 struct Checkpoint {
   uint32_t chunk = 0;  // number of the group of jobs; a later checkpoint of the chunk replaces this one
-  WindowId through;    // last window that it includes
+  WindowId through;    // last window that the state includes
   std::string bytes;   // "": the chunk has no jobs any more, and the store deletes its checkpoint
 };
-// Chunk ID without state. Every older checkpoint in the store is valid up to its `through`, because nothing
-// about its jobs has changed since.
+// Chunk ID of a checkpoint without state. It means that every older checkpoint is valid up to this
+// checkpoint's `through`, because nothing about the older checkpoints' jobs has changed since.
 inline constexpr uint32_t kUnchangedChunk = UINT32_MAX - 1;
-// Chunk ID under which the state that all jobs share is stored.
+// Chunk ID of the state that all jobs share.
 inline constexpr uint32_t kFleetChunk = UINT32_MAX;
-// Chunk ID under which the actuator's saved state is stored.
+// Chunk ID of the actuator's saved state.
 inline constexpr uint32_t kActuatorChunk = UINT32_MAX - 2;
 
-// Result of a request for history: usage of one job from before tautd first saw it (requested once per job),
-// or from a gap.
+// Result of a request for history: usage of one job from before tautd first saw the job (requested once per
+// job), or from a gap.
 enum class PastState : uint8_t { kRead = 1, kNothing = 2 };
 struct JobPast {
   JobId job;
-  std::optional<PastState> state;  // nullopt: usage of a gap; the job's state is unchanged
-  // Days ascending, each once. Windows that were measured live, or are stored already, are ignored.
+  std::optional<PastState> state;  // nullopt: usage of a gap; does not change the job's stored state
+  // Days ascending, each once. Windows that were measured live or are already stored are ignored.
   std::vector<JobDay> days;
 };
 
-// Everything that one pass stores. The views are valid during the call.
+// All data that one pass stores. The views are valid during the call.
 struct PassRecord {
-  // null: no window closed (an OOM kill or a setting between two windows)
+  // Null: no window closed (the pass has an OOM kill or a setting between two windows).
   const ClosedWindow* window = nullptr;
   std::span<const JobRecord> new_jobs;    // numbers ascending, above all numbers assigned before
-  std::span<const JobId> forgotten_jobs;  // not restored any more; their numbers and history stay
-  // Forgotten jobs with their previous numbers; written after forgotten_jobs.
+  std::span<const JobId> forgotten_jobs;  // not restored by later starts; numbers and history stay
+  // Forgotten jobs that have returned, with their previous numbers; written after forgotten_jobs.
   std::span<const JobRecord> returned_jobs;
-  int64_t forgotten_s = 0;                     // time of forgetting
-  std::span<const JobRecord> relabelled_jobs;  // known jobs with their new labels; written after the above
+  int64_t forgotten_s = 0;  // time of forgetting
+  std::span<const JobRecord>
+      relabelled_jobs;  // known jobs with their new labels; written after the jobs above
   std::span<const Decision> decisions;
   std::span<const OutcomeUpdate> outcomes;
   std::span<const OomRecord> ooms;
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
   std::span<const Checkpoint> checkpoints;
-  std::span<const JobPast> pasts;  // the store has these jobs
+  std::span<const JobPast> pasts;  // the jobs of this usage are stored
   const FleetPoint* fleet = nullptr;
   std::span<const AccountEntry> account;      // for `window`, ascending by job
   std::span<const LateAccount> late_account;  // for `pasts`
 };
 
-// Time that an entry of the account covers: one window for the newest, then hours, then days.
+// Time that an entry of the account covers: one window for the newest entries, an hour for older ones, a day
+// for the oldest.
 struct AccountSpan {
   WindowId first;
   int32_t windows = 1;
-  bool late = false;  // counted after its time, in addition to the other entries for that time
+  bool late = false;  // added after its time, in addition to the other entries for this time
 };
 
 // Receives the restored state, in this order: jobs, settings, checkpoints.
 struct RestoreSink {
-  absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // numbers ascending
-  absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // newest of each job and key
-  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // chunks ascending, kFleetChunk last
+  absl::FunctionRef<absl::Status(const JobRecord&)> on_job;          // ascending numbers
+  absl::FunctionRef<absl::Status(const SettingChange&)> on_setting;  // newest value of each job and key
+  absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // ascending chunks, kFleetChunk last
 };
 struct StoreEnds {
-  std::optional<WindowId> first_window, last_window;  // of those still kept
+  std::optional<WindowId> first_window, last_window;  // of the stored windows
   uint64_t last_decision = 0, last_setting = 0, last_oom = 0;
-  std::optional<uint32_t> last_job;  // highest number ever assigned
+  std::optional<uint32_t> last_job;  // highest number ever assigned; absent if none
 };
 
 // Not thread-safe: one thread writes. On an error, the call stored nothing, unless noted otherwise.
@@ -88,26 +90,26 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Stores a pass in one transaction, all or nothing; durable on OK. AlreadyExists if the window is not later
-  // than the last one. Unavailable: retry (disk full, busy).
+  // Stores a pass in one transaction, all or nothing. OK: the pass is durable. AlreadyExists if the window is
+  // not later than the last window. Unavailable: retry (disk full, busy).
   virtual absl::Status Commit(const PassRecord& pass) = 0;
-  // Passes the stored state to `sink`, and returns the last numbers. DataLoss or Unavailable if it cannot be
-  // read.
+  // Passes the stored state to `sink`, and returns the last window and numbers. DataLoss or Unavailable if
+  // the state cannot be read.
   virtual absl::StatusOr<StoreEnds> Restore(const RestoreSink& sink) = 0;
-  // Yields the jobs that were forgotten at `from_s` or later and have not returned.
+  // Yields the jobs that were forgotten at `from_s` or later and have not returned since.
   virtual absl::Status ReadForgotten(
       int64_t from_s, absl::FunctionRef<void(const JobRecord&, int64_t forgotten_s)> yield) = 0;
-  // Yields the jobs whose history was requested, forgotten ones included.
+  // Yields the jobs whose history was requested, including forgotten jobs.
   virtual absl::Status ReadPasts(absl::FunctionRef<void(JobId, PastState)> yield) = 0;
   // Yields the complete windows after `after`, in time order, without usage from JobPast. An error of `yield`
   // ends the read and is returned.
   virtual absl::Status ReadWindows(WindowId after,
                                    absl::FunctionRef<absl::Status(const ClosedWindow&)> yield) = 0;
-  // Returns an error if commits would not reach what a later start reads, because the file was deleted or
+  // Returns an error if later commits would be lost for the next start, because the file was deleted or
   // replaced.
   virtual absl::Status Check() { return absl::OkStatus(); }
-  // Does a part of the housekeeping: regroups old windows by job, and deletes what is past its retention.
-  // `now`: the newest closed window. Returns true if there is more to do.
+  // Does a part of the housekeeping: converts windows of finished days to days of one job, and deletes data
+  // past their retention. `now`: the newest closed window. Returns true if there is more to do.
   virtual absl::StatusOr<bool> Maintain(WindowId now) = 0;
 };
 
@@ -116,44 +118,44 @@ struct DecisionQuery {
   std::optional<Target> target;
   std::optional<DecisionKind> kind;
   std::optional<Outcome> outcome;
-  uint64_t before_id = UINT64_MAX;  // exclusive; for the next page
-  uint64_t after_id = 0;            // exclusive
-  int64_t from_s = INT64_MIN;       // inclusive
+  uint64_t before_id = UINT64_MAX;  // exclusive upper bound, for the next page
+  uint64_t after_id = 0;            // exclusive lower bound
+  int64_t from_s = INT64_MIN;       // inclusive lower bound
   size_t limit = 100;
 };
 
 struct TierActQuery {
   std::string job, machine;    // "": any
-  int64_t from_s = INT64_MIN;  // inclusive
+  int64_t from_s = INT64_MIN;  // inclusive lower bound
   size_t limit = 100;
 };
 
-// Read access. Thread-safe; includes every Commit that has returned.
+// Read access to the store. Thread-safe. Results include every Commit that has returned.
 class History {
  public:
   virtual ~History() = default;
 
-  // Returns a job by number, also a forgotten one. NotFound once its decisions are past retention.
+  // Returns a job by number, including a forgotten job. NotFound once the job's decisions are past retention.
   virtual absl::StatusOr<JobRecord> Job(JobId id) = 0;
-  // Returns the job's windows in [from, to), including those from JobPast: one JobDay per day with any,
-  // ascending.
+  // Returns the job's windows in [from, to), including usage from JobPast. The result has one JobDay for each
+  // day with at least one window, ascending.
   virtual absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) = 0;
-  // Newest first. Decision::reason is empty with kLeaveOut.
+  // Returns the decisions of the query, newest first. With kLeaveOut, Decision::reason is empty.
   enum class Reasons : uint8_t { kLeaveOut, kInclude };
   virtual absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) = 0;
-  // Newest first, from `from_s` on; `job` absent: all jobs.
+  // Returns OOM kills from `from_s` on, newest first, at most `limit`; `job` absent: of all jobs.
   virtual absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,
                                                       size_t limit) = 0;
-  // Both newest first; `job` absent: all jobs.
+  // TierActs and Settings return their results newest first; `job` absent: of all jobs.
   virtual absl::StatusOr<std::vector<TierAct>> TierActs(const TierActQuery& query) = 0;
   virtual absl::StatusOr<std::vector<SettingChange>> Settings(std::optional<std::string> job,
                                                               size_t limit) = 0;
-  // Points of the windows in [from, to), ascending. Only windows with window % stride == 0, so that a month
-  // stays small. InvalidArgument if stride < 1.
+  // Returns the points of the windows in [from, to), ascending, but only of windows with window % stride ==
+  // 0, so that the result for a month stays small. InvalidArgument if stride < 1.
   virtual absl::StatusOr<std::vector<FleetPoint>> FleetPoints(WindowId from, WindowId to, int32_t stride) = 0;
-  // Yields the account of the times that begin in [from, to), in chunks of jobs. Each time and job is in one
-  // entry, beside late ones. A time that was added up to an hour or day begins with that. `yield` may call
-  // the History. O((windows + hours + days) · jobs).
+  // Yields the account of the times that begin in [from, to), in chunks of jobs. An amount of a job is in one
+  // entry; late entries are additional. An hour or day that was added up has one entry, at its begin. `yield`
+  // may call the History. O((windows + hours + days) · jobs).
   virtual absl::Status ReadAccount(
       WindowId from, WindowId to,
       absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) = 0;

@@ -1,4 +1,4 @@
-// Copy of a store, made before a daemon writes by a clock that may be wrong.
+// Copy of a store, made before the daemon writes with a clock that may be wrong.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace taut::server {
 
-// Copies an SQLite file at one instant, including its write-ahead log, also while another process writes to
-// it. Replaces `to`. O(bytes).
+// Copies an SQLite file as of one instant, including its write-ahead log, even while another process writes
+// to the file. Replaces `to`. O(bytes).
 absl::Status CopyDatabase(const std::string& from, const std::string& to);
 
 class StoreCopy {
  public:
-  // `store_path`: path of the store, or "memory", which has no copy.
+  // `store_path`: path of the store, or "memory", for which no copy is made.
   explicit StoreCopy(std::string store_path) : path_(std::move(store_path)) {}
 
-  // Returns "PATH.before-clock".
+  // Returns the path of the copy, "PATH.before-clock".
   static std::string Name(const std::string& path) { return path + ".before-clock"; }
-  // Copies the store, if it exists, including its write-ahead log. Replaces an older copy. O(bytes).
-  // Unavailable: the disk is full or not writable; then there is no copy.
+  // Copies the store, if the store exists, including its write-ahead log. Replaces an older copy.
+  // Unavailable: the disk is full or not writable; there is no copy then. O(bytes).
   absl::Status Make() const;
   // Deletes the copy.
   void Drop() const;

@@ -1,4 +1,4 @@
-// Generated passes, and text forms for comparison. For tests and benchmarks.
+// Generated passes, and texts of records for comparison. For tests and benchmarks.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace taut::server {
 
-// A pass that owns its parts.
+// A pass that owns its data.
 struct OwnedPass {
   std::optional<ClosedWindow> window;
   std::vector<JobRecord> new_jobs;
@@ -147,12 +147,12 @@ inline std::string WindowsText(Store& store, WindowId after) {
   return status.ok() ? text : StrCat("error: ", Message(status));
 }
 
-// Generates random but plausible passes of a cell with `jobs` jobs; equal for equal seeds.
+// Generates random but plausible passes of a cell with `jobs` jobs. Equal seeds yield equal passes.
 class PassMaker {
  public:
   PassMaker(uint32_t seed, uint32_t jobs, WindowId first) : random_(seed), jobs_(jobs), next_{first.index} {}
 
-  // Returns the next window; `skip` windows are left out before it.
+  // Returns the next window, after `skip` windows that are left out.
   ClosedWindow Window(int32_t skip = 0) {
     ClosedWindow w;
     w.window = {next_ + skip};

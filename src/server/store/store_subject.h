@@ -1,4 +1,4 @@
-// Both stores, for tests of their common contract.
+// Both implementations of Store, for tests of their common contract.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 
 namespace taut::server {
 
-// Store and History of one store. Reopen() closes and opens the store of a file, like a restart.
+// Store and History of one implementation. Reopen() closes and opens the file of a SqliteStore, like a
+// restart.
 class Subject {
  public:
   virtual ~Subject() = default;

@@ -1,5 +1,6 @@
-// A fair lock: connections of one process write to a file in the order in which they asked. With SQLite's busy
-// timeout alone each polls, and may wait long beside a connection that writes much.
+// A fair lock: connections of one process write to a file in the order of their calls of lock(). With
+// SQLite's busy timeout alone, each connection polls, and may wait long while another connection writes
+// often.
 #pragma once
 
 #include <condition_variable>
