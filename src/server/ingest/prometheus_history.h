@@ -40,58 +40,61 @@
 namespace taut::server {
 
 struct HistoryOptions {
-  // Length of a chunk, for all metrics; on_chunk_done follows each. The receiver holds the samples of one
-  // chunk at a time. Rounded up to whole windows.
+  // Length of a chunk of time, for all metrics; rounded up to whole windows. on_chunk_done is called after
+  // each chunk. The receiver holds the samples of one chunk at a time.
   int64_t chunk_seconds = 3600;
-  // A chunk with more samples shortens the next ones, down to one window.
+  // If a chunk has more samples, the next chunks are shorter, down to one window.
   uint64_t max_chunk_samples = 20'000'000;
-  // Maximum size of one response; a larger one is requested in halves.
+  // Maximum size of one response, bytes. If a response is larger, its time is requested in halves.
   size_t max_answer_bytes = size_t{64} << 20;
-  // Samples closer together are thinned out: the largest of a gauge and the last of a counter stay. 0: all
-  // are passed on. The receiver holds at most 1,024 samples of a series.
+  // Thinning: of samples closer together than this, only the largest of a gauge and the last of a counter are
+  // passed on. 0: all samples are passed on. The receiver holds at most 1,024 samples of a series.
   int64_t thin_seconds = 10;
   // Number of retries if the server is unreachable or too busy, after pauses of 1, 2, 4 s, ...
   int retries = 3;
-  std::function<void(std::chrono::milliseconds)> sleep;  // unset: sleeps
+  std::function<void(std::chrono::milliseconds)> sleep;  // unset: sleeps with the system's clock
   // Names of the settings for URL and token, for error messages.
   std::string url_option = "backfill.prometheus", token_option = "backfill.bearer_token_file";
 };
 
 struct HistoryProgress {
   int64_t done_seconds = 0, total_seconds = 0;
-  uint64_t series = 0;   // in the last chunk
-  uint64_t samples = 0;  // passed on so far
-  uint64_t queries = 0;  // answered so far
-  std::string warning;   // first warning of the server, as for data that it could not reach; "" if none
+  uint64_t series = 0;   // number in the last chunk
+  uint64_t samples = 0;  // number passed on so far
+  uint64_t queries = 0;  // number answered so far
+  std::string warning;   // server's first warning, such as data it could not reach; "" if none
 
   std::string Sentence() const;  // such as "3 of 14 days, 12.4 M samples"
 };
 
-// Callbacks of a read. on_series must be set; an error that it returns ends the read.
+// Callbacks of a read. on_series must be set. An error of on_series ends the read.
 struct HistorySink {
-  // Called before a chunk whose samples are not after `end`, which the receiver uses as "now".
+  // Called before a chunk. The chunk's samples are not after `end`, which the receiver uses as "now".
   std::function<void(Timestamp end)> on_chunk_begin;
-  // Labels are ascending by name, as in remote write. Samples are ascending, also from call to call for one
-  // series. Views are valid during the call. Within a chunk, series of facts (owners) come first.
+  // Receives a series. Labels are ascending by name, as in remote write. Samples are ascending, also over
+  // several calls for one series. Views are valid during the call. Within a chunk, series of facts (owners)
+  // are first.
   std::function<absl::Status(std::span<const LabelView> labels, std::span<const RemoteSample> samples)>
       on_series;
-  // All samples until `watermark` were passed on: windows may close.
+  // Called once all samples until `watermark` were passed on, so that windows may close.
   std::function<absl::Status(Timestamp watermark)> on_chunk_done;
   std::function<void(const HistoryProgress&)> on_progress;  // after each chunk
   std::function<bool()> should_stop;                        // called between queries
 };
 
-// Not thread-safe. Holds one response at a time: up to max_answer_bytes, and about twice that while parsing.
+// Not thread-safe. Holds one response at a time: up to max_answer_bytes, and about twice as much during
+// parsing.
 class PrometheusHistory {
  public:
-  // `url`: the part before /api/v1. The first Read connects. Errors of HttpClient::Create; InvalidArgument if
-  // there are no rules.
+  // Creates a reader; the first Read connects. `url`: URL of the server without /api/v1. Errors of
+  // HttpClient::Create; InvalidArgument if there are no rules.
   static absl::StatusOr<std::unique_ptr<PrometheusHistory>> Create(std::string_view url,
                                                                    const ClientOptions& client_options,
                                                                    std::span<const MappingRule> rules,
                                                                    const HistoryOptions& options);
 
-  // Returns the time of the server's clock, by which its samples are dated. One query, without retries.
+  // Returns the present time by the server's clock, which dates the server's samples. One query, without
+  // retries.
   absl::StatusOr<Timestamp> ServerTime();
 
   // Passes on the samples in (from, to], both cut to whole seconds. Errors name the URL and the remedy:
@@ -104,13 +107,13 @@ class PrometheusHistory {
   // and the errors of the sink. Completed chunks stay completed.
   absl::Status Read(Timestamp from, Timestamp to, const HistorySink& sink);
 
-  // Passes on the labels, ascending, of the series of `selectors` that the server's index has in [from, to].
-  // Some may be repeated, and a coarse index includes series without samples then. Cheaper for the server
-  // than samples. Errors as Read.
+  // Passes on the labels, ascending, of those series of `selectors` that the server's index has in [from,
+  // to]. A series may be repeated. If the index is coarse, series without samples in this time are included.
+  // Costs the server less than samples. Errors as Read.
   using LabelsFn = absl::FunctionRef<absl::Status(std::span<const LabelView> labels)>;
   absl::Status ReadSeries(std::span<const HistorySelector> selectors, Timestamp from, Timestamp to,
                           const std::function<bool()>& should_stop, LabelsFn on_series);
-  // Returns the selectors that Read requests; initially SelectorsOf the mapping rules.
+  // Returns the selectors whose series Read requests. Initially these are SelectorsOf(rules).
   std::vector<HistorySelector> selectors() const;
   // Replaces the selectors.
   void Select(std::vector<HistorySelector> selectors);
@@ -118,10 +121,10 @@ class PrometheusHistory {
  private:
   struct Query {
     HistorySelector selector;
-    // Only the series that match these are requested; empty: samples of `selector`.
+    // Matchers of the series to request; empty: all series of `selector`.
     std::vector<std::string> matches;
-    int64_t length_s = 0;  // present length of the time in one request
-    int successes = 0;     // number since length_s changed
+    int64_t length_s = 0;  // present length of the time of one request
+    int successes = 0;     // number since length_s has changed
   };
   struct Span {
     int64_t from_s = 0, to_s = 0;  // (from, to]
@@ -132,19 +135,20 @@ class PrometheusHistory {
                     const HistoryOptions& options);
   absl::Status ReadChunk(const Span& chunk, const HistorySink& sink);
   absl::Status ReadQuery(Query& query, const Span& chunk, const HistorySink& sink);
-  // Sends one request. OK: `body` is the response.
+  // Sends one request and sets `verdict`. If OK, `body` is the response.
   absl::Status Ask(const Query& query, const Span& span, std::string& body, Verdict& verdict);
-  // Returns the error for a response with another status than 200, and decides whether to retry.
+  // Returns the error for a response with another status than 200. Sets `verdict`, which decides whether to
+  // retry.
   absl::Status Refusal(const HttpResponse& response, const Query& query, const Span& span,
                        Verdict& verdict) const;
-  // Same for a missing response, or one that is too large.
+  // Returns the error for a missing or too large response. Sets `verdict`.
   absl::Status Failure(const absl::Status& status, const Query& query, const Span& span,
                        Verdict& verdict) const;
-  // Like Ask, with retries while kTryLater, and while kTooMuch if the span cannot be halved.
+  // Like Ask, with retries on kTryLater, and on kTooMuch if the span cannot be halved.
   absl::Status AskPatiently(const Query& query, const Span& span, const HistorySink& sink, std::string& body,
                             Verdict& verdict);
   absl::Status HandOver(std::string& body, const Span& span, const HistorySink& sink);
-  // Copies the samples in this span to thinned_, thinned out.
+  // Copies the samples in this span to thinned_, after thinning (HistoryOptions::thin_seconds).
   void Thin(std::span<const LabelView> labels, std::span<const RemoteSample> samples, const Span& span);
   bool IsCounter(std::span<const LabelView> labels) const;
 

@@ -1,5 +1,6 @@
-// gRPC server for requests for quota (proto/admission.proto). It decides nothing itself: each call becomes a
-// request to the handler of the HTTP API, so that roles, texts and the audit log are the same.
+// gRPC server for requests for quota (proto/admission.proto). The server makes no decisions: each call
+// becomes a request to the handler of the HTTP API, so that roles, texts and the audit log are the same in
+// both.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +16,40 @@
 
 namespace taut::server {
 
-// Handles a request of the API. `certificate_name`: common name of the client's certificate; nullopt if it
-// has none. The token is in the header Authorization; role and user are not set. gRPC's threads call it
-// concurrently.
+// Handles a request of the API. `certificate_name`: common name of the client's certificate; nullopt if the
+// client has none. The token is in the header Authorization; the role and user of the request are not set.
+// Threads of gRPC call the handler concurrently.
 using AnswerRequest =
     std::function<HttpResponse(HttpRequest request, const std::optional<std::string>& certificate_name)>;
 
 struct AdmissionServerOptions {
   std::vector<std::string> listen;  // such as "127.0.0.1:7073"; port 0: any free port
-  // TLS files, client CA, and tokens, without which only loopback addresses are allowed. Its `listen` is
+  // TLS files, client CA and tokens. Without tokens, only loopback addresses are allowed. `access.listen` is
   // ignored.
   ServerOptions access;
-  int max_connections = 256;  // also at most half of the process' file descriptors
+  int max_connections = 256;  // limited to half of the process' file descriptors
 };
 
 struct AdmissionServerCounts {
-  uint64_t answered = 0;              // calls with a result
-  uint64_t rejected = 0;              // calls with an error that the caller can correct
-  uint64_t failed = 0;                // UNAVAILABLE and others
-  uint64_t rejected_connections = 0;  // closed because of max_connections, also to make room for others
+  uint64_t answered = 0;  // number of calls with a result
+  uint64_t rejected = 0;  // number of calls with an error that the caller can correct
+  uint64_t failed = 0;    // number of calls with UNAVAILABLE or another error
+  uint64_t rejected_connections =
+      0;  // number closed because of max_connections, also to make room for others
 };
 
 // A running server. Thread-safe.
 class AdmissionServer {
  public:
-  // Starts to listen. Errors of ServerOptions::Check; Unavailable if the address is in use or a file cannot
-  // be read.
+  // Starts to listen. Errors of ServerOptions::Check; Unavailable if an address is in use or a file cannot be
+  // read.
   static absl::StatusOr<std::unique_ptr<AdmissionServer>> Start(const AdmissionServerOptions& options,
                                                                 AnswerRequest answer);
   virtual ~AdmissionServer() = default;  // calls Stop()
   // Returns the port of the first address.
   virtual int port() const = 0;
   virtual AdmissionServerCounts counts() const = 0;
-  // Ends all calls; `answer` is not called afterwards.
+  // Ends all calls. `answer` is not called after Stop has returned.
   virtual void Stop() = 0;
 };
 

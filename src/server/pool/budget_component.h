@@ -21,32 +21,32 @@ class BudgetComponent final : public Component {
   struct Options {
     BudgetsConfig config;
     PricesConfig prices;
-    QuotaConfig quota;  // its groups have budgets
-    int keep_days = 0;  // retention of the account, from which spending is read
+    QuotaConfig quota;  // quota whose groups have budgets
+    int keep_days = 0;  // retention of the account, from which spending is computed
 
     static Options Of(const DaemonConfig& config) {
       return {config.budgets, config.prices, config.quota, config.store.decision_days};
     }
   };
-  // `options` must have a budgets file. `quota` and `context` outlive this object.
+  // `options` must have a budgets file. `quota` and `context` must outlive this object.
   BudgetComponent(Options options, const QuotaComponent* quota, History* history,
                   const DaemonContext& context);
 
   std::string_view name() const override { return "budgets"; }
-  // Starts after the quota, whose groups are funded.
+  // Returns the quota component: budgets start after it, because its groups have the budgets.
   std::span<const std::string_view> after() const override;
-  // Null before Start.
+  // Returns the service; null before Start.
   BudgetService* service() { return service_.get(); }
-  // Returns why a group may not get more quota at present, because its budget is spent; "" if it may.
-  // Thread-safe.
+  // Returns the reason why a group may not get more quota at present, because its budget is spent; "" if the
+  // group may get more. Thread-safe.
   std::string WhyHeld(std::string_view group) const;
-  // Errors as ReadBudgets, or of the log.
+  // Starts the service. Errors as ReadBudgets; errors of the log.
   absl::Status Start() override;
   // Calls BudgetService::Step, at most once a second. Logs each failure once.
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Returns the same as StatesOf; empty before the first window, or if the account cannot be read.
+  // Returns StatesOf the present view; empty before the first window, or if the account cannot be read.
   BudgetStates states();
 
  private:
@@ -59,12 +59,12 @@ class BudgetComponent final : public Component {
   const DaemonContext& context_;
   std::unique_ptr<BudgetService> service_;
   double next_s_ = 0;
-  brain::GroupHolds held_;  // as logged
+  brain::GroupHolds held_;  // holds that were logged last
   std::string said_;        // last failure that was logged
 };
 
-// Returns the definition in budgets.file. InvalidArgument or NotFound with all errors, one per line. Its
-// currency must equal the prices' currency, and its groups must be in quota.file.
+// Returns the definition in budgets.file. InvalidArgument or NotFound with all errors, one per line. The
+// definition's currency must equal the prices' currency, and its groups must be in quota.file.
 absl::StatusOr<brain::BudgetDefinition> ReadBudgets(const BudgetComponent::Options& options);
 
 }  // namespace taut::server

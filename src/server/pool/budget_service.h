@@ -1,5 +1,5 @@
-// Budgets of a running daemon: the ledger, the definition in a file, requests of people, and spending by the
-// account. An entry is stored before it takes effect.
+// Budgets of a running daemon: the ledger, the definition in a file, people's requests, and spending from the
+// account. An entry takes effect after it was stored.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,19 @@
 
 namespace taut::server {
 
-// Immutable, hence thread-safe.
+// Snapshot of the budgets. Immutable, hence thread-safe.
 struct BudgetView {
   brain::BudgetAccounts accounts;
-  int64_t counted_s = 0;           // end of the last window that is counted
-  brain::BudgetSpending spent;     // in the open period, so far
-  brain::BudgetSpending forecast;  // for the whole period, if the rest is like the last 7 days
+  int64_t counted_s = 0;           // end of the last window whose spending is included
+  brain::BudgetSpending spent;     // spending in the open period, so far
+  brain::BudgetSpending forecast;  // spending in the whole period, if the rest is like the last 7 days
   brain::GroupHolds held;
   std::vector<std::string> warnings;
 };
 
 struct BudgetCounts {
-  uint64_t entries = 0;                     // in the ledger
-  uint64_t refused = 0, failed_writes = 0;  // since the start
+  uint64_t entries = 0;                     // number of entries in the ledger
+  uint64_t refused = 0, failed_writes = 0;  // numbers since the start
 };
 
 // Thread-safe.
@@ -47,49 +47,51 @@ class BudgetService {
  public:
   struct Options {
     brain::BudgetDefinition definition;
-    brain::Price price;  // present price
+    brain::Price price;  // price at present
     std::string source;  // author of the definition's entries: "file budgets.yaml"
-    // Maximum number of requests of one person about one holder per day (UTC). The ledger is never truncated.
+    // Maximum number of requests of one person about one holder per day (UTC), because the ledger is never
+    // truncated.
     int entries_per_day = 500;
-    RequestLog* log = nullptr;  // outlives the service, as does the history
+    RequestLog* log = nullptr;  // outlives the service; so does the history
     History* history = nullptr;
     std::function<std::shared_ptr<const FleetView>()> view;
     std::function<std::shared_ptr<const GroupScheme>()> scheme;
     std::function<Timestamp()> now;
-    // Returns why the time may be wrong; "" if it is known. While it may be wrong, nothing is entered. Empty:
-    // always known.
+    // Returns the reason why the time may be wrong; "" if the time is known. While the time may be wrong, no
+    // entry is made. Unset: the time is always known.
     std::function<std::string()> doubt = {};
-    // Called once an entry is stored, under the lock; must be short.
+    // Called after an entry was stored, under the lock; must be short.
     std::function<void(const brain::BudgetEntry&, const std::string& text)> on_entry;
   };
-  // Reads the ledger. If it is damaged or missing, the service is read-only, with a warning in View. Returns
-  // errors of the log.
+  // Reads the ledger. If the ledger is damaged or missing, the service is read-only, and View has a warning.
+  // Returns errors of the log.
   static absl::StatusOr<std::unique_ptr<BudgetService>> Open(Options options);
 
-  // Closes finished periods, enters changes of the definition, and finds the groups that may start nothing
-  // new. An error is retried by the next call. A change that is not allowed becomes a warning of View and is
+  // Closes finished periods, enters changes of the definition, and finds the groups that may not start new
+  // work. The next call retries after an error. A change that is not allowed becomes a warning of View and is
   // not retried.
   absl::Status Step();
   // Enters another definition or price at once. On an error, the accounts are unchanged.
   absl::Status Reload(brain::BudgetDefinition definition, const brain::Price& price);
-  // Enters a request of `asked.who`. `all`: the amount is everything available. Returns the earlier entry if
-  // it has the same key and contents. AlreadyExists if the key has other contents; FailedPrecondition beyond
-  // entries_per_day, or while the service is read-only. Errors of BudgetAccounts::Make; Unavailable from the
-  // log, before the first sample, or while the time may be wrong.
+  // Enters a request of the person `asked.who`. `all`: the amount is everything that is available. Returns
+  // the earlier entry if it has the same key and contents. AlreadyExists if an entry with this key has other
+  // contents. FailedPrecondition beyond entries_per_day, or while the service is read-only. Errors of
+  // BudgetAccounts::Make. Unavailable from the log, before the first sample, or while the time may be wrong.
   absl::StatusOr<brain::BudgetEntry> Submit(brain::BudgetEntry asked, bool all);
-  // Returns the present state. It is cached until a window closes or an entry is made; then O(account of the
-  // period).
+  // Returns the present state. The state is cached until a window closes or an entry is made; a new state
+  // costs O(account of the period).
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
-  // Returns why this group, or the nearest one above with a budget, may start nothing new; "" if it may, or
-  // if that is unknown. Spending is as of at most a quarter of an hour ago, or of the last entry. Takes no
-  // lock that is held while the account is read.
+  // Returns the reason why this group may not start new work: its budget, or that of the nearest group above
+  // it with a budget, is spent. Returns "" if the group may start work or the answer is unknown. Spending is
+  // at most a quarter of an hour old, or as of the last entry. Takes no lock that is held while the account
+  // is read.
   std::string WhyHeld(std::string_view group) const;
-  // Returns the groups that may start nothing new, with the reasons. Locks like WhyHeld.
+  // Returns the groups that may not start new work, with the reasons. Locks as WhyHeld does.
   brain::GroupHolds held() const;
   // Returns a copy of the present accounts.
   brain::BudgetAccounts accounts() const;
-  // Returns the newest entries as converted by `shown`, newest first, without those for which it returns
-  // nullopt.
+  // Returns the entries that `shown` converts, newest first. Entries for which `shown` returns nullopt are
+  // left out.
   std::vector<brain::BudgetEntry> Ledger(
       absl::FunctionRef<std::optional<brain::BudgetEntry>(const brain::BudgetEntry&)> shown,
       size_t limit) const;
@@ -97,9 +99,9 @@ class BudgetService {
   int64_t now_s() const { return options_.now().seconds(); }
 
  private:
-  // Spending from the account, before it is divided over holders.
+  // Spending from the account, before it is divided among holders.
   struct Account {
-    std::optional<WindowId> window;  // closed last
+    std::optional<WindowId> window;  // window closed last
     std::shared_ptr<const GroupScheme> scheme;
     int64_t counted_s = 0;
     std::vector<brain::GroupDay> days, recent;
@@ -113,18 +115,18 @@ class BudgetService {
   explicit BudgetService(Options options) : options_(std::move(options)) {}
   absl::Status ReadLog();
   absl::Status FindFirstHolds();
-  // These REQUIRE mutex_.
+  // The functions below REQUIRE mutex_, except where noted.
   absl::Status CheckWritable() const;
   absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
   absl::Status EnterDefinition(int64_t now_s);
   absl::Status Define(const brain::BudgetDefinition& definition, const brain::Price& price, int64_t now_s);
   absl::StatusOr<std::shared_ptr<const BudgetView>> ViewAt(int64_t now_s);
   absl::Status FindHolds(int64_t now_s);
-  std::shared_ptr<const Holds> holds() const;  // does not require mutex_; null: none
+  std::shared_ptr<const Holds> holds() const;  // does not require mutex_; null before the first
   absl::Status ClosePeriods(int64_t now_s);
   absl::Status CloseOne(int64_t now_s);
-  // Returns the account of the open period and of the last days. Reads it again after a window has closed, or
-  // if groups, rules or prices have changed.
+  // Returns the account of the open period and of the last days. Reads the account again after a window has
+  // closed, or after groups, rules or prices have changed.
   absl::StatusOr<std::shared_ptr<const Account>> Read(int64_t now_s);
   absl::Status Divide(const Account& account, BudgetView& view) const;
   absl::Status Keep(std::vector<brain::BudgetEntry> entries);
@@ -141,17 +143,17 @@ class BudgetService {
     int64_t day = 0;
     int entries = 0;
   };
-  // Requests by person and holder, on their last day.
+  // Number of requests by person and holder, on the last day with a request.
   std::map<std::pair<std::string, brain::BudgetHolder>, OfDay> of_day_;
   brain::BudgetDefinition definition_;
   brain::Price price_;
-  bool defined_ = false;  // definition_ was entered or refused
-  std::string refusal_;   // why the definition was refused; "": it was not
-  std::string damage_;    // of the ledger; "": none
+  bool defined_ = false;  // true if definition_ was entered or refused
+  std::string refusal_;   // reason why the definition was refused; "" if not refused
+  std::string damage_;    // damage of the ledger; "" if none
   BudgetCounts counts_;
-  std::shared_ptr<const Account> account_;  // null: must be read
-  std::shared_ptr<const BudgetView> view_;  // made from account_ and accounts_
-  std::optional<int64_t> held_at_s_;        // when holds_ were found; absent: must be found
+  std::shared_ptr<const Account> account_;  // null: must be read from the store
+  std::shared_ptr<const BudgetView> view_;  // computed from account_ and accounts_
+  std::optional<int64_t> held_at_s_;        // time at which holds_ were found; absent: must be found
   size_t held_entries_ = 0;                 // size of the ledger at that time
   mutable std::mutex holds_mutex_;          // guards holds_ alone; locked last
   std::shared_ptr<const Holds> holds_;

@@ -1,4 +1,4 @@
-// Costs of a budget's jobs in the present calendar month, and their forecast for its end.
+// Costs of a budget's jobs in the present calendar month, and a forecast of these costs for the whole month.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace taut::server {
 
 // Budget for a calendar month (UTC).
 struct Budget {
-  std::string label, value;  // label of its jobs; "": all jobs
+  std::string label, value;  // label of the budget's jobs; "": all jobs
   double per_month = 0;      // > 0
 
   std::string name() const { return label.empty() ? "all" : label + "=" + value; }
@@ -23,35 +23,35 @@ struct Budget {
 
 struct BudgetState {
   Budget budget;
-  double spent = 0;              // since the start of the month
-  double forecast = 0;           // for the whole month: spent, and the rest like the last 7 days
+  double spent = 0;              // amount since the start of the month
+  double forecast = 0;           // amount in the whole month, if the rest is like the last 7 days
   std::string currency = {};     // "": currency of the prices
   std::string period = "month";  // for texts: "the quarter's budget"
 };
 struct BudgetStates {
   int64_t month_from_s = 0, month_to_s = 0;
-  int64_t now_s = 0;  // end of the counted time
+  int64_t now_s = 0;  // end of the time whose costs are included
   std::vector<BudgetState> budgets;
 };
 
-// Computes the states from the account up to `now_s`. O(account of the month and of the last 7 days). Returns
-// errors of the history.
+// Computes the states from the account up to `now_s`. Returns errors of the history. O(account of the month
+// and of the last 7 days).
 absl::StatusOr<BudgetStates> StatesOf(const std::vector<Budget>& budgets, History& history,
                                       const FleetView& view, const Prices& prices, int64_t now_s);
 
-// Budgets of labels, by the prices of the configuration. Results are cached until the next window closes.
+// Budgets of labels, with the prices of the configuration. Results are cached until the next window closes.
 class LabelBudgets final : public Component {
  public:
-  // Without budgets there are no states and no metrics. `context` outlives this object.
+  // Without budgets, there are no states and no metrics. `context` must outlive this object.
   LabelBudgets(PricesConfig config, const DaemonContext& context)
       : config_(std::move(config)), context_(context) {}
 
   std::string_view name() const override { return "prices.budgets"; }
-  // InvalidArgument as ParseBudget.
+  // Returns InvalidArgument as ParseBudget does.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   bool empty() const { return budgets_.empty(); }
-  // Returns the states up to the end of the last window. Errors of the history. Thread-safe.
+  // Returns the states at the end of the last window. Returns errors of the history. Thread-safe.
   absl::StatusOr<std::shared_ptr<const BudgetStates>> States() const;
 
  private:

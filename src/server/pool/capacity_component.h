@@ -1,4 +1,5 @@
-// The daemon's capacity service: passes each closed window to it, and keeps its state in the store.
+// The component of the capacity service: passes each closed window to the service, and stores the service's
+// state.
 #pragma once
 
 #include <optional>
@@ -17,28 +18,29 @@ class CapacityComponent final : public Component {
  public:
   struct Parts {
     const MachinesComponent* machines = nullptr;  // null: no source of machines
-    const QuotaComponent* quota = nullptr;        // null: not configured
+    const QuotaComponent* quota = nullptr;        // null: no quota is configured
     const PricesComponent* prices = nullptr;
-    std::string default_tier;  // of jobs for which neither of them names a tier
+    std::string default_tier;  // tier of jobs for which neither quota nor price file has a tier
   };
-  // `context` and all parts outlive this object.
+  // `context` and everything in `parts` must outlive this object.
   CapacityComponent(Parts parts, const DaemonContext& context);
 
   std::string_view name() const override { return "capacity"; }
-  // Starts after the components whose state of a window it reads.
+  // Returns the components whose state of a window this component reads. They start first.
   std::span<const std::string_view> after() const override;
-  // Null before Start.
+  // Returns the service; null before Start.
   CapacityService* service() { return service_.has_value() ? &*service_ : nullptr; }
-  // Reads the state. Damage is logged, and the service starts empty.
+  // Reads the state. If the state is damaged, logs the damage and starts with an empty service.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
-  // Logs each failure once.
+  // Saves the state. Logs each failure once.
   void Save() override;
 
  private:
   CellCapacity Now() const;
-  // Windows of the past count if the price file states the size of the pool; the present quota applies. With
-  // a source of machines they are skipped, because the machines of that time are unknown.
+  // Passes the closed window to the service. Windows of the past are used if the price file contains the size
+  // of the pool, with the present quota. With a source of machines they are skipped, because the machines of
+  // that time are unknown.
   void OnTick(const TickEvents& events);
   void OnPast(const ClosedWindow& window);
   void Load();

@@ -1,9 +1,10 @@
-// The actuary of a running cell. It stores hourly time series, and computes the capacity that can still be
-// sold in each tier, and promises about it. See docs/algorithms/economy.md, "Capacity of a running cell".
+// The actuary of a running cell. The service stores hourly time series, and computes the capacity that can
+// still be sold in each tier, with promises about this capacity. See docs/algorithms/economy.md, "Capacity of
+// a running cell".
 //
-// The arithmetic equals the replay's. Each quote is made by an Actuary (brain/economy/actuary.h) that
-// receives the stored hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at
-// midnight (UTC), others every hour. So hours and promises are the whole state.
+// The arithmetic is that of the replay. An Actuary (brain/economy/actuary.h) makes each quote from the stored
+// hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at midnight (UTC), other
+// quotes every hour. So hours and promises are the whole state.
 #pragma once
 
 #include <cstdint>
@@ -23,36 +24,37 @@ namespace taut::server {
 // Thread-safe.
 class CapacityService {
  public:
-  // `tiers`: by descending priority, not empty. The history of other tiers is kept: see
+  // `tiers`: by descending priority, not empty. The history of tiers that are not in `tiers` is kept: see
   // CapacityLines::HigherUse.
   explicit CapacityService(std::vector<CapacityTier> tiers);
 
-  // Forgets everything.
+  // Deletes the whole state.
   void Clear();
-  // Adds a closed window. Windows ascend: one that is not newer than the last is ignored. One more than an
-  // hour older sets the clock back, and everything later is forgotten.
-  // The last window of an hour closes it: quotes are made, and promises for those without an open one (for a
-  // day and longer only at midnight, UTC). At most 0.2 s with the default tiers and kCapacityDays
-  // (capacity_service_bench.cc), otherwise a few microseconds.
+  // Adds a closed window. A window that is not later than the last window is ignored. A window that is more
+  // than an hour before the last window sets the clock back: all later hours are forgotten.
+  // The last window of an hour closes the hour. Then quotes are made, and a promise for each quote without an
+  // open promise; for a day and longer only at midnight (UTC). Takes at most 0.2 s with the default tiers and
+  // kCapacityDays (capacity_service_bench.cc) when an hour closes, otherwise a few microseconds.
   void OnWindow(const CellCapacity& window);
-  // Adds a window of history. Its hour is known from then on, without promises; a window not newer than the
-  // last is ignored. The next OnWindow makes the quotes. A few microseconds.
+  // Adds a window of history; ignores a window that is not later than the last window. The window's hour
+  // becomes known, without promises. The next OnWindow makes the quotes. Takes a few microseconds.
   void OnPastWindow(const CellCapacity& window);
-  // Shows the window as the newest without counting it: after a restart, until a window closes.
+  // Shows the window as the newest one without adding it to its hour. Used after a restart, until a window
+  // closes.
   void Show(const CellCapacity& window);
   // Returns the latest snapshot; never null.
   std::shared_ptr<const CapacityView> View() const;
-  // Returns the time series in [from_s, to_s) in steps of resolution_s, aligned to multiples of it. Steps
-  // before the first and after the last known hour are left out. REQUIRES: resolution_s is a positive
+  // Returns the time series in [from_s, to_s) in steps of resolution_s, aligned to multiples of resolution_s.
+  // Steps before the first and after the last known hour are left out. REQUIRES: resolution_s is a positive
   // multiple of 3600.
   CapacityHistory History(int64_t from_s, int64_t to_s, int64_t resolution_s) const;
-  // Returns the newest window that was added; nullopt if none was.
+  // Returns the newest window that was added; nullopt if no window was added.
   std::optional<WindowId> window() const;
 
-  // Returns the whole state, sealed (common/histogram/checkpoint.h). About 0.1 MB.
+  // Returns the whole state, with a checksum (common/histogram/checkpoint.h). About 0.1 MB.
   std::string SaveState() const;
-  // Restores a state, before the first OnWindow. On an error the state is damaged or from a newer version,
-  // and the service stays as it is.
+  // Restores a state, before the first OnWindow. Returns an error if the state is damaged or from a newer
+  // version; the service is then unchanged.
   absl::Status LoadState(std::string_view bytes);
 
  private:
@@ -66,12 +68,12 @@ class CapacityService {
   struct Quoted {
     size_t tier = 0, horizon = 0;
     Resource resource = Resource::kCpu;
-    int32_t until = 0;  // first hour that the quote does not include
+    int32_t until = 0;  // first hour after the quoted hours
     brain::Quote quote;
   };
-  // capacity_state.cc
+  // ---- capacity_state.cc ----
   absl::Status LoadAll(ByteReader& in);
-  // All below REQUIRE mutex_.
+  // The functions below REQUIRE mutex_.
   void SetBack(int32_t hour);
   enum class Close : uint8_t { kOnTime, kLate, kPast };
   void CloseHour(Close how);
@@ -94,20 +96,20 @@ class CapacityService {
   mutable std::mutex mutex_;
   CapacityLines lines_;
   std::vector<HorizonLedger> ledgers_;
-  std::optional<int32_t> hour_;  // the open one
+  std::optional<int32_t> hour_;  // the open hour
   HourOfCapacity open_;
   std::optional<WindowId> window_;
   std::optional<CellCapacity> latest_;
-  std::vector<Quoted> quotes_;  // as of the last closed hour
-  bool quotes_due_ = false;     // hours of the past were added since
+  std::vector<Quoted> quotes_;  // quotes as of the last closed hour
+  bool quotes_due_ = false;     // true if past hours were added since the last quotes
   std::vector<CapacityPromise> shown_;
   PerResource<int32_t> measured_hours_ = {};
 
-  mutable std::mutex view_mutex_;  // guards view_ alone, so that readers do not wait for quotes
+  mutable std::mutex view_mutex_;  // guards only view_, so that readers do not wait for quotes
   std::shared_ptr<const CapacityView> view_;
 };
 
-// Returns the share that an actuary may promise for this tier.
+// Returns the availability, as a share, that an actuary may promise for this tier.
 double PromiseOfTier(const CapacityTier& tier);
 
 }  // namespace taut::server

@@ -1,4 +1,5 @@
-// Snapshot of the capacity service: what can still be sold of each tier, and how past promises were kept.
+// Snapshot of the capacity service: the capacity that can still be sold in each tier, and the outcomes of
+// past promises.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace taut::server {
 
-// Duration for which sold capacity is promised, and retention of ended promises.
+// Duration for which sold capacity is promised, and the retention of ended promises.
 struct CapacityHorizon {
   std::string_view name;
   int32_t hours = 0, keep_days = 0;
@@ -29,19 +30,20 @@ inline constexpr std::array<CapacityHorizon, 4> kCapacityHorizons = {
 struct CapacityOffer {
   size_t tier = 0;
   Resource resource = Resource::kCpu;
-  std::optional<size_t> horizon;  // absent: any time (a reserved tier)
-  double promise = 0;             // share of the hours in which the amount is available
+  std::optional<size_t> horizon;  // absent: for any time (a reserved tier)
+  double promise = 0;             // share of the hours in which the amount is to be available
 
-  // Total that can be sold, including what is sold; absent without capacity, or if refused.
+  // Total that can be sold, including the amount that is already sold; absent without known capacity, or if
+  // the quote is refused.
   std::optional<double> sellable;
-  std::optional<double> sold;            // bought (quota) or allocated, whichever is more
-  std::optional<double> left, oversold;  // absent unless both are known; >= 0
-  bool measured = false;                 // an hour with capacity and usage is known
+  std::optional<double> sold;            // the larger of the bought amount (quota) and the allocated amount
+  std::optional<double> left, oversold;  // absent unless sellable and sold are known; >= 0
+  bool measured = false;                 // true if an hour with capacity and usage is known
   brain::Refusal refusal = brain::Refusal::kNone;
   std::optional<int64_t> ready_s;  // earliest time at which the history may suffice
-  bool never = false;              // the kept history can never suffice
+  bool never = false;              // true if the stored history can never suffice
   brain::Evidence evidence;
-  brain::KeptSummary kept;  // ended promises
+  brain::KeptSummary kept;  // summary of ended promises
 };
 
 struct CapacityPromise {
@@ -53,20 +55,21 @@ struct CapacityPromise {
 struct CapacityView {
   std::optional<CellCapacity> latest;  // newest window
   std::vector<CapacityTier> tiers;
-  std::vector<CapacityOffer> offers;  // by tier, horizon, resource; spare tiers have none
-  // Ordered by tier, horizon and resource; newest first, at most kShownPromises each.
+  std::vector<CapacityOffer> offers;  // by tier, horizon, resource; none for spare tiers
+  // Promises by tier, horizon and resource, then newest first; at most kShownPromises for each tier, horizon
+  // and resource.
   std::vector<CapacityPromise> promises;
-  PerResource<int32_t> measured_hours = {};  // hours with capacity and usage
+  PerResource<int32_t> measured_hours = {};  // number of hours with capacity and usage
   std::optional<int64_t> first_s;            // first known hour
-  size_t bytes = 0;                          // memory of time series and promises
+  size_t bytes = 0;                          // memory of time series and promises, bytes
 };
 inline constexpr size_t kShownPromises = 10;  // per tier, horizon and resource
 
-// Time series between two times in steps of whole hours; absent: unknown.
+// Time series between two times in steps of whole hours. Unknown values are absent.
 struct CapacityHistory {
   int64_t resolution_s = 3600;
   std::vector<int64_t> time_s;  // start of each step
-  // Indexed by Resource and CapacityLine.
+  // Values by Resource and CapacityLine.
   PerResource<std::array<std::vector<std::optional<double>>, 6>> lines;
 };
 

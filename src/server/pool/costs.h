@@ -1,4 +1,4 @@
-// Costs of jobs over a span of time, by the account and the prices of the configuration.
+// Costs of jobs over a span of time, from the account and the prices of the configuration.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace taut::server {
 
-// Prices of resources.
+// Prices of the resources, from the configuration.
 struct Prices {
-  PerResource<double> per_hour = {};  // per core or GiB; 0: unknown
+  PerResource<double> per_hour = {};  // per core or GiB; 0: the price is unknown
   std::string currency;
 
   bool known() const { return std::ranges::max(per_hour) > 0; }
@@ -35,7 +35,7 @@ double UnitHours(Resource r, uint64_t quantity);
 struct Costs {
   double usage = 0;
   double allocation = 0;
-  double billed = 0;    // by the larger of both, window by window
+  double billed = 0;    // by the larger of allocation and usage per window
   double owner = 0;     // if the owners' limits had been in force
   double would_be = 0;  // if the recommended limits had been in force
   double idle() const { return billed - usage; }
@@ -50,45 +50,45 @@ inline constexpr std::string_view kByJob = ":job";  // instead of a label: the j
 struct CostQuery {
   int64_t from_s = 0, to_s = 0;           // [from_s, to_s)
   int32_t step_windows = kWindowsPerDay;  // > 0; steps begin at multiples
-  std::vector<std::string> by;            // labels, or kByJob; empty: all jobs are one group
+  std::vector<std::string> by;            // labels, or kByJob; empty: one group of all jobs
   enum class Steps : uint8_t { kNone, kTotals, kGroups } steps = Steps::kTotals;
-  // Selects the jobs that count; empty: all. If it is set, jobs without a record do not count.
+  // Selects jobs by record; unset: all jobs. If set, jobs without a record are left out.
   std::function<bool(const JobRecord&)> which = nullptr;
 };
 
-// Jobs with equal values of the labels in CostQuery::by.
+// A group of jobs with equal values of the labels in CostQuery::by.
 struct CostGroup {
-  std::vector<std::optional<std::string>> values;  // nullopt: the jobs lack the label
+  std::vector<std::optional<std::string>> values;  // nullopt: the jobs lack this label
   uint64_t jobs = 0;
   AccountEntry sums;
 };
 struct CostStep {
   WindowId first;
-  AccountEntry sums;  // all jobs
-  // Indexed by group, for Steps::kGroups; the last ones may be missing.
+  AccountEntry sums;  // sums over all jobs
+  // Sums by group, for Steps::kGroups; entries of the last groups may be missing.
   std::vector<AccountEntry> groups;
 };
 struct CostReport {
   WindowId from, to;  // windows that were read; `to` is exclusive
   uint64_t jobs = 0;
   AccountEntry sums;
-  AccountEntry late;              // part of sums that was counted after its time
+  AccountEntry late;              // part of `sums` that was added after its time
   std::vector<CostGroup> groups;  // in no order
-  std::vector<CostStep> steps;    // ascending, only steps with usage
-  std::set<std::string> labels;   // labels of its jobs
+  std::vector<CostStep> steps;    // ascending; only steps with usage
+  std::set<std::string> labels;   // names of all labels of the jobs
 };
 
-// Returns the start of the newest day, which the account stores by hours; days before it are added up.
-// `to_s`: end of the requested time, which counts as the present if the view has no window.
+// Returns the start of the newest day, for which the account has hours; earlier days have one entry each.
+// `to_s`: end of the requested time, which is used as the present time if the view has no window.
 WindowId HoursFrom(const FleetView& view, int64_t to_s);
-// Reads the account of [from_s, to_s), widened to whole hours in the newest day, and to whole days (UTC)
-// before. With kByJob, the first 100,000 forgotten jobs are separate; further ones, and those without a
-// record, have no value there. O(account), and one read of the store per forgotten job. Memory: O(groups *
-// steps), and some bytes a job.
+// Reads the account of [from_s, to_s), widened to whole hours in the newest day and to whole UTC days before
+// it. With kByJob, each of the first 100,000 forgotten jobs has its own group. Later forgotten jobs, and jobs
+// without a record, have no name in their group. O(account), and one store read per forgotten job. Memory:
+// O(groups * steps), and a few bytes per job.
 absl::StatusOr<CostReport> ReadCosts(History& history, const FleetView& view, const CostQuery& query);
 
 // Returns the indices of the report's groups by descending cost (the larger of allocation and usage), then by
-// value; groups without a value last.
+// value. Groups without a value are last.
 std::vector<size_t> ByCost(const CostReport& report, const Prices& prices);
 
 }  // namespace taut::server

@@ -8,8 +8,8 @@
 
 namespace taut::server {
 
-// Returns one paragraph about a resource. `reason`: of the prediction; its sentence becomes part of the
-// paragraph.
+// Returns one paragraph about a resource. `reason`: reason of the machine's prediction, which becomes a
+// sentence of the paragraph.
 std::string ExplainMachine(const MachineView& machine, Resource r, const Reason& reason,
                            const MachinesView& view);
 

@@ -1,4 +1,4 @@
-// Rules that assign a job's use to a group and a tier: templates over the job's labels.
+// Rules that assign the use of a job to a group and a tier: templates over the job's labels.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace taut::server {
 
 struct GroupRuleOptions {
   std::string group = "{namespace}";  // a NameTemplate
-  std::string tier;                   // NameTemplate; "": all jobs are in default_tier
+  std::string tier;                   // NameTemplate; "": all jobs have default_tier
   std::string default_tier = "production";
 };
 
 class GroupRules {
  public:
-  // InvalidArgument names the malformed template.
+  // Compiles the templates. InvalidArgument contains the malformed template.
   static absl::StatusOr<GroupRules> Make(const GroupRuleOptions& options);
 
   struct Place {
@@ -41,12 +41,12 @@ class GroupRules {
   std::string default_tier_;
 };
 
-// Returns true if a job was measured at `from_s` or later. O(jobs).
+// Returns true if any job was measured at `from_s` or later. O(jobs).
 bool AnySeen(const FleetView& view, int64_t from_s);
 
-// Returns the use of the jobs that were measured at `from_s` or later. Quota counts tasks times the limit in
-// force (the request, for containers of Kubernetes), else times the highest usage of the window. Usage is the
-// mean of the window. O(jobs).
+// Returns the use of the jobs that were measured at `from_s` or later. The use of quota is the number of
+// tasks times the limit in force (for containers of Kubernetes, the request), else times the highest usage of
+// the window. Usage is the mean of the window. O(jobs).
 std::vector<brain::JobUse> UseOf(const FleetView& view, const GroupRules& rules, int64_t from_s);
 
 }  // namespace taut::server

@@ -18,13 +18,13 @@ inline constexpr const char* kNoGroup = "(none)";  // jobs without a group
 
 struct GroupDays {
   std::vector<brain::GroupDay> days;  // one per group and day
-  std::optional<int64_t> first_s;     // start of the account's first entry; absent if there is none
+  std::optional<int64_t> first_s;     // start of the account's first entry; absent without entries
 };
 
-// Reads the account of [from_s, to_s) in whole days; the newest day may be incomplete. Each window counts the
-// larger of usage and allocation, at the accounts' prices of the day. A job counts for the nearest group at
-// or above its own that has a budget; a job without a record for kNoGroup. O(account), and one read of the
-// store per forgotten job.
+// Reads the spending in the account of [from_s, to_s) by whole days; the newest day may be incomplete. The
+// spending of a window is the larger of usage and allocation, at the accounts' prices of its day. A job's
+// spending belongs to the nearest group, at or above the job's group, that has a budget. The spending of a
+// job without a record belongs to kNoGroup. O(account), and one read of the store per forgotten job.
 absl::StatusOr<GroupDays> ReadGroupDays(History& history, const FleetView& view, const GroupScheme& scheme,
                                         const brain::BudgetAccounts& accounts, int64_t from_s, int64_t to_s);
 

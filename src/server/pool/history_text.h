@@ -1,5 +1,5 @@
-// State of the quota service beside its requests, as JSON.
-// docs/reference/formats.md, "The history of quota".
+// State of the quota service except its requests, as JSON. See docs/reference/formats.md, "The history of
+// quota".
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// After a gap, jobs are measured again one after the other. Until settled_at, jobs measured since
-// counted_from_s count.
+// After a gap, jobs are measured again one after the other. Until settled_at, use is that of the jobs
+// measured since counted_from_s.
 struct QuotaGap {
   Timestamp settled_at;
   int64_t counted_from_s = 0;
@@ -26,7 +26,7 @@ struct QuotaState {
 };
 
 std::string EncodeState(const brain::QuotaHistory& history, const std::optional<QuotaGap>& gap);
-// Parses a state. DataLoss for a text that EncodeState did not write.
+// Parses a state. Returns DataLoss for a text that EncodeState did not write.
 absl::StatusOr<QuotaState> DecodeState(std::string_view text);
 
 }  // namespace taut::server

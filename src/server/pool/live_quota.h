@@ -1,7 +1,7 @@
-// Checks quota against the present tasks: whether one more fits, before it is created.
+// Checks whether a new task fits into its group's quota, before the task is created.
 //
-// The quota service counts the use of jobs per window, so that a replaced task still counts for minutes. Here
-// a task counts exactly while its source reports it, with its requests.
+// The quota service computes the use of jobs per window, so that a replaced task is included for minutes.
+// LiveQuota includes a task, with its requests, exactly while the task's source reports it.
 #pragma once
 
 #include <cstdint>
@@ -30,22 +30,23 @@ struct LivePart {
   brain::QuotaVector amounts;
 };
 struct LiveTask {
-  std::string name;                                         // unique among present tasks; "": not named yet
-  std::string uid;                                          // unique over time; "": unknown
+  std::string name;  // unique among present tasks; "": not assigned yet
+  std::string uid;   // unique over time; "": unknown
   std::vector<std::pair<std::string, std::string>> labels;  // as JobRecord::labels
   std::vector<LivePart> parts;
 };
 
-// Thread-safe; one lock.
+// Thread-safe, with one lock.
 class LiveQuota {
  public:
-  // A task that fits holds its room until it is reported, or for `hold_s`.
+  // `hold_s`: if a task fits, the quota for it is held for this time, or until the task is reported.
   explicit LiveQuota(std::function<double()> steady_s, double hold_s = 30)
       : steady_s_(std::move(steady_s)), hold_s_(hold_s) {}
 
-  // Replaces quota and rules. InvalidArgument as QuotaTree::Make; nothing changes then. O(tasks).
+  // Replaces quota and rules. Returns InvalidArgument as QuotaTree::Make does; nothing changes then.
+  // O(tasks).
   absl::Status SetQuota(const brain::QuotaSpec& spec, GroupRules rules);
-  // Replaces the open requests. For each, the larger amount counts, by resource: the requested one, or the
+  // Replaces the open requests. A request uses, by resource, the larger of the requested amount and the
   // amount of its job's tasks (QuotaRequests). O(tasks of the groups whose requests changed).
   void SetRequests(std::span<const brain::QuotaRequest> open);
 
@@ -53,28 +54,28 @@ class LiveQuota {
   void Replace(std::vector<LiveTask> tasks);
   // Adds or updates a present task.
   void Put(LiveTask task);
-  // Removes a task by its name and, if it is known, its UID.
+  // Removes a task by its name and, if the UID is known, by its UID.
   void Remove(const LiveTask& task);
 
   enum class Outcome : uint8_t {
-    kUnknown,     // no quota was set, or tasks were not reported yet
-    kNotCovered,  // no quota covers its group or tier, or its requests have no quota
+    kUnknown,     // no quota was set, or no tasks were reported yet
+    kNotCovered,  // no quota for its group or tier, or for its resources
     kFits,
     kDoesNotFit
   };
   struct Answer {
     Outcome outcome = Outcome::kUnknown;
-    std::vector<std::string> reasons = {};  // sentences, with kDoesNotFit
+    std::vector<std::string> reasons = {};  // sentences; only with kDoesNotFit
   };
-  // Decides whether `task` fits, in place of the task with its name if there is one. A task that fits holds
-  // its room, unless `dry_run`. A task that does not fit holds none, even if it is created nevertheless.
-  // O(parts * resources * depth * log jobs).
+  // Decides whether `task` fits, in place of the present task with this name if there is one. If the task
+  // fits, the quota for it is held, unless `dry_run`. If the task does not fit, no quota is held, even if the
+  // task is created nevertheless. O(parts * resources * depth * log jobs).
   Answer Ask(const LiveTask& task, bool dry_run);
 
-  // Returns the number of tasks that hold room.
+  // Returns the number of tasks for which quota is held.
   size_t held() const;
-  // Returns the task's group by the rules alone, covered by quota or not; "" if it has none, or no quota was
-  // set.
+  // Returns the task's group by the rules, even if no quota covers the group. Returns "" if the task has no
+  // group, or no quota was set.
   std::string GroupOf(const LiveTask& task) const;
 
  private:
@@ -87,7 +88,7 @@ class LiveQuota {
   };
   struct Place {
     std::map<std::string, brain::QuotaVector, std::less<>> jobs;  // amounts of each job's tasks
-    std::map<std::string, Request, std::less<>> requests;         // by job
+    std::map<std::string, Request, std::less<>> requests;         // by name of the job
     brain::QuotaVector without_job;                               // requests without a job
     brain::QuotaVector counted;                                   // amount in tree_ for this place
   };
@@ -96,7 +97,7 @@ class LiveQuota {
     double until_s = 0;
   };
 
-  // All REQUIRE mutex_.
+  // The functions below REQUIRE mutex_.
   bool known() const { return has_quota_ && has_tasks_; }
   std::optional<Key> PlaceOf(const LiveTask& task) const;
   void Count(const LiveTask& task, int64_t sign);
@@ -117,11 +118,11 @@ class LiveQuota {
   std::optional<GroupRules> rules_;
   bool has_quota_ = false, has_tasks_ = false;
   std::unordered_map<std::string, LiveTask> tasks_;  // by name
-  std::unordered_map<std::string, Held> held_;       // by name, or UID
-  // Ends of held_, ascending; also of tasks that are no longer held.
+  std::unordered_map<std::string, Held> held_;       // by name, or by UID
+  // Ends of holds, ascending; includes tasks for which no quota is held any more.
   std::deque<std::pair<double, std::string>> ends_;
   std::map<Key, Place> places_;                // places that the quota covers
-  std::vector<brain::QuotaRequest> requests_;  // as set last
+  std::vector<brain::QuotaRequest> requests_;  // open requests as set last
   uint64_t nameless_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// The machines of a running cell: limits, reservations and usage of their tasks, and a prediction of their
-// peak from the pool of all machines. It compares past predictions with the usage that followed. See
-// docs/algorithms/overcommit.md, "The machines of a running cell".
+// The machines of a running cell: limits, reservations and usage of their tasks, and a prediction of each
+// machine's peak from the history of all machines. The service compares past predictions with the usage that
+// followed. See docs/algorithms/overcommit.md, "The machines of a running cell".
 #pragma once
 
 #include <array>
@@ -29,15 +29,15 @@
 namespace taut::server {
 
 struct MachineOptions {
-  double risk = 0.01;  // ordered share of machine-days with a peak above the prediction
+  double risk = 0.01;  // ordered risk: share of machine-days with a peak above the prediction
   brain::ReservationSettings reservation;
-  // A machine that is absent for this time is forgotten. It must exceed the horizon of 24 h.
+  // A machine that is absent for this time is forgotten. The time must exceed the horizon of 24 h.
   int32_t forget_days = 14;
   // Settings of the pool predictor; tests shorten them.
   double history_days = 7, min_days = 20;
 };
 
-// The machines of one source at present.
+// The present machines of one source.
 struct PlacementOf {
   std::string source;
   std::vector<PlacedMachine> machines;
@@ -48,27 +48,28 @@ class MachineService {
  public:
   explicit MachineService(const MachineOptions& options);
 
-  // Forgets everything.
+  // Deletes the whole state.
   void Clear();
-  // Processes a closed window and the present placement of tasks. Windows ascend: one that is not newer than
-  // the last is ignored. One more than an hour older sets the clock back, and everything is forgotten. At
-  // most 1 s for 5,000 machines with 100,000 tasks (machine_service_bench.cc).
+  // Processes a closed window and the present placement of tasks. A window that is not later than the last
+  // window is ignored. A window that is more than an hour before the last window sets the clock back: the
+  // whole state is deleted. Takes at most 1 s for 5,000 machines with 100,000 tasks
+  // (machine_service_bench.cc).
   void OnWindow(const ClosedWindow& closed, std::vector<PlacementOf> placement);
   // Returns the latest snapshot; never null.
   std::shared_ptr<const MachinesView> View() const;
 
   struct Detail {
     std::shared_ptr<const MachineView> machine;
-    PerResource<Reason> reasons;  // of the prediction
+    PerResource<Reason> reasons;  // reasons of the predictions
   };
-  // Returns a machine with explanations. `source` "": any. NotFound; FailedPrecondition if several sources
-  // have it.
+  // Returns a machine with explanations. `source`: "" for any source. NotFound: there is no such machine.
+  // FailedPrecondition: several sources have a machine of this name.
   absl::StatusOr<Detail> Find(std::string_view name, std::string_view source) const;
 
-  // Returns the whole state, sealed (common/histogram/checkpoint.h).
+  // Returns the whole state, with a checksum (common/histogram/checkpoint.h).
   std::string SaveState() const;
-  // Restores a state, before the first OnWindow. On an error the state is damaged or from another version,
-  // and the service stays as it is.
+  // Restores a state, before the first OnWindow. Returns an error if the state is damaged or from another
+  // version; the service is then unchanged.
   absl::Status LoadState(std::string_view bytes);
 
  private:
@@ -78,7 +79,7 @@ class MachineService {
     PlacedAmounts asked, cap;                 // last known amounts
   };
   struct Machine {
-    uint32_t number = 0;  // key in the predictors
+    uint32_t number = 0;  // number of the task, its key in the predictors
     brain::TaskStates<Task> tasks;
     PerResource<OpenPromise> promises;
     PerResource<PromiseCounts> kept;
@@ -88,13 +89,13 @@ class MachineService {
   using Key = std::pair<std::string, std::string>;  // name, source
   using Machines = std::map<Key, Machine>;
 
-  // machine_state_file.cc
+  // ---- machine_state_file.cc ----
   static void SaveView(const MachineView& view, ByteWriter& out);
   static absl::StatusOr<std::shared_ptr<MachineView>> LoadView(ByteReader& in);
   static void SaveMachine(const Machine& machine, ByteWriter& out);
   static absl::Status LoadMachine(ByteReader& in, Machine& machine);
   absl::Status LoadAll(ByteReader& in);
-  // All below REQUIRE mutex_.
+  // The functions below REQUIRE mutex_.
   void Begin();
   Machine& At(const Key& key);
   struct Pass;
@@ -113,14 +114,14 @@ class MachineService {
   const MachineOptions options_;
   mutable std::mutex mutex_;
   Machines machines_;
-  std::vector<uint32_t> free_;  // free numbers
+  std::vector<uint32_t> free_;  // numbers that new tasks may get
   uint32_t next_number_ = 0;
   std::vector<std::string> sources_;  // in order of first appearance
   PerResource<std::unique_ptr<brain::DurablePredictor>> predictors_;
   PromiseTotals promise_totals_;
   std::optional<WindowId> window_;
 
-  mutable std::mutex view_mutex_;  // guards view_ alone, so that readers do not wait for a pass
+  mutable std::mutex view_mutex_;  // guards only view_, so that readers do not wait for a pass
   std::shared_ptr<const MachinesView> view_;
 };
 

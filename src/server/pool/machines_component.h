@@ -1,5 +1,5 @@
-// The daemon's machines: passes each closed window and the sources' placement to the service, and keeps its
-// state in the store.
+// The component of the machine service: passes each closed window and the sources' placement to the service,
+// and stores the service's state.
 #pragma once
 
 #include <atomic>
@@ -15,32 +15,33 @@ namespace taut::server {
 
 class MachinesComponent final : public Component {
  public:
-  // `context` and the sources outlive this object.
+  // `context` and the sources must outlive this object.
   MachinesComponent(const MachinesConfig& config, const DaemonContext& context,
                     std::vector<const PlacementSource*> sources);
 
   std::string_view name() const override { return "machines"; }
   MachineService* service() { return &service_; }
   const MachineService* service() const { return &service_; }
-  // Returns the largest machine's amounts by Resource; 0 if unknown. Thread-safe.
+  // Returns the amounts of the largest machine by Resource; 0 if unknown. Thread-safe.
   PerResource<double> Largest() const;
-  // Reads the state. Damage is logged, and the service starts empty.
+  // Reads the state. If the state is damaged, logs the damage and starts with an empty service.
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
-  // Logs each failure once.
+  // Saves the state. Logs each failure once.
   void Save() override;
 
  private:
   void Load();
-  // Skips windows of the past, because the placement of their tasks is unknown.
+  // Passes the closed window to the service. Skips windows of the past, because the placement of their tasks
+  // is unknown.
   void OnTick(const TickEvents& events);
 
   const DaemonContext& context_;
   KeptState state_;
   const std::vector<const PlacementSource*> sources_;
   MachineService service_;
-  size_t state_bytes_ = 0;  // at the last save
-  int windows_ = 0;         // since the last save
+  size_t state_bytes_ = 0;  // size of the state that was saved last
+  int windows_ = 0;         // number of windows since the last save
   std::atomic<double> pass_s_ = 0, save_s_ = 0;
 };
 

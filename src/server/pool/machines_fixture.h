@@ -17,7 +17,7 @@ class MadeMachines {
     float cpu = 1, memory = 1e9F;  // usage; negative: not measured
     std::optional<double> cpu_limit = 4, memory_limit = 4e9;
   };
-  // By machine and task; a task belongs to job "job-TASK".
+  // Tasks by machine and task name. The task TASK belongs to the job "job-TASK".
   std::map<std::string, std::map<std::string, MadeTask>> machines;
   std::map<std::string, PlacedAmounts> capacity;  // by machine; default: 16 cores and 64e9 bytes
   std::string source = "kubernetes";
@@ -40,7 +40,7 @@ class MadeMachines {
     }
     return out;
   }
-  // Returns a window. Jobs are numbered in the order of their tasks' names.
+  // Returns a window with all tasks. Jobs are numbered in the order of their tasks' names.
   ClosedWindow Closed(WindowId window) {
     numbers_.clear();
     std::map<std::string, MadeTask> all;

@@ -13,24 +13,24 @@
 
 namespace taut::server {
 
-// Machine-days whose prediction was compared with the usage that followed.
+// Numbers of machine-days whose prediction was compared with the usage that followed.
 struct PromiseCounts {
   uint64_t judged = 0, passed = 0;  // passed: the peak exceeded the prediction
 };
 
-// One resource of a machine, cores or bytes; absent: unknown, for the reason in `why`.
+// Amounts of one resource on a machine, cores or bytes. Absent: unknown, for the reason in `why`.
 struct MachineAmounts {
   std::optional<double> capacity;
   std::optional<double> limits;  // sum over tasks with a limit (a request, for containers of Kubernetes)
   uint32_t without_limit = 0;    // number of tasks without a limit
   uint32_t measured_tasks = 0;   // number of tasks with known usage
   std::optional<double> reservations, usage;
-  std::optional<double> predicted;        // peak of the coming horizon, at the ordered risk
-  bool learnt = false;                    // the prediction is based on observations; else on limits
+  std::optional<double> predicted;        // peak within the horizon, at the ordered risk
+  bool learnt = false;                    // true if the prediction is based on observations, not limits
   std::optional<double> reclaimable;      // capacity less prediction; at least 0
   std::optional<double> reclaimable_now;  // limits less reservations; at least 0
   std::string why;                        // reason for absent figures; "" if none is absent
-  PromiseCounts promises;                 // counts of this machine
+  PromiseCounts promises;                 // outcomes of this machine's predictions
 };
 
 // A task, with amounts in cores and bytes.
@@ -41,17 +41,17 @@ struct MachineTaskView {
 
 struct MachineView {
   std::string name, source;
-  std::vector<std::string> also_in;  // other sources with a machine of this name
-  bool present = false;              // its source had it when the window closed; else figures are absent
+  std::vector<std::string> also_in;  // other sources that have a machine of this name
+  bool present = false;              // true if the source had the machine when the window closed
   bool ready = false;
-  int64_t seen_s = 0;  // end of the last window in which it was present
+  int64_t seen_s = 0;  // end of the last window in which the machine was present
   PerResource<MachineAmounts> amounts;
   std::vector<MachineTaskView> tasks;  // in no order
 
   const MachineAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
-// Sum of one figure over the machines of one source, and the number of machines for which it is known.
+// Sum of one figure over the machines of a source, and the number of machines whose figure is known.
 struct MachineSum {
   double amount = 0;
   uint32_t machines = 0;
@@ -68,17 +68,17 @@ struct MachineTotals {
   uint32_t machines = 0, present = 0, tasks = 0;
   struct Of {
     MachineSum capacity, limits, reservations, usage, predicted, reclaimable, reclaimable_now;
-    uint32_t learnt = 0;  // number of machines
+    uint32_t learnt = 0;  // number of machines with a learnt prediction
   };
   PerResource<Of> of;  // by Resource
 };
 
 struct MachinesView {
-  std::optional<WindowId> window;  // window of the figures; nullopt: none has closed
+  std::optional<WindowId> window;  // window of the figures; nullopt before the first window
   double risk = 0, horizon_h = 0;
   std::vector<std::shared_ptr<const MachineView>> machines;  // by name, then source
   std::vector<MachineTotals> totals;                         // by source, in order of first appearance
-  // The last kPromiseDays, by Resource.
+  // Counts of the last kPromiseDays, by Resource.
   PerResource<PromiseCounts> promises;
 };
 

@@ -1,4 +1,4 @@
-// The daemon's price file: read, checked, and recorded in the store.
+// The component of the price file: reads and checks the file, and records it in the store.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace taut::server {
 
-// Reads and checks the price file; stores its text in `text` unless that is null. Errors of ReadPriceText,
-// ParsePriceFile and CheckAccountPrices; InvalidArgument if file and configuration have different currencies.
-// All begin with "prices.file: ".
+// Reads and checks the price file; sets `text` to its text unless `text` is null. Errors of ReadPriceText,
+// ParsePriceFile and CheckAccountPrices. InvalidArgument if the file and the configuration have different
+// currencies. All errors begin with "prices.file: ".
 absl::StatusOr<brain::Pricing> ReadPrices(const PricesConfig& config, std::string* text = nullptr);
 
 class PricesComponent final : public Component {
@@ -26,15 +26,16 @@ class PricesComponent final : public Component {
       : config_(std::move(config)), context_(context), record_("prices", "the record of prices", context) {}
 
   std::string_view name() const override { return "prices"; }
-  // Errors as ReadPrices. An error of the record is only logged.
+  // Reads the price file. Errors as ReadPrices; an error of the record is only logged.
   absl::Status Start() override;
-  // Null without a price file. Called after Start.
+  // Returns the price file's contents; null without a price file. Called after Start.
   const brain::Pricing* pricing() const { return pricing_.has_value() ? &*pricing_ : nullptr; }
-  // Returns the changes of past prices by edited price files, in the order of detection.
+  // Returns the changes of past prices by edited price files, in the order in which they were noticed.
   const std::vector<brain::SeenPriceChange>& changes() const { return changes_; }
 
  private:
-  // Adds the changes of past prices by `text` to the record. A store in memory has no record.
+  // Compares `text` with the record and adds the changes of past prices. With a store in memory, there is no
+  // record.
   void Record(std::string text, int64_t now_s);
   void Write(const PriceRecord& record);
 

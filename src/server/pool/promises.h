@@ -1,8 +1,8 @@
 // Compares predictions of machines' peaks with the usage that followed.
 //
 // At the end of each day (UTC), the prediction of a machine for the next day is a promise: the peak of the
-// present tasks stays below it. Later tasks do not count. A day with less than half of its windows measured
-// is not judged.
+// present tasks stays below the prediction. Tasks that start later are ignored. A promise has no outcome if
+// less than half of the windows of its day were measured.
 #pragma once
 
 #include <array>
@@ -19,24 +19,24 @@ namespace taut::server {
 
 inline constexpr int32_t kPromiseDays = 90;
 
-// A promise that is not judged yet.
+// A promise whose day is not over yet.
 class OpenPromise {
  public:
   OpenPromise() = default;
-  // A promise for the day after window `made`.
+  // Makes a promise for the day after window `made`.
   OpenPromise(WindowId made, double predicted) : made_(made), predicted_(predicted) {}
 
   bool open() const { return made_.has_value(); }
-  // REQUIRES: open().
+  // Returns the window in which the promise was made. REQUIRES: open().
   WindowId made() const { return *made_; }
-  // Notes the usage of its tasks in a window of its day.
+  // Notes the usage of the promise's tasks in a window of the promise's day.
   void Note(WindowId window, double usage);
   struct Outcome {
     int32_t day = 0;
     bool passed = false;
   };
-  // Ends the promise once its day is over. `window`: last closed window. Returns nullopt if the day is not
-  // over, or too few windows were measured.
+  // Ends the promise once the promise's day is over, and returns the outcome. `window`: last closed window.
+  // Returns nullopt if the day is not over, or too few windows were measured.
   std::optional<Outcome> End(WindowId window);
 
   void Save(ByteWriter& out) const;
@@ -45,15 +45,15 @@ class OpenPromise {
  private:
   std::optional<WindowId> made_;
   double predicted_ = 0, peak_ = 0;
-  int32_t measured_ = 0;  // windows
+  int32_t measured_ = 0;  // number of measured windows
 };
 
-// Counts by day and resource, over all machines.
+// Outcomes of all machines' promises, by day and resource.
 class PromiseTotals {
  public:
-  // Counts the outcome of a promise on its day.
+  // Counts the outcome of a promise on the promise's day.
   void Add(Resource r, const OpenPromise::Outcome& outcome);
-  // Forgets the counts of earlier days.
+  // Forgets the counts of days before `day`.
   void ForgetBefore(int32_t day);
   // Returns the sums over all days.
   PerResource<PromiseCounts> Sums() const;
@@ -70,7 +70,7 @@ class PromiseTotals {
 };
 
 void Save(const PromiseCounts& counts, ByteWriter& out);
-// DataLoss if more promises were passed than judged.
+// Reads the counts. DataLoss if `passed` exceeds `judged`.
 absl::StatusOr<PromiseCounts> LoadPromiseCounts(ByteReader& in);
 
 }  // namespace taut::server

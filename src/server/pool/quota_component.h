@@ -1,4 +1,5 @@
-// The daemon's quota: its file, the log of requests and the history in the store, and periodic work.
+// The component of the quota service: reads the quota file, stores the log of requests and the history, and
+// runs periodic work.
 #pragma once
 
 #include <functional>
@@ -15,12 +16,12 @@
 
 namespace taut::server {
 
-// Returns the quota of a file. InvalidArgument or NotFound with all errors, one per line. `warnings`:
-// sentences.
+// Returns the quota in a file. InvalidArgument or NotFound with all errors, one per line. Sets `warnings` to
+// sentences about the quota.
 absl::StatusOr<brain::QuotaSpec> ReadQuota(const QuotaConfig& config, std::vector<std::string>& warnings);
 
-// Calls CheckBoundGroups with the groups of the quota file and the businesses of the budgets file, which are
-// bound as "business:NAME". Errors of that, of ReadQuota and of ReadBudgetFile.
+// Calls CheckBoundGroups with the groups of the quota file and the businesses of the budgets file, which
+// bindings name as "business:NAME". Returns errors of CheckBoundGroups, ReadQuota and ReadBudgetFile.
 absl::Status CheckBindings(const ServerConfig& server, const ServerOptions& options, const QuotaConfig& quota,
                            const BudgetsConfig& budgets);
 
@@ -29,23 +30,23 @@ class QuotaComponent final : public Component {
   struct Options {
     QuotaConfig config;  // must have a file
     int keep_days = 90;
-    // As in QuotaRequestsOptions.
+    // As QuotaRequestsOptions::held.
     std::function<std::string(std::string_view)> held;
   };
-  // `context` outlives this object.
+  // `context` must outlive this object.
   QuotaComponent(Options options, const DaemonContext& context);
 
   std::string_view name() const override { return "quota"; }
-  // Null before Start.
+  // Returns the service; null before Start.
   QuotaService* service() { return service_.get(); }
   const QuotaService* service() const { return service_.get(); }
-  // Errors as ReadQuota, or of the log.
+  // Starts the service. Errors as ReadQuota; errors of the log.
   absl::Status Start() override;
   // Calls QuotaService::Step, at most once a second. Logs each failure once.
   void Tick(const LoopTurn& turn) override;
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
-  // Saves the use by hour, and which jobs count. Logs each failure once.
+  // Saves the hourly use, and the jobs whose use is included after a gap. Logs each failure once.
   void Save() override;
 
  private:
@@ -60,7 +61,7 @@ class QuotaComponent final : public Component {
   std::unique_ptr<QuotaService> service_;
   double next_s_ = 0;
   QuotaService::Times saved_;      // times of the saved state
-  std::optional<double> saved_s_;  // absent: not saved since the start
+  std::optional<double> saved_s_;  // absent: the state was not saved since the start
   std::string said_;               // last failure that was logged
 };
 

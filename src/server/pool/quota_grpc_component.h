@@ -1,5 +1,5 @@
-// The gRPC port for requests for quota: tokens of the HTTP server, and the API's handler. It can be reopened
-// with other certificates.
+// The component of the gRPC port for requests for quota. It uses the tokens of the HTTP server and the
+// handler of the API. It reopens the port when certificates change.
 #pragma once
 
 #include <functional>
@@ -17,9 +17,9 @@ namespace taut::server {
 
 class QuotaGrpcComponent final : public Component {
  public:
-  // Returns the HTTP server's options in force, whose tokens and roles apply.
+  // Returns the present options of the HTTP server, whose tokens and roles also apply to the gRPC port.
   using ServerFn = std::function<ServerOptions()>;
-  // `context`, and everything that the functions use, outlive this object.
+  // `context`, and all objects that the functions use, must outlive this object.
   QuotaGrpcComponent(QuotaGrpcConfig config, ServerFn server,
                      std::function<HttpResponse(const HttpRequest&)> handle, const DaemonContext& context)
       : config_(std::move(config)),
@@ -28,12 +28,13 @@ class QuotaGrpcComponent final : public Component {
         context_(context) {}
 
   std::string_view name() const override { return "quota.grpc"; }
-  // Starts after the HTTP server, whose handler it uses.
+  // Returns the HTTP server, which must start first, because this component uses its handler.
   std::span<const std::string_view> after() const override;
-  // Errors of AdmissionServer, which begin with the section's name.
+  // Opens the port. Returns errors of AdmissionServer, which begin with the name of the configuration's
+  // section.
   absl::Status Start() override;
-  // Applies the server's new tokens to later calls. If the TLS files have changed, the port is closed and
-  // opened again, and calls that run longer than a second are cancelled. Addresses do not change.
+  // Applies the HTTP server's new tokens to later calls. If the TLS files have changed, the port is closed
+  // and opened again; calls that take longer than a second are then cancelled. Addresses do not change.
   void OnReload(Reloading& reload) override;
   void Collect(MetricsText& out) const override;
   void Stop() override {
@@ -48,8 +49,8 @@ class QuotaGrpcComponent final : public Component {
   }
   // Sets the access rules of later calls.
   void SetAccess(const ServerOptions& server, const std::string& client_ca_file);
-  // Returns true if the port was reopened. On an error, the certificates are unchanged, unless the error
-  // reports that the port is closed.
+  // Reopens the port if the TLS files have changed. Returns true if the port was reopened. On an error, the
+  // certificates are unchanged, unless the error reports that the port is closed.
   absl::StatusOr<bool> TakeFiles(const QuotaGrpcConfig& config);
   absl::Status Open(const AdmissionServerOptions& options);
   HttpResponse Answer(HttpRequest request, const std::optional<std::string>& certificate_name) const;
@@ -62,7 +63,7 @@ class QuotaGrpcComponent final : public Component {
   mutable std::mutex mutex_;  // guards the members below
   std::shared_ptr<const Access> access_;
   std::shared_ptr<AdmissionServer> grpc_;
-  AdmissionServerCounts ended_;  // counts of previous servers
+  AdmissionServerCounts ended_;  // counts of the servers before the last reopening
 };
 
 }  // namespace taut::server

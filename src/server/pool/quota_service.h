@@ -1,4 +1,5 @@
-// Quota of a running daemon: use by jobs, and requests for more, which are stored before they count.
+// Quota of a running daemon: use by jobs, and requests for more quota. A request takes effect after it was
+// stored.
 #pragma once
 
 #include <atomic>
@@ -29,15 +30,15 @@ namespace taut::server {
 struct QuotaView {
   std::vector<brain::QuotaRowView> rows;
   std::vector<brain::UncoveredUse> uncovered;
-  std::vector<brain::QuotaFinding> warnings;  // groups above their quota
+  std::vector<brain::QuotaFinding> warnings;  // groups whose use exceeds their quota
   uint64_t queued = 0, open = 0;
-  std::optional<Timestamp> measured_at;  // end of the window whose use is shown
-  bool silent = false;                   // no job was measured since, so the use is unchanged
-  std::string default_tier;              // of GroupRuleOptions
+  std::optional<Timestamp> measured_at;  // end of the window from which the use was computed
+  bool silent = false;                   // true if no job was measured since, so that the use is unchanged
+  std::string default_tier;              // GroupRuleOptions::default_tier
 };
 
 struct QuotaCounts {
-  uint64_t admitted = 0, queued = 0, refused = 0, ended = 0, failed_writes = 0;  // since the start
+  uint64_t admitted = 0, queued = 0, refused = 0, ended = 0, failed_writes = 0;  // numbers since the start
 };
 
 // Thread-safe.
@@ -46,79 +47,79 @@ class QuotaService {
   struct Options {
     GroupRuleOptions groups;
     brain::QuotaRequestsOptions requests;
-    int64_t gone_after_s = 900;  // a job that is not measured for this time uses nothing
+    int64_t gone_after_s = 900;  // a job that is not measured for this time has no use
     // Retention of ended requests, and their maximum number.
     int64_t keep_ended_days = 90;
     size_t max_ended = 100'000;
-    RequestLog* log = nullptr;  // outlives the service
+    RequestLog* log = nullptr;  // must outlive the service
     std::function<Timestamp()> now;
-    // Returns why the time may be wrong; "" if it is known. While it may be wrong, no request is made or
-    // ends. Empty: always known.
+    // Returns the reason why the time may be wrong; "" if the time is known. While the time may be wrong, no
+    // request is made or ends. Unset: the time is always known.
     std::function<std::string()> doubt = {};
-    // Called once a change is stored, under the lock; must be short.
+    // Called after a change was stored, under the lock; must be short.
     std::function<void(const brain::QuotaRequest&)> on_change;
   };
-  // Reads the log. InvalidArgument as QuotaRequests::Make and GroupRules::Make; errors of the log.
+  // Reads the log. Returns InvalidArgument as QuotaRequests::Make and GroupRules::Make do; errors of the log.
   static absl::StatusOr<std::unique_ptr<QuotaService>> Open(brain::QuotaSpec spec, Options options);
-  const std::vector<std::string>& warnings() const { return warnings_; }  // about the log
+  const std::vector<std::string>& warnings() const { return warnings_; }  // about the log of requests
 
-  // Updates the use of jobs after a window closed. If no job is measured although some were before, the
-  // source of usage is silent, and use is unchanged.
-  // After such a time, or a stop of the daemon, jobs are measured again one after the other. For
-  // gone_after_s, jobs that are still absent keep their last use, and no request ends because of their
-  // absence.
+  // Updates the use of jobs after a window has closed. If no job is measured although jobs were measured
+  // before, the source of usage is silent, and the use is unchanged.
+  // After a silence, or a stop of the daemon, jobs are measured again one after the other. For gone_after_s,
+  // absent jobs then keep their last use, and no request ends because of their absence.
   void OnWindow(const FleetView& view);
-  // Does periodic work: ends and admits requests. Unavailable: the log failed; the next call retries.
+  // Runs periodic work: ends and admits requests. Unavailable: the log failed; the next call retries.
   absl::Status Step();
-  // Replaces quota and rules, which apply to the jobs of `view` at once. Errors as Open; nothing changes
-  // then.
+  // Replaces quota and rules, and applies them to the jobs of `view` at once. Errors as Open; nothing changes
+  // on an error.
   absl::Status Reload(brain::QuotaSpec spec, const GroupRuleOptions& groups, const FleetView& view);
 
-  // Decides without storing. Errors as QuotaRequests::Decide; Unavailable before the first window, when use
-  // is unknown.
+  // Decides a request without storing it. Errors as QuotaRequests::Decide; Unavailable before the first
+  // window, because the use is unknown.
   absl::StatusOr<brain::AdmissionVerdict> Decide(brain::AdmissionRequest request, std::string_view job) const;
-  // Decides and stores a request. Errors as Decide, and Unavailable from the log or while the time may be
+  // Decides and stores a request. Errors as Decide; Unavailable also from the log, or while the time may be
   // wrong.
   absl::StatusOr<brain::QuotaRequest> Submit(brain::AdmissionRequest request, std::string_view job,
                                              std::string_view who);
-  // Ends a request. Errors as QuotaRequests::Withdraw, and Unavailable as Submit.
+  // Ends a request. Errors as QuotaRequests::Withdraw; Unavailable as Submit.
   absl::StatusOr<brain::QuotaRequest> Withdraw(uint64_t id, std::string_view who);
-  // Returns a request; NotFound.
+  // Returns a request. NotFound: there is no request with this ID.
   absl::StatusOr<brain::QuotaRequest> Find(uint64_t id) const;
-  // Returns up to `limit` requests that `keep` accepts.
+  // Returns up to `limit` requests for which `keep` returns true.
   std::vector<brain::QuotaRequest> List(absl::FunctionRef<bool(const brain::QuotaRequest&)> keep,
                                         size_t limit) const;
   QuotaView View() const;
-  // Same with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
+  // Returns View() with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
   QuotaView ViewWithAdvice() const;
-  // Return and restore the hourly use, for the advice, and which jobs count until all are measured again, as
-  // text. LoadState is called before the first OnWindow; DataLoss, without a change, for a text that
-  // SaveState did not write.
+  // Return and restore, as text, the hourly use for the advice and the jobs whose use is included after a
+  // gap. LoadState is called before the first OnWindow. It returns DataLoss, without a change, for a text
+  // that SaveState did not write.
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
   struct Times {
-    // Absent jobs count until this time. It changes when such a time begins; the state should be saved then.
+    // End of the time after a gap in which absent jobs keep their use. When it changes, the state should be
+    // saved.
     std::optional<Timestamp> settled_at;
-    // End of the window whose use counts; nullopt: none has closed.
+    // End of the window from which the use was computed; nullopt before the first window.
     std::optional<Timestamp> measured_at;
   };
   Times times() const;
   QuotaCounts counts() const;
-  // Inputs of decisions, for callers that count use by other means than windows: quota and rules, and open
-  // requests. Each version grows with every change of its part.
+  // Inputs of decisions, for callers that measure use without windows: quota with rules, and open requests.
+  // The version of an input grows with every change of the input.
   std::pair<brain::QuotaSpec, GroupRules> quota() const;
   std::vector<brain::QuotaRequest> OpenRequests() const;
   struct Versions {
     uint64_t quota = 0, requests = 0;
   };
   Versions versions() const { return {quota_version_, request_version_}; }  // takes no lock
-  // Returns the present scheme; Reload replaces it. Never null.
+  // Returns the present scheme; Reload replaces the scheme. Never null.
   std::shared_ptr<const GroupScheme> scheme() const;
 
  private:
   QuotaService(brain::QuotaRequests requests, GroupRules rules, Options options);
   absl::Status ReadLog();
-  // These REQUIRE mutex_.
+  // The functions below REQUIRE mutex_, except where noted.
   absl::Status CheckKnown() const;
   absl::Status CheckTime() const;  // Unavailable while the time may be wrong; does not require mutex_
   void TakeUse(const FleetView& view);
@@ -137,12 +138,12 @@ class QuotaService {
   mutable std::mutex mutex_;
   brain::QuotaRequests requests_;
   GroupRules rules_;
-  std::shared_ptr<const GroupScheme> scheme_;  // of requests_ and rules_
+  std::shared_ptr<const GroupScheme> scheme_;  // scheme of requests_ and rules_
   std::optional<Timestamp> measured_at_;
-  bool silent_ = false;                  // the newest window has no job
-  size_t counted_jobs_ = 0;              // jobs counted at measured_at_
-  int64_t counted_from_s_ = 0;           // jobs measured since then count
-  std::optional<Timestamp> settled_at_;  // absent jobs count until then
+  bool silent_ = false;                  // true if the newest window has no job
+  size_t counted_jobs_ = 0;              // number of jobs whose use was computed at measured_at_
+  int64_t counted_from_s_ = 0;           // only jobs measured since then have a new use
+  std::optional<Timestamp> settled_at_;  // end of the time in which absent jobs keep their use
   Timestamp forgot_at_ = {};
   QuotaCounts counts_;
   brain::QuotaHistory history_;
