@@ -1,4 +1,4 @@
-// tautlet's file: plain values by a table, task rules by hand.
+// Parses tautlet's file: single values by a table, task rules by code.
 #include "server/config/agent_config.h"
 
 #include <algorithm>

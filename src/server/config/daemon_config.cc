@@ -1,4 +1,4 @@
-// tautd's file as a tree: plain values by a table, lists of rules by hand.
+// Parses tautd's file: single values by a table, lists of rules by code.
 #include "server/config/daemon_config.h"
 
 #include <set>
@@ -13,7 +13,7 @@
 namespace taut::server {
 namespace {
 
-// Keys whose values are parsed here, not by the table.
+// Keys whose values this file parses without the table.
 constexpr std::string_view kDefaults = "defaults", kRules = "rules", kRecommenders = "recommenders",
                            kMapping = "ingest.mapping";
 
@@ -35,7 +35,7 @@ class DaemonReader {
                                             const YAML::Node& value) { return ReadEntry(at, key, value); });
     if (!read.ok()) return read;
     absl::StatusOr<brain::PolicyRules> rules = brain::PolicyRules::Compile(std::move(rules_), defaults_);
-    // Only errors of several lines remain, so there is no line to name.
+    // Only errors that concern several lines remain, so the error contains no line.
     if (!rules.ok()) return absl::InvalidArgumentError(StrCat(name_, ": ", Message(rules.status())));
     config_.rules = *std::move(rules);
     for (const DaemonSection& section : DaemonSections()) {
@@ -116,7 +116,7 @@ absl::Status DaemonReader::UnknownKey(const YAML::Node& at, std::string_view key
   return UnknownKeyAt(name_, at, key, all);
 }
 
-// Accepts "memory.upper: 4GiB", and "memory:" with "upper: 4GiB" below it.
+// Accepts "memory.upper: 4GiB", and "memory:" with "upper: 4GiB" below "memory:".
 absl::Status DaemonReader::ReadJobSettings(const YAML::Node& map, std::string_view what,
                                            brain::JobPolicy& policy, std::vector<brain::KeyValue>* pairs) {
   const auto set = [&](const YAML::Node& at, const std::string& key, const YAML::Node& value) {

@@ -1,4 +1,4 @@
-// Settings of the daemon itself, and the table of all settings.
+// Settings of the daemon as a whole, and the table of all settings.
 #include "common/base/byte_units.h"
 #include "common/base/strings.h"
 #include "server/config/daemon_section.h"

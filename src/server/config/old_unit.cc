@@ -14,7 +14,7 @@ constexpr std::string_view kKinds[] = {"deployment", "statefulset", "daemonset",
 
 bool IsKind(std::string_view part) { return std::ranges::find(kKinds, part) != std::end(kKinds); }
 
-// Returns true for "[CLUSTER/]NAMESPACE/KIND/OWNER", and false for a container of one.
+// Returns true for "[CLUSTER/]NAMESPACE/KIND/OWNER", and false for a container of such an owner.
 bool IsOfPods(std::string_view job) {
   const std::vector<std::string_view> parts = Split(job, '/');
   const size_t n = parts.size();

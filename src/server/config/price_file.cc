@@ -75,7 +75,7 @@ class PriceReader {
     Set set;
   };
 
-  // Parses a map with scalars. If `nested` is set, `read_nested` parses the value of that key.
+  // Parses a map with scalars. If `nested` is set, `read_nested` parses the value of the key `nested`.
   absl::Status Fields(const YAML::Node& map, std::string_view what, std::span<const Field> fields,
                       std::string_view nested = "",
                       const std::function<absl::Status(const YAML::Node&)>& read_nested = nullptr) const {

@@ -60,7 +60,7 @@ rules.
     R"(`cpu.upper`, `memory.upper`, `replicas.max` |
 )";
 
-// Escapes '|', which would end the cell.
+// Escapes '|', which would end the cell of a table.
 std::string Cell(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// Reads tokens and other secrets, each from a file of its own.
+// Reads tokens and other secrets, each from a separate file.
 #include <algorithm>
 
 #include "common/base/nearest.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxSecretBytes = size_t{64} << 10;
 
-// Returns the bytes of a file with secrets. Errors do not contain any of them.
+// Returns the bytes of a file with secrets. Errors do not contain any of these bytes.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   std::optional<std::string> text = ReadFileText(path, kMaxSecretBytes);
   if (!text.has_value()) return absl::NotFoundError(StrCat("cannot read the secret file ", path));
@@ -22,7 +22,7 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   return *std::move(text);
 }
 
-// Parses "owner shop,media anna", which follows the token of a group's person.
+// Parses "owner shop,media anna": the text after the token in a file of groups' tokens.
 absl::Status TakeBindings(std::string_view text, AccessToken& token) {
   const auto next = [&text] {
     const size_t blank = std::min(text.find_first_of(" \t"), text.size());
@@ -48,7 +48,7 @@ absl::Status TakeBindings(std::string_view text, AccessToken& token) {
   return absl::OkStatus();
 }
 
-// A token on several lines has the bindings of all.
+// Adds a token. A token on several lines gets the bindings of all these lines.
 void AddBound(AccessToken token, std::vector<AccessToken>& tokens) {
   for (AccessToken& known : tokens) {
     if (known.token != token.token) continue;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kLatestTime = int64_t{1} << 40;  // seconds; far below the greatest Timestamp
 
-// Returns false for values that no task can have, although the message is well-formed.
+// Returns false if the message is well-formed but its values are impossible for a task.
 bool IsSane(const ReportedWindow& w) {
   const TaskWindow& f = w.figures;
   for (const float v :
@@ -18,7 +18,7 @@ bool IsSane(const ReportedWindow& w) {
         w.memory_kernel_peak_bytes, w.cpu_limit_cores, w.memory_limit_bytes}) {
     if (!std::isfinite(v)) return false;
   }
-  if (w.window.index == INT32_MAX) return false;  // has no end
+  if (w.window.index == INT32_MAX) return false;  // this window has no end
   int last = -1;
   for (const BucketWeight& b : w.cpu_buckets) {
     if (b.bucket <= last || b.bucket >= Grid::Cpu().size()) return false;

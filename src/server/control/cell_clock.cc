@@ -3,9 +3,10 @@
 namespace taut::server {
 namespace {
 
-// Greatest silence beyond the time that a window stays open; a longer one is read from the history.
+// Longest silence, beyond the time that a window stays open, that makes no gap. A gap is read from the
+// history.
 constexpr int64_t kShortSilenceSeconds = 60;
-// After a gap, windows stay open for this long, so that senders can resend what they queued.
+// After a gap, windows stay open for this long, so that senders can resend queued samples.
 constexpr int64_t kCatchUpSeconds = 20;
 constexpr int64_t kGapSeconds = 60;
 
@@ -52,7 +53,7 @@ std::optional<Timestamp> CellClock::Offer(Timestamp time, bool kept, std::option
   if (!step.has_value()) return std::nullopt;
   const bool back = *step < newest_sample_;
   if (back) {
-    // Later windows that are stored cannot be undone.
+    // Stored windows later than the step cannot be undone.
     if (stored.has_value() && WindowId::Of(*step) <= *stored) return std::nullopt;
     last_watermark_ = *step;
   }
@@ -67,9 +68,9 @@ Timestamp CellClock::Close(Timestamp now, bool is_past) {
 
 Timestamp CellClock::Watermark(Timestamp now) const {
   if (by_samples() || !has_samples()) return newest_sample_;
-  // Windows close only as far as samples have arrived, plus the time since the newest arrival. So neither a
-  // wrong clock nor a sender that resends its queue closes a window too early. Agents announce that more
-  // follows (HoldWindows).
+  // Windows close only up to the newest sample's time plus the time since its arrival. So neither a wrong
+  // clock nor a sender that resends its queue closes a window too early. Agents announce that more data
+  // follow (HoldWindows).
   if (newest_of_series_.us == INT64_MIN) return now;
   return {std::min(now.us, newest_of_series_.us + std::max<int64_t>(0, now.us - heard_.us))};
 }
@@ -98,7 +99,7 @@ IngestLag CellClock::Lag(std::optional<WindowId> closed) const {
   if (!by_samples() && heard_.us > 0 && newest_of_series_.us != INT64_MIN)
     lag.arrival_s = seconds(newest_of_series_, heard_);
   const Timestamp now = by_samples() ? newest_sample_ : now_;
-  if (now.us <= 0) return lag;  // no clock yet
+  if (now.us <= 0) return lag;  // the time is unknown
   if (has_samples()) lag.newest_sample_s = seconds(newest_sample_, now);
   if (closed.has_value()) lag.window_s = seconds(Timestamp::FromSeconds(closed->next().start_s()), now);
   return lag;

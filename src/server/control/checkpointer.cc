@@ -6,8 +6,8 @@
 namespace taut::server {
 namespace {
 
-// First byte of the actuator's checkpoint. Older versions stored the state alone, which never begins with
-// this byte.
+// First byte of the actuator's checkpoint. Older versions stored only the state, which never begins with this
+// byte.
 constexpr uint8_t kSavedWithDecision = 0xFE;
 constexpr size_t kChunksAtATime = 16;                         // encoded under one lock: about 10 ms
 constexpr size_t kCheckpointBytesAtATime = size_t{16} << 20;  // size of a commit, and so of the store's log
@@ -24,8 +24,9 @@ void Checkpointer::SaveWithPass(WindowId through, bool fleet_too) {
 }
 
 void Checkpointer::SaveActuator(WindowId through) {
-  // published() is read before the state: an order between the two is sent again after a restart. The other
-  // order would lose it, because the checkpoint would claim an order that its state lacks.
+  // published() is read before the state, so that an order between the two reads is sent again after a
+  // restart. In the opposite order of reads it would be lost: the checkpoint would claim an order that its
+  // state lacks.
   std::string bytes;
   ByteWriter out(&bytes);
   out.Put(kSavedWithDecision);
@@ -66,8 +67,8 @@ void Checkpointer::SaveChunks(std::span<const uint32_t> chunks, WindowId through
     ByteWriter bytes(&out[first + i].bytes);
     if (fleet->checkpoint.ChunkHasJobs(chunks[i])) fleet->checkpoint.SaveChunk(chunks[i], bytes);
   });
-  // Marked before the commit: if the commit fails, the encoded chunks stay in unsaved() and the next one
-  // stores them.
+  // The chunks are marked before the commit: if the commit fails, the encoded chunks stay in unsaved() and
+  // the next commit stores them.
   for (const uint32_t chunk : chunks) fleet->checkpoint.MarkSaved(chunk);
 }
 
@@ -96,8 +97,8 @@ absl::Status Checkpointer::SaveNext(WindowId through, uint32_t count) {
     // After an error, the next pass continues with the next chunk.
     if (absl::Status s = committer_.Commit(); !s.ok()) return s;
   }
-  // Even unchanged chunks count as saved only until `windows_` windows ago. An OOM kill may be stored later
-  // than its window, so a restart must read these windows in any case.
+  // Even unchanged chunks are valid only up to `windows_` windows ago. An OOM kill may be stored later than
+  // its window, so a restart must read these windows in any case.
   Checkpoint unchanged{.chunk = kUnchangedChunk, .through = WindowId{through.index - windows_}, .bytes = {}};
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     const std::optional<WindowId> since = fleet.checkpoint.ChangedSince(chunk);

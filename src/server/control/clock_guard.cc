@@ -9,8 +9,8 @@
 namespace taut::server {
 namespace {
 
-// At most one vote a second, remembered for five minutes. So a sender with a thousand requests a second has
-// no more weight than one with a request a minute.
+// There is at most one vote a second, the median of the requests in a step, and votes are remembered for five
+// minutes. So a second with a thousand requests has no more weight than a second with one request.
 constexpr double kVoteSeconds = 1, kRememberSeconds = 300;
 constexpr size_t kMostMachines = 64;  // number remembered during a wait
 
@@ -32,7 +32,7 @@ ClockGuard::ClockGuard(const Options& options, Timestamp wall, double steady_s,
   if (!stored.has_value()) return;
   stored_offset_s_ = SecondsOf(*stored) - steady_s;
   const double ahead = SecondsOf(wall) - SecondsOf(*stored);
-  // So soon after the newest stored window, the wall clock needs no agreeing samples.
+  // If the start follows the newest stored window this soon, the wall clock needs no agreeing samples.
   confirmed_ = ahead >= 0 && ahead <= static_cast<double>(options_.soon_s);
   if (ahead > static_cast<double>(options_.soon_s) && options_.wait_s > 0) {
     state_ = State::kWaits;
@@ -137,7 +137,7 @@ void ClockGuard::Wait(double wall_s, double steady_s, std::span<const SaidTime> 
   const bool waited = steady_s - wait_since_s_ >= static_cast<double>(options_.wait_s);
   const std::optional<double> senders = SendersTime(steady_s);
   const double earlier = senders.has_value() ? wall_s - *senders : 0;
-  // A backlog of samples is at most a day old, and several machines do not keep the same backlog for the
+  // A backlog of samples is at most a day old, and several machines do not have the same backlog for the
   // whole wait. Older samples therefore mean that the wall clock is ahead.
   const bool others = earlier > static_cast<double>(options_.max_backlog_s) ||
                       (waited && earlier > soon && MachinesFor(*senders, steady_s) >= options_.min_senders);
@@ -185,7 +185,7 @@ Timestamp ClockGuard::Step(Timestamp wall_time, double steady_s, std::span<const
 void ClockGuard::Jump(double held_s, double steady_s) {
   ++jumps_;
   confirmed_ |= VotesFor(held_s, steady_s) > 0;
-  votes_.clear();  // votes from before the jump do not decide between the two clocks
+  votes_.clear();  // votes before the jump do not decide between the two clocks
   Adopt(held_s, steady_s, State::kHolds);
 }
 
@@ -195,7 +195,7 @@ void ClockGuard::MaybeFollow(double wall_s, double held_s, double steady_s) {
   const bool lasts =
       !votes_.empty() && steady_s - votes_.front().steady_s >= static_cast<double>(options_.confirm_s);
   const bool senders_agree = lasts && for_wall >= options_.min_votes && for_held * 10 <= for_wall;
-  // Before anything has agreed with the held time, the wall clock's time is as probable.
+  // Before anything has agreed with the held time, the wall clock's time is as probable as the held time.
   const bool possible = !stored_offset_s_.has_value() ||
                         wall_s >= *stored_offset_s_ + steady_s - static_cast<double>(options_.max_step_s);
   const bool unknown = !confirmed_ && votes_.empty() && possible;

@@ -27,7 +27,7 @@ class ClockGuard {
     // After a jump, the wall clock is followed once senders have agreed with it, and not with the steady
     // clock, for this time.
     int64_t confirm_s = 30;
-    // Least number of votes for an agreement. Senders vote at most once a second.
+    // Least number of votes for an agreement. There is at most one vote a second.
     int min_votes = 3;
     // After a stop, any later time is possible. If the wall clock is further ahead of all senders than this,
     // the senders' time is used, because senders do not queue samples for longer.

@@ -16,8 +16,8 @@ absl::Status Committer::Commit() {
 }
 
 absl::Status Committer::StoreUnsaved() {
-  // The store precedes the actuator and the listeners: a decision that they act on must survive a kill.
-  // Otherwise a restart would decide again, and differently.
+  // The store precedes the actuator and the listeners: a decision on which they act must survive a kill.
+  // Otherwise a restart would decide again, with another result.
   absl::Status s = parts_.store.Commit(unsaved_.Record());
   parts_.status.NoteStore(s);
   parts_.status.Count([&](ControlCounts& counts) { ++(s.ok() ? counts.commits : counts.failed_commits); });
@@ -32,7 +32,8 @@ void Committer::TellStored() {
   } else if (decided) {
     parts_.views.Refresh(nullptr);
   }
-  // The snapshot precedes the listeners: a front end that is notified of a decision must find it there.
+  // The snapshot is published before the listeners are called: a front end that is notified of a decision
+  // must find the decision in the snapshot.
   Publish();
   unsaved_.Clear();
 }
@@ -46,8 +47,8 @@ void Committer::Publish() {
     for (const Decision& d : decisions) fleet->orders.NoteSent(d, now_s);
   }
   if (!decisions.empty()) NotePublished(decisions.back().id);
-  // New tasks of a running trial receive the trial's limit by an extension of its first order, with the same
-  // decision.
+  // New tasks of a running trial receive the trial's limit by an extension of the trial's first order, with
+  // the same decision ID.
   const std::vector<TargetOrder> extended = TrialExtensions(parts_.fleet, unsaved_);
   if (!extended.empty()) parts_.actuator.Apply(extended, parts_.ingest.time.now().seconds());
   parts_.status.Count([&](ControlCounts& counts) {
@@ -94,8 +95,8 @@ std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
 
 void Committer::ApplyPending(std::span<const Decision> decisions) {
   std::vector<TargetOrder> orders;
-  // An OOM kill's decision has the time of the observer's clock, which may be ahead of the cell's. The time
-  // of an order must not precede its decision.
+  // The decision on an OOM kill has the time of the observer's clock, which may be ahead of the cell's clock.
+  // The time of an order must not precede the time of its decision.
   int64_t decided_s = parts_.ingest.time.now().seconds();
   for (const Decision& d : decisions) {
     if (d.outcome != Outcome::kPending) continue;
@@ -128,8 +129,8 @@ absl::Status Committer::StoreOutcomes() {
   std::vector<OutcomeUpdate> outcomes = parts_.actuator.TakeOutcomes();
   const int64_t now_s = parts_.ingest.time.now().seconds();
   for (OutcomeUpdate& o : outcomes) {
-    // With `clock: samples` an actuator's clock may be years ahead of the cell's. A kill at the new limit
-    // would then be attributed to the limit before.
+    // With `clock: samples`, an actuator's clock may be years ahead of the cell's clock. A kill at the new
+    // limit would then be attributed to the previous limit.
     o.time_s = o.time_s == 0 ? now_s : std::min(o.time_s, now_s);
   }
   if (!outcomes.empty()) {

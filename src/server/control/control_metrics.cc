@@ -235,7 +235,7 @@ void ControlMetrics::Collect(MetricsText& out) const {
   PutLimitsInForce(*view, out);
 }
 
-// With time by samples there is no clock to compare with: only the jump is reported.
+// With time by samples there is no other clock to compare with, so only the jump is logged.
 void ControlMetrics::SayOfFirstSample() {
   const LiveIngest& ingest = context_.control->ingest();
   const std::optional<Timestamp> stored = ingest.time.before();

@@ -10,14 +10,14 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kDecisionsOfJob = 10'000;  // decisions in force that a new recommender replays
-constexpr size_t kOomsOfJob = 100'000;      // OOM kills that a new recommender replays, the newest
+constexpr size_t kOomsOfJob = 100'000;      // newest OOM kills that a new recommender replays
 constexpr size_t kPiece = 256;              // jobs stepped under one lock: less than 5 ms
 constexpr size_t kPieceOfThreads =
     brain::VerticalPass::kTurnJobs * brain::VerticalPass::kTurnsAtATime;  // on several threads
 
 constexpr int64_t kClocksApartS = 300;  // greatest lead of an agent's clock
 
-// Times a step of a pass by its name.
+// Measures the duration of a pass' step by the step's name.
 class StepTimer {
  public:
   StepTimer(const std::function<double()>& steady_ms, PassTimes& times)
@@ -53,7 +53,8 @@ ControlPlane::ControlPlane(const ControlOptions& options, MappingRules mapping, 
 
 absl::Status ControlPlane::Tick(Timestamp now, brain::When when) {
   const std::lock_guard writer(committer_.writer());
-  // First, and also while the store refuses windows: a kill loses at most the samples since the last tick.
+  // The log is written first, and also while the store refuses windows, so that a kill loses at most the
+  // samples since the last tick.
   ingest_.log.Keep(NotStored() == 0);
   if (when == brain::When::kNow) DistrustFuture(now);
   PassOnStartups();
@@ -89,7 +90,7 @@ void ControlPlane::PassOnStartups() {
 }
 
 void ControlPlane::TakeTierActs(Timestamp now) {
-  // While unstored acts wait here, new ones stay in the queue, which is bounded.
+  // While unstored acts wait in unsaved(), new acts stay in the queue, which is bounded.
   if (!committer_.unsaved().tier_acts.empty()) return;
   const int64_t now_s = ingest_.time.Of(now).value_or(now).seconds();
   for (TierAct& act : tier_acts_.TakeAll(now_s + kClocksApartS))
@@ -172,8 +173,8 @@ absl::Status ControlPlane::ActOnGrowth() {
   return committer_.Commit();
 }
 
-// A kill is decided at once, without a window. It needs the owner's present settings and, before the job's
-// first window, the limits from series.
+// A kill is decided at once, without a window. The decision needs the owner's present settings and, before
+// the job's first window, the limits from series.
 void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
   std::vector<JobId> killed, unlimited;
   {
@@ -190,7 +191,7 @@ void ControlPlane::LearnOfKilled(size_t count, brain::When when) {
   const auto limits = ingest_.windows.MemoryLimits(unlimited);
   const auto fleet = fleet_.Write();
   for (size_t i = 0; i < unlimited.size(); ++i) {
-    double highest = 0;  // the highest limit counts, as in a window
+    double highest = 0;  // the highest limit is used, as in a window
     for (const auto& [task, limit] : limits[i]) {
       highest = std::max(highest, limit);
       for (OomSighting& oom : std::span(sightings_).first(count)) {
@@ -272,7 +273,7 @@ absl::Status ControlPlane::Pass(ClosedWindow closed, brain::When when) {
   absl::Status stored = committer_.Commit();
   timer.Done("store");
   if (stored.ok() && !asked.jobs.empty()) parts_.external->Ask(std::move(asked));
-  // Checkpoints follow in commits of their own, so that they do not delay the orders of this pass.
+  // Checkpoints follow in separate commits, so that they do not delay the orders of this pass.
   if (stored.ok()) stored = checkpointer_.SaveDue(window);
   timer.Done("checkpoint");
   Maintain(window);
@@ -293,7 +294,7 @@ void ControlPlane::AskOwners(const ClosedWindow& closed) {
 }
 
 void ControlPlane::Maintain(WindowId window) {
-  // One part per pass is enough: a day has 288 passes.
+  // One call per pass is enough, because a day has 288 passes.
   const absl::StatusOr<bool> more = parts_.store->Maintain(window);
   if (!more.ok()) status_.NoteStore(more.status());
 }

@@ -21,11 +21,11 @@ void IngestLog::Keep(bool all_stored) {
   const std::optional<WindowId> stored = s_.status.stored_through();
   if (all_stored || stored.has_value()) {
     const std::lock_guard lock(s_.mutex);
-    // Samples of stored windows are needed only as the start of counters' rates in open windows.
+    // Samples of stored windows are needed only as the base of counters' rates in open windows.
     const WindowId open = all_stored ? s_.ingest->windows().first_open() : stored->next();
     before = Timestamp::FromSeconds(open.start_s() - kBaselineSeconds);
   }
-  // A sync is slow: a kill loses nothing without it, a loss of power at most the writes of 25 ticks.
+  // A sync is slow. Without a sync, a kill loses nothing, and a loss of power at most the writes of 25 ticks.
   const bool sync = ++s_.ticks_since_sync >= kTicksPerSync;
   if (sync) s_.ticks_since_sync = 0;
   absl::Status flushed = s_.samples->Flush(sync);
@@ -42,8 +42,8 @@ absl::Status IngestLog::status() const {
 void IngestLog::Restore(std::optional<WindowId> last_window, absl::FunctionRef<void(SeriesMapper&)> fill) {
   const std::lock_guard lock(s_.mutex);
   Ingest::Options ingest = s_.options.ingest;
-  // With a log, stored windows are closed only after its replay (StartAt in Replay). Counters need the
-  // samples before the first open window.
+  // With a log, Replay closes the stored windows after it has read the log (StartAt), because counters need
+  // the samples before the first open window.
   if (last_window.has_value() && s_.samples == nullptr) ingest.windows.first_open = last_window->next();
   s_.ingest = std::make_unique<Ingest>(s_.mapping, ingest);
   fill(s_.ingest->mapper());
@@ -64,7 +64,7 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   const absl::Status read = s_.samples->Read(
       [&](const LoggedWrite& write) {
         logged = std::max(logged, write.now);
-        if (write.newest < needed) return;  // all of it is stored, and no counter's rate begins with it
+        if (write.newest < needed) return;  // before all open windows and the bases of their rates
         // The write was accepted before the stop. A newer version may refuse it now.
         (void)s_.ingest->WriteLogged(write.body, write.now);
       },
@@ -79,13 +79,13 @@ absl::Status IngestLog::Replay(std::optional<WindowId> last_window, History& his
   return KeepNewOoms(s_.ingest->TakeOoms(), history);
 }
 
-// Kills that were acted on before the stop are stored; they must not raise a limit a second time.
+// Kills that were acted on before the stop are stored. They must not raise a limit a second time.
 absl::Status IngestLog::KeepNewOoms(std::vector<OomSighting> sightings, History& history) {
   if (sightings.empty()) return absl::OkStatus();
   StoredKills stored;
   int64_t first_s = sightings.front().time.seconds();
   for (const OomSighting& o : sightings) first_s = std::min(first_s, o.time.seconds());
-  // A kill shown ahead of the samples was stored with the time of an earlier sample.
+  // A kill whose time was ahead of the samples was stored with the time of an earlier sample.
   const absl::StatusOr<std::vector<OomRecord>> ooms =
       history.Ooms(std::nullopt, first_s - kDaySeconds, kManySamples);
   if (!ooms.ok()) return ooms.status();

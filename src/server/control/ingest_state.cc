@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// With time by samples, each sample is compared with the newest one before it.
+// With time by samples, each sample is compared with the newest sample before it.
 IngestOptions WithSampleTime(IngestOptions options) {
   if (options.clock == ClockSource::kSamples) {
     options.ingest.windows.time_is_samples = true;
@@ -70,7 +70,7 @@ void IngestState::Say(const SaidTime& request, bool kept) {
 
 void IngestState::LogWrite(std::string_view body, Timestamp now, uint64_t kept_before) {
   if (samples == nullptr || in_doubt) return;
-  if (ingest->counts().kept() == kept_before) return;  // no window waits for anything in it
+  if (ingest->counts().kept() == kept_before) return;  // no window needs a sample of this body
   samples->Append({now, std::max(clock.newest_sample(), ingest->windows().newest_sample()), body});
 }
 

@@ -13,19 +13,19 @@
 namespace taut::server {
 namespace {
 
-// Lower bound of a size, inclusive, and its name.
+// A class of sizes: lower bound, inclusive, and name.
 struct Size {
   double from;
   std::string_view name;
 };
-// By JobSize.
+// Names by JobSize.
 constexpr std::array<std::string_view, 5> kCoreSizes = {"under 0.25 cores", "0.25 to 1 core", "1 to 4 cores",
                                                         "4 to 16 cores", "16 cores and more"};
 constexpr std::array<std::string_view, 5> kByteSizes = {"under 256 MiB", "256 MiB to 1 GiB", "1 to 4 GiB",
                                                         "4 to 16 GiB", "16 GiB and more"};
 constexpr Size kTaskCounts[] = {{0, "1 task"}, {2, "2 to 9 tasks"}, {10, "10 tasks and more"}};
 
-// Places in GroupProperties; from kFirstSize on sizes, by Resource.
+// Indices into GroupProperties. From kFirstSize on, the properties are sizes by Resource.
 constexpr size_t kClass = 0, kTasks = 1, kFirstSize = 2;
 
 // A group and its place in the property's order; -1: the property is unknown.

@@ -16,8 +16,8 @@ bool IsShort(std::span<const JobDay> days) {
   return windows < static_cast<size_t>(kWindowsPerHour);
 }
 
-// Returns usage that the account has not counted. The account has every stored window of the job; windows
-// after `through` are counted when they close.
+// Returns the usage that the account lacks. The account has every stored window of the job; windows after
+// `through` are added when they close.
 absl::StatusOr<std::vector<LateAccount>> LateAccountsOf(std::span<const JobPast> pasts, WindowId through,
                                                         History& history) {
   std::vector<LateAccount> out;
@@ -80,7 +80,7 @@ std::vector<LateJob> LatePasts::LateJobs(Timestamp from, Timestamp settled) cons
   for (const brain::LiveJob& job : fleet->jobs) {
     const int64_t seen_s = job.record.first_seen_s;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(seen_s));
-    // A job that was never measured is mostly an intermediate one, from tasks whose owner was not known yet.
+    // A job that was never measured is mostly an intermediate job, from tasks whose owner was not known yet.
     if (seen_s < from.seconds() || seen_s >= settled.seconds()) continue;
     if (job.last_window.index == INT32_MIN || StateOf(job.record.id).has_value()) continue;
     late.push_back(LateJobOf(job, first.next()));
@@ -113,12 +113,12 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
 
 absl::Status LatePasts::AddPasts(std::vector<JobPast> pasts) {
   const std::lock_guard writer(parts_.committer.writer());
-  // After this commit the store has the jobs, and every window up to the one of the checkpoints below.
+  // After this commit the store has the jobs, and every window up to that of the checkpoints below.
   if (absl::Status s = parts_.committer.Commit(); !s.ok()) return s;
   const std::optional<WindowId> stored = parts_.status.stored_through();
   if (!stored.has_value()) return absl::FailedPreconditionError("no window is stored yet");
-  // The commit contains checkpoints in which these jobs are marked for retraining, so a kill between the
-  // commit and their retraining loses nothing.
+  // The commit contains checkpoints that mark these jobs for retraining, so a kill between the commit and the
+  // retraining loses nothing.
   std::vector<JobId> wanting;
   {
     const auto fleet = parts_.fleet.Write();
@@ -148,7 +148,7 @@ absl::Status LatePasts::SettlePasts() {
       if (!StateOf(job.record.id).has_value()) pasts.push_back({job.record.id, PastState::kNothing, {}});
     }
   }
-  // Without a stored window there was no history, and no job was measured.
+  // Without a stored window, no history was read and no job was measured.
   if (pasts.empty() || !parts_.status.stored_through().has_value()) return absl::OkStatus();
   return AddPasts(std::move(pasts));
 }

@@ -10,7 +10,7 @@
 namespace taut::server {
 namespace {
 
-// Sums over a column.
+// Sums over the windows of a column.
 struct Sums {
   int windows = 0, with_capacity = 0, recommended = 0;
   std::optional<double> load, forecast_low, forecast_high;  // maxima
@@ -25,7 +25,7 @@ class Walk {
  public:
   explicit Walk(const ReplicaHistoryQuery& query)
       : query_(query), policy_(*query.policy), replicas_(brain::LiveReplicas::For(*query.policy)) {
-    // The policy continues from its previous recommendation, as if that were in force.
+    // The policy continues from its previous recommendation, as if the recommendation were in force.
     policy_.mode = Mode::kObserve;
     use_ = query.size == brain::SizeUse::kOwners ? brain::SizeUse::kOwners : brain::SizeUse::kWouldBe;
     const int64_t windows = std::max(1, query.to.index - query.from.index);
@@ -38,7 +38,7 @@ class Walk {
     if (signal.window >= query_.to || (signal.tasks.empty() && !said.known())) return;
     const bool of_cpu =
         replicas_ == nullptr || (replicas_->figures().is_of_cpu && replicas_->policy().reads_load());
-    if (signal.tasks.empty() && of_cpu) return;  // usage is unknown for tasks that are not measured
+    if (signal.tasks.empty() && of_cpu) return;  // the usage of tasks that are not measured is unknown
     const int tasks = said.known() ? said.count : static_cast<int>(signal.tasks.size());
     if (signal.owner_limit.has_value() && *signal.owner_limit > 0) owners_ = signal.owner_limit;
     if (replicas_ != nullptr) replicas_->Observe(signal, signal.owner_limit, use_, nullptr, {said});
@@ -77,7 +77,7 @@ class Walk {
 
  private:
   void AddForecast(const brain::LoadBand& band) {
-    // At any time, the policy has the load of the window that ends then.
+    // At any time, the policy has the load of the window that ends at this time.
     const WindowId window{WindowId::Of(band.at).index - 1};
     if (window < query_.from || window >= query_.to) return;
     Sums& s = SumsOf(window);
@@ -93,7 +93,7 @@ class Walk {
     for (const TaskUsage& t : signal.tasks) load += t.mean;
     return load;
   }
-  // Called after the policy has observed the window; in_force_ still holds its previous recommendation.
+  // Called after the policy has observed the window; in_force_ is still the policy's previous recommendation.
   void Add(WindowId window, std::optional<double> load, int tasks) {
     Sums& s = SumsOf(window);
     ++s.windows;
@@ -130,7 +130,7 @@ class Walk {
 
   const ReplicaHistoryQuery& query_;
   brain::JobPolicy policy_;
-  std::unique_ptr<brain::LiveReplicas> replicas_;  // null: no policy
+  std::unique_ptr<brain::LiveReplicas> replicas_;  // null: the job has no policy
   brain::SizeUse use_ = brain::SizeUse::kOwners;
   std::optional<double> owners_;  // last known CPU limit of a task
   int32_t windows_each_ = 1;
@@ -140,8 +140,8 @@ class Walk {
   int last_tasks_ = 0, last_would_be_ = 0;
 };
 
-// Returns the windows of a day in order: those with usage, and those without measured tasks. The latter may
-// have a load and a number of tasks from a series.
+// Returns the windows of a day in order: windows with usage, and windows without measured tasks. The latter
+// may have a load and a number of tasks from a series.
 std::vector<Signal> WindowsOf(const JobDay& day, std::span<const Signal> measured) {
   std::vector<Signal> out(measured.begin(), measured.end());
   for (const JobWindow& w : day.windows) {

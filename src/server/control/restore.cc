@@ -1,4 +1,4 @@
-// Restores the state after a stop: first the checkpoints, then everything stored since, in the order of
+// Restores the state after a stop: first the checkpoints, then everything stored since then, in the order of
 // events.
 #include <algorithm>
 
@@ -15,8 +15,8 @@ constexpr WindowId kNever{INT32_MIN / 2};
 constexpr size_t kOomsRemembered = 20'000;
 constexpr size_t kFailedRemembered = 20'000;  // orders
 constexpr int64_t kLimitsRemembered =
-    900;  // seconds; a kill under a limit replaced since may still be reported
-constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // an OOM kill reported up to this late still counts
+    900;  // seconds; a kill under a replaced limit may be reported this much later
+constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // greatest delay of a report of an OOM kill
 
 // Versions before tables 10 stored only names.
 JobRecord WithWorkload(JobRecord job) {
@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   return DecisionsInOrder(history, query);
 }
 
-// Returns the OOM kills in the order of their processing. Kills after `latest_s` were dated by a wrong clock
-// and have had their effect.
+// Returns the OOM kills in the order of their processing, without kills after `latest_s`, which a wrong clock
+// dated. The latter have already had their effect.
 absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
   absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();
@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t fro
 
 }  // namespace
 
-// Contents of a store, as far as the restore needs them.
+// Contents of a store that the restore needs.
 struct ControlPlane::Restored {
   StoreEnds ends;
   std::vector<WindowId> through;  // by chunk: last window before its checkpoint; kNever: no checkpoint
@@ -98,7 +98,7 @@ absl::Status ControlPlane::ShowRestored(const Restored& restored) {
 
 absl::Status ControlPlane::RestoreJobs(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
-  // A number without a job belongs to a forgotten one, or to a damaged record, which the store reports.
+  // A number without a job belonged to a forgotten job, or to a damaged record, which the store reports.
   const auto on_job = [&](const JobRecord& job) {
     if (fleet.Has(job.id)) return absl::DataLossError(StrCat("two jobs have number ", job.id.value));
     fleet.AddRestoredJob(WithWorkload(job));
@@ -151,7 +151,7 @@ absl::Status ControlPlane::RestoreCheckpoint(const Checkpoint& c, Restored& rest
   return absl::OkStatus();
 }
 
-// A chunk without a checkpoint has only new jobs, or its checkpoint is lost.
+// If a chunk has no checkpoint, it has only new jobs, or the checkpoint is lost.
 void ControlPlane::FindChunksToRead(Restored& restored) {
   brain::LiveFleet& fleet = fleet_.unshared();
   restored.through.resize(fleet.checkpoint.num_chunks(), kNever);
@@ -176,7 +176,8 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   WindowId from = last;
   for (const WindowId w : through) from = std::min(from, std::max(w, WindowId{last.index - kWindowsPerDay}));
   const int64_t from_s = from.next().start_s();
-  // For jobs without a checkpoint, only their decisions contain what is in force, however old these are.
+  // For jobs without a checkpoint, only their decisions contain the values in force, even if the decisions
+  // are old.
   bool lost = false;
   for (const brain::LiveJob& job : fleet.jobs) lost = lost || job.lost;
   const int64_t recent_s = last.next().start_s() - kLimitsRemembered;
@@ -194,7 +195,8 @@ absl::Status ControlPlane::RestoreSince(const Restored& restored) {
   });
   auto decision = decisions->begin();
   auto oom = ooms->begin();
-  // A kill that was reported late follows the kills processed before it, whatever its time.
+  // Replays OOM kills in the order in which they were first processed (by ID). A kill that was reported late
+  // therefore follows kills that were processed earlier, even if their times are later.
   const auto happen_before = [&](int64_t end_s) {
     for (; oom != ooms->end() && oom->time_s < end_s; ++oom) fleet.restore.Redo(*oom);
   };
@@ -240,7 +242,7 @@ absl::Status ControlPlane::RestoreWithoutWindows() {
   return absl::OkStatus();
 }
 
-// After a failed order, however old, tasks keep the limit from before it.
+// After a failed order of any age, tasks keep the limit from before this order.
 absl::Status ControlPlane::RememberFailedOrders() {
   brain::LiveFleet& fleet = fleet_.unshared();
   DecisionQuery query;
@@ -254,7 +256,7 @@ absl::Status ControlPlane::RememberFailedOrders() {
     DecisionQuery of_job;
     of_job.job = d.job;
     of_job.target = Resource::kMemory;
-    of_job.limit = 4 * brain::PastLimits::kKept;  // also decisions that set no limit for all tasks
+    of_job.limit = 4 * brain::PastLimits::kKept;  // includes decisions that do not apply to all tasks
     const absl::StatusOr<std::vector<Decision>> orders = DecisionsInOrder(*parts_.history, of_job);
     if (!orders.ok()) return orders.status();
     fleet.orders.RememberAllSent(d.job, *orders);
@@ -262,8 +264,9 @@ absl::Status ControlPlane::RememberFailedOrders() {
   return absl::OkStatus();
 }
 
-// The actuator's state is as old as its checkpoint and lacks all orders since, whatever their outcome. The
-// state of an older version does not name its last decision, so that the actuator receives all stored orders.
+// The restored actuator's state is as old as its checkpoint and lacks all later orders, whatever their
+// outcome. The state of an older version does not contain the ID of its last decision, so the actuator then
+// receives all stored orders.
 absl::Status ControlPlane::SendAgain(std::span<const Decision> since_checkpoints) {
   const std::optional<Checkpointer::ActuatorSaved>& saved = checkpointer_.actuator_saved();
   if (!saved.has_value()) {

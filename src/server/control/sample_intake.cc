@@ -15,13 +15,14 @@ absl::StatusOr<WriteResult> SampleIntake::Write(std::string_view body, Timestamp
   const std::lock_guard lock(s_.mutex);
   if (absl::Status s = s_.CheckRoom(); !s.ok()) return s;
   now = NowForBody(body, now);
-  // Before the body is read: the gap begins at the newest sample before it.
+  // Called before the body is read, because the gap begins at the newest sample before the body.
   s_.EndGap(now);
   const uint64_t kept = s_.ingest->counts().kept(), own_names = s_.ingest->counts().own_names;
   absl::StatusOr<WriteResult> result = s_.ingest->Write(body, now);
   s_.NoteNewest();
-  // Also after an error: the series before the damage were accepted.
-  // WriteLogged believes these names: a sender's body with one of them must not come back from the log.
+  // Done even after an error, because the series before the damage were accepted.
+  // WriteLogged accepts the names of the sample log, so a sender's body with such a name must not be in the
+  // log.
   if (s_.ingest->counts().own_names == own_names) s_.LogWrite(body, now, kept);
   if (result.ok()) s_.Say({result->newest, sender}, s_.ingest->counts().kept() != kept);
   return result;
@@ -33,7 +34,7 @@ void SampleIntake::Take(std::span<const LabelView> labels, std::span<const Remot
   const uint64_t kept = s_.ingest->counts().kept();
   s_.ingest->Take({labels, samples, Fingerprint(labels, s_.options.ingest.seed)}, now);
   s_.clock.Hear(s_.ingest->windows().newest_sample(), s_.ingest->windows().newest_of_series(), now);
-  // Earlier samples are in windows that a restart reads from the history again.
+  // Earlier samples belong to windows that a restart reads from the history again.
   const auto first =
       std::ranges::lower_bound(samples, FloorDiv(keep_from.us, 1000), {}, &RemoteSample::timestamp_ms);
   if (s_.samples == nullptr || first == samples.end()) return;

@@ -8,7 +8,7 @@
 namespace taut::server {
 namespace {
 
-// No name contains a line end, so the parts cannot run together.
+// The parts of the key are unambiguous, because no name contains a line end.
 std::string KeyOf(const TierAct& act) {
   return StrCat(act.at_us, "\n", Name(act.kind), "\n", act.machine, "\n", act.job, "\n", act.task);
 }

@@ -16,7 +16,8 @@ struct Variant {
   brain::JobPolicy policy;
 };
 
-// The gate acts as in mode auto, whatever the job's mode: in observe, the question is what would be in force.
+// The gate acts as in mode auto, whatever the job's mode: in observe mode, too, the result is the limit that
+// would be in force.
 Variant Now(const WhatIfQuery& query) {
   Variant v{query.policy->recommenders().of(query.resource),
             brain::SettingsFor(*query.policy, *query.settings), *query.policy};
@@ -36,7 +37,7 @@ Variant Changed(const WhatIfQuery& query) {
   return v;
 }
 
-// Returns true if usage exceeded the limit, or a kill shows that it would have.
+// Returns true if usage exceeded the limit, or a kill shows that usage would have exceeded it.
 bool IsOver(const Signal& signal, std::span<const OomRecord> ooms, double limit) {
   const auto reached = [&](const OomRecord& o) {
     return !IsAside(o) && WasAbove(o.limit.value_or(signal.peak), limit);

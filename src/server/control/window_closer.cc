@@ -7,7 +7,7 @@ namespace taut::server {
 namespace {
 
 // Greatest difference between the clocks of machines. The time of an OOM kill is at most this far ahead of
-// the cell's clock, or one wrong clock would date kills into the future.
+// the cell's clock. Otherwise a wrong clock would date kills into the future.
 constexpr int64_t kClocksApartUs = kWindowSeconds * kMicrosPerSecond;
 
 }  // namespace
@@ -18,13 +18,13 @@ std::vector<ClosedWindow> WindowCloser::Close(Timestamp now, brain::When when) {
   std::vector<ClosedWindow> closed;
   if (!s_.clock.has_samples()) return closed;  // nothing to close
   if (when == brain::When::kNow) s_.EndGap(now);
-  // History has silences as well; they are not gaps of the live samples.
+  // Silences in the history are not gaps of the live samples.
   if (when == brain::When::kPast) (void)s_.clock.TakeGaps();
   if (s_.hold_windows || (when == brain::When::kNow && s_.clock.catching_up(now))) return closed;
-  // kPast: all samples of the past were passed in, so they do not bound the watermark.
+  // With kPast, all samples of the past have arrived, so the newest sample does not bound the watermark.
   const Timestamp watermark = s_.clock.Close(now, when == brain::When::kPast);
   s_.ingest->CloseUntil(watermark, [&](ClosedWindow&& window) { closed.push_back(std::move(window)); });
-  // Only after a close: series of open windows must keep their names.
+  // Called only after a close, because series of open windows must keep their names.
   if (!closed.empty()) s_.ingest->ForgetIdle(watermark);
   return closed;
 }
@@ -68,7 +68,8 @@ std::vector<OomSighting> WindowCloser::TakeOoms(Timestamp now) {
 
 std::vector<GrowthSighting> WindowCloser::FindGrowth(const std::function<std::vector<JobLimit>()>& limits) {
   constexpr int64_t kGrowthMicros = 15 * kMicrosPerSecond;
-  // `limits` locks the fleet; the ingest is unlocked before, so that the two locks are never held together.
+  // `limits` locks the fleet. The ingest is unlocked before the call, so that the two locks are never held
+  // together.
   const Timestamp time = [this] {
     const std::lock_guard lock(s_.mutex);
     return s_.clock.now();

@@ -1,4 +1,4 @@
-// Cost of parsing a response, per sample.
+// Benchmarks the parsing of a response, per sample.
 #include <benchmark/benchmark.h>
 
 #include "common/base/strings.h"
@@ -7,7 +7,7 @@
 namespace taut::server {
 namespace {
 
-// An hour of containers scraped every 30 s.
+// Parses an hour of containers that are scraped every 30 s.
 void BM_ParseAnswer(benchmark::State& state) {
   constexpr int kSeries = 1000, kSamples = 120;
   std::string body = R"({"status":"success","data":{"resultType":"matrix","result":[)";

@@ -14,7 +14,7 @@ using enum SeriesKind;
 constexpr const char* kPod = "{cluster/}{namespace}/Pod/{pod}";
 constexpr const char* kKubernetes = "Kubernetes";
 
-// Matches a real container of a pod: neither the pod's total (no container) nor its pause container.
+// Matches containers of a pod, but neither the pod's total (no container) nor the pod's pause container.
 std::vector<LabelMatch> Container() {
   return {{"container", "|POD", true}, {"pod", "", true}, {"namespace", "", true}};
 }
@@ -24,7 +24,7 @@ std::vector<LabelMatch> With(std::vector<LabelMatch> match, LabelMatch more) {
   return match;
 }
 
-// For a workload: its pods are the tasks of each of its containers.
+// Adds the counts of workloads. A workload's pods are the tasks of each of its containers.
 void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const auto add = [&](const char* name, const char* metric, const std::string& kind, SeriesKind counts) {
     const std::string part = jobs == KubernetesJobs::kContainers ? "/*" : "";
@@ -49,17 +49,17 @@ void AddReplicas(KubernetesJobs jobs, std::vector<MappingRule>& out) {
 struct ContainerRule {
   const char *name, *metric;
   SeriesKind kind;
-  // Further condition beside those of Container(); null: none.
+  // Condition in addition to Container(); null: none.
   const char *label = nullptr, *pattern = nullptr;
   double scale = 1;
 };
 
 constexpr ContainerRule kContainerRules[] = {
-    // Old kernels have a series per CPU beside the total.
+    // Old kernels report a series per CPU in addition to the total.
     {"cadvisor-cpu", "container_cpu_usage_seconds_total", kCpuSecondsTotal, "cpu", "|total"},
-    // From the metrics API, as older versions stored it in their sample logs.
+    // Series of the metrics API, in sample logs of older versions.
     {"metrics-api-cpu", "pod_metrics_cpu_cores", kCpuCores},
-    // Exists only for containers with a CPU limit.
+    // This series exists only for containers with a CPU limit.
     {"cadvisor-cpu-periods", "container_cpu_cfs_periods_total", kCpuPeriodsTotal},
     {"cadvisor-cpu-throttled", "container_cpu_cfs_throttled_periods_total", kCpuThrottledPeriodsTotal},
     {"cadvisor-memory", "container_memory_working_set_bytes", kMemoryBytes},
@@ -78,7 +78,7 @@ constexpr ContainerRule kContainerRules[] = {
     {"kube1-memory-limit", "kube_pod_container_resource_limits_memory_bytes", kMemoryLimitBytes},
     {"kube1-cpu-request", "kube_pod_container_resource_requests_cpu_cores", kCpuRequestCores},
     {"kube1-memory-request", "kube_pod_container_resource_requests_memory_bytes", kMemoryRequestBytes},
-    // Senders that replace cAdvisor, with its labels or the labels in label_aliases.h.
+    // Series of exporters that replace cAdvisor, with cAdvisor's labels or the labels in label_aliases.h.
     {"windows-cpu", "windows_container_cpu_usage_seconds_total", kCpuSecondsTotal},
     {"windows-memory", "windows_container_memory_usage_private_working_set_bytes", kMemoryBytes},
     // OpenTelemetry's kubeletstats receiver: a gauge or a counter, with or without the unit in its name.
@@ -96,14 +96,15 @@ constexpr ContainerRule kContainerRules[] = {
     {"otel-memory-limit", "k8s_container_memory_limit_bytes", kMemoryLimitBytes},
     {"otel-memory-request", "k8s_container_memory_request", kMemoryRequestBytes},
     {"otel-memory-request", "k8s_container_memory_request_bytes", kMemoryRequestBytes},
-    // cAdvisor's counter ends with the killed container; kube-state-metrics reports why it ended.
+    // cAdvisor's counter ends with the killed container. kube-state-metrics reports the reason of the
+    // container's end.
     {"kube-restarts", "kube_pod_container_status_restarts_total", kRestartsTotal},
     {"kube-oom-reason", "kube_pod_container_status_last_terminated_reason", kOomReason, "reason",
      "OOMKilled"},
     {"kube-last-ended", "kube_pod_container_status_last_terminated_timestamp", kLastEnded},
     {"kube-oom-ended", "kube_pod_container_status_terminated_reason", kOomEnded, "reason", "OOMKilled"},
     {"kube-waiting", "kube_pod_container_status_waiting", kWaiting},
-    // If a container has two series, the later one counts as another start, in the same minute.
+    // If a container has two series, the later series is regarded as another start, in the same minute.
     {"kube-started", "kube_pod_container_state_started", kStartTime},
     {"cadvisor-started", "container_start_time_seconds", kStartTime},
 };
@@ -125,7 +126,7 @@ constexpr OwnerRule kOwnerRules[] = {
 void AddContainers(KubernetesJobs jobs, std::vector<MappingRule>& out) {
   const bool by_pod = jobs == KubernetesJobs::kPods;
   const std::string job(by_pod ? kPodJob : kContainerJob);
-  // A task with one container has no parts; where an agent measures the same container, it has none either.
+  // A task with one container has no parts. An agent's measurement of this container has no part either.
   const char* const part = by_pod ? "{container}" : "";
   for (const ContainerRule& rule : kContainerRules) {
     std::vector<LabelMatch> match = Container();
@@ -141,7 +142,7 @@ void AddFacts(std::vector<MappingRule>& out) {
     out.push_back(
         {std::move(name), metric, std::move(match), kind, about, std::move(says), "", 1, kKubernetes});
   };
-  // A sidecar is an init container that is restarted always and runs beside the others.
+  // A sidecar is an init container that is always restarted and runs beside the other containers.
   add("kube-init-container", "kube_pod_init_container_info",
       With(Container(), {"restart_policy", "Always", true}), kInitContainer, kPod, "{container}");
   add("kube-pod-labels", "kube_pod_labels", {{"pod", "", true}, {"namespace", "", true}}, kPodLabels, kPod,
@@ -151,7 +152,7 @@ void AddFacts(std::vector<MappingRule>& out) {
         "{owner_kind}/{owner_name}");
     add(StrCat(name, "less"), metric, {{"owner_kind", "|<none>"}}, kOwner, child, "<none>/<none>");
   }
-  // From kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
+  // Series of kube-state-metrics with --metric-labels-allowlist=jobs=[tautline.dev/job].
   add("kube-job-program", "kube_job_labels", {{std::string(kProgramLabel), "", true}}, kOwner,
       "{cluster/}{namespace}/ProgramOfJob/{job_name}",
       OwnerTable::ProgramText(StrCat("{", kProgramLabel, "}")));
@@ -165,7 +166,7 @@ void AddKubernetes(KubernetesJobs jobs, std::vector<MappingRule>& out) {
 
 void AddDocker(std::vector<MappingRule>& out) {
   const std::vector<LabelMatch> match = {{"name", "", true}, {"pod", ""}, {"container", ""}};
-  // The job names of tautlet's containers.
+  // Template of the job names of tautlet's containers.
   const char* const job =
       "{cluster/}docker/"
       "{container_label_com_docker_compose_project/}"
@@ -197,7 +198,7 @@ void AddExporters(std::vector<MappingRule>& out) {
       "{mode}", 1, "process-exporter");
   add("namedprocess-memory", "namedprocess_namegroup_memory_bytes", With(has_group, {"memtype", "resident"}),
       kMemoryBytes, group, "", 1, "process-exporter");
-  // Within a pod, cAdvisor's values include these.
+  // Within a pod, cAdvisor's values include the values of this exporter.
   const char* const job = "{cluster/}{job}";
   const std::vector<LabelMatch> no_pod = {{"pod", ""}};
   add("process-cpu", "process_cpu_seconds_total", no_pod, kCpuSecondsTotal, job, "", 1,
@@ -208,7 +209,7 @@ void AddExporters(std::vector<MappingRule>& out) {
   const size_t first = out.size();
   add("node-cpu", "node_cpu_seconds_total", {{"mode", "idle|iowait|steal", true}}, kCpuSecondsTotal, machine,
       "{cpu}/{mode}", 1, "node_exporter");
-  // Used memory: the total less what a new process could get.
+  // Used memory is the total less the memory that a new process could get.
   add("node-memory-total", "node_memory_MemTotal_bytes", {}, kMemoryBytes, machine, "total", 1,
       "node_exporter");
   add("node-memory-available", "node_memory_MemAvailable_bytes", {}, kMemoryBytes, machine, "available", -1,

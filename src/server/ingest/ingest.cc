@@ -6,7 +6,7 @@
 namespace taut::server {
 namespace {
 
-// Times before the year 10000, because WindowId has no room for later ones.
+// Returns true for times before the year 10000. WindowId cannot represent later times.
 bool IsTime(int64_t ms) { return ms >= 0 && ms < 253'402'300'800'000; }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Remote write from memory, one core, requests of 500 series with one sample each, as Prometheus sends them.
-// Budgets: decode only >= 2 M samples/s; decode, map and fold into windows >= 1 M samples/s; closing a window
-// of 200,000 series in a second.
+// Benchmarks remote write from memory on one core, with requests of 500 series with one sample each, as
+// Prometheus sends them. Budgets: decoding >= 2 M samples/s; decoding, mapping and folding into windows >= 1
+// M samples/s; closing a window of 200,000 series in a second.
 #include "benchmark/benchmark.h"
 #include "server/ingest/ingest.h"
 #include "server/ingest/load_fixture.h"
@@ -17,7 +17,7 @@ void Report(benchmark::State& state, uint64_t samples, uint64_t bytes, double bu
   state.counters["budget_samples_per_s"] = budget;
 }
 
-// Argument: 1 = all 16 labels of a usual cluster, 0 = 8 of them.
+// Argument: 1 for all 16 labels of a usual cluster, 0 for 8 of these labels.
 void BM_Decode(benchmark::State& state) {
   const std::vector<std::string> bodies = CadvisorScrape(20'000, state.range(0) == 1).Bodies(kStartMs);
   RemoteWriteDecoder decoder;
@@ -40,7 +40,7 @@ BENCHMARK(BM_Decode)->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 
 Ingest NewIngest() { return Ingest(*MappingRules::Compile(BuiltinRules()), {}); }
 
-// Arguments: series alive; 1 = 16 labels, 0 = 8. Every series is known before the clock runs.
+// Arguments: number of series; 1 for 16 labels, 0 for 8. Every series is known before the measurement begins.
 void BM_DecodeToWindows(benchmark::State& state) {
   const auto series = static_cast<uint32_t>(state.range(0));
   const int scrapes = 4'000'000 / static_cast<int>(series) / 5 + 2;

@@ -20,7 +20,7 @@ constexpr std::array<Alias, 6> kAliases = {{{"pod_name", "pod", true},
                                             {"k8s_container_name", "container"},
                                             {"k8s_cluster_name", "cluster"}}};
 
-// Labels of a pod's series that a target may have as well.
+// Returns true for labels of a pod's series that may also be labels of a scrape target.
 bool IsOfPod(std::string_view name) {
   constexpr std::array<std::string_view, 4> kNames = {"namespace", "pod", "container", "node"};
   return std::ranges::find(kNames, name) != kNames.end();

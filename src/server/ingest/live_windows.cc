@@ -1,4 +1,4 @@
-// Keeps samples until their window closes, and closes windows.
+// Stores samples until their window closes, and closes windows.
 #include "server/ingest/live_windows.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
       MeanOf(f.memory_mean_bytes, sum_seconds, more.figures.memory_mean_bytes, more_seconds);
   f.cpu_peak_cores = std::max(f.cpu_peak_cores, more.figures.cpu_peak_cores);
   f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
-  // Known for the whole window only if known for both parts.
+  // The value for the whole window is known only if it is known for both parts.
   const float needed = std::max(f.memory_needed_bytes, more.figures.memory_needed_bytes);
   f.memory_needed_bytes =
       f.memory_needed_bytes < 0 || more.figures.memory_needed_bytes < 0 ? kAbsent : needed;
@@ -74,7 +74,7 @@ float ThrottledShare(std::span<const TaskReport> reports, std::span<const TaskTh
                       : static_cast<float>(static_cast<double>(throttled) / static_cast<double>(periods));
 }
 
-// Greatest sample value. Windows hold sums of samples as floats, which must not overflow.
+// Greatest sample value. Windows store sums of samples as floats, which must not overflow.
 constexpr double kMostOfSample = 1e30;
 
 bool Earlier(const RemoteSample& s, int64_t time_ms) { return s.timestamp_ms < time_ms; }
@@ -203,7 +203,8 @@ std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<co
     if (samples_[slot].empty() || IsStaleMarker(samples_[slot].back().value)) continue;
     const auto asked = numbers.find(binding.job.value);
     if (asked == numbers.end()) continue;
-    double& limit = parts[asked->second][{binding.task, binding.part}];  // the highest of several series
+    double& limit =
+        parts[asked->second][{binding.task, binding.part}];  // the highest limit of several series
     if (is_limit) limit = std::max(limit, samples_[slot].back().value * binding.scale);
   }
   std::vector<TaskLimitsOfJob> out(jobs.size());
@@ -232,7 +233,8 @@ void LiveWindows::SortSlots(const SeriesMapper& mapper) {
                             binding.kind == SeriesKind::kMemoryPeak || OomWatch::IsFor(binding.kind);
     if (binding.in_use && !binding.left_out && !told_apart) order_.push_back(slot);
   }
-  // WindowFold requires the parts of a task side by side; the slot makes the order, and float sums, repeatable.
+  // WindowFold requires that the series of a task's part are adjacent. The slot makes the order, and
+  // therefore sums of floats, repeatable.
   std::sort(order_.begin(), order_.end(), [&mapper](uint32_t a, uint32_t b) {
     const SeriesBinding &x = mapper.binding(a), &y = mapper.binding(b);
     return std::tie(x.job, x.task, x.part, x.kind, a) < std::tie(y.job, y.task, y.part, y.kind, b);
@@ -242,7 +244,7 @@ void LiveWindows::SortSlots(const SeriesMapper& mapper) {
 int64_t LiveWindows::EarliestOpenSample() const {
   int64_t earliest = INT64_MAX;
   for (const std::vector<RemoteSample>& samples : samples_) {
-    // Two are enough: at most one sample is before the open windows (Trim).
+    // Two samples are enough, because at most one sample is before the open windows (Trim).
     for (size_t i = 0; i < std::min<size_t>(samples.size(), 2); ++i) {
       if (samples[i].timestamp_ms >= open_from_ms_) earliest = std::min(earliest, samples[i].timestamp_ms);
     }
@@ -273,8 +275,8 @@ void LiveWindows::CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
     fold_counts_.task_windows += tasks_before_;
     yield(std::move(closed));
   }
-  // Without this bound, a clock ahead of all samples would close windows that have not begun, and their
-  // samples would arrive too late.
+  // Without this bound, a clock ahead of all samples would close windows that have not begun; the samples of
+  // these windows would then arrive too late.
   if (newest_ms_ != INT64_MIN) {
     const int64_t begun = (FloorDiv(newest_ms_, kWindowMs) + 1) * kWindowMs;
     open_from_ms_ = std::max(open_from_ms_, std::min(until, begun));
@@ -310,7 +312,7 @@ void LiveWindows::AddMeasured(uint32_t task, std::span<const FoldSeries> series,
     options_.on_task_cpu(task, cpu);
   }
   if (fold_.start().has_value()) {
-    closed.starts.push_back(*fold_.start());  // its periods belong to the start's limit
+    closed.starts.push_back(*fold_.start());  // the periods belong to the start's limit
   } else if (measured) {
     const TaskThrottling throttling = fold_.ThrottlingOf(task, series);
     if (throttling.periods > 0) closed.throttling.push_back(throttling);
@@ -378,11 +380,12 @@ size_t LiveWindows::FoldJob(size_t at, bool partial, const SeriesMapper& mapper,
   data.requests = fold_.requests();
   window.cpu_throttled = ThrottledShare(std::span(closed.reports).subspan(data.first_report),
                                         std::span(closed.throttling).subspan(data.first_throttling));
-  // A load without tasks is kept: the job may be scaled to zero, and the load decides when it starts.
+  // A load without tasks is stored: the job may be scaled to zero, and the load decides when the job starts.
   if (window.num_tasks == 0 && !(window.load >= 0) && window.num_signals == 0) return at;
   const ReplicaCounts& said = mapper.replica_counts();
   if (!said.empty()) data.replicas = said.Of(mapper.jobs().name(job), closed.window);
-  // Agents' measurements take precedence over reported counts, and a count that equals them is not stored.
+  // Agents' measurements take precedence over reported counts. A count that equals the number of measured
+  // tasks is not stored.
   const SaidReplicas& its = data.replicas;
   if (data.num_reports == 0 && (its.count != static_cast<int>(window.num_tasks) || its.ready != its.count))
     window.num_signals += PutSaid(its, window.first_signal, closed.signals);

@@ -1,4 +1,4 @@
-// OOM kills of live series: each once, however many series show it.
+// OOM kills of live series. A kill is reported once, even if several series show it.
 #include "server/ingest/oom_sightings.h"
 
 #include <algorithm>
@@ -10,14 +10,16 @@
 namespace taut::server {
 namespace {
 
-// Two sources that date a kill differ by less than this; a container takes longer to start again.
+// Greatest difference between the dates that two sources report for one kill. A container takes longer to
+// start again.
 constexpr int64_t kSameDateMs = 1'500;
-// Delay after which a restart shows the kill before it: Kubernetes waits up to 5 minutes before a restart.
+// Greatest delay between a kill and the restart that shows it. Kubernetes waits up to 5 minutes before a
+// restart.
 constexpr int64_t kSameRestartMs = 330'000;
 
 }  // namespace
 
-// Compares only with the newest sample: an older one that arrives late shows no new kill.
+// Compares the sample only with the newest sample: an older sample that arrives late shows no new kill.
 void OomSightings::See(uint32_t slot, std::span<const RemoteSample> samples, const RemoteSample& sample) {
   if (samples.empty() || IsStaleMarker(sample.value)) return;
   const RemoteSample& before = samples.back();
@@ -66,7 +68,7 @@ std::vector<OomSighting> OomSightings::Take(const SeriesMapper& mapper) {
   std::vector<OomSighting> out;
   for (const RawOom& oom : ooms_) {
     const SeriesBinding& binding = mapper.binding(oom.slot);
-    // A part that is left out of its task has a limit of its own.
+    // A part that is left out of its task has a separate limit.
     if (binding.left_out && !OomWatch::IsFor(binding.kind)) continue;
     const uint32_t task = binding.left_out ? kAsideTask : binding.task;
     const uint64_t key = uint64_t{binding.task_entry} << 32 | binding.part;

@@ -9,7 +9,7 @@ namespace {
 
 // Greatest difference between samples of one scrape of a container.
 constexpr int64_t kSameScrapeMs = 2'000;
-// After a longer silence, a repeated end is another end.
+// After a longer silence, a repeated end is regarded as another end.
 constexpr int64_t kSameEndMs = 600'000;
 // Greatest delay between a kill and the restart that shows it: Kubernetes waits up to 5 minutes.
 constexpr int64_t kBackOffMs = 330'000;
@@ -21,7 +21,7 @@ bool IsSameScrape(int64_t a_ms, int64_t b_ms) {
 
 }  // namespace
 
-// Decides on a restart, once its reason is known.
+// Decides whether a restart shows a kill, once the reason is known.
 std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   if (c.restarted == 0) return std::nullopt;
   if (c.reason_ms == INT64_MIN || c.reason_ms < c.restarted_ms - kSameScrapeMs) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   c.ended_kills -= told;
   if (!killed || kill.kills == 0) return std::nullopt;
   if (IsSameScrape(c.end_shown_ms, kill.time_ms) && !c.end_waits) {
-    // Its last kill was reported with its date; earlier kills of the same restart have none.
+    // The last kill was reported with its date; earlier kills of the same restart have no date.
     kill.slot = c.end_slot;
     kill.time_ms = c.last_end_ms + 1;
     return kill;
@@ -44,7 +44,7 @@ std::optional<OomWatch::Kill> OomWatch::Judge(Container& c) {
   return kill;
 }
 
-// Decides on the date of an end, once its reason is known.
+// Decides whether an end is a kill, once the reason is known. The kill is dated by this end.
 std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
   if (!c.end_waits || !IsSameScrape(c.reason_ms, c.end_shown_ms)) return std::nullopt;
   c.end_waits = false;
@@ -58,8 +58,8 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
     return kill;
   }
   if (!IsSameScrape(c.restarted_ms, c.end_shown_ms)) c.restarted = 0;  // the restart belongs to another end
-  // Restarts in this scrape belong first to kills reported before, then to these. A restart that arrives
-  // later belongs to this kill.
+  // Restarts in this scrape belong first to kills that were reported before, then to the present kill. A
+  // restart that arrives later belongs to the present kill.
   const bool knows_waiting = std::max(c.waiting_ms, c.runs_ms) != INT64_MIN;
   const uint64_t told = knows_waiting ? std::min(c.restarted, c.ended_kills) : 0;
   const uint64_t restarted = c.restarted - told;
@@ -90,8 +90,8 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnd(Container& c, uint32_t slot, cons
   const int64_t at = sample.timestamp_ms;
   if (at < c.end_sample_ms || !(sample.value > 0 && sample.value < kLatestSeconds)) return std::nullopt;
   c.end_sample_ms = at;
-  // If the machine's clock is ahead, the end stays in the future while samples catch up. The time as shown,
-  // which does not change, identifies it.
+  // If the machine's clock is ahead, the end stays in the future until samples reach its time. The time as
+  // shown does not change, so it identifies the end.
   const auto shown_ms = static_cast<int64_t>(sample.value * 1000);
   if (shown_ms == std::exchange(c.end_as_shown_ms, shown_ms)) return std::nullopt;
   const int64_t end_ms = std::min(shown_ms, at);
@@ -109,7 +109,7 @@ std::optional<OomWatch::Kill> OomWatch::SeeEnded(Container& c, uint32_t slot, co
   if (at <= c.ended_ms) return std::nullopt;
   const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
   const bool again = c.ended && at - c.ended_ms <= kSameEndMs;
-  // Without an earlier sample of this container, the time of its end is unknown, and it may be long ago.
+  // Without an earlier sample of this container, the time of the end is unknown and may be long ago.
   const bool watched = c.restarts_ms != INT64_MIN && c.restarts_ms < at;
   const int64_t since_ms = std::max({c.ended_ms, at - kSameEndMs, c.last_end_ms + 1});
   c.ended = yes;
@@ -133,8 +133,8 @@ void OomWatch::BeginScrape(Container& c, int64_t time_ms) {
   c.scrape_restarts = c.scrape_kills = 0;
 }
 
-// The end shown is the last one: one more than were restarted in this scrape. All four series must be from
-// one instant, because a second later the container may no longer wait.
+// The end that is shown is the last one, so there was one end more than there were restarts in this scrape.
+// All four series must be of one instant, because a second later the container may no longer wait.
 uint64_t OomWatch::Missed(Container& c) {
   for (const int64_t shown_ms : {c.end_shown_ms, c.reason_ms, c.restarts_ms, c.waiting_ms}) {
     if (shown_ms != c.scrape_ms) return 0;
@@ -166,7 +166,7 @@ std::optional<OomWatch::Kill> OomWatch::See(uint64_t key, uint32_t slot, SeriesK
   const uint64_t missed = Missed(c);
   if (missed == 0) return kill;
   if (!kill.has_value()) {
-    // Its last kill was reported with its date; the one before has none.
+    // The last kill was reported with its date; the kill before has no date.
     const int64_t since_ms = std::max(c.last_end_ms - kBackOffMs, c.restart_before_ms);
     return Kill{.slot = c.end_slot, .time_ms = c.last_end_ms + 1, .kills = missed, .since_ms = since_ms};
   }
@@ -184,7 +184,7 @@ std::optional<OomWatch::Kill> OomWatch::Take(Container& c, uint32_t slot, Series
     case SeriesKind::kOomReason: {
       const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
       if (sample.timestamp_ms <= c.reason_ms) return std::nullopt;
-      // An end that is no longer the last one has lost this reason.
+      // The reason belonged to an earlier end, which is not the last one any more.
       c.reason_ms = yes ? sample.timestamp_ms : INT64_MIN;
       if (!yes) return std::nullopt;
       const std::optional<Kill> dated = JudgeEnd(c);

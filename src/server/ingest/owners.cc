@@ -1,4 +1,4 @@
-// Follows chains of owners, and splits names into their generated parts.
+// Follows chains of owners, and splits generated names into their parts.
 #include "server/ingest/owners.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace taut::server {
 namespace {
 
 // Letters of names that Kubernetes generates (k8s.io/apimachinery util/rand). The hash of a pod template is a
-// decimal number with each digit replaced by one of ten of them.
+// decimal number in which each digit is replaced by one of ten of these letters.
 constexpr std::string_view kRandomLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr std::string_view kHashLetters = "456789bcdf";
 constexpr size_t kRandomLength = 5;
@@ -39,7 +39,7 @@ constexpr std::string_view kHexLetters = "abcdef";
 constexpr std::string_view kProgramOf = "ProgramOf";
 constexpr std::string_view kProgram = "Program/";
 
-// Matches 8-4-4-4-12 hex digits.
+// Returns true for a text of 8-4-4-4-12 hex digits.
 bool IsUuid(std::string_view text) {
   constexpr std::array<size_t, 5> kLengths = {8, 4, 4, 4, 12};
   for (size_t part = 0; part < kLengths.size(); ++part) {
@@ -54,7 +54,7 @@ bool IsUuid(std::string_view text) {
   return false;
 }
 
-// Matches a text such as "20261125t120000z", in lower case like all names.
+// Returns true for a text such as "20261125t120000z", in lower case like all names.
 bool IsDateAndTime(std::string_view text) {
   if (text.ends_with('z')) text.remove_suffix(1);
   const size_t t = text.find('t');
@@ -102,7 +102,7 @@ bool CutMadeUp(std::string_view& name) {
 }
 
 // Returns the step in the name of a Workflow's pod: "load" for import-x2x4z-load-1234567890 of import-x2x4z.
-// "" if the name has none.
+// Returns "" if the name has no step.
 std::string_view StepOf(std::string_view pod, std::string_view workflow) {
   if (!pod.starts_with(workflow) || !pod.substr(workflow.size()).starts_with('-')) return "";
   std::string_view step = pod.substr(workflow.size() + 1);
@@ -110,7 +110,7 @@ std::string_view StepOf(std::string_view pod, std::string_view workflow) {
   return step;
 }
 
-// Pods of one run of a Spark application, such as etl-8b4c7f8a1b2c3d4e-driver and
+// Run and role of a Spark application's pod, such as etl-8b4c7f8a1b2c3d4e-driver or
 // etl-8b4c7f8a1b2c3d4e-exec-2.
 struct SparkPod {
   std::string_view run, role;  // "etl-8b4c7f8a1b2c3d4e", "driver"
@@ -124,8 +124,8 @@ std::optional<SparkPod> SparkPodOf(std::string_view pod) {
   return SparkPod{pod.substr(0, pod.size() - kExecutor.size()), kExecutor.substr(1)};
 }
 
-// Returns the application of a run without a SparkApplication object, such as "etl". Spark gives each run a
-// number of 16 hex digits. "" if the run has none.
+// Returns the application of a run without a SparkApplication object, such as "etl". Spark adds 16 hex digits
+// to the name of such a run. Returns "" if the run's name has no such digits.
 std::string_view SparkApplicationOf(std::string_view run) {
   constexpr size_t kDigitsOfRun = 16;
   std::string_view name = run;
@@ -134,7 +134,8 @@ std::string_view SparkApplicationOf(std::string_view run) {
 
 constexpr std::string_view kSparkApplication = "sparkapplication";
 
-// Returns the Service of a Knative revision's Deployment, such as "hello-00001-deployment"; "" for others.
+// Returns the Service of a Knative revision's Deployment, such as "hello-00001-deployment"; "" for other
+// Deployments.
 std::string_view KnativeServiceOf(std::string_view deployment) {
   constexpr std::string_view kSuffix = "-deployment";
   constexpr size_t kDigitsOfRevision = 5;
@@ -144,7 +145,7 @@ std::string_view KnativeServiceOf(std::string_view deployment) {
 }
 
 // Returns the owner over all runs of a Spark application, or all revisions of a Knative Service. `top`: owner
-// of one of them.
+// of one run or revision.
 TopOwner OverRuns(TopOwner top, std::string_view pod) {
   if (top.kind == "deployment") {
     if (const std::string_view service = KnativeServiceOf(top.name); !service.empty())
@@ -161,7 +162,7 @@ TopOwner OverRuns(TopOwner top, std::string_view pod) {
   return {std::string(kSparkApplication), StrCat(application, "-", spark->role)};
 }
 
-// Returns the top owner of a run, which ends its chain.
+// Returns the top owner of a run. The chain of owners ends at this run.
 TopOwner OwnerOfRun(std::string_view kind, std::string_view name, std::string_view pod,
                     const std::string& program) {
   if (!program.empty()) return {KindInNames(kind), program};
@@ -196,7 +197,7 @@ std::string KindInNames(std::string_view kind) {
   return out;
 }
 
-// Shorter hashes occur (1 in 1,000), but a shorter name of only these letters is more likely a word.
+// Shorter hashes occur (1 in 1,000), but a shorter suffix of only these letters is more likely a word.
 std::string_view WithoutTemplateHash(std::string_view replica_set) {
   CutTail(replica_set, kHashLetters, 7, 10);
   return replica_set;
@@ -288,7 +289,7 @@ TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::s
   }
   if (name.ends_with(kGroupMark)) name.pop_back();
   if (kind == "Pod") return OwnerOfName(name);
-  // Without a fact about the owner of a ReplicaSet or Job, its name determines the owner.
+  // Without a fact about the owner of a ReplicaSet or Job, the name determines the owner.
   const auto unless = [&](std::string_view cut, const char* owners_kind) -> TopOwner {
     return {cut.size() < name.size() ? owners_kind : KindInNames(kind), std::string(cut)};
   };
@@ -299,7 +300,7 @@ TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::s
     CutTail(config, kDigits, 1, 5);
     return unless(config, "deploymentconfig");
   }
-  // If the Job named its program, its CronJob would be known from the same facts.
+  // If the Job named its program, the same facts would also contain its CronJob.
   if (kind == "Job" && program.empty() && WithoutCronMinute(name).size() < name.size())
     return unless(WithoutCronMinute(name), "cronjob");
   if (IsRunKind(kind)) return OwnerOfRun(kind, name, pod, program);

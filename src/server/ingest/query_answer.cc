@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Seconds beyond the year 5000; as milliseconds they are still exact in a double.
+// Greatest time in seconds, beyond the year 5000. In milliseconds it is still exact in a double.
 constexpr double kMaxSeconds = 1e11;
 
 }  // namespace
@@ -19,7 +19,7 @@ struct QueryAnswerParser::Impl {
   std::vector<LabelView> labels;
   std::vector<RemoteSample> samples;
   std::string warning;
-  // State of the present response.
+  // State of the response that is being parsed.
   bool has_result = false;
   std::string status, error, result_type;
   absl::Status fn_status;
@@ -89,7 +89,7 @@ struct QueryAnswerParser::Impl {
     });
   }
 
-  // `wanted`: kind of the data in a successful response.
+  // Parses a response. `wanted`: kind of the data in a successful response.
   absl::Status ReadAnswer(std::string& body, JsonKind wanted, JsonValue::ItemFn on_data) {
     return reader.ReadObject(body, [&](std::string_view key, JsonValue v) {
       if (key == "status") return v.Read(status);

@@ -1,4 +1,4 @@
-// A hand-written parser for the one message that is read: labels are views, and nothing is copied.
+// A hand-written parser for the only message that the decoder reads: labels are views, and nothing is copied.
 #include "server/ingest/remote_write.h"
 
 #include <snappy.h>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint64_t kStaleBits = 0x7ff0000000000002;
 
-// Greatest growth of a snappy block: an element of 3 bytes yields at most 64. A block that declares more is
-// refused before its memory is allocated.
+// Greatest growth of a snappy block: an element of 3 bytes yields at most 64 bytes. A block that declares a
+// greater growth is refused before its memory is allocated.
 constexpr uint64_t kMaxSnappyFactor = 22;
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -293,7 +293,7 @@ std::string EncodeWriteMessage(std::span<const RemoteSeries> series) {
     PutLabels(s.labels, one);
     for (const RemoteSample& sample : s.samples) {
       part.clear();
-      // Like all protobuf writers, omits a value with all bits 0.
+      // Omits a value whose bits are all 0, as protobuf writers do.
       if (const auto bits = std::bit_cast<uint64_t>(sample.value); bits != 0) {
         part.push_back(static_cast<char>(1 << 3 | kFixed64));
         part.append(reinterpret_cast<const char*>(&bits), sizeof(bits));

@@ -11,8 +11,8 @@ constexpr double kMostTasks = 1e9;
 
 WindowId WindowOf(const RemoteSample& sample) { return WindowId::Of(Timestamp{sample.timestamp_ms * 1000}); }
 
-// Returns the name without its last part, without a copy: equal for "shop/deployment/web/app" and the pattern
-// "shop/deployment/web/*".
+// Returns the name without its last part, without a copy. The result is equal for "shop/deployment/web/app"
+// and the pattern "shop/deployment/web/*".
 std::string_view Parent(std::string_view job) {
   const size_t slash = job.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : job.substr(0, slash + 1);
@@ -21,7 +21,7 @@ std::string_view Parent(std::string_view job) {
 }  // namespace
 
 uint32_t ReplicaCounts::Add(std::string_view about, SeriesKind kind, double scale) {
-  // The slash at the end distinguishes it from a job of this name.
+  // The slash at the end distinguishes the prefix from a job of this name.
   std::string key(about.ends_with(kEachPart) ? about.substr(0, about.size() - 1) : about);
   uint32_t number = static_cast<uint32_t>(series_.size());
   if (free_.empty()) {
@@ -45,7 +45,7 @@ void ReplicaCounts::See(uint32_t series, const RemoteSample& sample) {
     return;
   }
   RemoteSample& kept = at->sample;
-  // At equal times, a number takes precedence over an end, and the larger number over the smaller.
+  // At equal times, a number takes precedence over a stale marker, and the larger number over the smaller.
   const bool stale = IsStaleMarker(sample.value);
   const bool wins = sample.timestamp_ms == kept.timestamp_ms
                         ? !stale && (IsStaleMarker(kept.value) || sample.value > kept.value)

@@ -36,7 +36,8 @@ bool Has(const MappingRule& rule, const LabelMatch& wanted) {
   });
 }
 
-// Returns the pattern of all values that any of the rules accepts for this label; nullopt if one accepts all.
+// Returns the pattern of all values that any of the rules accepts for this label; nullopt if one of the rules
+// accepts all values.
 std::optional<std::string> AnyOf(const RuleRefs& rules, const std::string& label) {
   std::vector<std::string_view> patterns;
   for (const MappingRule* rule : rules) {
@@ -52,7 +53,7 @@ std::optional<std::string> AnyOf(const RuleRefs& rules, const std::string& label
   return out;
 }
 
-// Returns the matchers that all of the rules share, with a comma before each.
+// Returns the matchers that all rules share, with a comma before each matcher.
 std::string Narrowed(const RuleRefs& rules) {
   std::string out;
   std::set<std::string_view> done;
@@ -71,13 +72,13 @@ std::string Narrowed(const RuleRefs& rules) {
 
 struct Metrics {
   std::vector<std::string> names;  // in the order of the rules
-  std::string stars;               // patterns with a star, joined by '|'; "" if none
+  std::string stars;               // patterns with a '*', joined by '|'; "" if none
 };
 
 Metrics MetricsOf(std::span<const MappingRule> rules, bool facts) {
   Metrics out;
   for (const MappingRule& rule : rules) {
-    // Historical starts are not kept apart, so their series are not needed.
+    // For history, start-up usage is not kept apart, so series of start times are not needed.
     if (IsFact(rule.kind) != facts || IsReplicas(rule.kind) || rule.kind == SeriesKind::kStartTime) continue;
     for (const std::string_view one : Split(rule.metric, '|')) {
       if (one.empty()) continue;

@@ -1,4 +1,4 @@
-// The bookkeeping behind Resolve: fingerprints, slots, jobs, tasks, and which series to resolve again.
+// The implementation of Resolve: fingerprints, slots, jobs, tasks, and the series to resolve again.
 #include "server/ingest/series_mapper.h"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ bool IsLimit(SeriesKind kind) {
          kind == SeriesKind::kCpuRequestCores || kind == SeriesKind::kMemoryRequestBytes;
 }
 
-// Returns the hash of the container's ID; 0 if the labels name none. cAdvisor's label is the cgroup's path.
+// Returns the hash of the container's ID; 0 if the labels have no ID. cAdvisor's label `id` is the path of
+// the cgroup.
 uint64_t ContainerOf(std::span<const LabelView> labels) {
   const std::string_view id = ContainerIdIn(LabelValue(labels, "id"));
   return id.empty() ? 0 : HashOf(id);
@@ -38,7 +39,7 @@ SeriesMapper::Resolution SeriesMapper::Resolve(const SeriesView& series, Timesta
   const uint32_t minute = MinuteOf(now);
   auto it = series_.find(series.fingerprint);
   if (it == series_.end()) [[unlikely]] {
-    // A series without a rule is unmapped, whatever its samples.
+    // A series that matches no rule is unmapped, whatever its samples are.
     if (!admit() && Match(series.labels).has_value()) return {.outcome = Outcome::kRefused};
     if (series_.size() >= options_.max_series) {
       ++counts_.refused_series;
@@ -63,7 +64,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minu
   std::vector<LabelView> scratch;
   SeriesView series = sent;
   series.labels = WithAliases(sent.labels, scratch);
-  // A series with another order of labels shares the slot, because two slots would count its usage twice.
+  // A series with another order of labels shares the slot. With two slots, its usage would be added twice.
   if (canonical != series.fingerprint) {
     const auto it = series_.find(canonical);
     if (it != series_.end() && !IsWantedNow(it->second)) return it->second;
@@ -84,7 +85,7 @@ SeriesMapper::Entry SeriesMapper::Classify(const SeriesView& sent, uint32_t minu
   if (entry.outcome == Outcome::kMapped) ++counts_.mapped_series;
   if (entry.outcome == Outcome::kFact) ++counts_.fact_series;
   if (entry.outcome == Outcome::kUnmapped) ++counts_.unmapped_series;
-  // Another sender may send the same labels in another order.
+  // Another sender may send these labels in another order.
   if (canonical != series.fingerprint) series_.insert_or_assign(canonical, entry);
   return entry;
 }
@@ -230,11 +231,11 @@ void SeriesMapper::Rebind(Entry& entry, const SeriesView& series) {
 
 void SeriesMapper::RebindTo(Entry& entry, const Mapping& mapping, std::span<const LabelView> labels,
                             uint64_t container) {
-  // Rules and labels are unchanged, so only the owner or an agent can have changed the mapping.
+  // Rules and labels are unchanged, so only the owner or an agent can have changed the mapping of the series.
   const SeriesBinding& before = bindings_[entry.slot];
   if (jobs_.name(before.job) == mapping.job && jobs_.tasks.name(before.task_entry) == mapping.task) return;
   if (!IsUsable(mapping) || !InternJob(mapping.job).has_value()) return;
-  // The slot may be the last of its container, and Unbind would erase the claim.
+  // The slot may be the container's last slot; Unbind would then erase the claim.
   auto claim = claims_.extract(container);
   Unbind(entry.slot);
   if (!claim.empty()) claims_.insert(std::move(claim));
@@ -281,10 +282,10 @@ size_t SeriesMapper::state_bytes() const {
 std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_seconds) {
   const uint32_t minute = MinuteOf(now);
   const auto idle_minutes = static_cast<uint32_t>(idle_seconds / 60);
-  // A slot stays while one of its fingerprints does.
+  // A slot stays while any of its fingerprints is in use.
   std::vector<uint8_t> alive(bindings_.size(), 0), alive_counts(replica_counts_.num_series(), 0);
   std::vector<uint64_t> idle;
-  // Once there is room again, series that were refused for lack of it are resolved anew.
+  // Once jobs can be added again, series that were refused because of max_jobs are resolved again.
   const bool forgive = refused_jobs_ && jobs_.has_room();
   if (forgive) refused_jobs_ = false;
   for (const auto& [fingerprint, entry] : series_) {
@@ -292,7 +293,7 @@ std::vector<uint32_t> SeriesMapper::ForgetIdle(Timestamp now, int64_t idle_secon
       idle.push_back(fingerprint);
       continue;
     }
-    // The signed difference keeps a clock that was set back from making everything idle.
+    // The difference is signed: after the clock was set back, it is negative and no series is idle.
     const auto age = static_cast<int32_t>(minute - entry.seen_minute);
     if (age >= static_cast<int32_t>(idle_minutes)) {
       idle.push_back(fingerprint);

@@ -67,7 +67,7 @@ std::vector<HistorySelector> SeriesSelection::Narrow(std::span<const HistorySele
                           (w.text[begin.size()] == ',' || w.text[begin.size()] == '}');
       if (is_its) text = w.text.substr(0, w.text.size() - 1);
     }
-    // Short matchers first: a namespace selects better than an image, and the size is limited.
+    // Short matchers are first, because the size is limited: a namespace selects better than an image.
     std::vector<std::string> matchers;
     for (const auto& [label, its] : values) matchers.push_back(MatcherOf(label, its));
     std::ranges::sort(matchers, [](const std::string& a, const std::string& b) {

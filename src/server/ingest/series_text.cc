@@ -30,7 +30,7 @@ class Scanner {
     return true;
   }
   enum class Colon : uint8_t { kNo, kAllowed };
-  // Returns "" if no name begins here.
+  // Returns the name at the present position; "" if no name begins there.
   std::string_view Name(Colon colon) {
     SkipBlanks();
     const size_t begin = at_;
@@ -40,7 +40,8 @@ class Scanner {
     while (at_ < text_.size() && fits(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // Returns nullopt if no quote begins here, or it does not end.
+  // Returns the quoted text at the present position; nullopt if no quote begins there, or the quote does not
+  // end.
   std::optional<std::string> Quoted() {
     SkipBlanks();
     const char quote = Peek();

@@ -1,4 +1,4 @@
-// Turns series into steps in time, and sweeps over them once.
+// Converts series to steps in time, and adds the steps up in one sweep.
 #include "server/ingest/window_fold.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace taut::server {
 namespace {
 
-// A rate up to this factor above the greatest counted rate is possible for a large task, and is reduced to
-// it. A higher rate is an error and is dropped.
+// A rate of up to this factor above max_cores is possible for a large task and is reduced to max_cores. A
+// higher rate is an error and is dropped.
 constexpr double kOfLargeTask = 4;
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -65,11 +65,11 @@ bool WindowFold::AddTask(uint32_t task, std::span<const FoldSeries> series, Task
 }
 
 void WindowFold::FindYoung(std::span<const FoldSeries> series) {
-  // A mean over a shorter rest is not the usage of a window.
+  // A mean over a shorter part of the window does not represent the window.
   constexpr int64_t kLeastRestMs = 60'000;
   FindStartSpans(series, startup_ms_, begin_ms_, end_ms_, young_);
   if (young_.empty()) return;
-  // A rate that overlaps a start includes the start's usage, so the whole step is kept apart.
+  // A rate that overlaps a start includes usage of the start, so its whole step is kept apart.
   for (size_t i = 0; i + 1 < steps_.size(); i += 2) {
     for (StartSpan& span : young_) {
       if (steps_[i].time_ms >= span.end_ms || steps_[i + 1].time_ms <= span.begin_ms) continue;
@@ -114,7 +114,7 @@ double WindowFold::CountOf(const FoldSeries& s) {
     const int64_t ms = to.timestamp_ms - from.timestamp_ms;
     if (to.timestamp_ms <= begin_ms_ || IsStaleMarker(from.value) || IsStaleMarker(to.value)) continue;
     if (ms > options_.max_gap_ms) continue;
-    // The increase is spread evenly over the interval; only the share inside the window counts.
+    // The increase is spread evenly over the interval; only the share inside the window is added.
     const int64_t inside = std::min(to.timestamp_ms, end_ms_) - std::max(from.timestamp_ms, begin_ms_);
     count += Increase(from, to) * std::abs(s.binding->scale) * static_cast<double>(inside) /
              static_cast<double>(ms);
@@ -135,7 +135,8 @@ TaskThrottling WindowFold::ThrottlingOf(uint32_t task, std::span<const FoldSerie
       count = std::max(count, CountOf(series[i]));
     }
     periods += of_part;
-    // The two series may have different gaps; a throttled share above 1 is impossible.
+    // The series of periods and of throttled periods may have different gaps; a throttled share above 1 is
+    // impossible.
     throttled += std::min(throttled_of_part, of_part);
   }
   if (!(periods <= most)) {
@@ -191,7 +192,7 @@ void WindowFold::AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, doubl
   begin_ms = std::max(begin_ms, begin_ms_);
   end_ms = std::min(end_ms, end_ms_);
   if (begin_ms >= end_ms) return;
-  // If the next step begins where this one ends, the sweep processes the end first.
+  // If the next step begins where this step ends, the sweep processes the end first.
   steps_.push_back({begin_ms, index, value});
   steps_.push_back({end_ms, index, kNothing});
 }
@@ -199,7 +200,7 @@ void WindowFold::AddStep(uint32_t index, int64_t begin_ms, int64_t end_ms, doubl
 double WindowFold::Increase(const RemoteSample& from, const RemoteSample& to) {
   if (to.value >= from.value) return to.value - from.value;
   const bool here =
-      to.timestamp_ms >= begin_ms_ && to.timestamp_ms < end_ms_;  // each is counted in one window only
+      to.timestamp_ms >= begin_ms_ && to.timestamp_ms < end_ms_;  // each increase is in one window only
   if (to.value >= from.value * (1 - options_.jitter_share)) {
     events_.counter_jitter += here ? 1 : 0;
     return 0;
@@ -299,7 +300,7 @@ void WindowFold::AddMeasured(int64_t ms, double value, Measure measure, Sum& sum
 
 WindowFold::Sum WindowFold::Sweep(std::span<const FoldSeries> series, Measure measure) {
   Sum sum;
-  // One series: its steps do not overlap, so they need no sort. This is the usual case.
+  // If there is only one series, its steps do not overlap and need no sort. This is the usual case.
   if (used_parts_.size() == 1 && !needs_all_) {
     for (size_t i = 0; i < steps_.size(); i += 2) {
       AddPiece(steps_[i].time_ms, steps_[i + 1].time_ms, steps_[i].value, measure, sum);
@@ -327,7 +328,7 @@ float WindowFold::TaskLimit(std::span<const FoldSeries> series, SeriesKind kind)
     double limit = 0;
     for (const FoldSeries& s : series) {
       if (s.binding->kind != kind || s.binding->part != used_parts_[u]) continue;
-      // The last value before the window's end counts.
+      // Uses the last value before the window's end.
       const auto after =
           std::partition_point(s.samples.begin(), s.samples.end(),
                                [this](const RemoteSample& x) { return x.timestamp_ms < end_ms_; });

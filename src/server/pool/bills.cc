@@ -11,16 +11,17 @@
 namespace taut::server {
 namespace {
 
-// Returns the sum of limits of one resource, with the usage in windows where the limit was unknown.
+// Returns the sum of limits of one resource; in windows with an unknown limit, the usage is used instead.
 uint64_t ReservationOf(const AccountAmounts& a) {
   if (a.windows_without_allocation == 0) return a.allocation;
   if (a.windows_without_allocation >= a.windows) return a.usage;
-  // An entry over several windows does not store the usage in exactly those windows, so their share is used.
+  // An entry over several windows does not store the usage of exactly the windows with an unknown limit. This
+  // usage is therefore estimated by their share of the windows.
   const auto share = static_cast<double>(a.windows_without_allocation) / a.windows;
   return a.allocation + static_cast<uint64_t>(static_cast<double>(a.usage) * share);
 }
 
-// Finds the job and group of an ID in the account, once per job.
+// Finds the job and group of an ID in the account; reads the store once per job.
 class BilledJobs {
  public:
   BilledJobs(History& history, const FleetView& view, const brain::Pricing& pricing,
@@ -138,7 +139,7 @@ absl::StatusOr<AccountBill> BillAccount(History& history, const FleetView& view,
   out.counted_from = std::max(from, *kept);
   if (pricing.pool.has_value() && out.counted_from < to) {
     pool.push_back(brain::CapacityOf(*pricing.pool, out.counted_from.start_s(), to.start_s()));
-    // Entries of whole days begin before the first window.
+    // Entries of whole days begin before the first measured window.
     pool.back().start_s = std::max(from.start_s(), int64_t{out.counted_from.day()} * kDaySeconds);
     options.idle = pricing.pool->idle;
     options.cost_price = pricing.pool->cost;

@@ -10,16 +10,16 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kRateDays = 7;
-// A finished period is closed after this time even without a window that closed after its end.
+// A finished period is closed after this time, even if no window after the period's end has closed.
 constexpr int64_t kCloseAnyway = 3600;
 // Before this time the clock is unknown: with `clock: samples`, no sample has arrived.
 constexpr int64_t kEraBegins = 946'684'800;  // 2000-01-01
 // Limit per call, so that a daemon that was stopped for years starts quickly.
 constexpr int kMostCloses = 24;
-// Interval of checks for holds, which read the account of the whole period.
+// Interval between searches for held groups, which read the account of the whole period.
 constexpr int64_t kHoldsEverySeconds = 900;
 
-// Follows the reason of a hold.
+// Text that follows the reason of a hold.
 constexpr std::string_view kHeldMeans = "New requests of the group are refused (when_spent), its jobs go on.";
 
 bool AsksTheSame(const brain::BudgetEntry& a, const brain::BudgetEntry& b, bool all) {
@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<BudgetService>> BudgetService::Open(Options optio
   service->definition_ = service->options_.definition;
   service->price_ = service->options_.price;
   if (absl::Status s = service->ReadLog(); !s.ok()) return s;
-  // Groups held before a restart are held after it, before the first Step. Step retries and reports an error.
+  // Groups held before a restart are held after it, even before the first Step. Step retries after an error
+  // and reports the error.
   (void)service->FindFirstHolds();
   return service;
 }
@@ -63,7 +64,8 @@ absl::Status BudgetService::ReadLog() {
   if (!read.ok()) return read;
   std::ranges::sort(entries, {}, [](const brain::BudgetEntry& e) { return std::pair(e.time_s, e.id); });
   for (brain::BudgetEntry& e : entries) {
-    // Entries after an invalid one do not count either, because they were decided with it.
+    // Entries after an invalid entry are ignored as well, because they were decided when the invalid entry
+    // was in effect.
     if (const absl::Status s = accounts_.Apply(e); !s.ok()) {
       damage_ = StrCat("entry ", e.id, ": ", Message(s));
       break;
@@ -93,8 +95,8 @@ void BudgetService::Take(brain::BudgetEntry entry) {
     const int64_t day = FloorDiv(entry.time_s, int64_t{kDaySeconds});
     of_day = {day, of_day.day == day ? of_day.entries + 1 : 1};
   }
-  // Definitions determine whose a group's spending is, and the calendar which days count; so both invalidate
-  // the account.
+  // Definitions determine the groups to which spending belongs, and the calendar determines the days of the
+  // period. So both invalidate the account.
   if (!brain::IsRequest(entry.act)) account_ = nullptr;
   view_ = nullptr;
   ledger_.push_back(std::move(entry));
@@ -173,7 +175,7 @@ absl::Status BudgetService::Step() {
   if (absl::Status s = options_.log->Check(); !s.ok())
     return absl::Status(s.code(), StrCat("the budget ledger: ", Message(s)));
   if (absl::Status s = CheckWritable(); !s.ok()) {
-    // The readable part of the ledger holds groups as before.
+    // The readable part of a damaged ledger still holds groups.
     if (const absl::Status held = FindHolds(now_s); !held.ok()) return held;
     return s;
   }
@@ -196,7 +198,7 @@ absl::Status BudgetService::Reload(brain::BudgetDefinition definition, const bra
   const int64_t now_s = options_.now().seconds();
   const std::lock_guard lock(mutex_);
   if (absl::Status s = CheckWritable(); !s.ok()) return s;
-  // Only Step closes periods: before its first call, the account may lack usage that a backfill adds.
+  // Only Step closes periods: before the first Step, the account may lack usage that a backfill adds.
   if (now_s >= kEraBegins && CheckTime().ok()) {
     if (absl::Status s = Define(definition, price, now_s); !s.ok()) return s;
     defined_ = true;
@@ -274,7 +276,7 @@ absl::StatusOr<std::shared_ptr<const BudgetService::Account>> BudgetService::Rea
     absl::StatusOr<GroupDays> recent =
         read(brain::NextDay(account->counted_s) - kRateDays * kDaySeconds, account->counted_s);
     if (!recent.ok()) return recent.status();
-    // A young account covers fewer days.
+    // If the account is young, it covers fewer days.
     account->recent_s = account->counted_s - recent->first_s.value_or(account->counted_s);
     account->recent = std::move(recent->days);
   }
@@ -332,7 +334,7 @@ absl::Status BudgetService::FindHolds(int64_t now_s) {
     const std::lock_guard lock(holds_mutex_);
     holds_ = std::move(found);
   }
-  if (!same) view_ = nullptr;  // it shows the held groups
+  if (!same) view_ = nullptr;  // the view shows the held groups
   return absl::OkStatus();
 }
 

@@ -186,7 +186,8 @@ std::optional<double> CapacityLines::HigherUse(int32_t hour, Resource r, std::sp
     if (std::isnan(use)) continue;
     measured = true;
     const auto at = std::ranges::find(tiers, column.tier, &CapacityTier::name);
-    // A former tier: the present tier of its jobs is unknown, so its use counts above all tiers.
+    // The present tier of a former tier's jobs is unknown, so the former tier's use is included above all
+    // tiers.
     if (at == tiers.end() || static_cast<size_t>(at - tiers.begin()) < before) sum += use;
   }
   return measured ? std::optional(sum) : std::nullopt;

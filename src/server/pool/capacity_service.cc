@@ -13,12 +13,12 @@ namespace {
 
 constexpr int32_t kHoursPerDay = 24, kHoursPerWeek = 168;
 constexpr int32_t kFirstMonday = 4 * kHoursPerDay;  // the epoch began on a Thursday
-// The half-life of independent samples is 120 days, so that more steps than these hours never count.
+// The half-life of independent samples is 120 days, so that at most this number of steps has an effect.
 constexpr double kMostSteps = 0.75 * kCapacityHours;
 
 double Nan() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// Returns the bought amount or the allocated one, whichever is more.
+// Returns the larger of the bought amount and the allocated amount.
 std::optional<double> SoldOf(const CapacityAmounts& a, size_t tier) {
   if (tier >= a.allocated.size()) return std::nullopt;
   return std::max(a.allocated[tier], tier < a.bought.size() ? a.bought[tier] : 0);
@@ -84,7 +84,7 @@ void CapacityService::MakeDueQuotes() {
   CollectPromises();
 }
 
-// `before`: how to close the open hour, if the window belongs to another one.
+// Adds a window to its hour. `before`: how to close the open hour, if the window belongs to another hour.
 void CapacityService::AddToHour(const CellCapacity& window, Close before) {
   const int32_t hour = window.window.index / kWindowsPerHour;
   if (hour_.has_value() && *hour_ != hour) CloseHour(before);
@@ -100,7 +100,7 @@ void CapacityService::Show(const CellCapacity& window) {
   Publish();
 }
 
-// Forgets hours that lie in the future after a wrong clock.
+// Sets the clock back to `hour`: forgets later hours, which a wrong clock added.
 void CapacityService::SetBack(int32_t hour) {
   hour_.reset();
   quotes_.clear();
@@ -109,8 +109,9 @@ void CapacityService::SetBack(int32_t hour) {
   for (HorizonLedger& horizon_ledger : ledgers_) horizon_ledger.ledger.SetBack(int64_t{hour} * 3600);
 }
 
-// kOnTime: with its last window. kLate: some of its windows are missing, and the next hour has begun. A
-// promise made now would cover a time that has partly passed, so none is made.
+// Closes the open hour. kOnTime: with the hour's last window. kLate: some of the hour's windows are missing,
+// and the next hour has begun. A promise that is made now would cover a time that has partly passed, so no
+// promise is made.
 void CapacityService::CloseHour(Close how) {
   const int32_t hour = *hour_;
   hour_.reset();
@@ -132,7 +133,8 @@ void CapacityService::Observe(int32_t hour) {
     const std::optional<double> higher =
         lines_.HigherUse(hour, horizon_ledger.resource, tiers_, static_cast<size_t>(tier - tiers_.begin()));
     const double available = capacity.has_value() && higher.has_value() ? *capacity - *higher : Nan();
-    // Hours ascend, so Observe accepts each. If a restored state contradicts that, it is useless.
+    // Hours ascend, so Observe accepts each hour. If a restored state contradicts this, the ledger is
+    // useless.
     if (!horizon_ledger.ledger.Observe(int64_t{hour} * 3600, 0, available).ok())
       horizon_ledger.ledger = brain::PromiseLedger(3600);
   }
@@ -160,8 +162,8 @@ const CapacityService::HorizonLedger* CapacityService::FindLedger(const std::str
   return nullptr;
 }
 
-// One tier and resource, by hour; NaN: unknown. Starts with the Monday before the first hour, so that seasons
-// begin with weeks.
+// Capacity and higher-priority use of one tier and resource, by hour; NaN: unknown. The series start at the
+// Monday before the first hour, so that seasons begin with weeks.
 struct CapacityService::Series {
   int32_t origin = 0;
   std::vector<double> capacity, higher;
@@ -202,7 +204,8 @@ void CapacityService::MakeQuotes() {
   }
 }
 
-// Returns the quote at hour `until`. The actuary receives all hours before, and the promises made in them.
+// Returns the quote at hour `until`. The actuary receives all earlier hours, and the promises made in these
+// hours.
 brain::Quote CapacityService::QuoteOf(size_t tier, Resource r, size_t horizon, const Series& series,
                                       int32_t until) const {
   brain::Quote none;

@@ -1,5 +1,6 @@
-// Budget of the capacity service: the window that closes an hour after 100 days, with the default tiers.
-// Also: the capacity of 100,000 jobs, or of 5,000 machines with 20 tasks each; and saving the state.
+// Benchmarks the capacity service. Budget: the window that closes an hour after 100 days, with the default
+// tiers. Also measured: the capacity of 100,000 jobs, or of 5,000 machines with 20 tasks each; saving the
+// state.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -20,7 +21,7 @@ std::vector<CapacityTier> Tiers() {
   return {tiers.tiers().begin(), tiers.tiers().end()};
 }
 
-// Half of the windows of each hour: as many as it needs, and the last.
+// Adds half of the windows of an hour, which is the necessary number, including the last window.
 void FillHour(CapacityService& service, MadeCell& cell, int32_t hour) {
   for (int32_t w = kWindowsPerHour / 2; w < kWindowsPerHour; ++w) {
     CellCapacity window = cell.At(hour * kWindowsPerHour + w);
@@ -31,7 +32,8 @@ void FillHour(CapacityService& service, MadeCell& cell, int32_t hour) {
   }
 }
 
-// After a hundred days without quotes, which would take a minute.
+// Returns a service after a hundred days. It makes no quotes for these days, because that would take a
+// minute.
 CapacityService& Full() {
   static CapacityService service(Tiers());
   if (service.window().has_value()) return service;
@@ -54,7 +56,7 @@ void CloseHour(benchmark::State& state) {
 }
 BENCHMARK(CloseHour)->Unit(benchmark::kMillisecond)->Iterations(10);
 
-// One that closes no hour.
+// Measures a window that closes no hour.
 void OtherWindow(benchmark::State& state) {
   CapacityService& service = Full();
   MadeCell cell;

@@ -9,9 +9,9 @@
 namespace taut::server {
 namespace {
 
-// A job that is not measured for this time uses nothing; until then it keeps its last use.
+// A job that is not measured for this time uses nothing; until then, its last use is used.
 constexpr int64_t kGoneAfterSeconds = 900;
-constexpr double kMeasuredShare = 0.5;  // share of the capacity; below, usage counts as unknown
+constexpr double kMeasuredShare = 0.5;  // of the capacity; if a smaller share is measured, usage is unknown
 constexpr std::string_view kSourceNames[] = {"none", "machines", "pool"};
 
 class CellCapacityMaker {
@@ -37,7 +37,7 @@ class CellCapacityMaker {
   }
 
  private:
-  // Sums over machines; of several machines with one name, only one counts.
+  // Sums over machines. Of several machines with one name, only one is added.
   struct Sum {
     double capacity = 0, measured = 0, allocation = 0, usage = 0, forecast = 0;
     std::vector<double> use, allocated;
@@ -51,7 +51,7 @@ class CellCapacityMaker {
     return found.tier;
   }
 
-  // Tasks of machines name their jobs.
+  // Returns the tier of a job by its name, because tasks of machines contain only the names of their jobs.
   size_t TierOfName(const std::string& job) {
     const auto known = tier_of_name_.find(job);
     if (known != tier_of_name_.end()) return known->second;
@@ -73,7 +73,7 @@ class CellCapacityMaker {
     return tier;
   }
 
-  // Returns the machine to count out of those with one name, [first, end); null if none accepts tasks.
+  // Returns the machine to add out of the machines with one name, [first, end); null if none accepts tasks.
   const MachineView* Chosen(size_t first, size_t end) const {
     const MachineView* best = nullptr;
     for (size_t i = first; i < end; ++i) {
@@ -135,7 +135,7 @@ class CellCapacityMaker {
       const double limit = task.limit[i].value_or(task.usage[i].value_or(0));
       sum.allocation += limit;
       sum.allocated[tier] += limit;
-      // A task that was not measured counts as the scheduler counts it.
+      // A task that was not measured is added with the amount that the scheduler counts.
       if (measured) sum.use[tier] += task.usage[i].value_or(task.reservation[i].value_or(limit));
     }
   }

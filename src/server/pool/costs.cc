@@ -28,13 +28,13 @@ void WidenTimes(int64_t today, const CostQuery& query, CostReport& report) {
   report.to = std::max(report.from, bounded(-FloorDiv(-to, align(to)) * align(to)));
 }
 
-// Finds the group of each job, once per job.
+// Finds the group of each job; reads the store once per job.
 class Grouping {
  public:
   Grouping(History& history, const FleetView& view, const CostQuery& query, CostReport& report)
       : history_(history), view_(view), query_(query), report_(report) {}
 
-  // Returns nullopt if the job does not count.
+  // Returns the job's group; nullopt if the job is left out.
   std::optional<uint32_t> Of(JobId id) {
     const auto [it, is_new] = group_of_.try_emplace(id.value, std::nullopt);
     if (!is_new) return it->second;

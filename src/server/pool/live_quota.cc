@@ -78,7 +78,8 @@ void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   for (const Key& key : touched) Recount(key, places_[key]);
 }
 
-// Counts the present requests and the tasks that are counted by job.
+// Adds up, for the place, the larger of each open request and its job's tasks, and the tasks of jobs without a
+// request.
 void LiveQuota::Recount(const Key& key, Place& place) {
   place.requests.clear();
   place.without_job = brain::QuotaVector();
@@ -135,7 +136,7 @@ brain::QuotaVector LiveQuota::WithQuota(const brain::QuotaVector& amounts) const
   return out;
 }
 
-// Returns the request for the job, else for the longest prefix of its name.
+// Returns the request for the job, else the request for the longest prefix of the job's name.
 LiveQuota::Request* LiveQuota::RequestFor(Place& place, std::string_view job) {
   if (place.requests.empty()) return nullptr;
   for (std::string_view part = job; !part.empty();) {
@@ -202,12 +203,12 @@ void LiveQuota::Remove(const LiveTask& task) {
   const auto at = tasks_.find(task.name);
   if (at == tasks_.end()) return;
   if (!task.uid.empty() && !at->second.uid.empty() && task.uid != at->second.uid)
-    return;  // another task by now
+    return;  // the name belongs to another task by now
   Count(at->second, -1);
   tasks_.erase(at);
 }
 
-// A task with this name that was there before is not the awaited one.
+// A task with this name that was there before the hold is not the awaited task.
 void LiveQuota::UnholdIfSame(const LiveTask& task) {
   const auto at = held_.find(task.name);
   if (at == held_.end()) return;
@@ -240,7 +241,7 @@ LiveQuota::Answer LiveQuota::Ask(const LiveTask& task, bool dry_run) {
   const bool asks = std::ranges::any_of(
       task.parts, [this](const LivePart& part) { return !WithQuota(part.amounts).empty(); });
   if (!key.has_value() || !asks) return {Outcome::kNotCovered};
-  // The task may use the room of the task that it replaces, and the room that it holds already.
+  // The task may use the quota of the task that it replaces, and the quota that is already held for it.
   const auto before = task.name.empty() ? tasks_.end() : tasks_.find(task.name);
   const auto held = task.name.empty() ? held_.end() : held_.find(task.name);
   if (before != tasks_.end()) Count(before->second, -1);

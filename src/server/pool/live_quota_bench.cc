@@ -1,5 +1,5 @@
-// Budget of the webhook that holds new pods to quota: 1,000 groups in 50 cohorts, 100,000 pods of two containers,
-// a request for quota in every tenth group.
+// Benchmarks the webhook that checks quota for new pods: 1,000 groups in 50 cohorts, 100,000 pods of two
+// containers, a request for quota in every tenth group.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ LiveTask Pod(int group, int number, Rng& rng) {
   return pod;
 }
 
-// A review of a new pod; half of those that fit are then there, the others are refused by another.
+// Reviews a new pod. Half of the pods that fit are created; another webhook refuses the other half.
 void Reviews(benchmark::State& state) {
   double now_s = 0;
   LiveQuota live([&now_s] { return now_s; });

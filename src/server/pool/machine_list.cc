@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, Figure> kFigures[] = {
     {"reclaimable", &MachineAmounts::reclaimable},
     {"reclaimable_now", &MachineAmounts::reclaimable_now}};
 
-// Sort key; nullopt: unknown name.
+// A sort key of the list.
 struct By {
   Resource resource = Resource::kCpu;
   Figure figure = nullptr;
@@ -87,7 +87,7 @@ MachinesPage ListMachines(const MachinesView& view, const MachinesQuery& query) 
     }
     return !by.source && !ascending && b->name < a->name;
   };
-  // They are in the order of names.
+  // The machines are in the order of names.
   std::stable_sort(page.machines.begin(), page.machines.end(), less);
   const size_t first = std::min(query.offset, page.machines.size());
   page.machines.erase(page.machines.begin(), page.machines.begin() + static_cast<std::ptrdiff_t>(first));

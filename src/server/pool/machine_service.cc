@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kHorizonHours = 24;
 
-// Key of a task that survives a restart, unlike numbers of tasks.
+// Returns the key of a task. The key survives a restart, unlike the number of the task.
 uint64_t KeyOf(const PlacedTask& task) {
   return XXH3_64bits_withSeed(task.task.data(), task.task.size(),
                               XXH3_64bits(task.job.data(), task.job.size()));
@@ -30,7 +30,7 @@ std::unique_ptr<brain::DurablePredictor> MakePool(const MachineOptions& options)
   return brain::NewPoolPredictor(settings, kHorizonHours);
 }
 
-// Data of one task in a window; null: none.
+// Data of one task in a window; null: the window has no such data.
 struct Found {
   const JobWindowData* job = nullptr;
   const TaskWindow* task = nullptr;
@@ -38,7 +38,7 @@ struct Found {
   const TaskStart* start = nullptr;
 };
 
-// CPU includes usage of starts, because the machine has to bear it.
+// CPU usage includes usage of starts, because the machine bears it.
 std::optional<double> UsageOf(const Found& found, Resource r) {
   const TaskWindow* task = found.task;
   if (r == Resource::kCpu) {
@@ -112,7 +112,7 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
   window_ = closed.window;
   for (auto& [key, machine] : machines_) {
     if (machine.view == nullptr || !machine.view->present) continue;
-    // A new view, because readers may hold the published one.
+    // Makes a new view, because readers may hold the published view.
     auto away = std::make_shared<MachineView>();
     away->name = key.first;
     away->source = key.second;
@@ -135,8 +135,8 @@ void MachineService::OnWindow(const ClosedWindow& closed, std::vector<PlacementO
       Take(machine, std::move(placed), pass);
     }
   }
-  // Promises of the past day end before EndWindow changes the predictors. Publish predicts with their new state,
-  // and MakePromises promises what Publish has predicted.
+  // Promises of the past day end before EndWindow changes the predictors. Publish predicts with the new
+  // state, and MakePromises makes promises of the predictions that Publish has shown.
   JudgePromises(closed.window);
   for (const auto& p : predictors_) p->EndWindow(closed.window);
   Publish();
@@ -164,7 +164,7 @@ void MachineService::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   order.erase(std::unique(order.begin(), order.end(), same), order.end());
   for (auto& loads : pass.loads) loads.clear();
-  // One of the lists serves as the list of keys for Match.
+  // A list of loads also serves as the list of keys for Match.
   for (const auto& [key, i] : order) pass.loads[0].push_back({.task = key});
   const auto states = machine.tasks.Match(pass.loads[0], [] { return Task(); });
   pass.loads[0].clear();
@@ -185,7 +185,7 @@ void MachineService::Take(Machine& machine, PlacedMachine placed, Pass& pass) {
   NotePromise(machine, pass);
 }
 
-// Writes the last element of each of the pass' loads.
+// Sets the last element of each list of loads in the pass.
 void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, MachineTaskView& view) const {
   const Found found = placed.number.has_value() ? FindIn(pass.closed, *placed.number) : Found();
   for (const Resource r : kResources) {
@@ -206,7 +206,7 @@ void MachineService::Measure(const PlacedTask& placed, Pass& pass, Task& task, M
     view.usage[i] = usage;
     view.reservation[i] = task.reservations[i].Step(pass.closed.window, {usage, task.asked[i], task.cap[i]},
                                                     options_.reservation);
-    // A task without a cap counts with its highest usage or its request, whichever is more.
+    // The limit of a task without a cap is its highest usage or its request, whichever is more.
     brain::TaskLoad& load = pass.loads[i].back();
     load.usage = usage.has_value() ? static_cast<float>(*usage) : kAbsent;
     load.limit = static_cast<float>(task.cap[i].value_or(
@@ -275,7 +275,7 @@ void MachineService::NotePromise(Machine& machine, const Pass& pass) {
     size_t there = 0;
     const auto entries = machine.tasks.entries();
     for (size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].state.reservations[r].first() > promise.made()) continue;  // a later task
+      if (entries[i].state.reservations[r].first() > promise.made()) continue;  // a task that started later
       ++there;
       if (pass.loads[r][i].measured()) usage += pass.loads[r][i].capped();
     }
@@ -292,8 +292,8 @@ void MachineService::JudgePromises(WindowId window) {
       ++machine.kept[i].judged;
       machine.kept[i].passed += outcome->passed ? 1 : 0;
       promise_totals_.Add(r, *outcome);
-      if (machine.view->present) continue;  // Take made its view anew
-      // A copy, because readers may hold the published one.
+      if (machine.view->present) continue;  // Take has made a new view
+      // Makes a copy, because readers may hold the published view.
       machine.view = std::make_shared<MachineView>(*machine.view);
       machine.view->amounts[i].promises = machine.kept[i];
     }
@@ -302,7 +302,7 @@ void MachineService::JudgePromises(WindowId window) {
 }
 
 void MachineService::MakePromises(WindowId window) {
-  // Only with the last window of a day: the promise covers exactly the next day.
+  // Promises are made only with the last window of a day, so that they cover exactly the next day.
   if (window.day() == window.next().day()) return;
   for (auto& [key, machine] : machines_) {
     if (!machine.view->present) continue;
@@ -329,7 +329,7 @@ void MachineService::Forget(WindowId window) {
 void MachineService::Publish() {
   for (auto at = machines_.begin(); at != machines_.end(); ++at) {
     Machine& machine = at->second;
-    if (!machine.view->present) continue;  // it is published already
+    if (!machine.view->present) continue;  // the view is already published
     for (size_t i = 0; i < machine.kept.size(); ++i) machine.view->amounts[i].promises = machine.kept[i];
     Predict(machine, *machine.view);
     const auto also = [&](const Machines::value_type& other) {

@@ -1,5 +1,5 @@
-// Budget of the machine service: one window of 5,000 machines with 20 tasks each, both resources, at the end
-// of a block of the pool. Also: saving and loading the state.
+// Benchmarks the machine service: one window of 5,000 machines with 20 tasks each, both resources, at the end
+// of a block of the pool. Also measured: saving and loading the state.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -56,7 +56,7 @@ struct Cell {
   Rng rng{7};
 };
 
-// 12 days of blocks, so that the rings are full and forecasts are compared.
+// Adds 12 days of blocks, so that the ring buffers are full and forecasts are compared.
 Cell& Warm(MachineService& service) {
   static Cell cell;
   for (int i = 0; i < 12 * 12; ++i) cell.Window(service);

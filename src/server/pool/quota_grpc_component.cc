@@ -78,7 +78,7 @@ absl::StatusOr<bool> QuotaGrpcComponent::TakeFiles(const QuotaGrpcConfig& config
   const bool changed = tls != tls_;
   if (changed) {
     AdmissionServerOptions options = OptionsOf(wanted, server);
-    // Clients do not know the port of this attempt.
+    // Clients do not know the port that this attempt opens.
     const auto not_open = [](const HttpRequest&, const std::optional<std::string>&) {
       return ErrorResponse(503, "not open yet");
     };
@@ -91,7 +91,7 @@ absl::StatusOr<bool> QuotaGrpcComponent::TakeFiles(const QuotaGrpcConfig& config
     };
     const auto open = [&](const Addresses& listen) {
       options.listen = listen;
-      // Before the new port receives a call, because the new files determine whether certificates name
+      // Set before the new port receives a call, because the new files determine whether certificates name
       // callers.
       SetAccess(server, wanted.client_ca_file);
       return Open(options);

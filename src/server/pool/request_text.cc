@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostSeconds = 100 * 366 * kDaySeconds;  // same as in DecideAdmission
 
-// Limits: times of this era, and amounts that can be counted.
+// Returns true if the times are of this era and the amounts can be counted.
 bool IsWhole(const brain::QuotaRequest& r) {
   const auto of_era = [](Timestamp t) { return t.seconds() >= 0 && t.seconds() <= 4 * kMostSeconds; };
   const int64_t duration_s = r.asked.duration_s.value_or(0);

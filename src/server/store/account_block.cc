@@ -86,7 +86,7 @@ absl::Status AddAccountBlock(std::string_view block, WindowId first, uint32_t ch
   if (in.failed() || in.remaining() > 0) return Wrong("that is too short or too long");
   if (!added.empty() && AccountChunkOf(added.back().job) != chunk)
     return Wrong("with a job of another chunk");
-  // Both are ascending by job.
+  // Both lists are ascending by job.
   std::vector<AccountEntry> merged;
   merged.reserve(sums.size() + added.size());
   auto old = sums.begin();

@@ -44,7 +44,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::Take(const std::string& path
                                                 " writes to this store; stop it, or use another file"));
   }
   const std::string pid = StrCat(getpid(), "\n");
-  // The process ID is only for messages: the lock holds even if it cannot be written.
+  // The process ID is only for messages: the lock holds even if the ID cannot be written.
   if (ftruncate(fd, 0) != 0 || pwrite(fd, pid.data(), pid.size(), 0) < 0) return lock;
   return lock;
 }
@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<FileLock>> FileLock::TakeFile(const std::string& 
       path, ": another process writes to this store under another name; stop it, or use another file"));
 }
 
-// The file stays: if it were unlinked, two processes could lock two files of this name.
+// The file is not deleted: after a deletion, two processes could lock two files of this name.
 FileLock::~FileLock() { close(fd_); }
 
 }  // namespace taut::server

@@ -32,7 +32,7 @@ Decision DecisionOf(const Rows& rows) {
   return d;
 }
 
-// Returns the last entry of `days` if it is this day, else appends one.
+// Returns the last entry of `days` if it has this day, else appends an entry.
 JobDay& DayAtEnd(std::vector<JobDay>& days, JobId job, int32_t day) {
   if (days.empty() || days.back().day != day) {
     days.emplace_back();
@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<HistoryReader>> HistoryReader::Open(const std::st
 }
 
 absl::StatusOr<std::vector<JobDay>> HistoryReader::JobDays(JobId job, WindowId from, WindowId to) {
-  // One read transaction: a day that is being regrouped is in exactly one of the two tables.
+  // One read transaction: a day that is being converted to day blocks is in exactly one of the two tables.
   const auto transaction = Transaction::Begin(*db_, Transaction::Kind::kRead);
   if (!transaction.ok()) return transaction.status();
   std::vector<WindowId> windows;
@@ -300,7 +300,7 @@ absl::Status HistoryReader::ReadAccount(
     absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
   static_assert(kWindowsPerDay == 288 && kWindowsPerHour == 12);
   std::vector<AccountEntry> entries;
-  // One statement reads one state: a time that is being added up is in exactly one table.
+  // One statement reads one state of the file: a time that is being added up is in exactly one table.
   Rows rows = account_.Query(WindowKey(from.index, 0), WindowKey(to.index, 0));
   absl::StatusOr<bool> any = rows.Next();
   for (; any.ok() && *any; any = rows.Next()) {

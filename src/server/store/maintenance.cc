@@ -33,8 +33,8 @@ absl::StatusOr<bool> Maintenance::Forget(WindowId now) {
   const int64_t first_window = int64_t{first_day} * kWindowsPerDay;
   const int64_t first_s = FirstSecondKept(keep_, now);
   bool more = false;
-  // Windows are deleted first: usage outside of listed windows is never read, whether its blocks exist or
-  // not.
+  // Windows are deleted first, because usage of windows that are not listed is never read. Its blocks may
+  // therefore remain for a while.
   absl::Status status = forget_windows_.Run(first_window);
   const auto piece = [&](Statement& statement, int64_t before) {
     if (!status.ok() || more) return;
@@ -85,7 +85,7 @@ absl::StatusOr<bool> Maintenance::Regroup(std::optional<WindowId> last) {
     more = false;
     if (!first) break;
     const int32_t day = WindowId{WindowOfKey(*first)}.day();
-    // Only after the day's end: windows ascend, so none of this day can be stored later.
+    // A day is converted only after its end: windows ascend, so no window of the day can be stored later.
     if (last->index < (day + 1) * kWindowsPerDay - 1 + regroup_after_hours_ * kWindowsPerHour) break;
     const absl::StatusOr<size_t> done = RegroupChunk(day, ChunkOfKey(*first));
     if (!done.ok()) return done.status();
@@ -162,7 +162,7 @@ absl::StatusOr<bool> Maintenance::SumUpAccount(std::optional<WindowId> last) {
       }
       if (!key) break;
       const int64_t first = FloorDiv(int64_t{WindowOfKey(*key)}, int64_t{level.span}) * level.span;
-      if (last->index < first + level.span - 1) break;  // a window of it may still arrive
+      if (last->index < first + level.span - 1) break;  // a window of this row may still arrive
       more = chunks == kMostChunksSummed;
       if (more) break;
       if (absl::Status s = SumUpChunk(level, first, ChunkOfKey(*key)); !s.ok()) return s;

@@ -57,7 +57,7 @@ absl::Status PassWriter::Write(const PassRecord& pass, const PassEnds& ends) {
   std::optional<int64_t> window, job;
   if (ends.window) window = ends.window->index;
   if (ends.job) job = *ends.job;
-  // Part of the transaction, because numbers that are stored must never be assigned again.
+  // The last numbers are part of the transaction, because stored numbers must never be assigned again.
   status = ends_.Run(window, job, ends.decision, ends.setting, EndsSum(window, job, ends));
   return status.ok() ? (*transaction)->Commit() : status;
 }
@@ -137,7 +137,7 @@ absl::Status PassWriter::WritePast(const JobPast& past) {
       Rows rows = read_past_day_.Query(key);
       const absl::StatusOr<bool> any = rows.Next();
       if (!any.ok()) return any.status();
-      // A damaged day is replaced by the new usage alone.
+      // If the stored day is damaged, the new usage alone replaces it.
       if (*any &&
           !DecodeDayBlock(rows.Bytes(0), past.job, day.day, WindowId{INT32_MIN}, WindowId{INT32_MAX}, before)
                .ok()) {

@@ -16,7 +16,7 @@ void CloseToOthers(const std::string& path) {
   for (const char* suffix : {"", "-wal", "-shm"}) {
     const std::string file = path + suffix;
     struct stat info {};
-    // A file of another user cannot be changed; its owner chose its mode.
+    // The mode of another user's file cannot be changed; its owner chose the mode.
     if (stat(file.c_str(), &info) == 0 && (info.st_mode & 0007) != 0) (void)chmod(file.c_str(), 0600);
   }
 }
@@ -39,7 +39,7 @@ absl::Status FilePlace::Check() const {
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const int fd = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return absl::OkStatus();  // a directory that cannot be read cannot be synced
+  if (fd < 0) return absl::OkStatus();  // an unreadable directory cannot be synced
   const bool synced = fsync(fd) == 0;
   close(fd);
   return synced ? absl::OkStatus() : absl::UnavailableError(StrCat(parent.string(), ": cannot be synced"));

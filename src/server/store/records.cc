@@ -19,7 +19,7 @@ absl::Status Finish(const ByteReader& in, std::string_view what) {
 int64_t RowSum::Value() const { return static_cast<int64_t>(XXH3_64bits(bytes_.data(), bytes_.size())); }
 
 int64_t SumOf(const JobRecord& job) {
-  // Without parts, equals the checksum of older versions.
+  // Without parts, the checksum equals that of older versions.
   if (!job.parts.known())
     return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels));
   return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels),
@@ -32,7 +32,7 @@ int64_t SumOf(const Decision& d) {
 }
 
 int64_t SumOf(const OomRecord& oom) {
-  // Without these fields, equals the checksum of older versions.
+  // Without these fields, the checksum equals that of older versions.
   if (!oom.shown_s.has_value() && !oom.since_s.has_value())
     return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
   return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit, oom.shown_s, oom.since_s);
@@ -123,7 +123,7 @@ absl::StatusOr<FleetPoint> DecodeFleetPoint(std::string_view bytes) {
   for (FleetAmounts& a : point.amounts) {
     for (double* field : {&a.usage, &a.owner_limit, &a.in_force, &a.would_be}) *field = in.Get<double>();
     a.job_windows_over = count();
-    a.jobs = point.jobs;  // older versions did not store it
+    a.jobs = point.jobs;  // older versions did not store the number of jobs
     a.jobs_limited = a.owner_limit > 0 ? point.jobs : 0;
   }
   for (FleetAmounts& a : point.amounts) {
@@ -143,7 +143,7 @@ std::string EncodeStoredCheckpoint(const Checkpoint& checkpoint) {
   out.Put(checkpoint.chunk);
   out.Put(checkpoint.through.index);
   bytes += checkpoint.bytes;
-  // The writer has compressed its bytes if that is useful.
+  // The writer has already compressed the bytes if compression is useful.
   return SealCheckpoint(bytes, CheckpointCompression::kNever);
 }
 

@@ -110,7 +110,8 @@ absl::Status Restorer::ReadWindows(WindowId after,
     absl::Status status = AddRegrouped(day, windows);
     for (ClosedWindow& window : windows) {
       if (status.ok()) status = AddRaw(window);
-      // While some chunks of a day are regrouped, its jobs are in two tables.
+      // While the chunks of a day are being converted, some jobs of the day are in day blocks and others in
+      // window blocks.
       if (!std::ranges::is_sorted(window.jobs, {}, &JobWindowData::job)) {
         std::ranges::sort(window.jobs, {}, &JobWindowData::job);
       }

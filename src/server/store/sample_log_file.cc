@@ -121,7 +121,7 @@ absl::Status SampleLogFile::WriteOut() {
   {
     const std::lock_guard lock(buffer_mutex_);
     if (buffer_.empty()) return absl::OkStatus();
-    // Appends continue while the file is written: a slow disk must not block the ingest.
+    // Append continues while the file is written, because a slow disk must not block the ingest.
     std::swap(buffer_, writing_);
     newest_us = buffer_newest_us_;
   }
@@ -139,15 +139,15 @@ absl::Status SampleLogFile::WriteOut() {
   }
   if (status.ok()) {
     Segment& segment = segments_.back();
-    // Forget compares a whole segment, so one late entry keeps all entries of its segment.
+    // Forget compares a segment's newest time, so one late entry keeps all entries of its segment.
     segment.newest_us = newest_us;
     if (WriteAll(fd_, writing_)) {
       segment.bytes += writing_.size();
       total_bytes_ += writing_.size();
     } else {
       status = Failed(PathOf(segment.number), errno);
-      // The file may end with a torn entry, after which nothing can be read: the next entries go to a new
-      // file.
+      // The file may end with a torn entry. Entries after it cannot be read, so the next entries are written
+      // to a new file.
       CloseSegment();
     }
   }
@@ -194,7 +194,8 @@ void SampleLogFile::DropOldest() {
 void SampleLogFile::Forget(Timestamp before) {
   const std::lock_guard lock(file_mutex_);
   while (!segments_.empty() && segments_.front().newest_us < before.us) {
-    // The open segment is the last one; a deleted file must not be written to.
+    // The open segment is the last one. It is closed before its file is deleted, so that nothing is written
+    // to a deleted file.
     if (segments_.size() == 1) CloseSegment();
     DropOldest();
   }
@@ -233,7 +234,7 @@ absl::Status SampleLogFile::Read(absl::FunctionRef<void(const LoggedWrite&)> yie
         rest.remove_prefix(kHeadBytes + length);
       }
     }
-    // Set for a damaged file as well: entries of the next file are not older than its lost ones.
+    // Set also for a damaged file: entries of the next file are not older than the lost entries of this file.
     segment.newest_us = newest_us;
   }
   return absl::OkStatus();

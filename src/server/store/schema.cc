@@ -39,8 +39,8 @@ CREATE TABLE fleet(window INTEGER PRIMARY KEY, point BLOB NOT NULL) STRICT;
 ALTER TABLE jobs ADD COLUMN forgotten_s INTEGER;
 CREATE INDEX jobs_forgotten ON jobs(forgotten_s) WHERE forgotten_s IS NOT NULL;
 )",
-    // 3: no table changes, but usage blocks may contain the throttled share, which older programs cannot
-    // read.
+    // 3: no table changes, but usage blocks may contain the throttled share. Older programs cannot read such
+    // blocks.
     "SELECT 1;",
     // 4
     R"(
@@ -58,7 +58,7 @@ CREATE TABLE account_days(key INTEGER PRIMARY KEY, block BLOB NOT NULL) STRICT;
 CREATE TABLE account_late(id INTEGER PRIMARY KEY, key INTEGER NOT NULL, block BLOB NOT NULL) STRICT;
 CREATE INDEX account_late_by_key ON account_late(key);
 )",
-    // 7: same as 3, for the load.
+    // 7: no table changes, but usage blocks may contain the load. Older programs cannot read such blocks.
     "SELECT 1;",
     // 8
     R"(
@@ -112,7 +112,7 @@ constexpr std::pair<const char*, const char*> kTables[] = {{"ends", "one"},
                                                            {"request_log", "id"},
                                                            {"budget_ledger", "id"}};
 
-// Up to this size, a file is checked completely when it is opened; a larger one only in parts.
+// A file up to this size is checked completely when it is opened; a larger file only in parts.
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
 
 absl::Status Apply(Database& db, const char* migration, size_t version) {

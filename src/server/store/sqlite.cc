@@ -49,7 +49,8 @@ void Statement::Prepare() {
 }
 
 // Binding fails only for values that are too large (SQLITE_TOOBIG). The column is then NULL, and the step
-// fails with NOT NULL. A null pointer would bind NULL, so an empty text gets another pointer.
+// fails with NOT NULL. A null pointer would bind NULL, so an empty text is bound with a pointer to other
+// memory.
 void Statement::BindInt(int at, int64_t value) { sqlite3_bind_int64(statement_, at, value); }
 
 void Statement::Bind(int at, const std::optional<double>& value) {
@@ -79,7 +80,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   std::unique_ptr<Database> db(new Database(path, handle));
   if (handle == nullptr) return absl::ResourceExhaustedError(StrCat(path, ": out of memory"));
   if (code != SQLITE_OK) return db->Error(code);
-  // Other connections of this process hold locks only for moments.
+  // Other connections of this process hold locks only for short times.
   sqlite3_busy_timeout(handle, 5000);
   return db;
 }
@@ -155,7 +156,7 @@ absl::StatusOr<std::unique_ptr<Transaction>> Transaction::Begin(Database& db, Ki
 }
 
 Transaction::~Transaction() {
-  // Some errors roll back by themselves.
+  // After some errors, SQLite has already rolled back.
   if (db_.in_transaction()) (void)db_.Execute("ROLLBACK");
 }
 

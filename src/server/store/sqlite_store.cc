@@ -24,12 +24,12 @@
 namespace taut::server {
 namespace {
 
-// Lends each caller a connection; keeps as many as were ever in use at a time.
+// Lends each caller a connection. The pool has as many connections as were ever in use at one time.
 class ReaderPool {
  public:
   ReaderPool(std::string path, DamageLog* damage) : path_(std::move(path)), damage_(damage) {}
 
-  // Returns the result of `read` over one of the connections.
+  // Returns the result of `read`, called with one of the connections.
   template <typename Read>
   auto With(Read read) -> decltype(read(std::declval<HistoryReader&>())) {
     absl::StatusOr<std::unique_ptr<HistoryReader>> reader = Take();
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabase(const SqliteStore::Option
   auto db = Database::Open(options.path, Database::Access::kReadWrite);
   if (!db.ok()) return db;
   // The page size applies to new files only. Most bytes are in blocks of many pages, and each page is written
-  // twice. The log is folded into the file every 1,024 pages, which is 16 MiB, and keeps 64 MiB.
+  // twice. The log is copied to the file every 1,024 pages, which are 16 MiB; the log keeps a size of 64 MiB.
   absl::Status status = (*db)->Execute("PRAGMA page_size = 16384; PRAGMA cache_size = -65536");
   if (status.ok()) status = Migrate(**db, StoreMigrations());
   if (status.ok()) {
@@ -145,7 +145,7 @@ absl::Status SqliteStore::Commit(const PassRecord& pass) {
   if (!status.ok()) return status;
   const PassEnds ends = EndsAfter(pass, parts_->ends);
   status = parts_->writer.Write(pass, ends);
-  // Only after success, so that the same pass can be committed again.
+  // The numbers change only after success, so that the same pass can be committed again.
   if (status.ok()) parts_->ends = ends;
   return status;
 }

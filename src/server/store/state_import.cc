@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Beside {
-  std::string_view suffix;  // of the file
-  std::string_view name;    // of the state, or the table of the log
+  std::string_view suffix;  // suffix of the file's name
+  std::string_view name;    // name of the state, or of the log's table
 };
 constexpr Beside kStateFiles[] = {{".machines", "machines"}, {".capacity", "capacity"}, {".quota", "quota"},
                                   {".prices", "prices"},     {".backfill", "backfill"}, {".gaps", "gaps"}};

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Name in a backup folder, whatever the store's name.
+// Name of the store's copy in a backup folder, independent of the store's name.
 constexpr std::string_view kStore = "store.db";
 // Files to leave out: locks, unfinished writes, SQLite's own files, the daemon's copies, and imported files.
 constexpr std::string_view kLeftOut[] = {".lock",    ".new",          "-wal",     "-shm",
@@ -67,7 +67,7 @@ absl::Status FillBackup(const std::string& path, const fs::path& folder) {
     const std::string from = path + suffix;
     const absl::Status copied = IsDatabase(from) ? CopyDatabase(from, to.string()) : CopyPrivately(from, to);
     // A missing file is not an error: the daemon deletes sample files whose windows are stored. The store,
-    // copied last, has these windows.
+    // which is copied last, has these windows.
     if (!copied.ok() && fs::exists(from)) return copied;
   }
   return CopyDatabase(path, (folder / kStore).string());
@@ -127,7 +127,7 @@ absl::StatusOr<std::vector<BackedUpFile>> RestoreStore(const std::string& folder
   for (const std::string& suffix : *suffixes) {
     if (absl::Status s = CopyPrivately(store.string() + suffix, path + suffix); !s.ok()) return s;
   }
-  // The store is last: an interrupted restore leaves no store.
+  // The store is copied last, so that an interrupted restore leaves no store.
   if (absl::Status s = CopyPrivately(store, path); !s.ok()) return s;
   if (absl::Status s = SyncDirectoryOf(path); !s.ok()) return s;
   return FilesIn(folder);

@@ -1,6 +1,6 @@
-// The store's file on the disk of the temporary directory, every commit durable. Budgets: a pass of 100,000
-// jobs with 20,000 decisions in 1 s; the checkpoints of 100,000 jobs in 2 s; one job's month in 50 ms with
-// nothing in the page cache; a piece of housekeeping in 50 ms.
+// Benchmarks the store's file on the disk of the temporary directory; every commit is durable. Budgets: a
+// pass of 100,000 jobs with 20,000 decisions in 1 s; the checkpoints of 100,000 jobs in 2 s; one job's month
+// in 50 ms with an empty page cache; one call of housekeeping in 50 ms.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::unique_ptr<SqliteStore> Open(const TempDir& dir,
   return store.ok() ? *std::move(store) : nullptr;
 }
 
-// Has the kernel read the file anew.
+// Makes the kernel read the file from the disk again.
 void DropFromPageCache(const TempDir& dir) {
   const int fd = open(dir.File("store.db").c_str(), O_RDONLY);
   fsync(fd);
@@ -42,7 +42,7 @@ double FileBytes(const TempDir& dir) {
   return static_cast<double>(std::filesystem::file_size(dir.File("store.db")));
 }
 
-// Arguments: jobs (of 1-3 tasks); decisions a pass.
+// Arguments: number of jobs, of 1 to 3 tasks; number of decisions per pass.
 void BM_Commit(benchmark::State& state) {
   const auto jobs = static_cast<uint32_t>(state.range(0));
   const TempDir dir;
@@ -78,7 +78,8 @@ BENCHMARK(BM_Commit)
     ->Iterations(6)
     ->Unit(benchmark::kMillisecond);
 
-// Latency of requests for quota that are stored while a pass commits. Arguments: jobs; decisions a pass.
+// Latency of requests for quota that are stored while a pass commits. Arguments: number of jobs; number of
+// decisions per pass.
 void BM_AppendBesideCommits(benchmark::State& state) {
   const TempDir dir;
   const auto store = Open(dir);
@@ -125,7 +126,7 @@ BENCHMARK(BM_AppendBesideCommits)
     ->Iterations(6)
     ->Unit(benchmark::kMillisecond);
 
-// Replaces a state. Argument: its bytes.
+// Replaces a state. Argument: size of the state, bytes.
 void BM_PutState(benchmark::State& state) {
   const TempDir dir;
   const auto store = Open(dir);
@@ -137,7 +138,8 @@ void BM_PutState(benchmark::State& state) {
 }
 BENCHMARK(BM_PutState)->Arg(100'000)->Arg(16 << 20)->Iterations(20)->Unit(benchmark::kMillisecond);
 
-// Samples of a tick, in requests of 64 KiB, as files and, for comparison, as rows. Argument: requests.
+// Writes the samples of a tick, in requests of 64 KiB, to files or, for comparison, to rows. Argument: number
+// of requests.
 constexpr size_t kRequestBytes = size_t{64} << 10;
 void BM_LogSamples(benchmark::State& state) {
   const TempDir dir;
@@ -165,7 +167,7 @@ void BM_LogSamplesAsRows(benchmark::State& state) {
 BENCHMARK(BM_LogSamples)->Arg(16)->Iterations(200)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_LogSamplesAsRows)->Arg(16)->Iterations(200)->Unit(benchmark::kMillisecond);
 
-// Argument: jobs, 512 a checkpoint, 4 KiB each.
+// Writes checkpoints. Argument: number of jobs. A chunk has 512 jobs of 4 KiB each.
 void BM_WriteCheckpoints(benchmark::State& state) {
   const TempDir dir;
   const auto store = Open(dir);
@@ -213,7 +215,7 @@ void BM_RestoreCheckpoints(benchmark::State& state) {
 }
 BENCHMARK(BM_RestoreCheckpoints)->Arg(100'000)->Iterations(3)->Unit(benchmark::kMillisecond);
 
-// The windows that a start reads again. Arguments: jobs; windows.
+// Reads the windows that a start processes again. Arguments: number of jobs; number of windows.
 void BM_ReadWindows(benchmark::State& state) {
   const TempDir dir;
   const auto store = Open(dir);
@@ -236,8 +238,8 @@ void BM_ReadWindows(benchmark::State& state) {
 }
 BENCHMARK(BM_ReadWindows)->Args({100'000, 12})->Unit(benchmark::kMillisecond);
 
-// Argument: jobs in the store, each with 30 days of 288 windows, of which the last 30 hours are not
-// regrouped: they never are more.
+// Reads one job's month. Argument: number of jobs in the store, each with 30 days of 288 windows. The last 30
+// hours are window blocks, which is the greatest time that can be in window blocks.
 void BM_JobMonth(benchmark::State& state) {
   const auto jobs = static_cast<uint32_t>(state.range(0));
   const TempDir dir;

@@ -20,7 +20,7 @@ bool Known(float f) { return Bits(f) != kAbsentBits; }
 
 absl::Status WrongBlock(std::string_view what) { return absl::DataLossError(StrCat("a usage block ", what)); }
 
-// A window block stores floats in place.
+// Writes a window block: floats are stored in place.
 class PlainWriter : public ByteWriter {
  public:
   using ByteWriter::ByteWriter;
@@ -32,8 +32,8 @@ class PlainReader : public ByteReader {
   float GetFloat() { return Get<float>(); }
 };
 
-// A day block stores floats apart, as planes: the first bytes of all floats, then the second ones. zstd
-// compresses single floats badly, but the exponents of a day well.
+// Writes a day block: floats are stored separately, as planes: the first bytes of all floats, then the second
+// bytes, and so on. zstd compresses single floats badly, but the exponents of a day well.
 class SplitWriter : public ByteWriter {
  public:
   using ByteWriter::ByteWriter;
@@ -71,7 +71,7 @@ class SplitReader : public ByteReader {
   size_t next_ = 0;
 };
 
-// Fields that follow for a task. The peak often equals the mean, and task numbers often have no gaps.
+// Fields that follow in a task's record. The peak often equals the mean, and task numbers often have no gaps.
 enum TaskFlags : uint8_t {
   kCpuMean = 1,
   kCpuPeak = 2,
@@ -80,9 +80,9 @@ enum TaskFlags : uint8_t {
   kMemoryPeak = 16,
   kMemoryPeakIsMean = 32,
   kTaskGap = 64,
-  kMemoryNeeded = 128  // as probed; older versions lack it
+  kMemoryNeeded = 128  // probed need; older versions lack it
 };
-// Fields that follow for a job's window.
+// Fields that follow in the record of a job's window.
 enum WindowFlags : uint8_t { kCpuLimit = 1, kMemoryLimit = 2, kCpuThrottled = 4, kLoad = 8, kSignals = 16 };
 
 // Whole seconds are encoded as 2 * weight, other weights as 1 and the float.
@@ -170,7 +170,8 @@ void PutWindow(Writer& out, const JobWindow& w, std::span<const TaskWindow> task
   }
 }
 
-// Adds tasks and buckets to `out`; the window's offsets refer to them. Stops at the first invalid count.
+// Adds tasks and buckets to `out`; the window's offsets refer to these vectors. Stops at the first invalid
+// count.
 template <typename Reader>
 JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
                     std::vector<BucketWeight>& buckets, std::vector<NamedSignal>& signals) {
@@ -205,7 +206,7 @@ JobWindow GetWindow(Reader& in, WindowId window, std::vector<TaskWindow>& tasks,
   return w;
 }
 
-// Head of a window block: its window and chunk, and the offset of each job's record.
+// Head of a window block: the block's window and chunk, and the offset of each job's record.
 struct Entry {
   JobId job;
   uint64_t size;
@@ -321,7 +322,7 @@ std::string EncodeWindowBlock(const ClosedWindow& closed, size_t begin, size_t e
     next = job.job.value + 1;
   }
   head += records;
-  // Not compressed: it is written while a pass waits, and soon regrouped.
+  // Not compressed: the block is written while a pass waits, and is soon converted to day blocks.
   return SealCheckpoint(head, CheckpointCompression::kNever);
 }
 

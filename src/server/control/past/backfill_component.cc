@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Senders that retry resend the windows open at a stop, and this much before them.
+// Senders that retry resend samples of the windows that were open at a stop, and of this time before them.
 constexpr std::chrono::seconds kShortGap{60};
 constexpr std::string_view kGapMark = "Gap: ";
 
@@ -56,7 +56,7 @@ std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now)
   if (options_.config.prometheus_url.empty()) return std::nullopt;
   if (!last.has_value()) return What::kFirst;
   const absl::StatusOr<std::optional<std::string>> mark = mark_.Read();
-  // A mark that cannot be read was made all the same.
+  // A backfill has begun even if its mark cannot be read.
   if (!mark.ok() || mark->has_value())
     return mark.ok() && (*mark)->starts_with(kGapMark) ? What::kGap : What::kInterrupted;
   if (!options_.gap.has_value()) return std::nullopt;
@@ -68,22 +68,22 @@ std::optional<BackfillComponent::What> BackfillComponent::Missing(Timestamp now)
 Timestamp BackfillComponent::Begin(Timestamp now) const {
   const Timestamp from = EarliestOf(options_.config, now);
   const std::optional<WindowId> last = context_.control->status().stored_through();
-  // Includes the window before, because counters' rates start there. Samples in stored windows are dropped as
-  // too late.
+  // Includes the window before the gap, because rates of counters begin in it. Samples of stored windows are
+  // dropped as too late.
   return last.has_value() ? std::max(from, Timestamp::FromSeconds(last->start_s())) : from;
 }
 
 absl::Status BackfillComponent::ReadOn(What what, Timestamp now) {
   HistoryOptions patient;
-  patient.sleep = context_.wait;  // a stop ends it
+  patient.sleep = context_.wait;  // returns early when the daemon stops
   auto history = OpenHistory(options_.config, options_.rules, patient);
   if (!history.ok()) return history.status();
-  // This machine's clock may be wrong after a stop. Samples are not later than their server's clock.
+  // This machine's clock may be wrong after a stop. Samples are not later than the server's clock.
   if (const auto server = (*history)->ServerTime(); server.ok()) now = std::min(now, *server);
   const Timestamp from = Begin(now);
   if (!begin_.has_value()) begin_ = from;
-  // Windows open at the end wait for samples of the present; without the log, a stop would lose what was
-  // read.
+  // Windows that are open at the end need samples of the present to close. Without the log, a stop would lose
+  // the samples that were read for them.
   const Timestamp keep_from{now.us - options_.open.count() * kMicrosPerSecond};
   absl::StatusOr<AddedLabels> added = AddedLabels::Of(options_.config);
   if (!added.ok()) return added.status();
@@ -145,14 +145,14 @@ bool BackfillComponent::HandOver(Timestamp begun, std::string& rest) {
   rest = "only the history read before is known";
   const std::optional<WindowId> last = context_.control->status().stored_through();
   if (!read_later_) return true;
-  // Without any window there are no jobs yet. Each will count as a late job, whose history is read when it
+  // Without any window there are no jobs yet. Each job will be a late job, whose history is read when it
   // appears.
   if (!last.has_value()) {
     rest = "the history of jobs is read after they appear";
     return true;
   }
-  // Live samples were accepted from `begun` on. The window of `begun` has only a part of them, so it is read
-  // as well.
+  // Live samples were accepted from `begun` on. The window of `begun` has only a part of its samples, so it
+  // is read as well.
   const SilentSpan missing{last->next(), WindowId::Of(begun)};
   if (!(missing.from < missing.to)) return true;
   const absl::Status s = read_later_(missing);
@@ -191,7 +191,7 @@ absl::Status BackfillComponent::ReadAll() {
   const std::optional<What> what = Missing(now);
   if (!what.has_value()) return absl::OkStatus();
   const Timestamp begin = Begin(now);
-  // A gap has stored windows before it: ticks until its start are safe while the first read waits.
+  // Stored windows precede a gap, so ticks until the gap's start are safe during the first read.
   if (what == What::kGap) ticked_ = begin;
   HistoryProgress none;
   none.total_seconds = (now.us - begin.us) / kMicrosPerSecond;
@@ -215,11 +215,11 @@ absl::Status BackfillComponent::ReadAll() {
   }
   const absl::Status read = ReadUntilDone(*what);
   if (context_.stopping()) return absl::CancelledError("stopped before backfill was complete");
-  // From now on, samples are of the present, and the time before it is closed.
+  // From now on, samples are of the present, and earlier windows are closed.
   std::string rest;
   if (read.ok() || HandOver(now, rest)) mark_.WriteOrLog("");
   if (read.ok() && *what != What::kGap) {
-    // After an error these jobs are requested once more, which changes nothing.
+    // After an error, the history of these jobs is requested once more, which changes nothing.
     if (absl::Status s = context_.control->pasts().SettlePasts(); !s.ok())
       context_.log->Warn(StrCat("backfill: ", Message(s)));
   }

@@ -12,7 +12,7 @@ namespace taut::server {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait{1};
-// A stop waits for the running request, so a longer read is split into parts.
+// A stop waits for the running request, so a longer request is split.
 constexpr std::chrono::seconds kLongestRequest{10};
 // Limits of one batch, because the days of all its series stay in memory until they are stored.
 constexpr size_t kJobsAtOnce = 128;
@@ -21,16 +21,18 @@ constexpr uint64_t kSeriesAtOnce = 2000;
 constexpr size_t kFoundAtOnce = 5000;
 // Part of a gap that is read at once, for all jobs of the cell.
 constexpr int32_t kWindowsOfGapAtOnce = 2 * kWindowsPerHour;
-// Size of one transaction; a tick waits for it for some milliseconds.
+// Number of jobs in one transaction; a tick waits for this transaction for some milliseconds.
 constexpr size_t kStoredAtOnce = 16;
 constexpr size_t kSettledAtOnce = 2000;
 
 // Greatest number of reads of the server's index per pass.
 constexpr int32_t kMostGroups = 24;
-// Windows before a job's first one that may hold its first samples: remote write is some minutes late.
+// Number of windows before a job's first window that may contain the job's first samples, because remote
+// write is some minutes late.
 constexpr int32_t kUnclearWindows = 3;
 
-// Historical kills are not read: a limit raised for one of them would have been lowered again by now.
+// Historical kills are not read: a limit that was raised after such a kill would have been lowered again by
+// now.
 std::vector<MappingRule> WithoutKills(std::vector<MappingRule> rules) {
   std::erase_if(rules, [](const MappingRule& rule) {
     return rule.kind == SeriesKind::kOomTotal || OomWatch::IsFor(rule.kind);
@@ -39,13 +41,13 @@ std::vector<MappingRule> WithoutKills(std::vector<MappingRule> rules) {
 }
 
 MappingRules Compiled(const std::vector<MappingRule>& rules) {
-  // The rules were compiled before, with the others, so this does not fail.
+  // These rules were compiled before, as part of all rules, so the compilation does not fail.
   absl::StatusOr<MappingRules> mapping = MappingRules::Compile(rules);
   return mapping.ok() ? *std::move(mapping) : *MappingRules::Compile({});
 }
 
-// True for an error of these jobs alone: the server is reachable but refuses their size. Other jobs may be
-// smaller.
+// Returns true for an error that concerns only these jobs: the server is reachable but refuses their amount
+// of data. Other jobs may have less data.
 bool IsOfThese(const absl::Status& s) {
   return absl::IsFailedPrecondition(s) || absl::IsResourceExhausted(s);
 }
@@ -59,7 +61,7 @@ std::vector<std::vector<LateJob>> GroupsOf(std::vector<LateJob> jobs) {
   std::vector<std::vector<LateJob>> groups;
   for (LateJob& job : jobs) {
     if (groups.empty() || job.until.index - groups.back().front().until.index > span) groups.emplace_back();
-    groups.back().push_back(std::move(job));  // still by time
+    groups.back().push_back(std::move(job));  // groups and their jobs are still ordered by time
   }
   for (std::vector<LateJob>& group : groups) std::ranges::sort(group, {}, &LateJob::name);
   return groups;
@@ -199,13 +201,13 @@ absl::Status LateHistory::ReadGap(SilentSpan& gap) {
 }
 
 absl::Status LateHistory::ReadPartOfGap(const SilentSpan& part, const PastFacts& facts) {
-  // The windows at both ends may be incomplete.
+  // The windows at both ends of the part may be incomplete, so they are read as well.
   const WindowId until = part.to.next();
   PastFold fold(mapping_, options_.ingest, part.from, context_.control->pasts().AllJobs(until));
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
   history_->Select(usage_);
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
-  // Includes the window before, because counters' rates start there.
+  // Includes the window before the part, because rates of counters begin in it.
   const Timestamp from = Timestamp::FromSeconds(part.from.start_s() - kWindowSeconds);
   const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), context_.now());
   if (absl::Status s = ReadSpan(from, to, fold); !s.ok()) return s;
@@ -291,7 +293,7 @@ absl::Status LateHistory::Begin() {
 
 absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp now) {
   if (absl::Status s = Begin(); !s.ok()) return s;
-  // Samples are not later than their server's clock.
+  // Samples are not later than the server's clock.
   if (const auto server = history_->ServerTime(); server.ok()) now = std::min(now, *server);
   const Timestamp from = Timestamp::FromSeconds(WindowId::Of(Earliest(now)).next().start_s());
   WindowId until = WindowId::Of(from);
@@ -312,7 +314,7 @@ absl::Status LateHistory::ReadPast(const std::vector<LateJob>& jobs, Timestamp n
 absl::Status LateHistory::ReadGroup(std::vector<LateJob> jobs, const PastFacts& facts, Timestamp from) {
   WindowId first = jobs.front().until;
   for (const LateJob& job : jobs) first = std::min(first, job.until);
-  // Newer series may be those by which the jobs were first seen.
+  // Newer series may be the ones by which the jobs were first seen.
   const Timestamp to = Timestamp::FromSeconds(WindowId{first.index - kUnclearWindows}.start_s());
   absl::Status first_error;
   while (!jobs.empty()) {
@@ -398,7 +400,7 @@ absl::Status LateHistory::ReadBatch(std::span<const Found> batch, const PastFact
   history_->Select(series.Narrow(usage_));
   PastFold fold(mapping_, options_.ingest, WindowId::Of(from), jobs);
   if (absl::Status s = fold.TakeFacts(facts); !s.ok()) return s;
-  // Reads past the last window by the grace period, so that it is as complete as a live one.
+  // Reads beyond the last window by the grace period, so that the window is as complete as a live window.
   const int64_t grace_s = options_.ingest.windows.grace_seconds;
   const Timestamp to = std::min(Timestamp::FromSeconds(until.start_s() + grace_s), context_.now());
   for (Timestamp at = from; at < to;) {
