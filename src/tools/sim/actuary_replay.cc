@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kPriceMicro = 1'000'000;
 
-// Returns the capacity that `use` leaves; NaN if either is NaN.
+// Returns the capacity that `use` leaves; NaN if one of the arguments is NaN.
 double LeftOf(double capacity, double use) {
   const double left = capacity - use;
   return left < 0 ? 0 : left;

@@ -1,5 +1,5 @@
-// Replays sellers of a pool's slack over a recorded series: how much each would have sold, and how often its
-// promise was kept.
+// Replays sellers of a pool's slack over a recorded series. Compares how much each seller would have sold,
+// and how often each seller would have kept its promise.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct PoolSeries {
 };
 
 struct ActuaryReplayOptions {
-  brain::ActuaryOptions actuary;  // ReplayActuary sets its capacity and step_s from the series
+  brain::ActuaryOptions actuary;  // ReplayActuary sets `capacity` and `step_s` from the series
   int64_t warmup_steps = 0;       // steps at the start without sales
 };
 
-// Score of one seller over the time after the warm-up. A sale lasts one horizon. A seller that refuses is
-// asked again after one day, or after one horizon if that is shorter.
+// Score of one seller over the time after the warm-up. A sale lasts one horizon. A seller that refuses a sale
+// gets the next request after one day, or after one horizon if that is shorter.
 struct SellerScore {
   std::string seller;  // "actuary", "cloudrm", "greedy", "all", "clairvoyant"
   uint64_t sales = 0,  // sales that were made
-      // Sales above the amount that was available in the promised share of their horizon's steps.
+      // Sales of an amount that was not available in the promised share of the steps of the sale's horizon.
       broken = 0;
   double kept_share = 0;      // share of the measured sold steps in which the sold amount was available
   double refused_share = 0;   // share of all steps after the warm-up
   double of_clairvoyant = 0;  // amount sold / amount that the clairvoyant sells, over all steps
   double mean_amount = 0, least_amount = 0;
-  double taken_back_per_day = 0;  // amounts that stopped running
+  double taken_back_per_day = 0;  // sum of the amounts that stopped running, per day
   double net_of_clairvoyant = 0;  // (revenue - penalties) / the clairvoyant's revenue, by SaleAccount's rule
 };
 

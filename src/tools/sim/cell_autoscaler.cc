@@ -56,8 +56,8 @@ double CellLimits::CloseLane(Job& job, size_t resource, uint32_t number, const W
   const double unit = UnitOf(resource), usage = UsageOf(number, resource, closed.index) * unit;
   const double limit = static_cast<double>(window.limit[resource]) * unit;
   killed = resource == brain::kCellMemory && usage > limit;
-  // A recommender cannot see usage above the limit: CPU is throttled there, and the kernel kills at the memory
-  // limit.
+  // A recommender cannot observe usage above the limit: the kernel throttles CPU there, and kills tasks at
+  // the memory limit.
   const auto seen = static_cast<float>(std::min(usage, limit));
   const TaskUsage task{0, seen, seen};
   const Grid& grid = GridOf(ResourceOf(resource));

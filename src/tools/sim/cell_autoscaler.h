@@ -1,10 +1,10 @@
-// The vertical autoscaler of a simulated cell: a recommender sets the limits of the cell's services by
+// The vertical autoscaler of a simulated cell: a recommender sets the limits of the cell's services, from
 // synthetic usage.
 //
 // A service's task uses a fixed share of the job's reservation (55 to 80 %, drawn per job and resource). This
-// is multiplied by a daily cycle (CPU 10 to 30 %, memory 5 %) and by noise per window (CPU 10 %, memory 3 %).
-// In 0.2 % of the windows a task uses 1.5 times as much memory. One task of a service over its memory limit is
-// killed, and the recommender observes the kill.
+// share is multiplied by a daily cycle (CPU 10 to 30 %, memory 5 %) and by noise per window (CPU 10 %, memory
+// 3 %). In 0.2 % of the windows a task uses 1.5 times as much memory. If the memory usage of a service's task
+// exceeds the limit, one task of the service is killed, and the recommender observes the kill.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace taut::tools {
 
 class CellLimits final : public brain::CellAutoscaler {
  public:
-  // Keeps references to `model` and `workload`. `policy` must not learn from other jobs. Jobs of kWork keep
-  // their limits. A limit changes by 5 % or more, or after a kill.
+  // Keeps references to `model` and `workload`. `policy` must not learn from other jobs. The limits of jobs
+  // of kWork do not change. Other limits change only by at least 5 %, or after a kill.
   CellLimits(const brain::CellModel& model, const brain::CellWorkload& workload, brain::Policy policy,
              uint64_t seed);
 

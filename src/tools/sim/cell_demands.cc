@@ -21,7 +21,7 @@ constexpr size_t kNamed = 3;                    // kept jobs that are listed by 
 constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for an hour is gone
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 
-// Returns, for each job of the source, its row in the cell, or kNotOfCell.
+// Returns the row in the cell for each job of the source; kNotOfCell for a job that is not in the cell.
 std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel& cell) {
   absl::flat_hash_map<std::string_view, uint32_t> rows;
   for (uint32_t j = 0; j < cell.jobs.size(); ++j) rows[cell.jobs[j].name] = j;
@@ -33,7 +33,7 @@ std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel
   return out;
 }
 
-// Counts the jobs of the cell for which the demand has no amounts, or not all of them.
+// Counts the jobs of the cell for which the demand has no amounts, or an amount for only one resource.
 void CountKept(const brain::CellModel& cell, CellDemand& demand) {
   std::vector<std::string> partly;
   for (const brain::CellJob& job : cell.jobs) {
@@ -103,7 +103,7 @@ absl::Status ReplayLimits(DaySource& source, const brain::CellModel& cell, const
   return absl::OkStatus();
 }
 
-// Predicts each task of the cell's jobs as if it were alone on a machine, for one resource.
+// Predicts each task of the cell's jobs as if the task were alone on a machine, for one resource.
 class TaskPredictions {
  public:
   TaskPredictions(const brain::CellModel& cell, Resource resource, std::vector<uint32_t> rows)
@@ -144,7 +144,7 @@ class TaskPredictions {
     for (const Task& task : tasks_) means[task.row].last = std::max(means[task.row].last, task.last);
     for (uint32_t number = 0; number < tasks_.size(); ++number) {
       Mean& mean = means[tasks_[number].row];
-      // A task without usage in the job's last hour has ended, and its prediction would be of the past.
+      // A task without usage in the job's last hour has ended: its prediction would describe the past.
       if (tasks_[number].last.index <= mean.last.index - kPresence) continue;
       mean.sum += predictors_[predictor]->Predict(number);
       ++mean.tasks;
@@ -189,7 +189,7 @@ class TaskPredictions {
   std::vector<Load> loads_;  // of a day
 };
 
-// Fills the reservations of the demands `at`, whose predictors add up tasks.
+// Fills the reservations of the demands `at`. REQUIRES: the predictors of these demands add up tasks.
 absl::Status ReplayReservations(DaySource& source, const brain::CellModel& cell,
                                 const CellDemandsOptions& options, std::span<CellDemand* const> at,
                                 const CellDemandsHooks& hooks) {
@@ -235,8 +235,8 @@ absl::Status ReplayWholeMachines(DaySource& source, const brain::CellModel& cell
   return absl::OkStatus();
 }
 
-// Appends a demand per predictor, in order: reservations for those that add up tasks, loads of whole machines
-// for the others.
+// Appends a demand per predictor, in order. A predictor that adds up tasks results in reservations, any other
+// predictor in loads of whole machines.
 absl::Status ReplayPredictors(DaySource& source, const brain::CellModel& cell,
                               const CellDemandsOptions& options, const CellDemandsHooks& hooks,
                               CellDemands& out) {

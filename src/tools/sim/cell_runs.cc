@@ -79,8 +79,8 @@ absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
     brain::CellSimulationHooks one;
     if (i == 0) one.on_step = hooks.on_step;
     one.should_stop = [&, i](double share) {
-      // All runs report through this function from their threads; the lock makes on_progress one call at a
-      // time.
+      // All runs call this function from their own threads. The lock ensures that on_progress is never called
+      // by two threads at once.
       const std::lock_guard lock(mutex);
       shares[i] = share;
       double sum = 0;

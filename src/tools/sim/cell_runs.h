@@ -16,16 +16,15 @@ namespace taut::tools {
 // A variation of a cell's simulation.
 struct CellSetup {
   std::string_view name, help;
-  // Returns true for events that the setup leaves out; null: it keeps all events.
+  // Returns true for events that the setup leaves out; null: the setup keeps all events.
   bool (*leaves_out)(brain::CellEventKind kind) = nullptr;
   void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: no change
   // Recommender that sets the limits of services (cell_autoscaler.h); absent: none.
-  std::optional<brain::Policy> limits =
-      std::nullopt;  // sets the limits of services (cell_autoscaler.h); absent: none
+  std::optional<brain::Policy> limits = std::nullopt;
 };
 // All setups. The first, "base", is the cell unchanged.
 const std::vector<CellSetup>& CellSetups();
-// Returns InvalidArgument with the list of known setups if there is none of that name.
+// Returns the setup of that name; InvalidArgument with the list of known setups if there is none.
 absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
 
 struct CellRunsOptions {
@@ -36,8 +35,8 @@ struct CellRunsOptions {
 
 struct CellRunsHooks {
   std::function<void(const brain::CellStep&)> on_step;  // steps of "base"
-  std::function<void(double share)> on_progress;        // called from any thread, one call at a time
-  std::function<bool()> should_stop;                    // called from any thread; true ends the runs
+  std::function<void(double share)> on_progress;  // called from any thread, but never by two threads at once
+  std::function<bool()> should_stop;              // called from any thread; true ends the runs
 };
 
 struct CellRun {

@@ -47,7 +47,8 @@ class Runner {
     CompactionRuns out;
     brain::SchedulerOptions scheduler = options_.compaction.scheduler;
     scheduler.scoring = options_.variant.scoring;
-    // The whole cell is packed before impossible jobs are removed, so that its pending tasks include theirs.
+    // The whole cell is packed before impossible jobs are removed, so that the pending tasks include tasks of
+    // these jobs.
     out.packed = Pack(cell_, scheduler);
     const uint64_t jobs = cell_.jobs.size(), tasks = cell_.tasks();
     out.softened = brain::SoftenLargeJobs(cell_);
@@ -59,7 +60,7 @@ class Runner {
       run.experiment = experiments_[at_];
       const absl::Status done = RunOne(run);
       if (stopped_) break;
-      // An experiment that does not fit the cell is reported as not run. Only the base is required.
+      // An experiment that does not fit the cell is reported as not run. Only the base must fit.
       if (!done.ok() && (at_ == 0 || !absl::IsFailedPrecondition(done))) return done;
       if (!done.ok()) run.not_run = Message(done);
       out.runs.push_back(std::move(run));
@@ -70,7 +71,7 @@ class Runner {
   }
 
  private:
-  // A part of a cell with its index, which the part's trials share.
+  // A part of a cell with the part's index, which all trials of the part share.
   struct Part {
     explicit Part(brain::CellModel m) : model(std::move(m)), index(model) {}
     brain::CellModel model;
@@ -85,7 +86,8 @@ class Runner {
     compaction.scheduler.loads = variant->loads.get();
     std::vector<std::unique_ptr<Part>> parts;
     for (brain::CellModel& model : variant->parts) parts.push_back(std::make_unique<Part>(std::move(model)));
-    // One turn is a trial of one part, so that an experiment with many parts and few trials uses all threads.
+    // One turn packs one trial of one part, so that an experiment with many parts and few trials uses all
+    // threads.
     const size_t trials = compaction.trials, turns = trials * parts.size();
     std::vector<absl::StatusOr<uint32_t>> needed(turns, absl::StatusOr<uint32_t>(0U));
     size_t done = 0;

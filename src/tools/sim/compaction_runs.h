@@ -15,25 +15,26 @@ namespace taut::tools {
 struct CompactionRunsOptions {
   std::vector<const brain::CellExperiment*> experiments;  // "base" is run first even if it is not listed
   brain::CellExperimentOptions variant;
-  brain::CompactionOptions compaction;  // the variant's scoring replaces its scheduler's
-  int threads = 0;                      // 0: one per core
+  // the scoring of `variant` replaces the scoring of `compaction`'s scheduler
+  brain::CompactionOptions compaction;
+  int threads = 0;  // 0: one per core
 };
 
 struct CompactionRun {
   const brain::CellExperiment* experiment = nullptr;
-  std::string not_run;             // reason why there is no result; empty if there is one
+  std::string not_run;             // reason why the experiment has no result; empty if `result` is valid
   uint32_t cells = 0;              // number of cells that the cell was divided into
   uint64_t left_out = 0;           // jobs left out by the experiment
   uint64_t cut_to_machine = 0;     // jobs whose requests were cut to the largest machine (cell_experiments.h)
-  brain::CompactionResult result;  // machines of a trial are the sum over the cells
+  brain::CompactionResult result;  // a trial's number of machines is the sum over the cells
 };
 
 struct CompactionRunsHooks {
-  // Reports the experiment that runs and the share that is done of all of them, in [0, 1]. Called from any
-  // thread, one call at a time.
+  // Reports the current experiment and the completed share of all experiments, in [0, 1]. Called from any
+  // thread, but never by two threads at once.
   std::function<void(std::string_view what, double share)> on_progress;
-  // Reports the packing of each trial once, by part, then trial. Called from one thread. Each call costs one
-  // more packing.
+  // Reports the packing of each trial once, ordered by part, then trial. Called from one thread. The hook
+  // costs one more packing per trial.
   std::function<void(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
                      brain::TrialPacking packing)>
       on_packing;
@@ -44,7 +45,7 @@ struct CompactionRunsHooks {
 // Result of packing the unchanged cell once.
 struct PackedCell {
   uint64_t pending = 0;  // tasks that did not fit
-  std::string why;       // pending reason of the first such job; empty if there is none
+  std::string why;       // reason why the first pending job is pending; empty if no task is pending
 };
 
 struct CompactionRuns {
@@ -59,9 +60,9 @@ struct CompactionRuns {
   bool partial = false;  // should_stop returned true; unfinished experiments are missing
 };
 
-// Runs the base, then the experiments. Returns the errors of CompactCell for the base; FailedPrecondition of
-// another experiment becomes its `not_run`. The result does not depend on the number of threads. The
-// experiments must outlive the result.
+// Runs the base, then the experiments. Returns the errors of CompactCell for the base. If another experiment
+// fails with FailedPrecondition, its message becomes the experiment's `not_run`. The result does not depend
+// on the number of threads. The experiments must outlive the result.
 absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
                                               const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks = {});

@@ -43,8 +43,9 @@ PoolJobStep StepOf(const brain::UsageEntry& entry) {
 
 // The pool under one policy.
 struct Track {
-  std::optional<SellerPolicy> policy;      // absent while the reserved tiers run, which all policies share
-  std::vector<PoolLines> lines;            // sums over the tiers so far, by step
+  // absent while the reserved tiers run, because all policies share these tiers
+  std::optional<SellerPolicy> policy;
+  std::vector<PoolLines> lines;            // sums over the tiers simulated so far, by step
   std::vector<std::vector<SoldJob>> sold;  // by tier
   std::vector<EconomyTier> tiers;
 
@@ -119,8 +120,8 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Reads the days once: the lifetimes of the jobs, the months of the steps, and the capacity. It must come
-  // before every tier, because a capacity that is a share depends on the highest sum of limits in the whole
+  // Reads the days once: the lifetimes of the jobs, the months of the steps, and the capacity. Must run
+  // before every tier, because a capacity given as a share depends on the highest sum of limits in the whole
   // trace.
   absl::Status Survey() {
     out_.start_s = int64_t{first_day()} * kDaySeconds;
@@ -167,8 +168,8 @@ class EconomyRun {
     return options_.tiers[tier] == brain::TierSale::kSlack &&
            std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
   }
-  // Records the job's request in this step for the clairvoyant. `life` must not include this step yet, so that
-  // a gap before it is seen.
+  // Records the job's request in this step for the clairvoyant. `life` must not include this step yet, so
+  // that a gap before this step is detected.
   void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
     const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
     std::vector<AskChange>& asks = asks_[day.job.value];
@@ -192,8 +193,8 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Calls `take` for each day from the first to the last, also for days without usage: sellers and reclaim
-  // windows need every step.
+  // Calls `take` for each day from the first to the last, including days without usage, because sellers and
+  // reclaim windows need every step.
   absl::Status ForEachDay(const std::function<absl::Status(int32_t, const std::vector<JobDay>&)>& take) {
     const double passes = 1 + static_cast<double>(sheet_.tiers.size() + options_.policies.size());
     size_t next = 0;
@@ -215,7 +216,7 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Copies the reserved tiers' result for each policy; from here on each policy has its own pool.
+  // Copies the result of the reserved tiers for each policy; from then on each policy has its own pool.
   void Split() {
     out_.reserved.reserve(steps());
     for (const PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
@@ -305,8 +306,8 @@ class EconomyRun {
         of_window[static_cast<size_t>(at)].push_back(StepOf(*entry));
       }
     }
-    // Tracks share nothing that changes. Decisions are kept by track and reported after the loop, so that
-    // their order does not depend on threads.
+    // Tracks share no mutable state. Decisions are kept by track and reported after the loop, so that their
+    // order does not depend on threads.
     workers_.ForEach(tracks_.size(), [&](size_t i) {
       Track& track = tracks_[i];
       size_t step = static_cast<size_t>(day - first_day()) * kWindowsPerDay;
@@ -336,7 +337,8 @@ class EconomyRun {
     for (const std::vector<SoldJob>& sold : track.sold) {
       for (const SoldJob& job : sold) of_job[job.job] = &job;
     }
-    // A month counts only from the grant on: usage before it was never promised.
+    // The availability of a month applies only to usage after the job was granted: earlier usage was not
+    // covered by a promise.
     const auto month_of = [&](const brain::UsageEntry& entry) -> const PeriodAvailability* {
       const SoldJob* job = of_job[entry.job];
       return job != nullptr && job->granted_step <= StepAt(entry)
@@ -368,7 +370,7 @@ class EconomyRun {
     return AddPenalties(missed, out);
   }
 
-  // Adds the charges of months with missed availability, computed as if their jobs had run.
+  // Adds the charges of months with missed availability, computed as if the months' jobs had run.
   absl::Status AddPenalties(const std::function<bool(const brain::UsageEntry&)>& missed, EconomyPolicy& out) {
     const auto all_kept = [](const EconomyTier& t) {
       return t.totals.job_periods == t.totals.job_periods_kept;
@@ -401,7 +403,8 @@ class EconomyRun {
     }
   }
 
-  // Returns the pool's capacity for the slack tax, without a machine cost: the pool's own cost is not shared.
+  // Returns the pool's capacity for the slack tax, without a machine cost: the cost of the pool itself is not
+  // shared.
   brain::CapacityWindow PoolWindow(const BillPeriod& period) const {
     brain::CapacityWindow out;
     out.start_s = period.start_s;

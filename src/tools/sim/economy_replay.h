@@ -1,10 +1,11 @@
-// Replays a shared pool over a trace. Its jobs are admitted, run, reclaimed and billed, once per policy for
-// selling the capacity that the reserved tiers leave. The pool is one amount of capacity, without machines.
+// Replays a shared pool over a trace. The trace's jobs are admitted, run, reclaimed and billed, once per
+// policy that sells the capacity left by the reserved tiers. The pool is one amount of capacity, without
+// machines.
 //
 // Tiers are simulated one after the other, by priority, because a tier never depends on the tiers below it.
-// tier_sale.h defines how each tier is sold. The policy's seller sells slack (tier_simulation.h). Spare tiers
-// get everything that they request, or nothing under the policy "none". Jobs of slack and spare tiers request
-// capacity from the end of the warm-up on.
+// tier_sale.h defines how each tier is sold. The policy's seller sells slack tiers (tier_simulation.h). Jobs
+// of spare tiers are granted all capacity that they request, or none under the policy "none". Jobs of slack
+// and spare tiers request capacity from the end of the warm-up on.
 #pragma once
 
 #include <array>
@@ -61,10 +62,10 @@ struct EconomyTier {
   TierTotals totals;
   brain::Money charges, credits;  // charges for usage that ran; credits for months with missed availability
   brain::Money missed;            // part of the charges that belongs to months with missed availability
-  // Charges that these months would have had if their jobs had run whenever they had usage: the penalty of
-  // cloudrm-sim (SaleAccount's rule), whatever the sheet's credits are.
+  // Charges of the months with missed availability, as if their jobs had run whenever they had usage. This is
+  // the penalty of cloudrm-sim (SaleAccount's rule), whatever the sheet's credits are.
   brain::Money penalty;
-  // Net revenue by that rule: only months with kept availability earn.
+  // Returns the net revenue by SaleAccount's rule: only months with kept availability earn.
   brain::Money strict_net() const { return {charges.micros - missed.micros - penalty.micros}; }
 };
 struct EconomyPolicy {

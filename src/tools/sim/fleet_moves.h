@@ -1,5 +1,5 @@
-// Moves of the loads of all jobs of a replay, as known at the beginning of each day: tautd's knowledge of its
-// fleet.
+// Moves of the loads of all jobs of a replay, as known at the beginning of each day. In tautd this is the
+// replica policies' knowledge of the fleet.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class FleetMoves {
   // take `startup_s` to start. O(steps).
   FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s, double startup_s);
 
-  // Returns the moves of the days (UTC) before the day of `time_s`; their weight halves in two weeks. Null if
-  // there are none. Owned by this object.
+  // Returns the moves of the days (UTC) before the day of `time_s`; null if there are none. A move's weight
+  // halves in two weeks. The result is owned by this object.
   const brain::LoadAnalogs* At(int64_t time_s) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace taut::tools {
 namespace {
 
-// Nearest rank: the smallest value with at least 95 % of the values at or below it.
+// Returns the nearest-rank percentile: the smallest value with at least 95 % of the values at or below it.
 double Percentile95(std::vector<float>& values) {
   if (values.empty()) return 0;
   const size_t rank = (values.size() * 95 + 99) / 100 - 1;
@@ -14,7 +14,7 @@ double Percentile95(std::vector<float>& values) {
   return values[rank];
 }
 
-// Removes the kills of windows up to this one from the front of `rest` and returns them.
+// Removes the kills of all windows up to `window` from the front of `rest`, and returns the removed kills.
 std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>& rest) {
   const auto end = std::ranges::find_if(rest, [&](const TaskKills& k) { return k.window > window; });
   const std::span<const TaskKills> taken = rest.first(static_cast<size_t>(end - rest.begin()));
@@ -22,8 +22,8 @@ std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>
   return taken;
 }
 
-// Returns true if the task was killed in that window at `limit` or a higher limit: its usage would have been
-// above `limit` too.
+// Returns true if the task was killed in the window at `limit` or a higher limit. Without the kill, the
+// task's usage would have been above `limit`.
 bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task, double limit) {
   return std::ranges::any_of(kills, [&](const TaskKills& k) {
     return k.window == window && k.task == task && k.killed_at_bytes >= 0 &&
@@ -63,7 +63,8 @@ void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<con
   if (over) ++score.windows_over;
 }
 
-// Counts and reports a change. The first limit of a lane is reported, but is not a change.
+// Counts and reports a change of the limit. The first limit of a lane is reported, but not counted as a
+// change.
 void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane,
                JobDayOutcome& out, DayScore& score) {
   if (lane.seen && limit == lane.last_limit) return;
@@ -136,7 +137,7 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
     for (const ScoredLane& lane : world.lanes) {
       ScoredLane& its = copy.lanes.emplace_back(lane.lane.recommender().Clone(), options_.cap_at_owner);
       its.gate = lane.gate;
-      its.gate.trial.reset();  // its tasks are gone
+      its.gate.trial.reset();  // the tasks of the trial have ended
       its.risk_class = lane.risk_class;
     }
   }
@@ -160,8 +161,7 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   if (!lane.risk.is_of(day)) {
     brain::StatedPromise stated;
     if (lane.lane.recommended().has_value()) {
-      // The forecast belongs to the limit that is counted: a gate may hold another limit than the recommended
-      // one.
+      // Use the forecast for the limit in force: a gate may hold another limit than the recommended one.
       stated = brain::StatedPromiseOf(lane.RiskOf(*limits.in_force).forecast(), key.policy.of(key.resource),
                                       key.resource, options_.settings.work_function);
     }
@@ -187,7 +187,8 @@ void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, 
     if (k.killed_at_bytes < 0) continue;  // without a limit or usage the kill says nothing about the need
     brain::TrialKill trial;
     if (lane.gate.trial.has_value()) {
-      // The task would have been killed at the limit that it is taken to run at, if that is not higher.
+      // The task would have been killed at the limit at which the replay runs it, if that limit is not
+      // higher.
       const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
       const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
       const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);
@@ -201,7 +202,7 @@ void JobRunner::CloseWindow(const Signal& signal, const WindowKills& kills, Reso
                             ScoredLane& lane, RunnerScratch& scratch, DayScore& score) const {
   Signal seen = signal;
   if (!kills.recorded.empty()) {
-    seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // read before the kills raise it
+    seen.limit = lane.lane.LimitInForce(signal.owner_limit);  // read the limit before the kills raise it
     TakeRecorded(kills.recorded, signal.window, signal.owner_limit, lane);
   }
   brain::JobStepper stepper(resource, lane);
@@ -292,8 +293,8 @@ void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
   world.down.push_back({task, until_window});
 }
 
-// Returns the signal of the running tasks. CPU buckets are not stored by task, so each stopped task removes an
-// equal share.
+// Returns the signal of the running tasks. CPU buckets are not stored by task, so each stopped task removes
+// an equal share of the buckets.
 Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
                   std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   const bool cpu = resource == Resource::kCpu;  // only CPU has buckets of its samples
@@ -312,7 +313,8 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   const float owner = w.limit(resource);
   if (owner >= 0) s.owner_limit = owner;
   if (tasks.empty()) return s;
-  // The limits of single tasks are not stored: the running tasks get their equal share of the sum.
+  // The limits of single tasks are not stored: each running task is assumed to have an equal share of the
+  // sum.
   const float owner_sum = w.limit_sum(resource);
   if (owner_sum >= 0) s.owner_limit_sum = owner_sum * (static_cast<double>(tasks.size()) / measured);
   if (cpu) {
@@ -325,8 +327,8 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   return s;
 }
 
-// Cuts CPU usage at the limit, in tasks and buckets. The delayed work is not modelled. Buckets, which are not
-// stored by task, are cut at the limit of the tasks outside a trial.
+// Cuts CPU usage at the limit, in tasks and buckets. The delayed work is not modelled. Buckets are not stored
+// by task, and are therefore cut at the limit of the tasks outside a trial.
 void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
   const Bucket top = Grid::Cpu().BucketOf(*limits.in_force);
@@ -353,8 +355,8 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
   std::span<const TaskKills> kills = day.kills;
   for (const JobWindow& w : day.windows) {
     const std::span<const TaskKills> recorded = TakeUntil(w.window, kills);
-    // Kills take effect after the window, for both resources: a task that dies in this window still counts in
-    // the CPU lane, whichever resource is stepped first.
+    // Kills take effect after the window, for both resources: a task that is killed in this window is still
+    // included in the CPU lane, whichever resource is stepped first.
     scratch.newly_down.clear();
     for (size_t i = 0; i < options_.resources.size(); ++i) {
       const Resource resource = options_.resources[i];

@@ -1,5 +1,5 @@
-// Runs one job through one day under every recommender and scores it. This is the parallel part of a replay:
-// it changes only its own job's state and the scratch memory passed to it.
+// Runs one job through one day under every recommender, and scores the recommenders. This is the parallel
+// part of a replay: it changes only the job's own state and the scratch memory passed to it.
 #pragma once
 
 #include <array>
@@ -21,15 +21,16 @@ namespace taut::tools {
 struct ScoredLane : brain::ManagedLane {
   ScoredLane(std::unique_ptr<brain::Recommender> r, bool cap_at_owner)
       : brain::ManagedLane(brain::Lane(std::move(r), cap_at_owner)) {}
-  bool seen = false;  // a limit, or its known absence, was in force before
+  bool seen = false;  // true if a limit, or the known absence of a limit, was in force before
   std::optional<double> last_limit;
   brain::OpenRiskDay risk;
   uint8_t risk_class = 0;  // RiskKey::job_class
 };
 
-// A job under one recommender: its limits, and the tasks that OOM kills by these limits have stopped.
+// A job under one recommender: the job's limits, and the tasks that were stopped by OOM kills at these
+// limits.
 struct JobWorld {
-  std::vector<ScoredLane> lanes;  // one per requested resource, in that order
+  std::vector<ScoredLane> lanes;  // one per requested resource, in the order of the request
   struct Down {
     uint32_t task = 0;
     int32_t until_window = 0;  // the task runs again from this window on
@@ -67,7 +68,7 @@ struct RunnerScratch {
 struct WindowLimits {
   std::optional<double> in_force;  // limit of the tasks outside a trial; absent: unlimited
   const brain::Trial* trial;       // nullptr: none
-  bool is_owners;                  // in_force is the owner's limit, which may differ between tasks
+  bool is_owners;                  // true if in_force is the owner's limit, which may differ between tasks
 
   // Returns the limit of a task. REQUIRES: in_force has a value.
   double Of(uint32_t task) const { return trial != nullptr && trial->Has(task) ? trial->limit : *in_force; }
@@ -102,11 +103,13 @@ class JobRunner {
                                      std::span<const std::unique_ptr<brain::FleetModels>> fleets) const;
   // Returns the state of a new run of the same program, which starts with the recommenders of `previous`.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
-  // Overwrites `out`. Thread-safe for distinct jobs with distinct `state`, `scratch` and `out`.
+  // Runs the job's day and overwrites `out` with the outcome. Thread-safe for distinct jobs with distinct
+  // `state`, `scratch` and `out`.
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
 
  private:
-  // Returns the limits in force in a window with the owner's limit `owner`.
+  // Returns the limits in force in a window. `owner` is the owner's limit in the window; absent if none is
+  // known.
   WindowLimits LimitsOf(const ScoredLane& lane, std::optional<double> owner) const;
   // Observes a closed window and its kills, and decides the limit from the next window on.
   void CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource, ScoredLane& lane,

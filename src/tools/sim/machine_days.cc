@@ -5,7 +5,7 @@
 namespace taut::tools {
 
 void MachineDays::BeginDay(int32_t day) {
-  // Rows for a gap are added at most to the day before, so only that day stays open.
+  // Rows for a gap are added at most to the previous day, so only the previous day stays open.
   if (days_.size() > 1) Settle(days_[days_.size() - 2]);
   final_until_ = days_.empty() ? day * kWindowsPerDay : days_.back().number * kWindowsPerDay;
   const int32_t oldest = day * kWindowsPerDay - brain::RecordedMachines::kLongestGap - 1;
@@ -64,7 +64,7 @@ void MachineDays::AddTask(uint64_t task, const TaskWindow& usage, int32_t window
   const auto [at, added] = last_.try_emplace(task, Last{window, stay->machine, limit});
   if (added) return;
   if (at->second.machine != stay->machine) ++moves;
-  // Fills the windows of the stay that have no row: the task was still on the machine.
+  // Adds the windows of the stay that have no row: the task was still on the machine.
   for (int32_t w = std::max(at->second.window + 1, stay->first); w < window; ++w) {
     if (Window* hole = Of(w); hole != nullptr)
       hole->rows.push_back({stay->machine, {task, -1, at->second.limit}});

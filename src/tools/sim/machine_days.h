@@ -18,17 +18,17 @@
 
 namespace taut::tools {
 
-// Converts job-days, in order of days, to windows by machine. A task without rows for some windows stays on
-// its machine there, without a measurement. A window is final once the day after its own was read, or the
-// input has ended. Memory: 16 bytes per task-window of the days that were not dropped, and 60 bytes per task
-// of the last day. Not thread-safe.
+// Converts job-days, in order of days, to windows by machine. A task stays on its machine in windows for
+// which the task has no row, without a measurement. A window is final once the day after the window's day was
+// read, or the input has ended. Memory: 16 bytes per task-window of the days that were not dropped, and 60
+// bytes per task of the last day. Not thread-safe.
 class MachineDays {
  public:
   MachineDays(const brain::RecordedMachines& machines, Resource resource)
       : machines_(machines), resource_(resource) {}
 
-  // Counts of task-windows: left out because the machine or the owner's limit is unknown, on another machine
-  // than before, and kept.
+  // Numbers of task-windows: left out because the machine is unknown, left out because the owner's limit is
+  // unknown, on another machine than the task's previous window, and kept.
   uint64_t without_machine = 0, without_limit = 0, moves = 0, task_windows = 0;
 
   // Begins a day. REQUIRES: days ascend. Days without job-days may be skipped.
@@ -49,7 +49,7 @@ class MachineDays {
   std::span<const brain::TaskLoad> Tasks(int32_t window, uint32_t machine) const;
   // Returns true if any task was on a known machine in the final window.
   bool Any(int32_t window) const;
-  // Releases the days before that of the window.
+  // Releases the days before the window's day.
   void DropBefore(int32_t window);
 
  private:
@@ -57,7 +57,7 @@ class MachineDays {
     uint32_t machine = 0;
     brain::TaskLoad load;
   };
-  // Rows while the window's day is read; loads grouped by machine once it is final.
+  // The window's rows while its day is read; the loads grouped by machine once the window is final.
   struct Window {
     std::vector<Row> rows;
     std::vector<brain::TaskLoad> loads;

@@ -35,12 +35,12 @@ struct Series {
   }
 };
 
-// A predictor of one resource with the numbers that it adds up per task.
+// A predictor of one resource, with the numbers per task whose sums it predicts from.
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
   size_t parts = 0;                // number of predictors in SummedPeak::alone()
   std::vector<double> own, alone;  // by task, then index
-  // Predictors of the parts; used while the trace is read.
+  // Predictors of the parts, used only while the trace is read.
   std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;
 };
 
@@ -86,7 +86,7 @@ class SummedLoad final : public brain::MachineLoad {
  private:
   struct Sums {
     std::vector<uint32_t> usage, limit;  // sums by window; empty: no task with a history
-    // Sums of limits of tasks with enough history, and without, in the cell's unit.
+    // Sums of the limits of tasks with enough history, and of tasks with less, in the cell's unit.
     int64_t warm = 0, cold = 0;
     std::vector<double> own, alone;
     int64_t reserved = 0;  // sum of the reservations of tasks without a history, in the cell's unit
@@ -127,7 +127,7 @@ class SummedLoad final : public brain::MachineLoad {
     const uint32_t limit = series.limit[number];
     for (size_t w = 0; w < windows; ++w) {
       const bool measured = usage[w] != brain::TaskSeries16::kNotMeasured;
-      // Unsigned wrap-around is exact: each amount that is subtracted was added before.
+      // Unsigned wrap-around is exact: each subtracted amount was added before.
       sums.usage[w] += static_cast<uint32_t>(kSign) * (measured ? usage[w] : 0U);
       sums.limit[w] += static_cast<uint32_t>(kSign) * (measured ? limit : 0U);
     }
@@ -184,7 +184,8 @@ class LearningMachines {
         each_(static_cast<uint32_t>(std::max(2.0, std::round(static_cast<double>(tasks) / kMadeTasks)))),
         machines_(size_t{kMadePlacements} * each_) {}
 
-  // Observes all tasks of one window. A task without a measurement stays for an hour, as on recorded machines.
+  // Observes all tasks of one window. A task without a measurement stays on its machine for an hour, as on
+  // recorded machines.
   void Take(std::span<const Seen> window, std::span<brain::SummedPeak* const> learners) {
     const WindowId now = window.front().window;
     for (const Seen& s : window) {
@@ -305,7 +306,7 @@ class HistoryReader {
         std::min(load.capped(), static_cast<float>(LimitOf(number)));
   }
 
-  // Computes the numbers that the predictor adds up per task. They are rounded to whole units, so that
+  // Computes the numbers that the predictor adds up per task. The numbers are rounded to whole units, so that
   // Remove() undoes Add() exactly: sums of rounded doubles have no drift.
   void FinishOne(const Series& series, Predictor& p) const {
     const size_t own = p.peak->own(), tasks = series.samples.size();

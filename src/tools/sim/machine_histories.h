@@ -22,7 +22,7 @@ namespace taut::tools {
 struct WholeMachines {
   std::shared_ptr<const brain::MachineLoads> loads;
   std::string lacks;  // SummedPeak::Lacks() of the first resource whose history is too short; "" if none
-  // Bytes of recorded usage per task, all resources; shared by all predictors of one call.
+  // Bytes of recorded usage per task, over all resources. All predictors of one call share this memory.
   size_t bytes_a_task = 0;
 };
 
@@ -30,7 +30,7 @@ struct MachineHistoriesOptions {
   std::vector<std::string> predictors;  // specs that NewSummedPeak parses
   brain::OvercommitSettings overcommit;
   WindowId until;     // only windows before it are read
-  uint64_t seed = 1;  // of the random machines from which a predictor learns
+  uint64_t seed = 1;  // seed of the random machines from which a predictor learns
 };
 
 struct MachineHistoriesHooks {
@@ -39,10 +39,10 @@ struct MachineHistoriesHooks {
 };
 
 // Returns an entry for each predictor, in order. Tasks of the cell's jobs use the history of the recorded
-// tasks. A task without history counts with its reservation, and one with less history than the predictor
-// requires counts with its limit. Usage above the recorded or the current limit counts as that limit. A
-// predictor that learns from a cell (pool) observes machines made of the cell's tasks, about 25 on each, in
-// two random placements.
+// tasks. A task without history is predicted to use its reservation. A task with less history than the
+// predictor requires is predicted to use its limit. Usage is capped at the recorded limit and at the current
+// limit. A predictor that learns from a cell (pool) observes machines made of the cell's tasks, about 25 on
+// each, in two random placements.
 //
 // Reads `source` up to `until` once for all tasks and once per resource. Memory: two bytes per window that a
 // predictor looks back to, task and resource (16 KiB per task for the pool's two weeks), and twice that for

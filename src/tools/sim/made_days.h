@@ -28,11 +28,11 @@ class MadeDays final : public DaySource {
     t.memory_peak_bytes = static_cast<float>(peak);
     Put(job, window, t);
   }
-  // Adds kills to a window that contains the task, now or later.
+  // Adds kills of a task to a window. The window's task may be added before or after this call.
   void PutKills(JobId job, int32_t window, uint32_t task, uint32_t kills, double killed_at) {
     WindowOf(job, window).kills.push_back({WindowId{window}, task, kills, static_cast<float>(killed_at)});
   }
-  // Sets the owner's limits of a window that contains a task, now or later.
+  // Sets the owner's limits in a window. The window's task may be added before or after this call.
   void SetOwner(JobId job, int32_t window, double cpu_cores, double memory_bytes) {
     WindowOf(job, window).cpu_limit = static_cast<float>(cpu_cores);
     WindowOf(job, window).memory_limit = static_cast<float>(memory_bytes);

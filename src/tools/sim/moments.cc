@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kFewestValues = 100, kFewestPoints = 5;
 constexpr uint64_t kPointsPerDecade = 20;
-constexpr size_t kLastValues = 10;  // largest values that are not fitted
+constexpr size_t kLastValues = 10;  // number of largest values that are not fitted
 
 double Quantile(std::span<const double> sorted, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));

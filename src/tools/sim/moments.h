@@ -7,7 +7,7 @@
 
 namespace taut::tools {
 
-// Moments of values that are added one by one, in one pass. Two parts can be merged (Chan et al., "Updating
+// Moments of values that are added one by one, in one pass. Two Moments can be merged (Chan et al., "Updating
 // formulae", 1979).
 class Moments {
  public:
@@ -15,8 +15,8 @@ class Moments {
   void Merge(const Moments& other);
   uint64_t count() const { return count_; }
   double mean() const { return mean_; }  // 0 without values
-  double variance() const;             // variance of the values themselves, not an estimate; 0 below 2 values
-  double squared_coefficient() const;  // C^2 = variance / mean^2; 0 if the mean is 0
+  double variance() const;               // population variance; 0 below 2 values
+  double squared_coefficient() const;    // C^2 = variance / mean^2; 0 if the mean is 0
 
  private:
   uint64_t count_ = 0;
@@ -36,9 +36,10 @@ struct SizeDistribution {
   uint64_t jobs = 0;
   double total = 0, mean = 0, variance = 0, squared_coefficient = 0;
   double median = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
-  double top_1_percent = 0, top_0_1_percent = 0;  // share of these jobs in the total, [0, 1]
-  ParetoFit pareto;                               // points: 0 if there are too few values
-  // Moments of the 1 % with the largest values, at least one job, and of the others.
+  // share of the largest 1 % and 0.1 % of the jobs in the total, [0, 1]
+  double top_1_percent = 0, top_0_1_percent = 0;
+  ParetoFit pareto;  // points: 0 if there are too few values
+  // Moments of the 1 % of jobs with the largest values (at least one job), and of all other jobs.
   Moments largest, others;
 };
 
@@ -51,8 +52,8 @@ SizeDistribution DistributionOf(std::vector<double> values);
 struct TailPoint {
   double value = 0, share = 0;
 };
-// Returns the tail at `points` values > 0, equally spaced on the logarithm, ascending. Points with share 0 are
-// left out. REQUIRES: `sorted` ascends.
+// Returns the tail at `points` values > 0, ascending and equally spaced on a logarithmic scale. Points with
+// share 0 are left out. REQUIRES: `sorted` ascends.
 std::vector<TailPoint> TailOf(std::span<const double> sorted, uint64_t points);
 
 // Returns the mean wait in a queue with one server and Poisson arrivals, in mean service times

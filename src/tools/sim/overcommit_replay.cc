@@ -48,7 +48,7 @@ class OvercommitReplay {
           break;
         }
       }
-      // The score precedes the observation of window i, because a prediction may use only windows before it.
+      // Score before observing window i: a prediction may use only windows before i.
       if (i >= warmup && i > 0 && i % every == 0 && i + horizon <= placed_.windows) Score(i, horizon);
       ObserveWindow(placed_, machines_, i, predictors_);
     }
@@ -104,8 +104,8 @@ void OvercommitScore::Add(double limits, double prediction, double peak) {
   predicted += prediction;
   oracle += peak;
   savings += limits > 0 ? 1 - prediction / limits : 0;
-  // Sums of the same floats in another order may differ in their last bits, and an equal prediction is not
-  // below.
+  // Sums of the same floats in another order may differ in their last bits. Without the tolerance, an equal
+  // prediction could be counted as below the peak.
   if (prediction >= peak * (1 - 1e-9)) return;
   ++below;
   shortfall += (peak - prediction) / peak;
@@ -170,7 +170,7 @@ double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, 
       usage += std::min(series.usage[i], series.limit[from]);
       measured_limit += series.limit[from];
     }
-    // A sum over few tasks would be a peak too low, so tasks with half of the limits must have usage.
+    // A sum over few tasks would underestimate the peak, so tasks with half of the limits must have usage.
     if (measured_limit <= 0 || measured_limit < limit / 2) continue;
     ++measured;
     peak = std::max(peak, usage);

@@ -20,16 +20,17 @@
 
 namespace taut::tools {
 
-inline constexpr std::string_view kOracle = "oracle";  // knows the future peak
+inline constexpr std::string_view kOracle = "oracle";  // the predictor that knows the future peak
 
 struct OvercommitOptions {
   std::vector<std::string> predictors;  // specs that NewPeakPredictor parses, or kOracle
   uint32_t machine_tasks = 25;
-  uint32_t placements = 2;  // random placements of all tasks on machines; all their machines are one cell
+  // random placements of all tasks on machines; the machines of all placements form one cell
+  uint32_t placements = 2;
   uint64_t seed = 1;
   int64_t warmup_s = 14 * kDaySeconds;
   int64_t every_s = 2 * 3600;
-  brain::OvercommitSettings settings;  // its horizon is the oracle's, too
+  brain::OvercommitSettings settings;  // its horizon applies to the oracle, too
 
   int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
 };
@@ -38,9 +39,9 @@ struct OvercommitOptions {
 struct OvercommitScore {
   uint64_t predictions = 0;
   uint64_t below = 0;                           // predictions below the oracle
-  double predicted = 0, limit = 0, oracle = 0;  // sums
+  double predicted = 0, limit = 0, oracle = 0;  // sums over the predictions
   double savings = 0;                           // sum of 1 - prediction / limit
-  double shortfall = 0;                         // sum of (oracle - prediction) / oracle over these
+  double shortfall = 0;  // sum of (oracle - prediction) / oracle over the predictions below the oracle
   // Sums over the predictions for machines with a known capacity; 0 for machines that are made of tasks.
   double capacity = 0, predicted_of_capacity = 0;
 
@@ -58,10 +59,10 @@ struct RecordedUse {
   std::vector<std::string> machines;                // names, by machine number
   uint64_t task_windows = 0;                        // task-windows with a machine and an owner's limit
   uint64_t without_machine = 0, without_limit = 0;  // task-windows that were left out
-  uint64_t moves = 0;                               // of tasks from one machine to another
+  uint64_t moves = 0;                               // moves of tasks from one machine to another
   // Sums over machine-windows with tasks and a known capacity.
   double capacity = 0, limit = 0, usage = 0;
-  // Machine-windows with tasks, and the part of them without a known capacity.
+  // Machine-windows with tasks, and the number of these machine-windows without a known capacity.
   uint64_t machine_windows = 0, without_capacity = 0;
   std::vector<brain::CellFinding> findings;  // impossible or contradictory records
 };
@@ -75,10 +76,11 @@ struct OvercommitResult {
   };
   Resource resource = Resource::kCpu;
   size_t tasks = 0, machines = 0;
-  // For machines made of tasks: tasks left out because they have no owner's limit or are not measured
-  // throughout, and in each placement those that fill no machine.
+  // For machines made of tasks: number of tasks left out because they have no owner's limit, number of tasks
+  // left out because they are not measured throughout, and number of tasks per placement that fill no whole
+  // machine.
   size_t without_limit = 0, not_throughout = 0, left_over = 0;
-  uint64_t unscored = 0;  // predictions whose horizon was measured for less than half
+  uint64_t unscored = 0;  // predictions for which less than half of the horizon was measured
   std::vector<Row> rows;
   bool partial = false;
   // Use of the machines that the trace recorded, if `of_recorded`.
@@ -86,16 +88,16 @@ struct OvercommitResult {
   RecordedUse recorded;
 };
 
-// One prediction, with the data from which its score can be recomputed.
+// One prediction, with the data from which the prediction's score can be recomputed.
 struct OvercommitDecision {
   int64_t time_s = 0;  // time of the prediction, which uses only windows before it
   Resource resource = Resource::kCpu;
   uint32_t placement = 0, machine = 0;  // number of the machine within its placement
   uint32_t machine_number = 0;          // number of the machine in the cell
   std::string_view predictor;
-  std::string_view machine_name = {};  // name of a recorded machine; else empty
+  std::string_view machine_name = {};  // name of a recorded machine; empty for a machine made of tasks
   double limit = 0, predicted = 0, oracle = 0;
-  // Explains the prediction, during the call; null for the oracle.
+  // The predictor, which can explain the prediction; valid during the call. Null for the oracle.
   const brain::PeakPredictor* decider = nullptr;
 };
 struct OvercommitHooks {
@@ -104,8 +106,8 @@ struct OvercommitHooks {
   std::function<bool()> should_stop;  // true ends the replay with a partial result
 };
 
-// Returns the predictors of the options, in order; null stands for the oracle. InvalidArgument for an unknown
-// predictor.
+// Returns the predictors of the options, in order; a null entry is the oracle. Returns InvalidArgument for an
+// unknown predictor.
 absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> MakePredictors(
     const OvercommitOptions& options);
 // Returns a row for each predictor of the options, without predictions.

@@ -122,7 +122,7 @@ absl::StatusOr<std::vector<PackedUsage>> PackedMachines::Measure(
   std::vector<Meter> meters;
   for (const Packing& packing : packings_) meters.emplace_back(packing);
   std::vector<Used> used;
-  int64_t hour = 0;  // since `from`
+  int64_t hour = 0;  // hours since `from`
   for (const int32_t day : source.days()) {
     if ((day + 1) * kWindowsPerDay <= from.index || day * kWindowsPerDay >= to.index) continue;
     if (should_stop && should_stop()) return absl::CancelledError("interrupted: there is no result");

@@ -15,9 +15,10 @@
 
 namespace taut::tools {
 
-// Machine-hours of one packing. A machine counts in an hour in which a task on it was measured. It is over if
-// in a window its tasks used more than its capacity (CPU: mean of the window; memory: sum of the peaks). A
-// task's usage counts up to its limit in the packing: beyond it the task is throttled or killed.
+// Machine-hours of one packing. An hour of a machine is included if a task on the machine was measured in the
+// hour. The hour is over if in any window the machine's tasks used more than the machine's capacity (CPU:
+// mean of the window; memory: sum of the peaks). A task's usage is capped at the task's limit in the packing:
+// above the limit the task is throttled or killed.
 struct PackedUsage {
   uint64_t machine_hours = 0;
   PerResource<uint64_t> over = {};  // machine-hours over, by Resource
@@ -38,9 +39,9 @@ class PackedMachines {
   size_t Add(const brain::CellModel& model, const brain::TrialPacking& packing);
   size_t size() const { return packings_.size(); }
 
-  // Returns the usage of each packing in the windows [from, to). A recorded task that stands for several tasks
-  // of the cell adds its usage to the machine of each. Reads those days of `source` once. Returns Cancelled if
-  // should_stop returned true.
+  // Returns the usage of each packing in the windows [from, to). A recorded task that stands for several
+  // tasks of the cell adds its usage to the machine of each of them. Reads the days of these windows of
+  // `source` once. Returns Cancelled if should_stop returned true.
   absl::StatusOr<std::vector<PackedUsage>> Measure(DaySource& source, WindowId from, WindowId to,
                                                    const std::function<bool()>& should_stop = {}) const;
 

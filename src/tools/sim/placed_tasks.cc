@@ -84,8 +84,8 @@ class SeriesReader {
     values.resize(windows_);
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
   }
-  // Fills gaps with the last known limit, and the windows before the first limit with that. Returns false if
-  // no limit is known.
+  // Fills gaps with the last known limit, and windows before the first known limit with the first known
+  // limit. Returns false if no limit is known.
   static bool FillLimits(std::vector<float>& limits) {
     const auto first = std::ranges::find_if(limits, [](float l) { return l >= 0; });
     if (first == limits.end()) return false;

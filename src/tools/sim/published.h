@@ -15,15 +15,15 @@ struct PublishedSize {
   std::string_view measure;
   double cpu_2011, cpu_2019, memory_2011, memory_2019;
 };
-// Returns the measures without a unit: shares, C^2, alpha, R^2, and the wait at half load that follows from
-// C^2.
+// Returns the published measures that have no unit: shares, C^2, alpha, R^2, and the wait at half load that
+// follows from C^2.
 std::span<const PublishedSize> PublishedSizes();
 
-// Figures of the same paper about events, allocations and machines. Absent: not published.
+// Figures about events, allocations and machines from the same paper (EuroSys 2020). Absent: not published.
 struct PublishedEvents {
   std::optional<double> jobs_an_hour_mean, jobs_an_hour_median, tasks_again_a_new_one, machine_shapes;
-  // Shares of alloc sets: in the collections, in the requested CPU and memory, and the share of production in
-  // alloc sets.
+  // Shares of alloc sets in the collections, in the requested CPU and in the requested memory. Then the share
+  // of production in alloc sets.
   std::optional<double> alloc_collections, alloc_cpu, alloc_memory, alloc_production;
 };
 PublishedEvents PublishedEvents2011();

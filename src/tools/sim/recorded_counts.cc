@@ -41,8 +41,8 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const brain::Ta
   use_.limit += sums.limit;
   use_.usage += sums.usage;
   if (sums.usage <= capacity * (1 + kCapacityRounding)) return;
-  // Usage above a capacity that was lowered in this very window is a change of the machine; in any other
-  // window the records contradict each other.
+  // If the capacity was lowered in this very window, usage above it is caused by the change of the machine.
+  // In any other window the records contradict each other.
   const brain::MachineCapacity* before = Capacity(m, window - 1);
   const bool lowered = before != nullptr && before->of(static_cast<size_t>(resource_)) > capacity;
   findings_.Add(

@@ -24,15 +24,16 @@ class RecordedCounts {
         resource_(resource),
         largest_(machines.Largest(static_cast<size_t>(resource))) {}
 
-  // Returns the machine's capacity in that window; null if it is not in the cell, or if no capacity is known.
+  // Returns the machine's capacity in the window; null if the machine is not in the cell, or if its capacity
+  // is unknown.
   const brain::MachineCapacity* Capacity(uint32_t machine, int32_t window) const;
-  // Counts the tasks of a machine in a window. REQUIRES: `tasks` is not empty; windows ascend.
+  // Adds the tasks of a machine in a window to the counts. REQUIRES: `tasks` is not empty; windows ascend.
   void Count(uint32_t machine, int32_t window, std::span<const brain::TaskLoad> tasks,
              const brain::MachineWindow& sums);
 
   size_t tasks() const { return tasks_.size(); }
-  // Returns the counts, with those of the task-windows that `days` left out. Call once. InvalidArgument if
-  // `whole` and no task-window has a machine and a limit.
+  // Returns the counts, and the numbers of task-windows that `days` left out. Call once. Returns
+  // InvalidArgument if `whole` is true and no task-window has a machine and a limit.
   absl::StatusOr<RecordedUse> Take(const MachineDays& days, bool whole);
 
  private:

@@ -63,8 +63,9 @@ class RecordedReplay {
     return last;
   }
 
-  // Scores and observes the windows whose whole horizon is final; at the end, the rest. A prediction before
-  // that could not be compared, because later rows may still add tasks to the horizon.
+  // Scores and observes the windows whose whole horizon is final; at the end of the input, all remaining
+  // windows. Before its horizon is final, a prediction cannot be compared, because later rows may add tasks
+  // to the horizon.
   void Advance() {
     const int64_t ready = end_ != INT32_MAX ? end_ : int64_t{days_.final_until()} - horizon_;
     for (; at_ < ready; ++at_) {
@@ -167,7 +168,7 @@ class RecordedReplay {
   MachineDays days_;
   const int32_t every_, horizon_;
   RecordedCounts counts_;
-  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set when the input has ended
+  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set once the input has ended
   bool begun_ = false;
   std::vector<int32_t> last_window_;                               // last window with tasks, by machine
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle

@@ -9,11 +9,11 @@
 
 namespace taut::tools {
 
-// Replays the predictors as ReplayOvercommit does, on recorded machines. The options of made machines (tasks,
-// placements, seed) are ignored. The oracle of a prediction at t considers the tasks that were on the machine
-// in the window before t, for as long as they stay. It is the highest sum of their usages, each at most the
-// task's limit at t. A task that ended or moved away uses nothing. Tasks without an owner's limit, or on an
-// unknown machine, are left out and counted.
+// Replays the predictors as ReplayOvercommit does, on recorded machines. The options of synthetic machines
+// (tasks, placements, seed) are ignored. The oracle of a prediction at t considers the tasks that were on the
+// machine in the window before t, for as long as these tasks stay. The oracle is the highest sum of the
+// tasks' usages, each capped at the task's limit at t. A task that ended or moved away uses nothing. Tasks
+// without an owner's limit, or on an unknown machine, are left out and counted.
 //
 // Reads `source` once, day by day. Memory: the days of one horizon and one more, 16 bytes per task-window.
 // Returns InvalidArgument as ReplayOvercommit does, and if no task-window has a machine and a limit.

@@ -22,7 +22,7 @@ struct RecordedWorld {
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
   std::vector<double> memory;                       // by machine; unused in the world "hard"
   std::vector<uint8_t> full;                        // by machine: 1 if a task was killed in this horizon
-  std::vector<double> used;  // by machine: usage in the window before, without its kills
+  std::vector<double> used;  // usage in the previous window without the killed tasks, by machine
   absl::flat_hash_map<uint64_t, int32_t> waiting;  // killed tasks, with the window from which each may run
 
   bool hard() const { return score.world == kHardLimits; }
@@ -99,7 +99,8 @@ class RecordedSoftReplay {
     world.used.resize(machines_.size());
   }
 
-  // Steps the windows before `end`. REQUIRES: they and their horizons are final, or there is no more usage.
+  // Steps the windows before `end`. REQUIRES: these windows and their horizons are final, or there is no more
+  // usage.
   void Advance(int32_t end) {
     for (; at_ < end; ++at_) {
       if (!any_ && !days_.Any(at_)) continue;
@@ -115,8 +116,8 @@ class RecordedSoftReplay {
     }
   }
 
-  // Compares each machine with the window before: whether its tasks changed, and the limits of those that
-  // arrived.
+  // Compares each machine with the previous window: records whether the machine's tasks changed, and the sum
+  // of the limits of the tasks that arrived.
   void Compare() {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
       const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
@@ -140,8 +141,8 @@ class RecordedSoftReplay {
     std::ranges::fill(begun_, 0);
     for (RecordedWorld& world : worlds_) {
       CloseHorizon(world);
-      // A task that ended in the trace while it waited never restarts; without this the map would grow for
-      // ever.
+      // A task that ended in the trace while it waited never restarts. Without this removal the map would
+      // grow without bound.
       absl::erase_if(world.waiting, [&](const auto& one) { return one.second + horizon_ < at_; });
     }
   }
@@ -158,8 +159,8 @@ class RecordedSoftReplay {
         world.used[m] = 0;
         continue;
       }
-      // Every world counts the horizon of this machine; the flag is set in the last world, so that all see it
-      // unset.
+      // Every world counts the horizon of this machine. The flag is set in the last world, so that every
+      // world reads it unset.
       const bool first = begun_[m] == 0;
       if (first) {
         ++world.score.horizons;
@@ -225,8 +226,8 @@ class RecordedSoftReplay {
     }
   }
 
-  // Restarts killed tasks whose delay is over, highest tier first; with soft limits only where the machine has
-  // room.
+  // Restarts killed tasks whose delay is over, highest tier first. With soft limits a task restarts only if
+  // the machine has room for it.
   void Restart(uint32_t m, std::span<const brain::TaskLoad> tasks, double memory, RecordedWorld& world) {
     if (world.waiting.empty()) return;
     again_.clear();
@@ -239,7 +240,7 @@ class RecordedSoftReplay {
     for (const uint32_t k : again_) {
       if (!world.hard() && used + asked_[k] > memory) {
         world.waiting[tasks[k].task] =
-            at_;  // still waiting: a fresh time keeps BeginHorizon from removing it
+            at_;  // the task still waits: a recent time prevents BeginHorizon from removing it
         continue;
       }
       used += asked_[k];
@@ -271,8 +272,8 @@ class RecordedSoftReplay {
                     .machine_name = machines_.name(m)});
   }
 
-  // Returns the tier of the job's priority, or draws one. The draw depends on the seed and the task only, so
-  // it is the same in every world and window.
+  // Returns the tier of the job's priority, or draws a tier. The drawn tier depends only on the seed and the
+  // task, so it is equal in every world and window.
   TraceTier TierOfTask(uint64_t task) {
     const TraceTier own = tiers_of_jobs_[task >> 32U];
     const auto [it, added] = tiers_.try_emplace(task, own);
@@ -336,8 +337,9 @@ class RecordedSoftReplay {
   std::vector<RecordedWorld> worlds_;
   int32_t at_ = 0, first_ = 0, horizon_end_ = 0;
   bool any_ = false;
-  // Vectors by machine: tasks of the window before; limits of the tasks that arrived since; 1 if the tasks
-  // changed; 1 if it has had tasks in this horizon; 1 if it ever had.
+  // Vectors by machine. before_: tasks of the previous window. arrived_: sum of the limits of tasks that
+  // arrived since then. changed_: 1 if the tasks changed. begun_: 1 if the machine has had tasks in this
+  // horizon. seen_: 1 if it ever had tasks.
   std::vector<std::vector<uint64_t>> before_;
   std::vector<double> arrived_;
   std::vector<uint8_t> changed_, begun_, seen_;

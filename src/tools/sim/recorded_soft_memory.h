@@ -8,12 +8,14 @@
 
 namespace taut::tools {
 
-// Replays memory limits as ReplaySoftMemory does, on recorded machines. The options of made machines (tasks,
-// placements) in `options.machines` are ignored, and the seed only draws tiers, task by task. A machine's
-// memory is the prediction at the begin of a horizon. When the tasks on the machine change, it is predicted
-// again, plus the limits of the tasks that arrived. It is at most the sum of the tasks' limits, and at most
-// the recorded capacity where that is known. A killed task waits on the machine where the trace has it then.
-// Horizons are counted for machines with tasks.
+// Replays memory limits as ReplaySoftMemory does, on recorded machines. The options of synthetic machines
+// (tasks, placements) in `options.machines` are ignored, and the seed only draws tiers, task by task.
+//
+// A machine's memory is the prediction at the beginning of a horizon. When the tasks on the machine change,
+// the memory is predicted again, and the limits of the tasks that arrived are added. The memory is at most
+// the sum of the tasks' limits, and at most the recorded capacity if the capacity is known. A killed task
+// waits on the machine on which the trace has the task at that time. Horizons are counted for machines with
+// tasks.
 //
 // Tasks without an owner's limit, or on an unknown machine, are left out and counted. Machines without
 // capacity are counted by cause, and so is usage above the capacity.

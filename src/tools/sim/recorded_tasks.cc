@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr int32_t kGoneAfter = kWindowsPerHour;  // windows without a measurement
+constexpr int32_t kGoneAfter = kWindowsPerHour;  // windows without a measurement after which a task has ended
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Maps the tasks of a cell's jobs to recorded tasks, and reads the usage of these.
+// Maps the tasks of a cell's jobs to recorded tasks, and reads the usage of the recorded tasks.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,15 @@ inline size_t CellRowOf(Resource r) {
 // Units of a cell per core or byte: millicores, bytes.
 inline double CellUnitsOf(Resource r) { return InCores(r) ? 1000 : 1; }
 // Converts an amount of usage to the cell's units. Rounds up, except that an amount within 1e-6 of a whole
-// number of units is rounded to it: floats are not exact.
+// number of units is rounded to that number, because floats are not exact.
 int64_t CellAmountOf(Resource r, double amount);
 // Returns the limit of each task of the job, in cores or bytes. REQUIRES: the cell has the resource.
 inline double CellLimitOf(const brain::CellJob& job, Resource r) {
   return static_cast<double>(job.limit[CellRowOf(r)]) / CellUnitsOf(r);
 }
 
-// A source that ends before a window; later usage is hidden. Keeps a reference.
+// A source that ends before a given window: it hides the usage from this window on. Keeps a reference to the
+// original source.
 class SourceUntil final : public DaySource {
  public:
   SourceUntil(DaySource& source, WindowId until);
@@ -46,16 +47,16 @@ class SourceUntil final : public DaySource {
   std::vector<int32_t> days_;
 };
 
-// Calls `take` for each day of the source, in order, and after each `on_progress` with `what` and the share of
-// the days that is done. Both hooks may be empty. Returns Cancelled if `should_stop` returned true before a
-// day, and else the errors of LoadDay.
+// Calls `take` for each day of the source, in order. After each day, calls `on_progress` with `what` and the
+// completed share of the days. Both hooks may be empty. Returns Cancelled if `should_stop` returned true
+// before a day, and else the errors of LoadDay.
 absl::Status ForEachDay(DaySource& source, const std::function<bool()>& should_stop,
                         const std::function<void(std::string_view what, double share)>& on_progress,
                         std::string_view what, absl::FunctionRef<void(const std::vector<JobDay>& jobs)> take);
 
-// Calls fn(WindowId, uint32_t task, float usage, float limit) for each task in each window of the day in which
-// the resource was measured. `usage` is the value that limits are compared with (TaskWindow::judged). `limit`
-// is the window's limit, or the cell's where that is unknown.
+// Calls fn(WindowId, uint32_t task, float usage, float limit) for each task in each window of the day in
+// which the resource was measured. `usage` is the value that limits are compared with (TaskWindow::judged).
+// `limit` is the task's limit in the window, or the cell's limit if the former is unknown.
 template <typename Fn>
 void ForEachMeasured(const JobDay& day, Resource resource, const brain::CellJob& job, Fn&& fn) {
   const auto asked = static_cast<float>(CellLimitOf(job, resource));
@@ -68,8 +69,9 @@ void ForEachMeasured(const JobDay& day, Resource resource, const brain::CellJob&
   }
 }
 
-// The recorded tasks of a cell's jobs, matched by name: those measured within an hour of the job's last window
-// before a time. The i-th task of a cell's job is the (i mod count)-th recorded task.
+// The recorded tasks of a cell's jobs, matched by the job's name. They are the tasks that were measured
+// within an hour of the job's last window before a given time. The i-th task of a cell's job is the (i mod
+// count)-th recorded task.
 class RecordedTasks {
  public:
   struct Range {
@@ -77,8 +79,8 @@ class RecordedTasks {
   };
   // Returns the recorded tasks of a job, ascending by task; count is 0 for a job without usage.
   Range Of(const std::string& job) const;
-  // Returns the number of a recorded task among all; kNone if it has ended by then, or if its job is not in
-  // the cell.
+  // Returns the number of a recorded task among all recorded tasks. Returns kNone if the task was not
+  // measured in the hour before the job's last window, or if the task's job is not in the cell.
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t NumberOf(JobId job, uint32_t task) const;
   size_t size() const { return numbers_.size(); }
@@ -92,7 +94,8 @@ class RecordedTasks {
   absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // by job and task
   std::vector<uint32_t> rows_;
 };
-// Reads the days before `until`. Memory: 40 bytes per task. Returns the errors of LoadDay.
+// Returns the recorded tasks; reads the days before `until`. Memory: 40 bytes per task. Returns the errors of
+// LoadDay.
 absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
                                                 WindowId until);
 

@@ -18,7 +18,7 @@ void AddTo(RecordedKills& sum, const RecordedKills& more) {
   sum.task_windows += more.task_windows;
 }
 
-// One replay; exists during one call.
+// One replay; the object exists during one call.
 class ReplayRun {
  public:
   ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
@@ -45,7 +45,7 @@ class ReplayRun {
   const ReplayHooks& hooks_;
   JobRunner runner_;
   std::vector<std::unique_ptr<brain::FleetModels>>
-      fleets_;  // one per policy: no policy learns from another's limits
+      fleets_;  // one per policy: no policy learns from the limits of another policy
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
   std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
@@ -75,14 +75,14 @@ void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
   for (const JobDay& j : jobs) {
     if (!j.windows.empty()) first_s = std::min(first_s, j.windows.front().window.start_s());
   }
-  // Whole days only: the first day that begins at or after the end of the warm-up.
+  // Score whole days only: the first scored day begins at or after the end of the warm-up.
   result_.first_scored_s = first_s + options_.warmup_s;
   result_.first_scored_day =
       static_cast<int32_t>(FloorDiv(result_.first_scored_s + kDaySeconds - 1, kDaySeconds));
   if (options_.warmup_s == 0) result_.first_scored_day = result_.first_day;
 }
 
-// Creates the recommenders of new jobs: fresh ones, or copies from the last run of the same program.
+// Creates the recommenders of new jobs: new recommenders, or copies from the last run of the same program.
 void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
   for (const JobDay& j : jobs) {
     std::unique_ptr<JobState>& state = states_[j.job.value];
@@ -94,7 +94,8 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
         std::unique_ptr<JobState>& previous = states_[it->second.value];
         if (previous != nullptr) {
           state = runner_.Inherit(*previous);
-          // An ended run was kept only for its successor. One that still runs beside it keeps its own state.
+          // An ended run was kept only for its successor. A run that is still active at the same time keeps
+          // its own state.
           if (source_.last_day(it->second) < j.day) previous.reset();
         }
         it->second = j.job;
@@ -138,8 +139,8 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
 }
 
 void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
-  // The models are independent, so they close their day in parallel. The rows of each are in job order,
-  // whatever thread ran the job: this keeps the result the same on any number of threads.
+  // The models are independent, so they close their day in parallel. The rows of each model are in job order,
+  // whatever thread ran the job: this makes the result equal on any number of threads.
   workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
     const size_t resource = i % 2;
     brain::FleetRows rows;
@@ -209,7 +210,7 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     if (hooks_.on_progress != nullptr)
       hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
   }
-  // After an interruption some jobs have not reached their last day; they end now.
+  // After an interruption some jobs have not reached their last day; report their end now.
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
     if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }

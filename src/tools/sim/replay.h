@@ -1,8 +1,8 @@
 // Replays a trace's job-days through the engine, as production would have, and scores every recommender.
 //
-// One pass over the days. Within a day jobs are independent and run in parallel; between days the fleet models
-// learn from the day. Memory: the state of the jobs seen, one day of usage, and the scores. The result is the
-// same to the bit on any number of threads.
+// One pass over the days. Within a day jobs are independent and run in parallel; between days the fleet
+// models learn from the day. Memory: the state of the jobs seen, one day of usage, and the scores. The result
+// is equal to the bit for any number of threads.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace taut::tools {
 
-// Source of the days of a replay: JobDayStore of tools/trace, or days that a test makes.
+// Source of the days of a replay: JobDayStore of tools/trace, or days that a test builds.
 class DaySource {
  public:
   virtual ~DaySource() = default;
@@ -37,12 +37,14 @@ class DaySource {
 };
 
 enum class Feedback : uint8_t {
-  // Usage stays as recorded, whatever the limit (Autopilot was tuned this way). Recorded kills reach every
-  // recommender as live kills do, and count as over every limit up to the limit that killed.
+  // Usage stays as recorded, whatever the limit (Autopilot was tuned this way). Recorded kills are reported
+  // to every recommender as live kills are. They count as usage over every limit up to the limit at which the
+  // task was killed.
   kNone,
-  // A task over its memory limit dies, is absent for restart_delay_s, and its usage is cut at the limit. CPU
-  // usage is cut at its limit. A recorded kill counts as usage over the limit that killed. A task with a
-  // higher limit is assumed to survive it, and its recommender does not observe the kill.
+  // A task over its memory limit is killed and absent for restart_delay_s, and its usage is cut at the limit.
+  // CPU usage is cut at the CPU limit. A recorded kill counts as usage over the limit at which the task was
+  // killed. A task with a higher limit is assumed to survive the recorded kill, and the task's recommender
+  // does not observe it.
   kOomRestart
 };
 
@@ -57,14 +59,15 @@ struct ReplayOptions {
   int64_t warmup_s = 7 * kDaySeconds;
   bool cap_at_owner = false;  // true: no recommender's limit is above the owner's
   int threads = 0;            // 0: one per core
-  // Absent: recommendations are the limits. Else limits are decided as by the daemon, with this policy's mode,
-  // min_change, change_period, maintenance and canary. Its recommender, class and bounds are ignored. In modes
-  // observe and off the owners' limits hold; observe scores the limits that it would show.
+  // Absent: recommendations are the limits. Otherwise limits are decided as by the daemon, with the mode,
+  // min_change, change_period, maintenance and canary of this policy. Its recommender, class and bounds are
+  // ignored. In modes observe and off the owners' limits are in force; in mode observe the limits that would
+  // be shown are scored.
   std::optional<brain::JobPolicy> managed;
 };
 
-// A limit that comes into force: the first limit of a lane, or a change. It holds for the tasks outside a
-// trial. `limit` absent: unlimited.
+// A limit that comes into force: the first limit of a lane, or a change. It applies to the tasks outside a
+// trial. If `limit` is absent, the tasks are unlimited.
 struct LimitChange {
   JobId job;
   brain::PolicyPair policy;
@@ -73,7 +76,7 @@ struct LimitChange {
   std::optional<double> limit;
 };
 
-// Sums over one day of the whole fleet for one lane, for the chart over time.
+// Sums over the whole fleet for one day and one lane, for the chart over time.
 struct FleetDay {
   int32_t day = 0;
   double limit_seconds = 0, owner_limit_seconds = 0, usage_seconds = 0;
@@ -116,7 +119,7 @@ struct ReplayHooks {
   // Called before a job's state is released, because its last day is over or the replay ends. Called once per
   // lane, between days. An error of on_change ends the replay with that error.
   std::function<void(JobId, brain::PolicyPair, Resource, const brain::Lane&)> on_job_end;
-  // Checked between days; true ends the replay with a partial result.
+  // Called between days; returns true to end the replay with a partial result.
   std::function<bool()> should_stop;
 };
 

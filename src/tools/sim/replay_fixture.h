@@ -35,7 +35,7 @@ struct ReplayOutcome {
   std::vector<LimitChange> changes;
 };
 
-// Returns the result of the whole replay, with every limit that came into force.
+// Runs the whole replay. Returns its result and every limit that came into force.
 inline ReplayOutcome Lived(MadeDays& source, const ReplayOptions& options, ReplayHooks hooks = {}) {
   ReplayOutcome out;
   hooks.on_change = [&](const LimitChange& c) {

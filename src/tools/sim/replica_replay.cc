@@ -30,8 +30,8 @@ class TaskPool {
   void FinishStarts(double now_s) {
     ready_ += static_cast<int>(std::erase_if(ready_at_s_, [now_s](double at) { return at <= now_s; }));
   }
-  // Starts or stops tasks until there are `count`; those that started last stop first. Returns the number of
-  // starts.
+  // Starts or stops tasks until `count` tasks exist; the most recently started tasks are stopped first.
+  // Returns the number of starts.
   int SetCount(int count, double now_s) {
     int starts = 0;
     for (; this->count() < count; ++starts)
@@ -88,7 +88,7 @@ class ReplicaReplay {
     const bool measured = now_s - series_.start_s >= options_.warmup_s;
     pool_.FinishStarts(static_cast<double>(now_s));
     const std::optional<double> load = series_.At(i);
-    // Decisions use the offered load: the load of this step and the backlog from before it.
+    // Decisions use the offered load: the load of this step plus the backlog of earlier steps.
     const double waiting = backlog_;
     if (load.has_value()) Process(*load, measured);
     if (measured) {
@@ -201,10 +201,10 @@ class ReplicaReplay {
   brain::ReplicaGateState gate_;
   std::string waits_;  // why the last decision is delayed
   double backlog_ = 0;
-  int need_ = 0, supply_ = 0;  // of the last step with a load
+  int need_ = 0, supply_ = 0;  // values in the last step with a load
   int64_t day_ = INT64_MIN;
   bool changed_ = false;
-  bool held_ = false;  // since the last decision
+  bool held_ = false;  // true if the last decision lacked a load, a signal or a result
 };
 
 class ClairvoyantPolicy final : public brain::ReplicaPolicy {
@@ -296,7 +296,7 @@ std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& ser
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step) {
   if (policy == "clairvoyant") {
-    // The gate does not apply to the clairvoyant policy, the reference of the others.
+    // The gate does not apply to the clairvoyant policy, because it is the reference for the other policies.
     ReplicaReplayOptions free = options;
     free.managed.reset();
     return ReplayReplicas(series, free, *NewClairvoyantPolicy(series, free), on_step);

@@ -26,12 +26,12 @@ enum class OverloadModel : uint8_t {
 };
 
 struct ReplicaReplayOptions {
-  brain::ReplicaSettings settings;  // its max_utilization and startup_s hold for the simulation too
+  brain::ReplicaSettings settings;  // max_utilization and startup_s apply to the simulation, too
   double capacity = 1;              // load that one task processes at 100 % utilisation
   double startup_sigma = 0;  // sigma of the log-normal start-up time around startup_s; 0: always startup_s
   OverloadModel model = OverloadModel::kShed;
   int64_t decide_every_s = 60;    // rounded up to whole steps of the series
-  int64_t warmup_s = 7 * 86'400;  // not measured
+  int64_t warmup_s = 7 * 86'400;  // time from the start that is not measured, seconds
   uint64_t seed = 1;
   // The gate between a recommended and an ordered number in tautd (brain/rollout/replica_gate.h); absent: no
   // gate. Its replica_policy must be set. The clairvoyant policy is not gated.
@@ -41,15 +41,15 @@ struct ReplicaReplayOptions {
 
 // Sums over the measured steps of one job under one policy.
 struct ReplicaScore {
-  uint64_t steps = 0;         // measured
-  uint64_t absent_steps = 0;  // measured steps without a load; they count only for tasks and changes
+  uint64_t steps = 0;         // measured steps
+  uint64_t absent_steps = 0;  // measured steps without a load; they count only for task_s and changes
   double measured_s = 0;
-  double task_s = 0;              // seconds times tasks, starting or ready
-  double clairvoyant_task_s = 0;  // seconds times exactly the tasks that the load needs, at any time
+  double task_s = 0;              // sum over time of the number of tasks, starting or ready
+  double clairvoyant_task_s = 0;  // sum over time of exactly the number of tasks that the load needs
   uint64_t overloaded_steps = 0;
   double load = 0, lost = 0;            // sums over the steps
   double delay_s = 0, max_delay_s = 0;  // kQueue: sum and maximum of the delay until load is processed
-  double held_s = 0;  // time after a decision without a load, a signal or a result, until the next decision
+  double held_s = 0;  // seconds from a decision without a load, a signal or a result until the next decision
   uint64_t starts = 0, changes = 0;
   uint64_t days = 0, days_without_change = 0;
   // SPEC's elasticity metrics (Herbst et al. 2016), sums over the steps with a load.
@@ -67,19 +67,20 @@ struct ReplicaScore {
   void Add(const ReplicaScore& other);
 };
 
-// One step, with the data from which the score can be recomputed.
+// One step, with the data from which the step's score can be recomputed.
 struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
-  int ready = 0, starting = 0;                    // in force during the step
-  int decided = 0;                                // decided at the step's begin, in force from the next step
+  int ready = 0, starting = 0;  // in force during the step
+  int decided = 0;              // decided at the beginning of the step, in force from the next step
   const brain::ReplicaPolicy* decider = nullptr;  // explains its recommendation; null: no decision was due
-  // Sentence for people: why `decided` is delayed; "" if it is not. Valid during the call.
+  // Sentence for users: the reason why `decided` is delayed; "" if there is no delay. Valid during the call.
   std::string_view waits;
 };
 using OnReplicaStep = std::function<void(const ReplicaStep& step)>;
 
-// Returns the number of tasks that process `load` at or below the highest utilization, within the bounds.
+// Returns the number of tasks that process `load` at or below the highest utilization, within the replica
+// bounds.
 int NeededTasks(double load, const ReplicaReplayOptions& options);
 
 // Replays `policy` over the series. Returns InvalidArgument if no step with a load is left after the warm-up.
@@ -91,8 +92,8 @@ absl::StatusOr<ReplicaScore> ReplayReplicas(const LoadSeries& series, const Repl
 std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& series,
                                                            const ReplicaReplayOptions& options);
 
-// Replays a policy by its name, or "clairvoyant". Returns InvalidArgument for another name, and as
-// ReplayReplicas.
+// Replays the policy with this name, or the clairvoyant policy for "clairvoyant". Returns InvalidArgument for
+// an unknown name, and the errors of ReplayReplicas.
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step = nullptr);
 

@@ -1,13 +1,13 @@
-// Measures of a replay (docs/references.md, M1 to M6), per job-day and as sums. The definitions are for one
-// job, resource and recommender, over one day of windows in which the resource was measured and a limit was in
-// force:
+// Measures of a replay (docs/references.md, M1 to M6), per job-day and as sums. A measure is defined for one
+// job, resource and recommender. It covers one day of windows in which the resource was measured and a limit
+// was in force:
 //
 //   mean limit      mean over windows and tasks (weighted by run time) of the limit in force
 //   relative slack  (mean limit - p95 of the tasks' 5-minute mean usages) / mean limit
 //   footprint       sum over windows of limit * tasks * 300 s
 //   OOM             a task and window whose usage (memory: peak, CPU: mean) is over the limit in force, or
 //                   with a recorded kill at that limit or a higher one, because a kill hides the usage above it
-//   OOM-day         a job-day with at least one; serious: more OOMs than max(4, a fifth of the running tasks)
+//   OOM-day         a job-day with an OOM; serious: with more OOMs than max(4, a fifth of the running tasks)
 //   limit change    a window whose limit in force differs from that of the job's window before it
 //
 // With feedback oom-restart an OOM is a kill: the task then misses windows, so it is counted once.
@@ -23,15 +23,16 @@ namespace taut::tools {
 
 // One job, one day, one lane.
 struct DayScore {
-  uint32_t windows = 0;            // with a limit in force
-  uint32_t unlimited_windows = 0;  // measured, but without a recommendation and an owner's limit
+  uint32_t windows = 0;  // windows with a limit in force
+  // windows that were measured, but without a recommendation and without an owner's limit
+  uint32_t unlimited_windows = 0;
   double task_windows = 0;
   double limit_seconds = 0;        // limit * tasks * 300 s, in core-seconds or byte-seconds
-  double owner_limit_seconds = 0;  // the owner's limit, over windows that have one
-  double limit_seconds_owned = 0;  // limit_seconds over these windows
+  double owner_limit_seconds = 0;  // sum of the owner's limit, over windows with an owner's limit
+  double limit_seconds_owned = 0;  // limit_seconds over windows with an owner's limit
   double usage_seconds = 0;        // mean usage * 300 s, all measured tasks
-  double mean_limit = 0;           // over windows and tasks
-  double slack = 0;                // relative; undefined if windows == 0
+  double mean_limit = 0;           // mean over windows and tasks
+  double slack = 0;                // relative slack; undefined if windows == 0
   uint32_t ooms = 0;
   uint32_t windows_over = 0;
   double usage_over_seconds = 0;  // usage above the limit (CPU: throttled work)
@@ -39,8 +40,8 @@ struct DayScore {
   double mean_tasks = 0;
 };
 
-// Histogram of a bounded quantity in equal bins; values beyond the ends count in the outer bins. Merging is
-// exact, because it only adds integers.
+// Histogram of a bounded quantity in equal bins. Values beyond the ends are added to the outer bins. Merging
+// is exact, because it only adds integers.
 class SlackDistribution {
  public:
   static constexpr int kBins = 2000;  // over [-1, 1]
@@ -78,7 +79,8 @@ struct Totals {
   double ooms_per_task_day() const {
     return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0;
   }
-  // Footprint relative to the owner's limits, over windows that have one, and relative to usage.
+  // Footprint relative to the owner's limits, over windows that have an owner's limit. The second function is
+  // relative to usage.
   double footprint_of_owner() const {
     return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0;
   }
@@ -94,7 +96,7 @@ struct Totals {
   }
 };
 
-// Totals of the replay for one recommender and resource, with the distributions that only the whole has.
+// Totals of the replay for one recommender and resource, with distributions over all job-days.
 struct LaneSummary {
   Totals totals;
   SlackDistribution slack;

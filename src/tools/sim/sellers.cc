@@ -16,7 +16,7 @@ constexpr int64_t kSameTimes = 7;
 constexpr double kCorrectionLevel = 0.95;
 constexpr int64_t kLeastSamples = 12;
 
-// Measured values, lowest first.
+// Returns the measured values in ascending order.
 std::vector<double> Sorted(std::span<const double> values) {
   std::vector<double> out;
   out.reserve(values.size());
@@ -27,8 +27,8 @@ std::vector<double> Sorted(std::span<const double> values) {
   return out;
 }
 
-// Returns how many of n steps may be missed. 1e-9 keeps (1 - 0.9) * 10, which is below 1 in floating point,
-// from being rounded down to 0.
+// Returns the number of steps out of n that may be missed. The 1e-9 prevents (1 - 0.9) * 10, which is below 1
+// in floating point, from being rounded down to 0.
 size_t MayMiss(size_t n, double promise) {
   return static_cast<size_t>(std::floor((1 - promise) * static_cast<double>(n) + 1e-9));
 }
@@ -98,7 +98,7 @@ struct Pooled {
   double missed = 0;
 };
 
-// Returns the best amount of each horizon if a missed step costs `price`.
+// Returns the sum over the horizons of the best amount of each horizon, if a missed step costs `price`.
 Pooled BestAt(const std::vector<std::vector<double>>& horizons, double price) {
   Pooled all;
   for (const auto& sorted : horizons) {
@@ -126,7 +126,7 @@ std::optional<double> PooledBound(std::span<const double> available, int64_t hor
     horizons.push_back(std::move(sorted));
   }
   if (horizons.empty()) return std::nullopt;
-  double low = 0, high = 0;  // prices: at `high` nothing is missed
+  double low = 0, high = 0;  // prices; at price `high` no step is missed
   for (const auto& sorted : horizons) high = std::max(high, sorted.back() - sorted.front());
   double bound = std::numeric_limits<double>::infinity();
   // Every price gives a valid upper bound, so the number of halvings affects only its tightness.

@@ -15,10 +15,10 @@ namespace {
 
 using TierCounts = std::array<size_t, kNumTraceTiers>;
 
-// Limits that a recommender would have had in force, by task and window.
+// Limits of a recommender, by task and window.
 using Limits = std::vector<std::vector<float>>;
 
-// Returns the limits of a recommender. Where it has none, the owner's limit holds.
+// Returns the limits of a recommender. The owner's limit replaces a limit that the recommender does not have.
 absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
                                 const SoftMemoryOptions& options, Feedback feedback,
                                 const SoftMemoryHooks& hooks) {
@@ -34,7 +34,7 @@ absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
   return out;
 }
 
-// Returns the tiers of the tasks: of their jobs' priorities, or drawn in the requested shares.
+// Returns the tiers of the tasks: from the priorities of the tasks' jobs, or drawn in the requested shares.
 std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, const SoftMemoryOptions& options,
                                bool& made) {
   const std::vector<TraceTier> of_jobs = TiersOfJobs(source, options);
@@ -63,7 +63,7 @@ struct World {
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
   std::vector<double> memory;                       // by machine, for the horizon; unused in the world "hard"
   std::vector<bool> full;                           // by machine: true if a task was killed in this horizon
-  std::vector<double> used;  // by machine: usage in the window before, without its kills
+  std::vector<double> used;  // usage in the previous window without the killed tasks, by machine
   std::vector<std::vector<size_t>>
       back;  // by machine and place: the window from which the task may run; 0: it runs
 
@@ -191,8 +191,8 @@ class SoftMemoryReplay {
     }
   }
 
-  // Restarts killed tasks whose delay is over, highest tier first; with soft limits only where the machine has
-  // room.
+  // Restarts killed tasks whose delay is over, highest tier first. With soft limits a task restarts only if
+  // the machine has room for it.
   void Restart(size_t at, uint32_t m, const Limits& asked, World& world) {
     std::vector<size_t>& back = world.back[m];
     waiting_.clear();

@@ -1,6 +1,6 @@
-// Compares soft with hard memory limits. With soft limits a machine has as much memory as a predictor of its
-// peak predicted, and tasks may use more than they request until the machine is full. With hard limits a task
-// dies at its limit. docs/algorithms/overcommit.md, "Soft limits".
+// Compares soft with hard memory limits. With soft limits a machine's memory is the peak that a predictor
+// forecasts, and tasks may use more than they request until the machine is full. With hard limits a task is
+// killed at its limit. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include <array>
@@ -19,29 +19,31 @@
 
 namespace taut::tools {
 
-inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task dies at its limit
+inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task is killed at its limit
 
 struct SoftMemoryOptions {
-  // Options of the machines. Their predictors, and "oracle", predict the memory of each machine for the next
-  // horizon.
+  // Options of the machines. The predictors of these options, and "oracle", predict the memory of each
+  // machine for the next horizon.
   OvercommitOptions machines;
   brain::Policy requests = brain::Policy::kAnalogs;  // recommender of the requests and of the hard limits
   brain::VerticalSettings settings;
-  // A killed task does not run for this time after the window of its kill. With soft limits it then waits
-  // until its machine has room for its request beside the usage of the window before.
+  // Time after the window of a kill in which the killed task does not run, seconds. With soft limits the task
+  // then waits until the machine has room for the task's request in addition to the usage of the previous
+  // window.
   int64_t restart_s = 600;
-  // Shares of the tiers, drawn at random for jobs without a priority, and with `made_tiers` for all jobs.
-  // Other jobs have the tier of their priority.
+  // Shares of the tiers. Tiers are drawn at random for jobs without a priority, and with `made_tiers` for all
+  // jobs. Otherwise a job's tier follows from its priority.
   std::array<double, kNumTraceTiers> shares = {};
   bool made_tiers = false;
-  int threads = 0;  // of the recommender's replay; 0: one per core
+  int threads = 0;  // threads of the recommender's replay; 0: one per core
 };
 
 // One way of limiting memory, over the scored windows of all machines.
 struct SoftMemoryScore {
   struct Tier {
-    uint64_t task_windows = 0;  // in which the task ran and was measured
-    uint64_t lost_windows = 0;  // measured in the trace, but the task did not run here, after a kill
+    uint64_t task_windows = 0;  // task-windows in which the task ran and was measured
+    // task-windows that were measured in the trace, but in which the killed task did not run here
+    uint64_t lost_windows = 0;
     uint64_t kills = 0;
     uint64_t within_request = 0;  // kills of tasks that used no more than requested
 
@@ -53,10 +55,11 @@ struct SoftMemoryScore {
     }
   };
   std::string world;  // "hard", or the predictor
-  // Sums over machines and windows: memory reserved for the tasks; owners' limits.
+  // Sums over machines and windows: memory reserved for the tasks, and the owners' limits.
   double memory = 0, owner = 0;
   std::array<Tier, kNumTraceTiers> tiers = {};
-  uint64_t horizons = 0, full = 0;  // horizons begun, over all machines; horizons in which a task was killed
+  // horizons begun, over all machines; number of these in which a task was killed
+  uint64_t horizons = 0, full = 0;
 
   double footprint() const { return owner > 0 ? memory / owner : 0; }
   double full_share() const { return OvercommitScore::Mean(static_cast<double>(full), horizons); }
@@ -77,7 +80,7 @@ struct SoftMemoryResult {
 struct SoftKill {
   std::string_view world, task;         // valid during the call
   int64_t time_s = 0;                   // start of the window
-  uint32_t placement = 0, machine = 0;  // the machine within its placement
+  uint32_t placement = 0, machine = 0;  // number of the placement, and of the machine within the placement
   TraceTier tier = TraceTier::kUnknown;
   double usage = 0, request = 0;                 // bytes
   double machine_usage = 0, machine_memory = 0;  // before the kills of the window
@@ -90,8 +93,8 @@ struct SoftMemoryHooks {
   std::function<bool()> should_stop;
 };
 
-// Replays all worlds. Reads `source` three times. Returns InvalidArgument as ReplayOvercommit does, and for
-// shares that do not add up to 1. The result is partial if should_stop returned true.
+// Replays all worlds. Reads `source` three times. Returns the InvalidArgument errors of ReplayOvercommit, and
+// InvalidArgument for shares that do not add up to 1. The result is partial if should_stop returned true.
 absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftMemoryOptions& options,
                                                   const SoftMemoryHooks& hooks = {});
 

@@ -12,14 +12,14 @@
 
 namespace taut::tools {
 
-// Memory limits that a recommender would have had in force, by job.
+// Memory limits of a recommender over time, by job.
 class JobLimits {
  public:
   explicit JobLimits(size_t jobs) : changes_(jobs) {}
   // Appends a change. REQUIRES: the changes of a job arrive in order of time.
   void Add(const LimitChange& change);
-  // Returns the limit of each task, bytes; absent before the first limit and while there is none. O(log
-  // changes).
+  // Returns the limit of each task of the job, in bytes. Absent before the job's first limit and while the
+  // job is unlimited. O(log changes).
   std::optional<float> At(JobId job, WindowId window) const;
 
  private:
@@ -30,12 +30,12 @@ class JobLimits {
   std::vector<std::vector<Change>> changes_;
 };
 
-// Replays the recommender of `options`. Reads `source` once. Returns the errors of Replay, and Cancelled if
-// should_stop returned true.
+// Replays the recommender of `options` and returns its limits. Reads `source` once. Returns the errors of
+// Replay, and Cancelled if should_stop returned true.
 absl::StatusOr<JobLimits> ReplayJobLimits(DaySource& source, const SoftMemoryOptions& options,
                                           Feedback feedback, const SoftMemoryHooks& hooks);
 
-// Returns InvalidArgument for shares that are negative or do not add up to 1.
+// Returns InvalidArgument if a share is negative or the shares do not add up to 1.
 absl::Status CheckTierShares(const SoftMemoryOptions& options);
 
 // Returns the tiers by job of the source; kUnknown: the tier is to be drawn.

@@ -33,7 +33,7 @@ double InUnits(Resource r, double amount) {
 }
 std::string_view SoldIn(Resource r) { return InCores(r) ? "cores" : "GiB of memory"; }
 
-// A seller with a quote per step: the sum of all that it sells stays within the quote.
+// A seller with a quote per step: the sum of all sales stays within the quote.
 class QuotingSeller : public TierSeller {
  public:
   QuotingSeller(std::string_view name, const TierSellerOptions& options) : options_(options), name_(name) {}
@@ -71,7 +71,7 @@ class QuotingSeller : public TierSeller {
   double Left(Resource r, const SaleRequest& request) {
     return QuoteOf(r, request).value_or(0) - static_cast<double>(request.sold[static_cast<size_t>(r)]);
   }
-  // Caches the quote of a step: quotes of the past are expensive, and many jobs request in one step.
+  // Caches the quote of a step: quotes from past steps are expensive, and many jobs request in one step.
   std::optional<double> QuoteOf(Resource r, const SaleRequest& request) {
     const auto i = static_cast<size_t>(r);
     if (quoted_step_[i] != request.step) {
@@ -112,7 +112,7 @@ class UnreservedSeller final : public QuotingSeller {
   }
 };
 
-// Sells by the amounts that were available in the past.
+// Sells amounts computed from the amounts that were available in the past.
 class PastSeller final : public QuotingSeller {
  public:
   PastSeller(SellerPolicy policy, const TierSellerOptions& options)
@@ -163,9 +163,9 @@ class ActuarySeller final : public QuotingSeller {
   std::vector<brain::Actuary> actuaries_;  // by Resource
 };
 
-// Grants a request that will be available for the promised share of each period in which the job runs, beside
-// all jobs that were sold to before. A job that fits beside these also runs (tier_simulation.h), so every
-// promise is kept.
+// Grants a request if the amount will be available for the promised share of each period in which the job
+// runs, in addition to all earlier sales. A job that fits together with these sales also runs
+// (tier_simulation.h), so every promise is kept.
 class ClairvoyantSeller final : public TierSeller {
  public:
   ClairvoyantSeller(const TierSellerOptions& options, const PoolFuture& future)
@@ -231,8 +231,8 @@ class ClairvoyantSeller final : public TierSeller {
     }
     return true;
   }
-  // Returns a lower bound of the steps until the answer can change, as if every step that passes were a missed
-  // one. Sales only grow, so an earlier answer would be the same refusal.
+  // Returns a lower bound of the number of steps until the answer can change, under the assumption that every
+  // step that passes was a missed step. Sales only grow, so until then the answer would be the same refusal.
   int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
     const double risk = static_cast<double>(risk_ppm_) / brain::kWholePpm;
     const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);
@@ -242,7 +242,7 @@ class ClairvoyantSeller final : public TierSeller {
   const int64_t risk_ppm_;
   const PoolFuture& future_;
   PerResource<std::vector<int64_t>> sold_;  // by step
-  // Step by job, before which the answer stays a refusal, because sales at a step only grow.
+  // By job: the step before which the answer stays a refusal, because sales at a step only grow.
   std::unordered_map<uint32_t, int64_t> refused_until_;
 };
 

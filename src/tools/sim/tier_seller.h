@@ -1,9 +1,9 @@
-// Sellers that decide how much of a tier a pool sells. They sell to whole jobs, and all resources at once; a
-// replay of the pool compares them.
+// Sellers that decide how much of a tier a pool sells. A sale is to a whole job and covers all resources. A
+// replay of the pool compares the sellers.
 //
-// A step is a window of 5 minutes. Amounts are its millicore-seconds and mebibyte-seconds, as in a bill.
-// `available` is the capacity minus the use by higher tiers, after the reclaim window (reclaim_window.h); NaN
-// if not measured.
+// A step is a window of 5 minutes. Amounts are millicore-seconds and mebibyte-seconds of one step, as in a
+// bill. `available` is the capacity minus the use by higher tiers, after the reclaim window
+// (reclaim_window.h); NaN if not measured.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct SellerPolicyInfo {
 // Returns all policies in the order in which they are shown.
 std::span<const SellerPolicyInfo> SellerPolicies();
 std::string_view Name(SellerPolicy policy);
-// Returns InvalidArgument with the list of names if there is none of that name.
+// Returns the policy of this name; InvalidArgument with the list of names if there is none.
 absl::StatusOr<SellerPolicy> SellerPolicyNamed(std::string_view name);
 
 // Amounts that a job requests from a step on; negative: the job has no usage.
@@ -68,11 +68,12 @@ struct TierSellerOptions {
 
 // A job's request to run from now on.
 struct SaleRequest {
-  int64_t step = 0, last_step = 0;  // now, and the job's last step, which only the clairvoyant reads
+  // the current step, and the job's last step, which only the clairvoyant reads
+  int64_t step = 0, last_step = 0;
   uint32_t job = 0;
   PoolAmounts ask = {};
-  PoolAmounts sold = {};    // sold to other jobs of the tier, now
-  PoolAmounts bought = {};  // bought by all higher tiers, now
+  PoolAmounts sold = {};    // amounts currently sold to other jobs of the tier
+  PoolAmounts bought = {};  // amounts currently bought by all higher tiers
 };
 
 class TierSeller {
@@ -80,8 +81,8 @@ class TierSeller {
   virtual ~TierSeller() = default;
   // Adds the next step. REQUIRES: called for every step from 0 on. Amounts are by Resource; NaN: not measured.
   virtual void Observe(const PerResource<double>& higher_use, const PerResource<double>& available) = 0;
-  // Returns whether the job may be sold its request at request.step. REQUIRES: all steps before it are
-  // observed.
+  // Returns true if the job may be sold its request at request.step. REQUIRES: all steps before request.step
+  // are observed.
   virtual bool Grants(const SaleRequest& request) = 0;
   // Reports that a request was sold.
   virtual void Sold(const SaleRequest&) {}
@@ -89,8 +90,8 @@ class TierSeller {
   virtual std::string Why(const SaleRequest& request) = 0;
 };
 
-// Creates a seller. Only the clairvoyant reads `future`, which must then outlive it; for others it may be
-// null. Returns InvalidArgument for options out of bounds.
+// Creates a seller. Only the clairvoyant reads `future`, which must outlive the clairvoyant; for other
+// policies `future` may be null. Returns InvalidArgument for options out of bounds.
 absl::StatusOr<std::unique_ptr<TierSeller>> NewTierSeller(SellerPolicy policy,
                                                           const TierSellerOptions& options,
                                                           const PoolFuture* future);

@@ -68,15 +68,15 @@ absl::Status TierSimulation::Step(const TierStep& step, PoolLines& lines,
   }
   lines = {};
   if (step_ >= options_.sale_from) {
-    // Ended jobs first: this step's requests may get their amounts. Usage before admission: held_sum_ must be
-    // that of now.
+    // Release ended jobs first: this step's requests may use the released amounts. Record usage before
+    // admission: held_sum_ must include the usage of this step.
     if (absl::Status s = ReleaseEnded(); !s.ok()) return s;
     if (absl::Status s = TakeUsage(step); !s.ok()) return s;
     if (absl::Status s = Admit(step); !s.ok()) return s;
     if (options_.reclaimable && measured) Fit(free);
     Account(lines);
   }
-  // After Admit(): a seller decides by the steps before this one alone.
+  // Observe after Admit(): a seller must decide only from earlier steps.
   seller_->Observe(step.higher_use, available);
   ++step_;
   return absl::OkStatus();
@@ -139,7 +139,7 @@ absl::Status TierSimulation::Admit(const TierStep& step) {
         if (quota_ != nullptr) {
           if (absl::Status s = quota_->Change(job.group, {}, state.ask); !s.ok()) return s;
         }
-        // Before Sold(): the reason must state the amounts before this sale.
+        // Ask for the reason before Sold(): it must state the amounts before this sale.
         Say(i, SaleEvent::kAdmitted, decisions_ != nullptr ? seller_->Why(request) : "");
         seller_->Sold(request);
         Plus(held_sum_, state.ask);
@@ -174,7 +174,7 @@ absl::Status TierSimulation::Refuse(size_t i, const SaleRequest& request, bool i
 
 void TierSimulation::Fit(const PoolAmounts& free) {
   PoolAmounts asked = {}, kept = {};
-  bool together = true;               // true while the job fits together with all granted before it
+  bool together = true;               // true while the job fits together with all jobs granted before it
   std::vector<size_t> running, rest;  // jobs that do not fit together, running and stopped
   for (const size_t i : held_) {
     if (!SeenNow(i)) continue;
@@ -185,7 +185,8 @@ void TierSimulation::Fit(const PoolAmounts& free) {
     if (together && !state.runs) Resume(i);
     if (!together) (state.runs ? running : rest).push_back(i);
   }
-  // After the jobs that fit together, running ones precede stopped ones: a resumption never displaces them.
+  // After the jobs that fit together, running jobs precede stopped jobs: the resumption of a stopped job
+  // never displaces a running job.
   for (const size_t i : running) {
     if (Within(Sum(kept, state_[i].ask), free)) {
       Plus(kept, state_[i].ask);
@@ -250,7 +251,7 @@ void TierSimulation::Stop(size_t i) {
   state_[i].runs = false;
   std::vector<StepSpan>& runs = sold_[i].runs;
   runs.back().end = step_;
-  // A job that started in this step and is stopped in it did not run.
+  // A job that both started and was stopped in this step did not run in it.
   if (runs.back().first == step_) runs.pop_back();
 }
 

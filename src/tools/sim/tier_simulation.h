@@ -1,14 +1,16 @@
-// Simulates one tier of a shared pool step by step: which jobs are sold their requests, which of these run,
-// and the tier's usage, allocation and reservation.
+// Simulates one tier of a shared pool step by step: which requests are granted, which granted jobs run, and
+// the tier's usage, allocation and reservation.
 //
 // A job requests when it first has usage, waits until it is granted, and requests again in each step, in the
-// order of arrival. It ends with its last step. A grant grows and shrinks with the job's request. A
-// reclaimable tier runs in the capacity that higher tiers do not use. A job runs whenever it fits together
-// with all jobs that were granted before it. The others run while there is room: running jobs before stopped
-// ones, and the oldest first. So the newest jobs are reclaimed first, unless they need not be. Time in which a
-// job waits or is reclaimed is lost: its usage is not moved.
+// order of arrival. It ends with its last step. A grant grows and shrinks with the job's request.
 //
-// Arithmetic only, on whole amounts: the same steps produce the same result. Not thread-safe.
+// A reclaimable tier runs in the capacity that higher tiers do not use. A job runs whenever it fits together
+// with all jobs that were granted before it. All other jobs run while there is room: running jobs before
+// stopped jobs, and the oldest job first. So the newest jobs are reclaimed first, and only if necessary. Time
+// in which a job waits or is reclaimed is lost: the job's usage is not moved.
+//
+// The simulation is integer arithmetic without randomness: equal steps produce an equal result. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,7 @@ struct PoolJob {
   int32_t first_step = -1, last_step = -1;
   uint32_t group = 0;
 };
-// Request of a job in a step, and its usage if it runs.
+// Request of a job in a step, and the job's usage if the job runs.
 struct PoolJobStep {
   uint32_t job = 0;
   PoolAmounts ask = {}, use = {};
@@ -42,9 +44,9 @@ struct TierStep {
   std::span<const PoolJobStep> jobs;    // jobs of this tier with usage, ascending by job
 };
 
-// Usage and allocation are sums over the jobs that run: their usage, and their requests. Reservation is the
-// sum of the requests of all granted jobs, running or not. So allocation <= reservation, and usage <=
-// allocation if no job uses more than it requests.
+// Sums of one step over the tier's jobs. Usage and allocation are the usage and the requests of the jobs that
+// run. Reservation is the sum of the requests of all granted jobs, running or not. So allocation <=
+// reservation, and usage <= allocation if no job uses more than it requests.
 struct PoolLines {
   PoolAmounts usage = {}, allocation = {}, reservation = {};
 };
@@ -64,30 +66,34 @@ struct StepSpan {
 };
 struct PeriodAvailability {
   int32_t period = 0;
-  int64_t wanted = 0, ran = 0;  // steps with usage since the grant; those of them in which the job ran
+  // steps with usage since the grant; number of these steps in which the job ran
+  int64_t wanted = 0, ran = 0;
   bool Kept(int64_t availability_ppm) const { return ran * brain::kWholePpm >= availability_ppm * wanted; }
 };
 struct SoldJob {
   uint32_t job = 0;
-  int32_t asked_step = 0, granted_step = -1;  // -1: never
+  int32_t asked_step = 0, granted_step = -1;  // -1: not yet
   int32_t reclaims = 0;
   std::vector<StepSpan> runs;               // ascending, disjoint
   std::vector<PeriodAvailability> periods;  // ascending, from count_from on
 
-  // O(log runs).
+  // Returns true if the job runs in the step. O(log runs).
   bool RunsAt(int32_t step) const;
-  // Returns null if the job had no granted step with usage in that period. O(periods).
+  // Returns the job's availability in that period; null if the job had no granted step with usage in it.
+  // O(periods).
   const PeriodAvailability* In(int32_t period) const;
 };
 
 struct TierTotals {
-  uint64_t jobs = 0;                           // jobs that requested and did not end before count_from
-  uint64_t at_once = 0, later = 0, never = 0;  // part of them granted within the patience, later, never
-  uint64_t reclaims = 0;                       // from count_from on
-  // Periods with usage of granted jobs; those with the promised availability.
+  uint64_t jobs = 0;  // jobs that requested and did not end before count_from
+  // number of these jobs granted within the patience, granted later, never granted
+  uint64_t at_once = 0, later = 0, never = 0;
+  uint64_t reclaims = 0;  // reclaims from count_from on
+  // Periods with usage of granted jobs; number of these periods with the promised availability.
   uint64_t job_periods = 0, job_periods_kept = 0;
-  int64_t wanted_steps = 0, ran_steps = 0;  // of granted jobs, from count_from on
-  PoolLines sums;                           // sums over the steps from count_from on
+  // steps of granted jobs from count_from on: with usage, and in which the job ran
+  int64_t wanted_steps = 0, ran_steps = 0;
+  PoolLines sums;           // sums over the steps from count_from on
   PoolAmounts wanted = {};  // requests of granted jobs in steps with usage: the allocation if all of them ran
 
   double obtained_share() const;   // share granted within the patience; 1 without jobs
@@ -108,14 +114,14 @@ struct TierSimulationOptions {
 class TierSimulation {
  public:
   // `jobs` contains the jobs of all tiers, by id. `jobs` and options.period must outlive this object. `quota`
-  // may be null.
+  // may be null: no quota.
   TierSimulation(const TierSimulationOptions& options, std::span<const PoolJob> jobs,
                  std::unique_ptr<TierSeller> seller, std::unique_ptr<TierQuota> quota);
 
   // Simulates the next step. REQUIRES: called for every step from 0 on. Appends decisions with reasons to
   // `decisions` unless it is null. Returns the errors of TierQuota. O(jobs that wait or are granted).
   absl::Status Step(const TierStep& step, PoolLines& lines, std::vector<SaleDecision>* decisions);
-  // Ends the runs. Call it after the last step.
+  // Ends the runs of all jobs. Call this after the last step.
   void Finish();
 
   // Returns the jobs in the order of their first requests.
@@ -123,7 +129,7 @@ class TierSimulation {
   TierTotals Totals() const;
 
  private:
-  // State of a job that has not ended, beside its SoldJob.
+  // State of a job that has not ended, in addition to the job's SoldJob.
   struct State {
     PoolAmounts ask = {}, use = {};
     int32_t seen_step = -1;  // last step with usage

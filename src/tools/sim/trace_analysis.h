@@ -1,6 +1,6 @@
 // Analyses a trace: usage and limits by tier over time, the distribution of usage over jobs, and the arrivals
-// of jobs. The measures are those of "Borg: the next generation" (EuroSys 2020) for which days of usage
-// suffice.
+// of jobs. The measures are from "Borg: the next generation" (EuroSys 2020), as far as days of usage suffice
+// to compute them.
 #pragma once
 
 #include <array>
@@ -20,19 +20,19 @@ namespace taut::tools {
 // One resource and tier in one hour: means over the hour, summed over all tasks, in cores or bytes.
 struct TierHour {
   double usage = 0;
-  double limit = 0;          // owners' limits, of tasks with a known limit
-  double limited_usage = 0;  // usage of these tasks
+  double limit = 0;          // sum of the owners' limits, over tasks with a known limit
+  double limited_usage = 0;  // usage of the tasks with a known limit
 };
 struct AnalysisHour {
   int64_t start_s = 0;
   PerResource<std::array<TierHour, kNumTraceTiers>> of;  // by Resource and tier
-  uint32_t new_jobs = 0;  // jobs with their first usage in this hour; none on the first day
+  uint32_t new_jobs = 0;  // jobs with their first usage in this hour; 0 on the first day
 };
 
 struct TierSummary {
   uint64_t jobs = 0;
   double usage = 0, limit = 0, limited_usage = 0;  // means over the hours with usage
-  // Returns 1 - usage / limit for the tasks with a known limit; -1 if there are none.
+  // Returns 1 - usage / limit for the tasks with a known limit; -1 if no task has a known limit.
   double slack() const { return limit > 0 ? 1 - limited_usage / limit : -1; }
 };
 
@@ -47,16 +47,16 @@ struct TraceAnalysis {
   // Usage integrals of the jobs: core-hours and GiB-hours.
   PerResource<SizeDistribution> sizes;
   PerResource<std::vector<TailPoint>> tails;
-  double correlation = 0;  // Pearson correlation of the two integrals over the jobs
+  double correlation = 0;  // Pearson correlation of a job's CPU and memory integrals, over the jobs
   Moments arrivals;        // new jobs an hour, from the second day on
   double median_arrivals = 0;
-  uint64_t jobs = 0;  // with usage
+  uint64_t jobs = 0;  // jobs with usage
 };
 
 struct AnalysisHooks {
   std::function<void(uint64_t day, uint64_t days)> on_progress;
   std::function<bool()> should_stop;
-  // Returns the mode of the job with this name; may be empty.
+  // Returns the mode of the job with this name. The function may be empty: no modes.
   std::function<brain::ScalingMode(const std::string& job)> mode_of;
 };
 // Analyses the trace. O(task-windows). Returns Cancelled if should_stop returned true, FailedPrecondition for

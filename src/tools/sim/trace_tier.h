@@ -18,7 +18,7 @@ std::string_view Name(TraceTier tier);  // "unknown", "free", "batch", ...
 enum class PriorityBands : uint8_t { k2019, k2011 };
 // Returns k2011 if every known priority is within 0 to 11.
 PriorityBands BandsOf(std::span<const std::optional<int>> priorities);
-// Returns kUnknown without a priority.
+// Returns the tier of the priority; kUnknown if it is absent.
 TraceTier TierOf(std::optional<int> priority, PriorityBands bands);
 
 }  // namespace taut::tools

@@ -11,12 +11,12 @@ namespace taut::tools {
 
 struct UsageLoads {
   std::vector<LoadSeries> loads;  // by job, ascending; only jobs with measured CPU; steps of one window
-  std::vector<double> limits;     // by entry of loads: last known CPU limit of a task; 0: none
+  std::vector<double> limits;     // last known CPU limit of a task, by entry of loads; 0: none
 };
 
-// Reads the loads. The load of a window is the sum of its tasks' means; a window without CPU is absent.
-// Memory: 4 bytes per window and job. Returns InvalidArgument if the trace has no CPU usage, and the errors of
-// LoadDay.
+// Reads the loads. The load of a window is the sum of the tasks' means; it is absent if CPU was not measured.
+// Memory: 4 bytes per window and job. Returns InvalidArgument if the trace has no CPU usage, and the errors
+// of LoadDay.
 absl::StatusOr<UsageLoads> ReadUsageLoads(DaySource& source);
 
 }  // namespace taut::tools

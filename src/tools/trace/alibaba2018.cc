@@ -14,21 +14,21 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 constexpr int64_t kAloneSeconds = 60;
-constexpr double kMachineCores = 96;    // of every machine
-constexpr double kMachineMemory = 100;  // per cent of the largest machine; of every machine
+constexpr double kMachineCores = 96;    // cores of every machine
+constexpr double kMachineMemory = 100;  // memory of every machine, in per cent of the largest machine
 constexpr double kPercent = 0.01;
 constexpr std::string_view kConflict = "another size at the time of an earlier row, which counts";
 
-// The size of a container or machine, from some time on.
+// The size of a container or machine from a given time on.
 struct Capacity {
   int64_t time_s = 0;
-  // Cores that are 100 % of usage, and the owner's limits. 0: not known.
+  // The number of cores that 100 % of usage stands for, and the owner's limits. 0: not known.
   double cores = 0, cpu_limit = 0;
   double memory_bytes = 0;
 };
 
 struct Thing {
-  uint32_t app = kNone;  // number of its application's name among jobs
+  uint32_t app = kNone;  // number of the application's name among the jobs
   uint32_t task = 0;
   std::vector<Capacity> capacities;  // ascending by time
 
@@ -40,7 +40,8 @@ struct Thing {
   }
 };
 
-// Sets a percentage times `factor`. The values -1 and 101 stand for "invalid" and count as absent.
+// Sets `out` to a percentage times `factor`. The values -1 and 101 stand for "invalid" and are treated as
+// absent.
 bool TakePercent(const CsvRow& row, int i, double factor, std::optional<float>& out) {
   double value = 0;
   switch (ParseDecimal(row.begin(i), row.end(i), value)) {
@@ -115,7 +116,7 @@ class Alibaba2018Reader final : public FormatReader {
   absl::Status TakeUsage(const CsvRow& row, int columns, int time, int cpu, int memory);
   uint32_t Number(std::string_view name);
   void Join(uint32_t number, std::string_view app);
-  // Adds a capacity. Returns false if another capacity at that time is known, which stays.
+  // Adds a capacity. Returns false if another capacity is known for the same time; the known capacity stays.
   bool Add(uint32_t number, const Capacity& capacity);
   Capacity CapacityOf(uint32_t number, int64_t time_s);
   JobId JobOf(uint32_t app);
@@ -130,7 +131,8 @@ class Alibaba2018Reader final : public FormatReader {
   NameTable names_;            // containers and machines
   std::vector<Thing> things_;  // parallel to names_; the index is also the number of the series
   NameTable apps_;
-  std::vector<uint32_t> num_tasks_, jobs_;  // by application; kNone: not a job yet
+  // by application; kNone in jobs_: the application is not a job yet
+  std::vector<uint32_t> num_tasks_, jobs_;
   uint32_t num_jobs_ = 0;
   uint64_t unknown_ = 0;
 };
@@ -141,7 +143,7 @@ uint32_t Alibaba2018Reader::Number(std::string_view name) {
   return number;
 }
 
-// Makes the thing the next task of the app, if it is not one yet.
+// Adds the thing to the application as its next task, unless the thing already has an application.
 void Alibaba2018Reader::Join(uint32_t number, std::string_view app) {
   if (things_[number].app != kNone) return;
   const uint32_t a = apps_.Number(app);
@@ -159,7 +161,7 @@ bool Alibaba2018Reader::Add(uint32_t number, const Capacity& capacity) {
     return c.cores == capacity.cores && c.cpu_limit == capacity.cpu_limit &&
            c.memory_bytes == capacity.memory_bytes;
   };
-  // Most rows repeat the last capacity.
+  // Fast path: most rows repeat the last capacity.
   if (!all.empty() && all.back().time_s <= capacity.time_s && same(all.back())) return true;
   const auto later = [](int64_t t, const Capacity& c) { return t < c.time_s; };
   const auto at = std::upper_bound(all.begin(), all.end(), capacity.time_s, later);
@@ -182,7 +184,7 @@ absl::Status Alibaba2018Reader::TakeMachine(const CsvRow& row) {
   c.memory_bytes = memory * kPercent * context_.options.unit_memory_bytes;
   if (!Add(Number(row[0]), c)) gate_.Skip(kConflict, row);
   if (machines_.wanted()) {
-    // The trace has no event "removed"; a machine exists from its first row on.
+    // The trace has no event "removed", so a machine exists from its first row on.
     const uint32_t machine = machines_.Number(row[0]);
     const brain::MachineEventKind kind = context_.sink.machines()->listed(machine)
                                              ? brain::MachineEventKind::kUpdate
@@ -216,8 +218,8 @@ absl::Status Alibaba2018Reader::TakeContainer(const CsvRow& row) {
   return absl::OkStatus();
 }
 
-// Returns the amount that 100 % stands for at that time. Without meta data it is the size of all machines, or
-// one core for a container.
+// Returns the amount that 100 % stands for at that time. Without meta data this is the size of every machine,
+// or one core for a container.
 Capacity Alibaba2018Reader::CapacityOf(uint32_t number, int64_t time_s) {
   const Thing& thing = things_[number];
   const Capacity* known = thing.At(time_s);
@@ -280,7 +282,8 @@ absl::Status Alibaba2018Reader::TakeUsage(const CsvRow& row, int columns, int ti
   return absl::OkStatus();
 }
 
-// A container's row names its machine; a machine is its own.
+// Passes the machine of a row to the sink: a container's row names the machine, and the row of a machine is
+// measured on that machine.
 void Alibaba2018Reader::TakePlace(const CsvRow& row, const UsageRow& usage) {
   const std::string_view machine = table_ == AlibabaTable::kMachineUsage ? row[0] : row[1];
   if (machine.empty()) {

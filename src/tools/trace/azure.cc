@@ -1,5 +1,5 @@
-// The Azure public VM traces of 2017 and 2019 (V1 and V2): CPU readings, with the table of VMs for their
-// size.
+// The Azure public VM traces of 2017 and 2019 (V1 and V2): CPU readings, and the table of VMs, which has the
+// VMs' sizes.
 #include <string>
 
 #include "common/base/byte_units.h"
@@ -13,19 +13,19 @@ namespace {
 
 constexpr uint32_t kNoIndex = UINT32_MAX;
 constexpr int64_t kReadingSeconds = 300;
-// V2 gives sizes as buckets, named by their upper bounds. The trace's authors take these values for the open
-// ones.
+// V2 gives sizes as buckets, named by their upper bounds. For buckets without an upper bound the trace's
+// authors use these values.
 constexpr double kOverCores = 30, kOverGigabytes = 70;
 
 struct Vm {
-  uint32_t job = kNoIndex;  // kNoIndex until its first reading
+  uint32_t job = kNoIndex;  // kNoIndex until the VM's first reading
   uint32_t deployment = kNoIndex;
   float cores = 0;  // 0: not known
   float memory_bytes = 0;
   Sensitivity sensitivity = Sensitivity::kUnknown;
 };
 
-// "8", or ">24" for more than any other bucket.
+// Parses a size: "8", or ">24" for a size above all bounds, which becomes `over`.
 bool TakeSize(const CsvRow& row, int i, double over, double factor, float& out) {
   double value = 0;
   if (row[i].starts_with('>')) {

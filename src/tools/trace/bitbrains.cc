@@ -16,7 +16,7 @@ struct Columns {
 constexpr Columns kOriginal = {11, 0, 1, 2, 3, 5, 6};
 constexpr Columns kCompact = {7, 1, 2, 3, 4, 5, 6};
 
-// "dir/17.csv.gz" -> "17"
+// Returns the file's name without folders and endings: "dir/17.csv.gz" -> "17".
 std::string_view Stem(std::string_view name) {
   const size_t slash = name.find_last_of("/:");
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
@@ -63,7 +63,8 @@ class BitbrainsReader final : public FormatReader {
     constexpr int t = kColumns.time;
     if (ParseInteger(row.begin(t), row.end(t), time) != NumberKind::kNumber)
       return gate_.Bad(kBadNumber, row);
-    // The header says ms, but the values are seconds. If that is corrected one day, 10^11 separates the two.
+    // The header says ms, but the values are seconds. If a later version of the trace has ms, the bound 10^11
+    // separates the two units.
     if (time > 100'000'000'000) time /= 1000;
     if (time < 0 || time > kLatestUs / kMicrosPerSecond) return gate_.Bad("time out of range", row);
     Figures f;
@@ -78,7 +79,7 @@ class BitbrainsReader final : public FormatReader {
     return absl::OkStatus();
   }
 
-  // Sets `has` if the field is a number. Returns false if it is bad.
+  // Sets `has` to true if the field is a number. Returns false if the field is bad.
   static bool Set(NumberKind kind, double value, bool& has) {
     has = kind == NumberKind::kNumber;
     return kind != NumberKind::kBad && value < 1e12;

@@ -72,7 +72,8 @@ class Input {
   explicit Input(std::unique_ptr<ByteSource> raw)
       : raw_(std::move(raw)), data_(std::make_unique_for_overwrite<uint8_t[]>(kInputBytes)) {}
 
-  // Makes at least `wanted` bytes available, if the stream has them. Returns the number of available bytes.
+  // Reads until at least `wanted` bytes are available, or the stream ends. Returns the number of available
+  // bytes.
   size_t Want(size_t wanted) {
     if (end_ - begin_ >= wanted) return end_ - begin_;
     std::memmove(data_.get(), data_.get() + begin_, end_ - begin_);
@@ -93,7 +94,8 @@ class Input {
   size_t begin_ = 0, end_ = 0;
 };
 
-// Base of the three decompressors: returns the bytes that can be read, then the end and its reason.
+// Base class of the three decompressors: returns the readable bytes of the stream, and then the end with its
+// reason.
 class Unwrapping : public ByteSource {
  public:
   explicit Unwrapping(Input input) : input_(std::move(input)) {}
@@ -109,7 +111,7 @@ class Unwrapping : public ByteSource {
   }
 
  protected:
-  // Writes some bytes, perhaps none, or calls End(). Returns the number of bytes written.
+  // Writes some bytes, possibly none, or calls End(). Returns the number of bytes written.
   virtual size_t Some(char* out, size_t size) = 0;
   void End(std::string_view damage) {
     ended_ = true;
@@ -177,8 +179,8 @@ class Gzip final : public Unwrapping {
     return n;
   }
 
-  // Reads what follows a member: another member, zeros (padding of tapes), or data that is an error. Returns
-  // true if there is another member.
+  // Reads the data after a member: another member, zeros (padding of tapes), or other data, which is an
+  // error. Returns true if another member follows.
   bool NextMember() {
     if (IsGzip(input_.data(), input_.Want(2))) {
       BeginMember();

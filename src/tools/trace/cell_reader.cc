@@ -52,7 +52,7 @@ enum class Role : uint8_t {
 };
 constexpr size_t kRoles = static_cast<size_t>(Role::kEvent) + 1;
 
-// A column's role; for a number also its unit in terms of CellModel.
+// A column's role; for a column of numbers also the unit in terms of CellModel.
 struct Column {
   Table table;
   std::string_view name;
@@ -117,8 +117,8 @@ std::optional<brain::CellTier> TierOf(Table table, std::string_view text) {
   return std::nullopt;
 }
 
-// Merges events of files with submissions, which may have any order. Events of a file keep their order, even a
-// wrong one, because CheckCellWorkload reports it.
+// Merges the events of files with submissions, which may have any order. Events of a file keep their order,
+// even if it is wrong, because CheckCellWorkload reports a wrong order.
 void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brain::CellEvent>& submissions) {
   std::ranges::stable_sort(submissions, {}, &brain::CellEvent::time_ms);
   std::vector<brain::CellEvent> all;
@@ -131,7 +131,7 @@ void MergeEvents(const std::vector<brain::CellEvent>& of_files, std::vector<brai
   submissions = std::move(all);
 }
 
-// The reason for which a row is skipped, which the report counts; empty for a good row.
+// The reason for which a row is skipped; the report counts rows by this reason. Empty for a good row.
 using Cause = std::string_view;
 
 class CellReader {
@@ -178,7 +178,7 @@ class CellReader {
     int64_t submit_ms = kNoTime;
     brain::CellJobRun run;
   };
-  // A row of events; its name is resolved when all jobs and machines are known.
+  // A row of events. Names are resolved when all jobs and machines are known.
   struct Event {
     brain::CellEvent event;
     brain::CellAmounts amounts = {};
@@ -248,8 +248,8 @@ class CellReader {
     const int i = column_[static_cast<size_t>(role)];
     return i < 0 ? std::string_view() : Unquoted(row[i]);
   }
-  // Parses an amount in the units of CellModel, rounded; an empty field is `otherwise`. Returns false if it is
-  // invalid or too large.
+  // Parses an amount in the units of CellModel, rounded. An empty field sets `out` to `otherwise`. Returns
+  // false if the amount is invalid or too large.
   bool Amount(const CsvRow& row, Role role, int64_t otherwise, int64_t& out) const {
     const std::string_view text = Text(row, role);
     out = otherwise;
@@ -318,7 +318,7 @@ class CellReader {
     JobTimes times;
     if (Cause cause = TakeTimes(row, times); !cause.empty()) return cause;
     if (table_ == Table::kPods2023) TakePod(row, job);
-    times_.try_emplace(job.name, times);  // like CheckCell, keeps the first of several jobs with one name
+    times_.try_emplace(job.name, times);  // keeps the first of several jobs with one name, like CheckCell
     model_.jobs.push_back(std::move(job));
     return {};
   }
@@ -335,7 +335,7 @@ class CellReader {
       out.run.run_ms = run;
       return {};
     }
-    // A pod ran from its scheduling, or else its creation, to its end; the trace has whole seconds.
+    // A pod ran from when it was scheduled, or else created, until it ended. The trace has whole seconds.
     const auto time = [&](Role role) { return ParseDouble(Text(row, role)); };
     const std::optional<double> came = time(Role::kStart), end = time(Role::kEnd);
     const std::optional<double> began = time(Role::kScheduled).has_value() ? time(Role::kScheduled) : came;

@@ -6,8 +6,9 @@
 
 namespace taut::tools {
 
-// Returns cores or bytes, parsed as Kubernetes and people write them: "500m", "300Mi", "1.5GiB", "64MB", "2k".
-// With `decimal_comma` also "0,5". nullopt if it is not such an amount, or below 0.
+// Parses an amount as Kubernetes and users write it: "500m", "300Mi", "1.5GiB", "64MB", "2k". Returns cores
+// or bytes. With `decimal_comma`, "0,5" is also an amount. Returns nullopt if the text is not an amount, or
+// if the amount is below 0.
 std::optional<double> ParseCsvAmount(std::string_view text, bool memory, bool decimal_comma);
 
 // Returns true if the text of a limit means "no limit": a number of 0 or less, or of kNoLimitBytes

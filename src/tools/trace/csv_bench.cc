@@ -1,4 +1,5 @@
-// CSV text in memory to rows: one core, no disk, no gzip. Budget: 1 GB/s of text or more.
+// Benchmarks the conversion of CSV text in memory to rows: one core, no disk, no gzip. Budget: 1 GB/s of text
+// or more.
 #include <string>
 
 #include "benchmark/benchmark.h"
@@ -25,7 +26,7 @@ class CountingSink final : public TraceSink {
   double cpu = 0, memory = 0;
 };
 
-// Reads the text in blocks of about a mebibyte, as LineBlocks gives them.
+// Reads the text in blocks of about a mebibyte, as LineBlocks returns them.
 void Run(benchmark::State& state, std::unique_ptr<FormatReader> (*make)(const ReadContext&), int table,
          const std::string& text, uint64_t rows) {
   std::string padded = text + std::string(LineBlocks::kPadding, '\0');
@@ -102,8 +103,8 @@ void BM_Google2011Usage(benchmark::State& state) {
 }
 BENCHMARK(BM_Google2011Usage)->Unit(benchmark::kMillisecond);
 
-// Rows of all tasks at one time, then of all at the next, as a monitoring system gives them: a dozen rounds or
-// more.
+// Rows of all tasks at one time, then of all tasks at the next time, as a monitoring system exports them, in
+// a dozen or more rounds.
 void BM_GenericCsv(benchmark::State& state) {
   Rng rng(1);
   std::string text = "time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit\n";

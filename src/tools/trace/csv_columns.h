@@ -10,8 +10,8 @@
 namespace taut::tools {
 
 // Returns one vector per name, of equal lengths; an empty field is NaN. The file is plain text. Returns
-// NotFound if it cannot be read. Returns InvalidArgument for a missing column, with the nearest name, and for
-// a field that is not a finite number, with "file:line".
+// NotFound if the file cannot be read. Returns InvalidArgument for a missing column, with the nearest name,
+// and for a field that is not a finite number, with "file:line".
 absl::StatusOr<std::vector<std::vector<double>>> ReadCsvColumns(const std::string& path,
                                                                 std::span<const std::string> names);
 

@@ -1,5 +1,5 @@
-// The event tables that are CSV: job_events and task_events of Google 2011, container_meta and batch_task of
-// Alibaba 2018, as a scheduler sees them.
+// Reads the event tables that are CSV, as a scheduler sees them: job_events and task_events of Google 2011,
+// container_meta and batch_task of Alibaba 2018.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -102,7 +102,8 @@ class Alibaba2018EventReader final : public FormatReader {
     uint32_t job = 0, task = 0;
     float cpu_cores = kAbsent, memory_bytes = kAbsent;
   };
-  static constexpr double kPercent = 0.01;  // 100 is one core, or the memory of the largest machine
+  // 100 stands for one core, or for the memory of the largest machine
+  static constexpr double kPercent = 0.01;
 
   absl::Status Bad(std::string_view cause, const CsvRow& row) {
     return out_.Bad(cause, row.line(), row.text());

@@ -9,14 +9,14 @@ namespace {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// Narrows the range to the text between blanks. Returns false if nothing is left.
+// Narrows the range to the text between blanks. Returns false if the range has only blanks.
 bool Trim(const char*& begin, const char*& end) {
   while (begin < end && IsBlank(*begin)) ++begin;
   while (begin < end && IsBlank(end[-1])) --end;
   return begin < end;
 }
 
-// Returns `begin` past one '+', which from_chars does not accept.
+// Skips one '+' at `begin`, which from_chars does not accept, and returns the new begin.
 const char* PastPlus(const char* begin, const char* end) {
   return end - begin > 1 && *begin == '+' && begin[1] != '-' ? begin + 1 : begin;
 }

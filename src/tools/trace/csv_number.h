@@ -17,8 +17,8 @@ inline constexpr size_t kNumberPadding = 16;
 
 enum class NumberKind : uint8_t { kNumber, kEmpty, kBad };
 
-// Parse any text. Blanks around the number are allowed. kBad: not a decimal number, not finite, or out of
-// range.
+// Parse any text. Blanks around the number are allowed. Return kBad if the text is not a decimal number, or
+// the number is not finite or out of range.
 NumberKind ParseDecimalSlow(const char* begin, const char* end, double& out);
 NumberKind ParseIntegerSlow(const char* begin, const char* end, int64_t& out);
 
@@ -73,8 +73,9 @@ inline constexpr double kTens[16] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7
 }  // namespace csv_internal
 #endif
 
-// Parses the finite number >= 0 that fills [begin, end), correctly rounded. Empty text is kEmpty, a negative
-// number kBad. REQUIRES, also below: kNumberPadding bytes after `end` are readable.
+// Parses the finite number >= 0 that fills [begin, end), correctly rounded. Returns kEmpty for empty text and
+// kBad for a negative number. REQUIRES, for this and the following functions: kNumberPadding bytes after
+// `end` are readable.
 inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) {
 #ifdef __SSE4_1__
   const auto size = static_cast<size_t>(end - begin);
@@ -93,7 +94,7 @@ inline NumberKind ParseDecimal(const char* begin, const char* end, double& out) 
   return ParseDecimalSlow(begin, end, out);
 }
 
-// Parses the integer that fills [begin, end); it may have a sign.
+// Parses the integer, with or without a sign, that fills [begin, end).
 inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out) {
 #ifdef __SSE4_1__
   const auto size = static_cast<size_t>(end - begin);
@@ -107,8 +108,8 @@ inline NumberKind ParseInteger(const char* begin, const char* end, int64_t& out)
   return ParseIntegerSlow(begin, end, out);
 }
 
-// Parses a number that seldom changes from one row to the next, such as a limit: it compares the text before
-// it parses.
+// Parses a number that seldom changes from one row to the next, such as a limit. It parses only a text that
+// differs from the previous row's text.
 class RepeatedDecimal {
  public:
   NumberKind Parse(const char* begin, const char* end, double& out) {

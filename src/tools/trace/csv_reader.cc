@@ -24,8 +24,8 @@ int64_t RowCounter::Micros(const std::optional<int64_t>& seconds, int64_t otherw
 
 void RowCounter::Skip(std::string_view cause, const CsvRow& row) {
   ReadReport& report = context_.report;
-  // The report stores the first three examples of a cause, so it must see these rows. The pointer to the count
-  // stays valid, because nodes of a std::map do not move.
+  // The report stores the first three examples of a cause, so RowCounter must pass these rows to it. The
+  // pointer to the count stays valid, because nodes of a std::map do not move.
   if (last_cause_ == cause.data() && *last_count_ >= 3) {
     ++*last_count_;
     return;

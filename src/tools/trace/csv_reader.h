@@ -1,5 +1,5 @@
-// Shared parts of the CSV readers: counters of skipped rows, numbers of names, and rows that wait until their
-// length is known.
+// Shared parts of the CSV readers: counters of skipped rows, numbers of names, and rows that are held until
+// their length is known.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class RowCounter {
   void Skip(std::string_view cause, const CsvRow& row);
   // Counts an invalid row. With options.strict returns the error that ends the reading.
   absl::Status Bad(std::string_view cause, const CsvRow& row);
-  // Returns whether the row starts in the requested range; counts it if it does not.
+  // Returns true if the row starts in the requested range; otherwise counts the row and returns false.
   bool InRange(int64_t start_us, const CsvRow& row) {
     if (start_us >= from_us_ && start_us < to_us_) [[likely]]
       return true;
@@ -50,8 +50,8 @@ class RowCounter {
   const int64_t from_us_ = Micros(context_.options.from_s, INT64_MIN);
   const int64_t to_us_ = Micros(context_.options.to_s, INT64_MAX);
   std::string file_;
-  // The cause that was counted last. Some traces skip millions of rows for one cause, and need no look-up for
-  // each.
+  // The cause that was counted last. Some traces skip millions of rows for one cause; this cache saves a
+  // look-up for each row.
   const char* last_cause_ = nullptr;
   uint64_t* last_count_ = nullptr;
 };
@@ -62,8 +62,8 @@ inline constexpr std::string_view kBadColumns = "wrong number of columns";
 // Latest valid time: later times (the year 17,000 in UNIX time) would overflow window numbers.
 inline constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
 
-// Sets `out` to a parsed field times `factor`; absent if it is empty. Returns false if it is bad, or too large
-// for float.
+// Sets `out` to a parsed field times `factor`, or to nullopt if the field is empty. Returns false if the
+// field is bad, or too large for float.
 inline bool SetFloat(NumberKind kind, double value, double factor, std::optional<float>& out) {
   if (kind == NumberKind::kNumber && value * factor <= 1e30) [[likely]] {
     out = static_cast<float>(value * factor);
@@ -84,7 +84,7 @@ inline bool TakeFloat(RepeatedDecimal& known, const CsvRow& row, int i, double f
   return SetFloat(kind, value, factor, out);
 }
 
-// Returns whether two names are equal. Most names are short, and then memcmp is not called.
+// Returns true if the two names are equal. Most names have at most 16 bytes, for which memcmp is not called.
 inline bool SameName(std::string_view a, std::string_view b) {
   const size_t n = a.size();
   if (n != b.size()) return false;
@@ -103,7 +103,7 @@ inline bool SameName(std::string_view a, std::string_view b) {
   return n == 0 || a[0] == b[0];
 }
 
-// Hash and equality with which names are looked up without creating a string.
+// Hash and equality for looking up names without creating a string.
 struct NameHash {
   using is_transparent = void;
   size_t operator()(std::string_view s) const { return absl::Hash<std::string_view>()(s); }
@@ -113,8 +113,9 @@ struct NameEqual {
   bool operator()(std::string_view a, std::string_view b) const { return a == b; }
 };
 
-// Numbers names from 0 in the order of their first appearance. Takes about 3 ns for a name that follows the
-// same name as last time (traces list their tasks in rounds), else 25 ns. Memory: 100 bytes per name.
+// Numbers names from 0 in the order of their first appearance. A look-up takes about 3 ns if the name follows
+// the same name as in the previous round (traces list their tasks in rounds), else 25 ns. Memory: 100 bytes
+// per name.
 class NameTable {
  public:
   uint32_t Number(std::string_view name) {
@@ -131,7 +132,7 @@ class NameTable {
  private:
   struct Entry {
     std::string name;
-    uint32_t next = UINT32_MAX;  // number of the name that followed last time
+    uint32_t next = UINT32_MAX;  // number of the name that followed this name last time
   };
   uint32_t Look(std::string_view name);
 
@@ -141,19 +142,20 @@ class NameTable {
 };
 
 // Computes the length of rows that have only a time. A row covers the time since the previous row of the same
-// task, if that is at most 300 s, and else as much as its predecessor. The first row covers as much as the
-// second, and a task's only row covers `alone_s`. Memory: about 40 bytes per task, once it has two rows.
+// task if that is at most 300 s, and else the same length as the previous row. The first row has the length
+// of the second, and the only row of a task has the length `alone_s`. Memory: about 40 bytes per task with
+// two or more rows.
 class RowLengths {
  public:
   RowLengths(TraceSink& sink, int64_t alone_s) : sink_(sink), alone_us_(alone_s * kMicrosPerSecond) {}
 
-  // Sets row.end and passes the row to the sink, at once or with the next row of its series (a dense number of
-  // its job and task). If the rows of a series are regularly more than a window apart (twice the same gap, at
-  // most an hour), a row is passed on once per window.
+  // Sets row.end and passes the row to the sink, at once or with the next row of its series (a dense number
+  // of the row's job and task). If the rows of a series are regularly more than a window apart (twice the
+  // same gap, at most an hour), a row is passed to the sink once per window.
   void Take(uint32_t series, UsageRow& row);
-  // Passes on the rows that still wait. Call it after the last row.
+  // Passes the held rows to the sink. Call it after the last row.
   void Finish();
-  // Returns the number of rows that were passed on more than once.
+  // Returns the number of rows that were passed to the sink more than once.
   uint64_t spread() const { return spread_; }
   // Returns the number of rows with the same gap of more than an hour: each covers only one window.
   uint64_t sparse() const { return sparse_; }
@@ -165,7 +167,7 @@ class RowLengths {
     int64_t gap_us = 0;     // last gap, if longer than a window
     uint32_t held = UINT32_MAX;
     bool seen = false;
-    bool fine = false;  // had a gap of a window or less, so longer gaps are holes
+    bool fine = false;  // true if a gap of a window or less occurred, so longer gaps are holes
   };
   void Release(Series& series);
   void HandOut(UsageRow& row, int64_t length_us);

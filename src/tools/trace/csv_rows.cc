@@ -55,7 +55,7 @@ size_t CsvIndex::Build(std::string_view piece) {
     const __m256i b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(piece.data() + base + 32));
     uint64_t newlines = Equal(a, b, newline);
     uint64_t cuts = Equal(a, b, separator) | newlines;
-    // The bytes after the piece are readable, but belong to no row.
+    // The bytes after the piece are readable, but belong to no row of the piece.
     if (const size_t left = piece.size() - base; left < 64) {
       cuts &= (uint64_t{1} << left) - 1;
       newlines &= cuts;
@@ -64,8 +64,8 @@ size_t CsvIndex::Build(std::string_view piece) {
       const uint64_t before = cuts & ((newlines & -newlines) - 1);
       lasts[num_lines++] = num_ends + static_cast<uint32_t>(std::popcount(before));
     }
-    // Writing eight positions without a test is cheaper than a branch for each; the surplus is overwritten by
-    // the next ones.
+    // Writing eight positions without a test is cheaper than a branch for each. Surplus positions are
+    // overwritten by the next write.
     const auto count = static_cast<uint32_t>(std::popcount(cuts));
     for (uint32_t done = 0; done < count; done += 8) {
       for (uint32_t i = 0; i < 8; ++i) {

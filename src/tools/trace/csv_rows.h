@@ -1,5 +1,5 @@
-// Splits CSV text into rows and fields. It finds all separators of a piece first, many bytes at a time, and
-// then visits them.
+// Splits CSV text into rows and fields. All separators of a piece are found first, many bytes at a time; then
+// the rows are visited.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace taut::tools {
 
 // One line as fields: a view of the block and the index, valid during the call. A '\r' before the newline is
-// not part of it.
+// not part of the line.
 class CsvRow {
  public:
-  // `ends` has the end of each field, relative to `text`; ends[-1] is the byte before the line (UINT32_MAX:
-  // none).
+  // `ends` contains the end of each field, relative to `text`; ends[-1] is the byte before the line
+  // (UINT32_MAX: none).
   CsvRow(const char* text, const uint32_t* ends, int size, uint64_t line)
       : text_(text), ends_(ends), size_(size), line_(line) {}
 
@@ -38,7 +38,7 @@ class CsvRow {
 // Index of one piece of text: about 260 KiB, small enough for the second-level cache. Not thread-safe.
 class CsvIndex {
  public:
-  // With `quotes`, separators between double quotes do not count. Newlines always count.
+  // With `quotes`, separators between double quotes are ignored. Newlines always end a line.
   explicit CsvIndex(char separator, bool quotes = false);
 
   // Calls take(const CsvRow&) -> absl::Status for every line that is not empty, until a call returns an error,
@@ -74,17 +74,17 @@ class CsvIndex {
         if (!s.ok()) [[unlikely]]
           return s;
       }
-      // Restored, because the next row begins after the newline, not after the '\r'.
+      // Restore the end, because the next row begins after the newline, not after the '\r'.
       ends[last] = newline;
       at = last + 1;
     }
     return absl::OkStatus();
   }
 
-  // Returns whole lines from the front: about kPieceBytes, or one line that is longer.
+  // Returns whole lines from the front of `lines`: about kPieceBytes, or one line that is longer than that.
   static std::string_view NextPiece(std::string_view lines);
-  // Fills ends_, from its second entry on, with the positions of all separators and newlines, and lasts_ with
-  // the indices of the newlines in it. Returns the number of lines.
+  // Fills ends_, from its second entry on, with the positions of all separators and newlines. Fills lasts_
+  // with the indices of the newlines in ends_. Returns the number of lines.
   size_t Build(std::string_view piece);
   size_t BuildPlain(std::string_view piece);
   void Reserve(size_t bytes);

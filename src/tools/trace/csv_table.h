@@ -1,5 +1,5 @@
-// Reads CSV files with quotes, and counts and reports the rows that its user rejects. The user interprets the
-// rows, and decides whether the first one names the columns.
+// Reads CSV files with quotes, and counts and reports the rows that the caller rejects. The caller interprets
+// the rows, and decides whether the first row contains the names of the columns.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@ class CsvTable {
 
   void BeginFile(const std::string& name) { file_ = name; }
   const std::string& file() const { return file_; }
-  // Calls `take` for the file's rows, except those that begin with '#', until a call returns an error. Counts
-  // files and bytes.
+  // Calls `take` for the file's rows, except rows that begin with '#', until a call returns an error. Counts
+  // files and bytes. Returns the error.
   absl::Status ReadRows(std::unique_ptr<ByteSource> source,
                         absl::FunctionRef<absl::Status(const CsvRow& row)> take);
   // Adds a warning if the file's stream was damaged; with `strict` returns DataLoss.
@@ -34,7 +34,7 @@ class CsvTable {
   // Counts a rejected row. With `strict` returns InvalidArgument.
   absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text);
   absl::Status Bad(std::string_view cause, const CsvRow& row) { return Bad(cause, row.line(), row.text()); }
-  // Adds a warning that the file's column is ignored.
+  // Adds a warning that the column of the file is ignored.
   void WarnUnused(std::string_view column);
 
  private:

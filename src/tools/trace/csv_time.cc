@@ -11,7 +11,8 @@
 namespace taut::tools {
 namespace {
 
-// Removes exactly `count` digits from the front.
+// Parses exactly `count` digits at the front of `s` and removes them. Returns false if `s` does not begin
+// with them.
 bool TakeDigits(std::string_view& s, size_t count, int& out) {
   if (s.size() < count) return false;
   out = 0;
@@ -39,8 +40,8 @@ bool TakeOffset(std::string_view& s, int& minutes) {
   return true;
 }
 
-// Parses 2013-07-01T00:00:04[.5](Z|+02:00). A blank is allowed for the T; UTC, a shorter offset or nothing for
-// the Z.
+// Parses 2013-07-01T00:00:04[.5](Z|+02:00). A blank may replace the T. UTC, a shorter offset or nothing may
+// replace the Z.
 bool ParseDateAndTime(std::string_view s, int64_t& us) {
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   const bool shaped = TakeDigits(s, 4, year) && TakeChar(s, "-") && TakeDigits(s, 2, month) &&
@@ -71,7 +72,7 @@ bool ParseDateAndTime(std::string_view s, int64_t& us) {
   return true;
 }
 
-// Parses a time; numbers are in units of 1/`per_second` s.
+// Parses a time. Numbers are in units of 1/`per_second` s.
 bool ParseTimeIn(const CsvRow& row, int i, int64_t per_second, int64_t& us) {
   int64_t number = 0;
   if (ParseInteger(row.begin(i), row.end(i), number) == NumberKind::kNumber) [[likely]] {

@@ -20,7 +20,7 @@ bool IsNumber(std::string_view s) {
 bool IsTagged(std::string_view s, char letter) {
   return s.size() > 2 && s[0] == letter && s[1] == '_' && IsNumber(s.substr(2));
 }
-// Returns true if the path is a file of the table, or lies in a folder named after the table.
+// Returns true if the path is a file of the table, or lies in a folder with the table's name.
 bool Named(std::string_view path, std::string_view table) {
   const size_t at = path.rfind(table);
   return at != std::string_view::npos && (at == 0 || path[at - 1] == '/' || path[at - 1] == ':');
@@ -56,7 +56,7 @@ std::optional<int> Google2011TableOf(std::string_view name, const Fields& f, boo
     if (Named(name, k.name) && name.find(".json") == std::string_view::npos && fits(k)) return k.table;
   }
   if (empty) return std::nullopt;
-  // If the name does not help, only tables with a job in the third column are accepted.
+  // If the file's name does not decide, accept only tables with a job in the third column.
   for (const Known& k : known) {
     if (k.columns >= 8 && k.table != kUnusedTable && fits(k) && IsNumber(f[2]) && IsNumber(f[3]))
       return k.table;
@@ -111,7 +111,8 @@ std::optional<int> AzureTableOf(std::string_view name, const Fields& f, bool emp
     }
   }
   if (IsAzureReadingsHeader(f)) return static_cast<int>(AzureTable::kReadings);
-  // An encrypted VM number has 64 characters or more; shortened numbers are accepted if the file's name fits.
+  // An encrypted VM number has 64 characters or more. Shorter VM numbers are accepted if the file's name
+  // fits.
   if (f.size() == 5 && (IsNumber(f[0]) || f[0] == "timestamp") &&
       (f[1].size() >= 40 || Named(name, "vm_cpu_readings"))) {
     return static_cast<int>(AzureTable::kReadings);
@@ -152,14 +153,14 @@ std::optional<int> TableOf(TraceFormat format, std::string_view name, std::strin
 
 std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted) {
   const std::string_view line = FirstContentLine(head);
-  // Formats with a header first, because no other format can look like them.
+  // Try formats with a header first, because no other format can look like them.
   for (const TraceFormat format :
        {TraceFormat::kBitbrains, TraceFormat::kBitbrainsCompact, TraceFormat::kCsv, TraceFormat::kGoogle2019,
         TraceFormat::kAlibaba2018, TraceFormat::kAzureVm, TraceFormat::kGoogle2011}) {
     if (wanted != TraceFormat::kAuto && wanted != format) continue;
     if (const auto table = TableOf(format, name, line)) return FileKind{format, *table};
   }
-  // If the format was requested by name, shortened VM numbers are accepted.
+  // If the user requested the format by name, accept shorter VM numbers.
   if (wanted == TraceFormat::kAzureVm) {
     const Fields fields = Split(line, ',');
     if (fields.size() == 5 && IsNumber(fields[0]))

@@ -1,4 +1,4 @@
-// Detects the format of a file, and which table of the format it is, by its name and first lines.
+// Detects the format of a file, and the table of this format, from the file's name and first lines.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,16 @@ struct FileKind {
   int table = 0;
 };
 
-// Returns the format and table of a file; nullopt if no format fits. `head` is the beginning of the file. With
-// a format other than kAuto only that format is considered; if it has only one table, any content is accepted.
+// Returns the format and table of a file; nullopt if no format fits. `head` is the beginning of the file.
+// With a format other than kAuto only this format is considered; if the format has only one table, any
+// content is accepted.
 std::optional<FileKind> DetectFile(std::string_view name, std::string_view head, TraceFormat wanted);
 
-// Returns whether the table is about usage or the jobs that used it; `with_machines`: or about machines.
+// Returns true if the table is about usage or about jobs with usage. With `with_machines`, also returns true
+// for a table of machines.
 bool IsForUsage(const FileKind& kind, bool with_machines);
-// Returns whether the table has machines, jobs or tasks as a scheduler sees them, which ReadRecordedCell
-// reads.
+// Returns true if ReadRecordedCell reads the table, because it contains machines, jobs or tasks as a
+// scheduler sees them.
 bool IsForCells(const FileKind& kind);
 
 }  // namespace taut::tools

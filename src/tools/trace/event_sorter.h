@@ -1,4 +1,4 @@
-// Sorts events by time, whatever their order in the files: the shards of a trace have none.
+// Sorts events by time, for files in which events have any order, such as the shards of a trace.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace taut::tools {
 
-// Keeps up to `in_memory` events (40 bytes each). More are sorted, written to an unlinked temporary file, and
-// merged later. Not thread-safe.
+// Keeps up to `in_memory` events (40 bytes each). Additional events are sorted, written to an unlinked
+// temporary file, and merged later. Not thread-safe.
 class EventSorter {
  public:
   explicit EventSorter(size_t in_memory = size_t{4} << 20, std::string directory = "/tmp");
@@ -22,8 +22,9 @@ class EventSorter {
 
   // Adds an event. A write error is reported by ForEach.
   void Add(const brain::TraceEvent& event);
-  // Calls `take` for all events by time, then place, then kind. Call once, after the last Add. Returns
-  // ResourceExhausted or Unavailable, with the directory, if the temporary file could not be written or read.
+  // Calls `take` for all events by time, then place, then kind. Call once, after the last Add. If the
+  // temporary file could not be written or read, returns ResourceExhausted or Unavailable, with the
+  // directory.
   absl::Status ForEach(absl::FunctionRef<void(const brain::TraceEvent&)> take);
   uint64_t size() const { return size_; }
 

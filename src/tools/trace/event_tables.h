@@ -1,5 +1,5 @@
-// Collects the output of the readers of event tables: jobs, and the events of jobs and tasks, which it sorts
-// by time.
+// Collects the output of the readers of event tables: jobs, and the events of jobs and tasks, which are
+// sorted by time.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class EventTables {
 
   const TraceOptions& options() const { return options_; }
   void BeginFile(std::string_view name) { files_.emplace_back(name); }
-  // Returns the number of a job; a new job is named after its ID.
+  // Returns the number of the job with this ID. A new job is named after its ID.
   uint32_t Job(int64_t id);
   uint32_t Job(std::string_view name);
   brain::RecordedJob& job(uint32_t number) { return jobs_[number]; }
@@ -34,17 +34,18 @@ class EventTables {
   void SetTier(uint32_t job, Tier tier) { jobs_[job].tier = tier, has_tier_[job] = true; }
 
   void CountRow() { ++report_.rows; }
-  // Adds the event of a row. Counts it if it is earlier than the row before it in the file.
+  // Adds the event of a row. Counts the row if its event is earlier than the event of the file's previous
+  // row.
   void Take(brain::TraceEvent event, uint64_t line, std::string_view text);
   // Adds the event of a row of a table that is not ordered by time.
   void TakeUnordered(brain::TraceEvent event, uint64_t line);
-  // Adds a second event of the row.
+  // Adds another event of the row of the last Take or TakeUnordered.
   void TakeMore(brain::TraceEvent event, uint64_t line);
   // Counts an invalid row; with options.strict returns an error.
   absl::Status Bad(std::string_view cause, uint64_t line, std::string_view text);
   // Counts a row that is not needed.
   void Skip(std::string_view cause, uint64_t line, std::string_view text);
-  // Counts a row that is kept although it contradicts others.
+  // Counts a row that is kept although it contradicts other rows.
   void Keep(std::string_view cause, uint64_t line, std::string_view text);
 
   // Folds all events in order of time, and counts contradictions in the report. Call once, after the last row.
@@ -73,8 +74,9 @@ class EventTables {
   size_t last_file_ = SIZE_MAX;
 };
 
-// Return readers of the event tables of each trace: collection_events and instance_events; job_events and
-// task_events; container_meta and batch_task. ReadTrace's readers read the tables of machines.
+// Return readers of the event tables: collection_events and instance_events of Google 2019, job_events and
+// task_events of Google 2011, container_meta and batch_task of Alibaba 2018. Tables of machines are read by
+// the readers of ReadTrace.
 std::unique_ptr<FormatReader> NewGoogle2019EventReader(EventTables& out);
 std::unique_ptr<FormatReader> NewGoogle2011EventReader(EventTables& out);
 std::unique_ptr<FormatReader> NewAlibaba2018EventReader(EventTables& out);

@@ -1,5 +1,5 @@
-// Interface between ReadTrace, which opens files and passes on lines, and the formats, which interpret the
-// lines.
+// Interface between ReadTrace, which opens files and splits them into lines, and the formats, which interpret
+// the lines.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ class FormatReader {
   virtual absl::Status BeginFile(std::string_view name, int table) = 0;
   // Reads the next lines of the file (kind kLines). An error ends the reading.
   virtual absl::Status ReadLines(const LineBlock& block) = 0;
-  // Passes on rows that still wait, and adds warnings. Called after the last file.
+  // Passes the held rows to the sink, and adds warnings. Called after the last file.
   virtual absl::Status Finish() = 0;
 };
 
-// References that every reader needs; all must outlive it.
+// References that every reader needs. The referenced objects must outlive the reader.
 struct ReadContext {
   const TraceOptions& options;
   TraceSink& sink;

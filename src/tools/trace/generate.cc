@@ -25,7 +25,7 @@ double BoundedPareto(Rng& rng, double low, double high, double alpha) {
 
 double LogNormal(Rng& rng, double median, double sigma) { return median * std::exp(sigma * rng.Normal()); }
 
-// Properties that all runs of one program share.
+// Properties that are equal for all runs of one program.
 struct Program {
   Habit habit = Habit::kServing;
   std::string logical_name;
@@ -44,7 +44,7 @@ struct Program {
   double warm_up_hours = 0;
   double memory_follows = 0;  // share of memory that is proportional to the load
   int cron_hour = 0, cron_every_hours = 24, cron_windows = 0;
-  int runs = 1;  // number of jobs, one after another
+  int runs = 1;  // number of the program's jobs, one after another
   bool short_of_memory = false;
   bool in_alloc = false;
 };
@@ -75,7 +75,7 @@ Program DrawProgram(Rng& rng, int number, int max_tasks) {
   Program p;
   p.logical_name = fmt::format("program-{:05}", number);
   DrawKind(rng, p);
-  const double cores = BoundedPareto(rng, 0.04, 400, 0.7);  // of the whole job
+  const double cores = BoundedPareto(rng, 0.04, 400, 0.7);  // cores of the whole job
   const double wanted = LogNormal(rng, std::sqrt(cores / 0.25), 0.5);
   p.tasks = static_cast<uint32_t>(std::clamp(std::ceil(wanted), 1.0, static_cast<double>(max_tasks)));
   p.cpu = std::clamp(cores / p.tasks, 0.005, 16.0);
@@ -102,7 +102,7 @@ Program DrawProgram(Rng& rng, int number, int max_tasks) {
   return p;
 }
 
-// The life of one job: [start, end) in seconds.
+// The lifetime of one job: [start, end) in seconds.
 struct Life {
   int64_t start_s = 0, end_s = 0;
 };
@@ -137,7 +137,7 @@ class JobModel {
 
  private:
   struct Task {
-    double weight = 1;  // tasks do not share the load evenly
+    double weight = 1;  // the task's share of the load: tasks do not share it evenly
     double noise = 0;   // autoregressive noise of log CPU
     double memory_noise = 0;
   };
@@ -157,7 +157,7 @@ class JobModel {
   double noise_ = 0, level_ = 1, memory_level_ = 1;
   double spike_ = 1, memory_spike_ = 1;
   int spike_left_ = 0;
-  int windows_up_ = 0;  // since the last start
+  int windows_up_ = 0;  // windows since the last start
   double load_ = 1;
 };
 
@@ -246,7 +246,7 @@ void JobModel::Run(GeneratedJob& out) {
   }
 }
 
-// Returns the value below which `share` of the rows lie.
+// Returns the quantile: the value below which `share` of the rows lie.
 double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob::Row::*figure,
                   double share) {
   std::vector<float> values;
@@ -258,8 +258,8 @@ double Percentile(const std::vector<GeneratedJob::Row>& rows, float GeneratedJob
   return values[at];
 }
 
-// Owners ask for round figures, so the value goes up to the next one. Two digits stay within 5 %, and the
-// drawn slack leaves room for that.
+// Rounds up to the next round figure, because owners request round figures. Two digits change the value by at
+// most 5 %, and the drawn slack leaves room for that.
 double RoundUp(double value, double unit) {
   double step = unit;
   while (step * 50 < value) step *= 2;
@@ -319,7 +319,7 @@ absl::Status GenerateJobs(const GenerateOptions& options,
       job.burst = static_cast<float>(program.burst);
       job.in_alloc = program.in_alloc;
       JobModel(program, life, options, rng.Fork(1)).Run(job);
-      if (job.rows.empty()) continue;  // a cron job whose hour is not in the period
+      if (job.rows.empty()) continue;  // a cron job that never runs within the period
       AskForLimits(rng, program, life, job);
       ++next_job;
       if (absl::Status s = take(job); !s.ok()) return s;
@@ -352,8 +352,8 @@ absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink) {
 }
 
 void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out) {
-  // Quantiles of the normal distribution at kGeneratedFractions; the ends represent the extremes of 300
-  // samples.
+  // Quantiles of the normal distribution at kGeneratedFractions. The first and last represent the extremes of
+  // 300 samples.
   static constexpr std::array<double, 20> kNormal = {
       -2.9,   -1.2816, -0.8416, -0.5244, -0.2533, 0,      0.2533, .5244,  .8416,  1.2816,
       1.3408, 1.4051,  1.4758,  1.5548,  1.6449,  1.7507, 1.8808, 2.0537, 2.3263, 2.9};

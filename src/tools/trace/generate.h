@@ -1,11 +1,11 @@
-// Generates a cell: seeded jobs whose usage has the habits of real ones, for demonstrations, benchmarks and
+// Generates a cell: seeded jobs whose usage has the features of real jobs, for demonstrations, benchmarks and
 // tests.
 //
-// Its features (docs/reference/traces.md explains why): heavy-tailed job sizes, daily and weekly seasons, slow
-// noise per job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron bursts.
-// Programs run repeatedly under one logical name, and jobs begin or end inside the period. Owners' limits
-// leave 46 to 60 % above the p95 of the job's usage, and a few owners requested too little memory. Usage is
-// never cut at a limit.
+// The features (docs/reference/traces.md gives reasons): heavy-tailed job sizes, daily and weekly seasons,
+// slow noise per job and per task, spikes, deploys that shift usage, memory that warms up or leaks, cron
+// bursts. Programs run repeatedly under one logical name, and jobs begin or end inside the period. Owners'
+// limits leave 46 to 60 % above the p95 of the job's usage, and a few owners requested too little memory.
+// Usage is never cut at a limit.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct GeneratedJob {
   JobId id;
   JobInfo info;
   uint32_t tasks = 1;
-  float burst = 0;        // variation of CPU within a window: sigma of the logarithm of its 1 s samples
-  bool in_alloc = false;  // its tasks run inside the instances of an alloc set
+  float burst = 0;        // variation of CPU within a window: sigma of the logarithm of the 1 s samples
+  bool in_alloc = false;  // true if the job's tasks run inside the instances of an alloc set
   std::vector<LimitChange> limits;  // ascending; the first is in force from the first row on
   std::vector<Row> rows;            // by time, then task
 };
@@ -55,22 +55,23 @@ absl::Status Check(const GenerateOptions& options);
 absl::Status GenerateJobs(const GenerateOptions& options,
                           const std::function<absl::Status(const GeneratedJob&)>& take);
 
-// Generates the cell as rows with mean and peak, each with its limit, job after job.
+// Generates the cell as rows with mean, peak and limit, job after job.
 absl::Status GenerateCell(const GenerateOptions& options, TraceSink& sink);
 
-// Fractions of the percentiles of a row's 1 s CPU samples.
+// Fractions at which the percentiles of a row's 1 s CPU samples are generated.
 inline constexpr float kGeneratedFractions[20] = {0,    .1F,  .2F,  .3F,  .4F,  .5F,  .6F,  .7F,  .8F,  .9F,
                                                   .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
-// Computes these percentiles.
+// Computes the percentiles at kGeneratedFractions.
 void GeneratedPercentiles(double mean, double burst, std::span<float, 20> out);
 
 // Writes time,job,task,cpu_cores,memory_bytes,cpu_limit,memory_limit (seconds; memory is the window's peak),
 // job after job; with gzip if `path` ends in .gz.
 absl::Status WriteGeneratedCsv(const GenerateOptions& options, const std::string& path);
 
-// Writes the tables of a Google v3 cell, except machine_attributes, as .json.gz shards into `directory`, which
-// it creates. Figures are normalised by the units of `units` and rounded to 10 binary digits, as Google's are.
-// Tasks inside alloc sets appear twice, once in the alloc instance. A shard has `rows_per_shard` usage rows.
+// Writes the tables of a Google v3 cell, except machine_attributes, as .json.gz shards. Creates `directory`
+// and writes the shards into it. Figures are normalised by the units of `units` and rounded to 10 binary
+// digits, as in Google's trace. Tasks inside alloc sets appear twice: as a task, and in the alloc instance. A
+// shard has `rows_per_shard` usage rows.
 absl::Status WriteGeneratedGoogle2019(const GenerateOptions& options, const TraceOptions& units,
                                       const std::string& directory, int rows_per_shard = 1'000'000);
 

@@ -1,4 +1,4 @@
-// A generated cell as files: plain CSV, and the tables of a Google v3 cell.
+// Writes a generated cell to files: plain CSV, and the tables of a Google v3 cell.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ int64_t MachineOf(const GeneratedJob& job, uint32_t task) {
 }
 int SchedulingClass(Sensitivity s) { return s == Sensitivity::kUnknown ? 0 : static_cast<int>(s) - 1; }
 
-// Rounds to at most ten binary digits, and nothing finer than a 2^20th of the largest machine.
+// Rounds to at most ten binary digits, and not finer than 2^-20 of the largest machine.
 double Round(double normalised) {
   if (!(normalised > 0)) return 0;
   int exponent = 0;
@@ -106,8 +106,7 @@ class GoogleCellWriter {
   std::string line_;
 };
 
-// Returns the time in the trace's form. The trace gives 0 for a time before the period and MAXINT for one
-// after it.
+// Returns the time in the trace's format: 0 for a time before the period, MAXINT for a time after the period.
 std::string GoogleCellWriter::TimeOf(int64_t s) const {
   if (s <= options_.start_s) return "0";
   if (s >= options_.start_s + options_.days * kDaySeconds) return std::string(kNever);

@@ -73,7 +73,8 @@ class GenericCsvReader final : public FormatReader {
       context_.report.warnings.push_back(
           fmt::format("{} limits are 0, negative or above 1 EiB: read as no limit", without_limit_));
     }
-    // A few such rows are from programs that run at fixed hours, and are no reason for a warning.
+    // If only a few rows are sparse, they are from programs that run at fixed hours, and are no reason for a
+    // warning.
     if (lengths_.sparse() > context_.report.rows_used / 20) {
       context_.report.warnings.push_back(fmt::format(
           "{} rows follow the row before at the same distance of more than 1 h: each counts in one "
@@ -95,10 +96,10 @@ class GenericCsvReader final : public FormatReader {
   std::string_view Text(const CsvRow& row, UsageColumn column);
   bool TakeTask(const CsvRow& row, uint32_t& task);
   bool TakeKills(const CsvRow& row, std::optional<uint32_t>& kills) const;
-  // Sets out.end; returns false if the duration is invalid. REQUIRES: the file has the column.
+  // Sets out.end. Returns false if the duration is invalid. REQUIRES: the file has a duration column.
   bool TakeDuration(const CsvRow& row, UsageRow& out) const;
-  // Sets the row's percentiles from the seconds at each level; they are valid until the next call. Returns
-  // false if the list is invalid.
+  // Sets the row's percentiles from a list of the seconds at each level. Returns false if the list is
+  // invalid. The percentiles are valid until the next call.
   bool TakeSpread(std::string_view text, UsageRow& out);
   uint32_t SeriesOf(uint32_t job, uint32_t task);
   bool Figure(const CsvRow& row, UsageColumn column, std::optional<float>& out) {
@@ -130,9 +131,9 @@ class GenericCsvReader final : public FormatReader {
   RowLengths lengths_;
   char separator_ = ',';
   CsvClock clock_;
-  bool separator_known_ = false, unit_said_ = false;  // of the current file
+  bool separator_known_ = false, unit_said_ = false;  // state of the current file
   uint64_t without_limit_ = 0;
-  int num_columns_ = 0;  // of the current file; 0 before its header
+  int num_columns_ = 0;  // number of columns of the current file; 0 before its header
   std::array<int, kNumColumns> at_{};
   RepeatedDecimal cpu_limit_, memory_limit_;
   NameTable names_;
@@ -141,7 +142,7 @@ class GenericCsvReader final : public FormatReader {
   absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // by job << 32 | task
   uint32_t num_series_ = 0;
   std::string unquoted_;
-  std::vector<float> levels_, fractions_;  // of the current row
+  std::vector<float> levels_, fractions_;  // levels and fractions of the current row
 };
 
 void GenericCsvReader::TakeSeparator(std::string_view lines) {
@@ -261,7 +262,8 @@ bool GenericCsvReader::TakeSpread(std::string_view text, UsageRow& out) {
   levels_.clear();
   fractions_.clear();
   double sum = 0;
-  // Each level appears twice, where its seconds begin and end, so that no time is spread between two levels.
+  // Each level is added twice, at the beginning and at the end of its seconds, so that no time is spread
+  // between two levels.
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));

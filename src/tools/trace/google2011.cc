@@ -32,13 +32,13 @@ struct Collection2011 {
     int64_t time_us;
     std::optional<float> cpu, memory;
   };
-  uint32_t job = kUnnamed;  // kUnnamed until its first usage
+  uint32_t job = kUnnamed;  // kUnnamed until the first usage
   uint32_t logical_name = kUnnamed;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   std::optional<int> priority;
   bool has_limits = false;
   std::optional<float> cpu, memory;  // last known values
-  std::vector<Limit> limits;         // passed on when it becomes a job
+  std::vector<Limit> limits;         // limits to pass to the sink when the collection becomes a job
 };
 
 class Google2011Reader final : public FormatReader {
@@ -109,7 +109,7 @@ class Google2011Reader final : public FormatReader {
 };
 
 Collection2011& Google2011Reader::Find(int64_t id) {
-  // Rows of a job's tasks are consecutive, so the last job is usually the right one.
+  // The rows of a job's tasks are consecutive, so the last job is usually the requested job.
   if (id != last_id_ || collections_.empty()) {
     const auto [at, added] = numbers_.try_emplace(id, static_cast<uint32_t>(collections_.size()));
     if (added) collections_.emplace_back();
@@ -119,7 +119,7 @@ Collection2011& Google2011Reader::Find(int64_t id) {
   return collections_[last_];
 }
 
-// Classes are 0 (least) to 3 (most latency sensitive).
+// Sets the class: 0 (least) to 3 (most latency sensitive).
 void Google2011Reader::SetClass(const CsvRow& row, int column, Collection2011& c) const {
   int64_t scheduling_class = 0;
   if (Integer(row, column, scheduling_class) && scheduling_class >= 0 && scheduling_class <= 3) {
@@ -151,7 +151,8 @@ absl::Status Google2011Reader::TakeTaskEvent(const CsvRow& row) {
   Collection2011& c = Find(id);
   SetClass(row, task_events::kClass, c);
   if (Integer(row, task_events::kPriority, priority)) c.priority = static_cast<int>(priority & 0xFFFF);
-  // Nothing could run under a request of 0. Time 0 means "before the trace", kAfterTheEnd "after the trace".
+  // A request of 0 is ignored, because nothing could run under such a limit. Time 0 means "before the trace",
+  // kAfterTheEnd "after the trace".
   if (cpu == 0.0F) cpu.reset();
   if (memory == 0.0F) memory.reset();
   if (time < 0 || time == kAfterTheEnd || time > kLatestUs) return absl::OkStatus();
@@ -190,7 +191,7 @@ bool Google2011Reader::TakeFigures(const CsvRow& row, UsageRow& out, std::option
       !TakeFloat(row, usage::kAssigned, memory, assigned)) {
     return false;
   }
-  // A maximum of 0 beside a usage means "not known", and a maximum cannot be below the mean.
+  // A maximum of 0 for a row with usage means "not known". A maximum cannot be below the mean.
   const auto believe = [this](std::optional<float>& maximum, const std::optional<float>& mean) {
     if (!maximum || !mean || *maximum >= *mean) return;
     if (*maximum > 0) ++maxima_below_mean_;
@@ -203,7 +204,7 @@ bool Google2011Reader::TakeFigures(const CsvRow& row, UsageRow& out, std::option
 
 absl::Status Google2011Reader::TakeUsage(const CsvRow& row) {
   ++context_.report.rows;
-  // The trace 2011-1 lacks the last column, which is not used.
+  // The trace 2011-1 lacks the last column; the reader does not use this column.
   if (row.size() != 20 && row.size() != 19) return gate_.Bad(kBadColumns, row);
   UsageRow out;
   int64_t id = 0, task = 0;

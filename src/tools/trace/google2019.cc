@@ -21,23 +21,24 @@ constexpr uint32_t kNoJob = UINT32_MAX;
 constexpr uint32_t kNoName = UINT32_MAX;
 static_assert(Google2019Parser::kPadding >= simdjson::SIMDJSON_PADDING);
 
-// The percentiles of both distributions, merged.
+// The fractions of both percentile distributions of a row, merged.
 constexpr std::array<float, 20> kFractions = {0,    .1F,  .2F,  .3F,  .4F,  .5F,  .6F,  .7F,  .8F,  .9F,
                                               .91F, .92F, .93F, .94F, .95F, .96F, .97F, .98F, .99F, 1};
 constexpr std::array<float, 11> kTenths = {0, .1F, .2F, .3F, .4F, .5F, .6F, .7F, .8F, .9F, 1};
 
-// Facts of the event tables about a collection, until its first usage row makes it a job, and for later rows.
+// Facts about a collection from the event tables. They are used when the first usage row makes the collection
+// a job, and for later rows.
 struct Collection {
   struct Limit {
     int64_t time_us;
-    float cpu, memory;  // kAbsent: not in the event
+    float cpu, memory;  // kAbsent: not contained in the event
   };
   uint32_t job = kNoJob;
   uint32_t logical_name = kNoName;
   Sensitivity sensitivity = Sensitivity::kUnknown;
   bool has_limits = false;
   std::optional<int> priority;
-  std::vector<Limit> limits;  // passed on when it becomes a job
+  std::vector<Limit> limits;  // limits to pass to the sink when the collection becomes a job
 };
 
 bool IsBlank(std::string_view line) {
@@ -86,12 +87,12 @@ struct Google2019Parser::Impl {
   absl::Status ParseLine(GoogleTable table, const Place& at, size_t capacity);
   // Counts a bad row; returns an error with options.strict.
   absl::Status Skip(std::string_view cause, const Place& at);
-  // Returns why a well-formed row is not needed; empty if it is needed.
+  // Returns the reason why a well-formed row is not needed; empty if the row is needed.
   std::string_view WhyNotWanted(const GoogleUsageLine& line) const;
   absl::Status TakeUsage(const GoogleUsageLine& line, const Place& at);
   absl::Status TakeEvent(GoogleTable table, const GoogleEventLine& line, const Place& at);
   absl::Status TakeMachine(const GoogleMachineLine& line, const Place& at);
-  // Returns the error of the row; empty if there is none.
+  // Returns the error of the row; empty if the row is valid.
   std::string_view WhyBad(const GoogleUsageLine& line) const;
   void TakeLimit(Collection& collection, const GoogleEventLine& line);
   Collection& JobOf(int64_t collection_id);
@@ -108,7 +109,7 @@ struct Google2019Parser::Impl {
   TraceSink& sink;
   ReadReport& report;
   MachineRows machines;
-  std::string file;  // file that `machines` has begun
+  std::string file;  // file that was last passed to `machines`
   simdjson::ondemand::parser parser;
   absl::flat_hash_map<int64_t, Collection> collections;
   absl::flat_hash_map<std::string, uint32_t> name_numbers;
@@ -152,7 +153,7 @@ absl::Status Google2019Parser::Impl::ParseLine(GoogleTable table, const Place& a
 std::string_view Google2019Parser::Impl::WhyBad(const GoogleUsageLine& line) const {
   if (!line.start_us || !line.end_us || !line.collection) return "no start_time, end_time or collection_id";
   if (*line.end_us <= *line.start_us) return "ends before it starts";
-  // About 15,000 years: beyond it window numbers would overflow.
+  // About 15,000 years: later times would overflow window numbers.
   constexpr int64_t kLatestUs = 500'000'000'000 * kMicrosPerSecond;
   if (*line.start_us < -kLatestUs || *line.end_us > kLatestUs) return "time out of range";
   if (line.instance < 0 || line.instance > UINT32_MAX) return "instance_index out of range";
@@ -191,7 +192,7 @@ Collection& Google2019Parser::Impl::JobOf(int64_t collection_id) {
   if (collection.logical_name != kNoName) info.logical_name = names[collection.logical_name];
   info.sensitivity = collection.sensitivity;
   info.priority = collection.priority;
-  // A sink must know a job before its limits, which is why they were stored until now.
+  // A sink must receive a job before the job's limits, which is why the limits were stored until now.
   sink.OnJob(JobId{collection.job}, info);
   for (const Collection::Limit& limit : collection.limits) {
     const auto or_none = [](float v) { return v >= 0 ? std::optional(v) : std::nullopt; };
@@ -215,8 +216,8 @@ absl::Status Google2019Parser::Impl::TakeUsage(const GoogleUsageLine& line, cons
   row.end = Timestamp{*line.end_us};
   SetFigures(line, row);
   SetPercentiles(line, row);
-  // The owner's limit is the request in the event tables. Without one the kernel's limit is used; 0 there
-  // means "not known".
+  // The owner's limit is the request in the event tables. For a collection without a request the kernel's
+  // limit is used, in which 0 means "not known".
   if (!collection.has_limits && line.assigned_memory > 0)
     row.memory_limit_bytes = Memory(line.assigned_memory);
   ++report.rows_used;
@@ -252,7 +253,7 @@ absl::Status Google2019Parser::Impl::TakeMachine(const GoogleMachineLine& line, 
 void Google2019Parser::Impl::SetFigures(const GoogleUsageLine& line, UsageRow& row) {
   row.cpu_mean_cores = Cpu(line.average.cpus);
   row.memory_mean_bytes = Memory(line.average.memory);
-  // A maximum of 0 beside a usage means "not known", and a maximum cannot be below the average.
+  // A maximum of 0 for a row with usage means "not known". A maximum cannot be below the average.
   const auto believed = [this](const std::optional<double>& maximum, const std::optional<double>& average) {
     if (!maximum || (average && *maximum < *average)) {
       if (maximum && *maximum > 0) ++maxima_below_average;
@@ -285,7 +286,7 @@ void Google2019Parser::Impl::SetPercentiles(const GoogleUsageLine& line, UsageRo
 }
 
 void Google2019Parser::Impl::TakeLimit(Collection& collection, const GoogleEventLine& line) {
-  // Requests of 0 exist, but nothing could run under such a limit.
+  // Requests of 0 exist in the trace, but nothing could run under such a limit.
   Collection::Limit limit{*line.time_us, kAbsent, kAbsent};
   if (line.request.cpus.value_or(0) > 0) limit.cpu = *Cpu(line.request.cpus);
   if (line.request.memory.value_or(0) > 0) limit.memory = *Memory(line.request.memory);

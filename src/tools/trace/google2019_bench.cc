@@ -1,4 +1,5 @@
-// Reading instance_usage lines from memory. Budget: >= 0.45 GB/s of JSON a core with all used fields.
+// Benchmarks reading instance_usage lines from memory. Budget: >= 0.45 GB/s of JSON per core with all used
+// fields.
 #include <string>
 
 #include "benchmark/benchmark.h"
@@ -29,7 +30,7 @@ const std::string& Lines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();
     const GenerateOptions options{.jobs = 1000, .days = 1};
-    // Ends early, by a status that is not OK, when there is enough.
+    // When there are enough bytes, ends the generation early by returning a status that is not OK.
     absl::Status s = GenerateJobs(options, [out](const GeneratedJob& job) {
       for (const GeneratedJob::Row& row : job.rows)
         AppendGoogle2019Usage(job, row, TraceOptions(), false, *out);
@@ -57,7 +58,7 @@ void Report(benchmark::State& state, const std::string& lines, uint64_t rows) {
   state.counters["budget_bytes_per_s"] = 0.45e9;
 }
 
-// The argument is 1 for the real line and 0 for generated ones.
+// Argument: 1 for the real line, 0 for generated lines.
 void BM_ParseInstanceUsage(benchmark::State& state) {
   const std::string& lines = state.range(0) == 1 ? RealLines() : Lines();
   const TraceOptions options;
@@ -89,7 +90,7 @@ void BM_ParseAndFoldInstanceUsage(benchmark::State& state) {
 }
 BENCHMARK(BM_ParseAndFoldInstanceUsage)->Unit(benchmark::kMillisecond);
 
-// The lower bound: simdjson's own structural index of each line, without any value.
+// Benchmarks the lower bound: simdjson's structural index of each line, without parsing any value.
 void BM_IndexOnly(benchmark::State& state) {
   const std::string& lines = Lines();
   simdjson::ondemand::parser parser;

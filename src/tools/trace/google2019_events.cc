@@ -14,7 +14,7 @@ constexpr int64_t kLastEventType = 10;
 constexpr int64_t kQueueEvent = 1;
 constexpr double kLargest = 1e15;  // largest request, in units of the trace
 
-// Kinds by type of event. QUEUE adds nothing to ENABLE and is skipped.
+// Kinds by type of event. QUEUE adds no information to ENABLE and is skipped.
 constexpr brain::TraceEventKind kKindOfType[] = {
     brain::TraceEventKind::kSubmit,  brain::TraceEventKind::kReady,  brain::TraceEventKind::kReady,
     brain::TraceEventKind::kStart,   brain::TraceEventKind::kEvict,  brain::TraceEventKind::kFail,

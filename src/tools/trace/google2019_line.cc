@@ -1,4 +1,4 @@
-// JSON of the Google v3 reader: a single pass over the keys of each object, in any order.
+// JSON of the Google v3 reader: one pass over the keys of each object, which may have any order.
 #include "tools/trace/google2019_line.h"
 
 namespace taut::tools {
@@ -7,8 +7,8 @@ namespace {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// Parses an integer or a string of one: BigQuery exports 64-bit integers as strings. null leaves `out`
-// unchanged.
+// Parses an integer or a string that contains an integer: BigQuery exports 64-bit integers as strings. null
+// leaves `out` unchanged.
 template <typename T>
 error_code GetInt(ondemand::value value, T& out) {
   ondemand::json_type type;
@@ -109,7 +109,8 @@ error_code CheckEnd(ondemand::document& document) {
 error_code ParseGoogleUsage(ondemand::document& document, GoogleUsageLine& out) {
   const error_code error =
       ForEachField(document.get_object(), [&out](ondemand::raw_json_string key, ondemand::value v) {
-        // The first letter saves most comparisons: nearly all lines of a trace are usage lines.
+        // Comparing the first letter saves most string comparisons: nearly all lines of a trace are usage
+        // lines.
         switch (key.raw()[0]) {
           case 's':
             if (key.unsafe_is_equal("start_time")) return GetInt(v, out.start_us);

@@ -17,7 +17,7 @@ struct GoogleResources {
   std::optional<double> cpus, memory;
 };
 
-// Fields of instance_usage that are used. Fields that the line lacks, or has as null, keep their default.
+// Fields of instance_usage that are used. A field that is missing or null in the line keeps its default.
 struct GoogleUsageLine {
   std::optional<int64_t> start_us, end_us, collection;
   int64_t instance = 0;
@@ -39,7 +39,7 @@ struct GoogleEventLine {
   std::optional<int64_t> scheduling_class, priority;
   int64_t instance = 0, alloc_collection = 0, vertical_scaling = 0, max_per_machine = 0;
   GoogleResources request;
-  std::string_view logical_name, user;  // views of the parser's memory; valid until the next line
+  std::string_view logical_name, user;  // views of the parser's memory; valid until the next line is parsed
 };
 
 // A line of machine_events.
@@ -49,8 +49,8 @@ struct GoogleMachineLine {
   GoogleResources capacity;
 };
 
-// Parse a line. Integers may be JSON numbers or strings of digits. An error means that the line is not a JSON
-// object of this kind; fields before the error are in `out`.
+// Parse a line into `out`. Integers may be JSON numbers or strings of digits. An error means that the line is
+// not a JSON object of this kind; the fields before the error are then set in `out`.
 simdjson::error_code ParseGoogleUsage(simdjson::ondemand::document& document, GoogleUsageLine& out);
 simdjson::error_code ParseGoogleEvent(simdjson::ondemand::document& document, GoogleEventLine& out);
 simdjson::error_code ParseGoogleMachine(simdjson::ondemand::document& document, GoogleMachineLine& out);

@@ -27,7 +27,7 @@ class ArrayLines final : public LineMaker {
   void Take(std::string_view bytes, std::string& out) override {
     for (const char c : bytes) TakeChar(c, out);
   }
-  // The rest of a truncated file becomes a line, which is counted as invalid.
+  // If the file is truncated, its remaining text becomes a line, which is counted as invalid.
   void Finish(std::string& out) override {
     if (depth_ > 0) out += '\n';
   }
@@ -52,7 +52,7 @@ class ArrayLines final : public LineMaker {
   bool in_text_ = false, escaped_ = false;
 };
 
-// Records of the tables. A flat file has their fields as columns, with the record's name as prefix.
+// Records of the tables. A flat file has the fields of a record as columns, with the record's name as prefix.
 constexpr std::array<std::string_view, 5> kRecords = {"resource_request", "average_usage", "maximum_usage",
                                                       "random_sample_usage", "capacity"};
 
@@ -72,7 +72,7 @@ class CsvLines final : public LineMaker {
 
  private:
   struct Column {
-    std::string record;  // "": none
+    std::string record;  // name of the record; "": the field is not in a record
     std::string field;
   };
 
@@ -160,7 +160,7 @@ class LinesSource final : public ByteSource {
   std::string_view damage() const override { return inner_->damage(); }
 
  private:
-  // Returns false at the end.
+  // Fills the buffer with the next converted lines. Returns false at the end of the input.
   bool Refill() {
     lines_.clear();
     at_ = 0;

@@ -28,7 +28,7 @@ bool IsHidden(std::string_view path) {
   return path.starts_with('.') || path.find("/.") != std::string_view::npos || path.starts_with("__MACOSX");
 }
 
-// An archive that is read from front to back. Entries are numbered from 0; entries of all kinds count.
+// An archive that is read from front to back. Entries of all kinds are numbered, from 0.
 class Archive {
  public:
   static absl::StatusOr<std::shared_ptr<Archive>> Open(const std::string& path) {
@@ -54,9 +54,9 @@ class Archive {
     return absl::InvalidArgumentError(fmt::format("cannot open {}: {}", path_, Error()));
   }
 
-  // Returns the next entry, or null at the end; broken() is true if the archive ended too early.
+  // Returns the next entry; null at the end, and then broken() is true if the archive ended too early.
   archive_entry* Next() {
-    touched_ = true;  // at the end there is no entry that could be read from its start
+    touched_ = true;  // after the last entry no entry can be read from its start
     archive_entry* entry = nullptr;
     int rc = ARCHIVE_RETRY;
     for (int tries = 0; rc == ARCHIVE_RETRY && tries < 10; ++tries)
@@ -68,7 +68,7 @@ class Archive {
     return entry;
   }
 
-  // Moves to the entry with this number; returns false if it no longer exists.
+  // Moves to the entry with this number. Returns false if the archive no longer contains the entry.
   bool Seek(size_t number) {
     if (next_ == number + 1 && !touched_) return true;
     if (next_ > number && !Restart().ok()) return false;
@@ -108,8 +108,8 @@ class Archive {
   bool broken_ = false;
 };
 
-// Reads one entry. The entries of an archive share a position; if they are opened in order, the archive is
-// read once.
+// Reads one entry. All entries of one archive share the archive's position; if the entries are opened in
+// order, the archive is read once.
 class EntrySource final : public ByteSource {
  public:
   explicit EntrySource(std::shared_ptr<Archive> archive) : archive_(std::move(archive)) {}
@@ -213,7 +213,7 @@ absl::Status Walk(const std::string& directory, std::vector<std::string>& out) {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Removes the run of digits from the front of `s`, and returns it without leading zeros.
+// Removes the leading run of digits from `s`, and returns it without leading zeros.
 std::string_view TakeDigits(std::string_view& s) {
   while (s.size() > 1 && s[0] == '0' && IsDigit(s[1])) s.remove_prefix(1);
   const size_t n = static_cast<size_t>(std::find_if_not(s.begin(), s.end(), IsDigit) - s.begin());

@@ -47,23 +47,24 @@ class DayBuilder {
     uint32_t row = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // Sums over the rows of one task in one window; seconds of a resource are those of rows that measured it.
+  // Sums over the rows of one task in one window. The seconds of a resource include only rows that measured
+  // this resource.
   struct TaskSum {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
     uint64_t kills = 0;
     bool tells_kills = false;
   };
-  // Limits of one task's rows in a window.
+  // The limits of one task's rows in a window.
   struct OwnLimits {
     float cpu_cores = kAbsent, memory_bytes = kAbsent;
   };
-  // Follows one job's limit changes through the day.
+  // Position in one job's limit changes while the windows of a day are visited.
   struct LimitCursor {
     std::span<const LimitHistory::Change> rest;
     float limit = kAbsent;
-    // Returns the limit in force; `row_limit` is the largest of the window's rows, or kAbsent. Windows must
-    // ascend.
+    // Returns the limit in force in the window; `row_limit` is the largest limit of the window's rows, or
+    // kAbsent. Windows must ascend.
     float At(int32_t window, float row_limit);
   };
 
@@ -74,7 +75,7 @@ class DayBuilder {
   void SumOwnLimits(const JobDay& out, JobWindow& window) const;
   void AddTask(std::span<const Place> places, const OwnLimits& own, WindowId window, JobDay& out);
   static void SettleKills(const JobWindow& window, JobDay& out);
-  // Returns one row, or several with the same task and start merged by maximum.
+  // Returns one row. Several rows with the same task and start are merged by maximum.
   RowRecord MergeDuplicates(std::span<const Place> places, std::span<const RowShare>& shares);
   void AddRow(const RowRecord& row, std::span<const RowShare> shares, TaskSum& sum);
   void AddCpuSeconds(Bucket bucket, double seconds);
@@ -89,8 +90,8 @@ class DayBuilder {
   const LimitHistory& cpu_limits_;
   const LimitHistory& memory_limits_;
   FoldReport report_;
-  std::vector<size_t> first_share_;  // by row
-  std::vector<size_t> first_row_;    // by job: index into the order of RowsByJob
+  std::vector<size_t> first_share_;  // index of the row's first share, by row
+  std::vector<size_t> first_row_;    // index into the order of RowsByJob, by job
   // Scratch memory, reused between jobs and windows.
   std::vector<Place> places_;
   std::vector<OwnLimits> own_limits_;  // by task of the window
@@ -108,7 +109,7 @@ float DayBuilder::LimitCursor::At(int32_t window, float row_limit) {
   return limit;
 }
 
-// A counting sort: it is stable, so the rows of a job stay in order of arrival.
+// This counting sort is stable, so the rows of a job stay in order of arrival.
 std::vector<uint32_t> DayBuilder::RowsByJob() {
   first_row_.assign(num_jobs_ + 1, 0);
   for (const RowRecord& row : in_.rows) ++first_row_[row.job + 1];
@@ -203,7 +204,7 @@ void DayBuilder::AddWindow(std::span<const Place> places, JobDay& out, JobWindow
   TakeCpuSignal(out, window);
 }
 
-// A task whose rows have no limit has the job's limit.
+// Sums the tasks' limits. A task whose rows have no limit has the job's limit.
 void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   double cpu_sum = 0;
   double memory_sum = 0;
@@ -227,7 +228,8 @@ void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
-// A killed task without a known limit was killed at the job's limit, or else at its peak usage.
+// Sets the limits at which tasks were killed. If the task's limit is unknown, the job's limit is used, or
+// else the task's peak usage.
 void DayBuilder::SettleKills(const JobWindow& window, JobDay& out) {
   for (size_t i = out.kills.size(); i-- > 0 && out.kills[i].window == window.window;) {
     TaskKills& kills = out.kills[i];
@@ -281,7 +283,7 @@ RowRecord DayBuilder::MergeDuplicates(std::span<const Place> places, std::span<c
     const bool tells_more = row.oom_kills != RowRecord::kNotTold &&
                             (merged.oom_kills == RowRecord::kNotTold || row.oom_kills > merged.oom_kills);
     if (tells_more) merged.oom_kills = row.oom_kills;
-    // The order has no meaning; it makes the result independent of which row arrived first.
+    // The order has no meaning, but makes the result independent of which row arrived first.
     const std::span<const RowShare> other = SharesOf(place.row);
     if (std::lexicographical_compare(shares.begin(), shares.end(), other.begin(), other.end()))
       shares = other;
@@ -344,13 +346,13 @@ struct JobDayStore::Impl {
   LimitHistory cpu_limits, memory_limits;
   std::map<int32_t, DayBuffer> days;
   std::vector<int32_t> day_list;
-  // Buffer of the last row's day, which saves the look-up.
+  // The day of the last row and its buffer, a cache that saves the look-up.
   int32_t last_day = 0;
   DayBuffer* last_buffer = nullptr;
-  size_t bytes = 0;              // of all day buffers
+  size_t bytes = 0;              // bytes of all day buffers
   std::vector<RowShare> shares;  // scratch
   mutable FoldReport report;
-  mutable std::set<int32_t> counted;  // days whose figures are in the report
+  mutable std::set<int32_t> counted;  // days whose figures are already in the report
 };
 
 RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
@@ -374,7 +376,7 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
     }
     if (record.cpu_peak < 0) record.cpu_peak = row.cpu_percentiles_cores.back();
   }
-  // If the source has only one of mean and peak, it is the best estimate of the other.
+  // If the source has only one of mean and peak, use it as the best estimate of the missing figure.
   if (record.cpu_peak < 0) record.cpu_peak = record.cpu_mean;
   if (record.cpu_mean < 0) record.cpu_mean = record.cpu_peak;
   if (record.memory_peak < 0) record.memory_peak = record.memory_mean;
@@ -382,8 +384,8 @@ RowRecord JobDayStore::Impl::Pack(const UsageRow& row, WindowId window) {
   return record;
 }
 
-// Writes days to the file until half of the budget is free, so that it happens seldom. The largest days are
-// first: their runs are long, and the rest is small.
+// Writes days to the file until half of the budget is free, so that spilling is rare. The largest days are
+// written first: their runs are long, and the remaining days are small.
 void JobDayStore::Impl::SpillSome() {
   std::vector<std::pair<size_t, DayBuffer*>> by_size;
   for (auto& [number, day] : days) by_size.emplace_back(day.bytes(), &day);

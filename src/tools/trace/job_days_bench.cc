@@ -1,4 +1,5 @@
-// Folding and loading of rows. Budgets: fold >= 10 M rows/s; fold and load of 3.84 M rows (Bitbrains) < 1 s.
+// Benchmarks folding and loading of rows. Budgets: fold >= 10 M rows/s; fold and load of 3.84 M rows
+// (Bitbrains) < 1 s.
 #include <chrono>
 
 #include "benchmark/benchmark.h"
@@ -32,7 +33,7 @@ void Fill(JobDayStore& store, bool job_order) {
   }
 }
 
-// Arguments: 1 for one job after the other or 0 for time order; the memory budget in MiB.
+// Arguments: order of the rows (1: one job after the other, 0: by time); memory budget in MiB.
 void BM_FoldAndLoad(benchmark::State& state) {
   int64_t rows = 0;
   double fold_s = 0;

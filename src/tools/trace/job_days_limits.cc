@@ -8,7 +8,8 @@ namespace taut::tools {
 
 void LimitHistory::AddChange(JobId job, Timestamp t, float limit) {
   constexpr int64_t kWindowUs = kWindowSeconds * kMicrosPerSecond;
-  // The window that starts at or after t. A time after the last numbered window is never in force.
+  // Compute the first window that starts at or after t. A time after the last numbered window is never in
+  // force.
   const int64_t us = std::clamp(t.us, INT64_MIN / 2, INT64_MAX / 2);
   const int64_t window = FloorDiv(us + kWindowUs - 1, kWindowUs);
   if (window > INT32_MAX) return;
@@ -42,8 +43,8 @@ void LimitHistory::Add(const Change& change) {
 }
 
 void LimitHistory::Compact() {
-  // Within a window the order is by rank, then limit. So the last one kept is a row's limit, else the latest
-  // change, and of several at one instant the largest.
+  // Changes of a window are ordered by rank, then limit. So the last change of a window is a row's limit if
+  // there is one, else the latest change, and the largest limit if several changes have one time.
   std::sort(changes_.begin(), changes_.end());
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size(); ++i) {
@@ -54,8 +55,8 @@ void LimitHistory::Compact() {
   changes_.resize(kept);
 }
 
-// Removes changes to the limit that is already in force. If rows have limits too, only some of those are
-// stored here, so a change may only seem to repeat the limit before it and is kept.
+// Removes changes that do not change the limit in force. If a job also has limits of rows, only some of these
+// are stored here. A change may then only seem to repeat the previous limit, and is kept.
 void LimitHistory::DropRepeats() {
   size_t kept = 0;
   for (size_t i = 0; i < changes_.size();) {

@@ -10,17 +10,18 @@
 
 namespace taut::tools {
 
-// Collects limit changes in any order; after Finish() they are available in order of time.
+// Collects limit changes in any order. After Finish() the changes are available in order of time.
 //
-// A change at time t is in force from the first window that starts at or after t. A limit of a usage row is in
-// force from the row's own window on, and overrides changes that are in force from the same window. Of several
-// changes at one instant the largest wins. Memory: 16 bytes per change (at most one per job and window) and 8
-// bytes per job; limits of rows at most once per job and day. Not thread-safe.
+// A change at time t is in force from the first window that starts at or after t. A limit of a usage row is
+// in force from the row's own window on, and overrides changes that are in force from the same window. If
+// several changes have one time, the largest limit is used. Memory: 8 bytes per job, and 16 bytes per change.
+// At most one change per job and window is stored, and limits of rows at most once per job and day. Not
+// thread-safe.
 class LimitHistory {
  public:
   struct Change {
     uint32_t job = 0;
-    int32_t window = 0;  // first window in which it is in force
+    int32_t window = 0;  // first window in which the limit is in force
     // Microseconds since the start of the previous window, or kFromRow; decides between changes of one window.
     uint32_t rank = 0;
     float limit = 0;
@@ -32,9 +33,9 @@ class LimitHistory {
   void AddRow(JobId job, WindowId window, float limit);
   void Finish(size_t num_jobs);
 
-  // Returns all changes of a job, ascending by window, at most one per window. Of the row limits of one day
-  // only the last one is certain to be present. REQUIRES: Finish() was called. The span is valid as long as
-  // this object.
+  // Returns all changes of a job, ascending by window, at most one per window. If the rows of one day have
+  // several limits, only the last of these is certain to be included. REQUIRES: Finish() was called. The span
+  // is valid as long as this object.
   std::span<const Change> ChangesOf(JobId job) const;
 
  private:

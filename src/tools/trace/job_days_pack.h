@@ -14,7 +14,7 @@
 
 namespace taut::tools {
 
-// One usage row without the day, which its buffer has. Absent figures are kAbsent.
+// One usage row without its day; rows are buffered by day. Absent figures are kAbsent.
 struct RowRecord {
   uint32_t job = 0;
   uint32_t task = 0;
@@ -46,17 +46,17 @@ struct RowShare {
 };
 
 // Appends to `out` the distribution of one unit of time over the CPU grid. Between two neighbouring
-// percentiles the samples are assumed to be uniform; below the first and above the last they lie on it.
-// `values` should ascend; a smaller value counts as the larger one before it. Shares are in bucket order;
-// shares below 1/131072 join a neighbour. At most Grid::Cpu().size() shares. REQUIRES: both spans have the
-// same size >= 1.
+// percentiles the samples are assumed to be uniform. Samples below the first or above the last percentile are
+// assumed to be equal to it. `values` should ascend; a smaller value is replaced by the larger value before
+// it. Shares are in bucket order; shares below 1/131072 are merged into a neighbour. At most
+// Grid::Cpu().size() shares are appended. REQUIRES: both spans have the same size >= 1.
 void SpreadPercentiles(std::span<const float> values, std::span<const float> fractions,
                        std::vector<RowShare>& out);
-// Returns the mean of the same distribution.
+// Returns the mean of the distribution that SpreadPercentiles computes.
 double MeanOfPercentiles(std::span<const float> values, std::span<const float> fractions);
 
-// An append-only array that never moves its elements. Day buffers that grow in turns need no copies, and no
-// memory for double capacities.
+// An append-only array that never moves its elements. Day buffers that grow in turns therefore need no
+// copies, and no memory for doubled capacities.
 template <typename T, size_t kChunk>
 class ChunkedArray {
  public:
@@ -88,7 +88,7 @@ struct DayRows {
   std::vector<RowShare> shares;
 };
 
-// A temporary file without a name: the system removes it when this process ends, however it ends. Not
+// A temporary file without a name: the system removes the file when this process ends for any reason. Not
 // thread-safe.
 class SpillFile {
  public:

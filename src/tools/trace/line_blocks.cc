@@ -12,7 +12,8 @@
 namespace taut::tools {
 namespace {
 
-constexpr size_t kNumBuffers = 3;  // one held by the reader, one ready, one being filled
+// one buffer that the reader uses, one that is ready, one that is being filled
+constexpr size_t kNumBuffers = 3;
 
 }  // namespace
 
@@ -32,7 +33,7 @@ struct LineBlocks::Impl {
   void Produce(std::stop_token stop);
   void StartThread();
 
-  // State of the filling side. Only the thread may use it once it runs.
+  // State of the filling side. Once the thread runs, only the thread may use this state.
   std::unique_ptr<ByteSource> source;
   std::string carry;  // beginning of a line whose end was not read yet
   uint64_t bytes = 0;
@@ -52,7 +53,8 @@ struct LineBlocks::Impl {
 };
 
 void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
-  // Readers may look at kPadding bytes after the end; zeros make their result independent of the block before.
+  // Readers may read kPadding bytes after the end. Zeros make a reader's result independent of the previous
+  // block.
   std::memset(buffer.data.get() + size, 0, kPadding);
   buffer.block = {kind, std::string_view(buffer.data.get(), size), next_line};
   next_line += kind == LineBlock::Kind::kLines
@@ -62,8 +64,8 @@ void LineBlocks::Impl::Seal(Buffer& buffer, LineBlock::Kind kind, size_t size) {
   buffer.consumed = source->consumed();
 }
 
-// Skips the stream up to the next newline and carries the bytes after it. Returns false at the end of the
-// stream.
+// Skips the stream up to the next newline and stores the bytes after the newline in `carry`. Returns false at
+// the end of the stream.
 bool LineBlocks::Impl::SkipRestOfLine(Buffer& buffer) {
   while (true) {
     const size_t n = source->Read(buffer.data.get(), kMaxLineBytes);
@@ -99,7 +101,8 @@ void LineBlocks::Impl::Fill(Buffer& buffer) {
     const char* newline = static_cast<const char*>(memrchr(data, '\n', size));
     if (newline != nullptr) {
       const size_t whole = static_cast<size_t>(newline - data) + 1;
-      // The rest becomes a block of its own in the next call, where a missing newline or damage is handled.
+      // The remaining bytes become a separate block in the next call, which handles a missing newline or
+      // damage.
       carry.assign(data + whole, size - whole);
       if (ended && !carry.empty()) ended = false;
       return Seal(buffer, LineBlock::Kind::kLines, whole);
@@ -123,12 +126,12 @@ void LineBlocks::Impl::Produce(std::stop_token stop) {
     Buffer* buffer = nullptr;
     {
       std::unique_lock lock(mutex);
-      // The reader still uses the block that it took last, so that buffer must not be filled.
+      // The reader still uses the block that it took last, so the buffer of this block must not be filled.
       const auto has_room = [this] { return filled - taken < kNumBuffers - 1; };
       if (!changed.wait(lock, stop, has_room)) return;
       buffer = &buffers[filled % kNumBuffers];
     }
-    // Without the lock: reading and decompressing take long, and the reader must be able to take finished
+    // Fill without the lock: reading and decompressing are slow, and the reader must be able to take finished
     // blocks meanwhile.
     Fill(*buffer);
     const std::lock_guard lock(mutex);
@@ -147,7 +150,7 @@ bool LineBlocks::Next(LineBlock& block) {
   if (m.done) return false;
   if (!m.thread.joinable()) {
     if (m.current == nullptr) {
-      // Most files of some traces fit into one block; they need no thread.
+      // Most files of some traces fit into one block, and need no thread.
       m.Fill(m.buffers[0]);
       // The first block counts as filled and taken, so that the thread continues with the second buffer.
       m.filled = m.taken = 1;

@@ -28,16 +28,16 @@ namespace {
 
 // Longest span of one job's rows.
 constexpr int64_t kMostSpanUs = int64_t{38} * 365 * kDaySeconds * kMicrosPerSecond;
-// A job with more than kFewSteps steps is left out if less than one in kMostEmpty has a row: its memory would
-// be mostly empty.
+// A job with more than kFewSteps steps is left out if less than one in kMostEmpty steps has a row: the job's
+// series would be mostly empty memory.
 constexpr int64_t kFewSteps = 20'160, kMostEmpty = 100;
-constexpr size_t kMostJson = size_t{1} << 30;  // bytes of one answer, which is read as a whole
+constexpr size_t kMostJson = size_t{1} << 30;  // largest answer in bytes; an answer is read as a whole
 constexpr std::string_view kSameTime = "same time as the row before",
                            kTimeBefore = "time before that of the row before";
-constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger times are milliseconds
+constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger numbers are milliseconds, not seconds
 
 constexpr size_t kMostTexts = 64;  // per job: texts of rows whose time may be wrong
-constexpr int64_t kJump = 10;      // a gap this many times the one before marks a time that may be wrong
+constexpr int64_t kJump = 10;      // a gap this many times the previous gap marks a time that may be wrong
 
 struct Point {
   int64_t us;
@@ -47,10 +47,10 @@ struct Point {
 struct JobRows {
   std::string name;
   std::vector<Point> points;   // in the order of the rows, whatever their times
-  std::vector<float> signals;  // of each point, in the order of LoadReadOptions::signals
+  std::vector<float> signals;  // signals of each point, in the order of LoadReadOptions::signals
   // Index of the first point of each file.
   std::vector<std::pair<size_t, std::string>> files;
-  // Texts of points whose time may be wrong, as in the file.
+  // Texts of the points whose time may be wrong, as they are in the file.
   std::vector<std::pair<size_t, std::string>> texts;
 };
 
@@ -61,7 +61,7 @@ std::string Stem(const std::string& file) {
   return path.string();
 }
 
-// Returns the name in a cell; in a quoted cell "" is one quote.
+// Returns the name in a CSV cell, without quotes; within quotes, "" stands for one quote.
 std::string JobName(std::string_view cell) {
   std::string name(Unquoted(cell));
   if (!StripSpace(cell).starts_with('"')) return name;
@@ -92,7 +92,8 @@ class LoadReader {
     if (IsJson(file.head)) return ReadJson(**source);
     return table_.ReadRows(*std::move(source), [this](const CsvRow& row) { return TakeRow(row); });
   }
-  // Returns the series. With strict returns an error with the first row that is skipped for its time.
+  // Returns the series. With strict, returns an error with the first row that was skipped because of its
+  // time.
   absl::StatusOr<std::vector<LoadSeries>> Finish() {
     std::vector<LoadSeries> out;
     for (JobRows& job : jobs_) {
@@ -145,8 +146,8 @@ class LoadReader {
     }
     return table_.Damaged(source.damage());
   }
-  // Adds one series. `seen` has the jobs of this file. Another file may continue a job, because a server
-  // limits the points of an answer.
+  // Adds one series. `seen` contains the jobs of this file. Another file may continue a job, because a server
+  // limits the number of points per answer.
   absl::Status TakeSeries(const RangeSeries& series, size_t number, absl::flat_hash_set<std::string>& seen) {
     std::string name = NameOf(series);
     const std::string whole = name;
@@ -191,7 +192,7 @@ class LoadReader {
     columns_.size = row.size();
     double number = 0;
     is_header = row.size() < 2 || ParseDecimal(row.begin(1), row.end(1), number) == NumberKind::kBad;
-    // Two columns without names.
+    // The file has no header: its two columns are a time and a load.
     if (!is_header && row.size() == 2 && signals_.empty()) return absl::OkStatus();
     columns_.time = columns_.load = -1;
     columns_.signals.assign(signals_.size(), -1);
@@ -246,7 +247,7 @@ class LoadReader {
     if (columns_.job >= 0 && name.empty()) return table_.Bad("no job name", row);
     return AddPoint(name, us, load, row.line(), [&] { return std::string(row.text()); });
   }
-  // Fills row_signals_. Returns the error, or "".
+  // Fills row_signals_. Returns the error; "" if there is none.
   std::string_view ParseSignals(const CsvRow& row) {
     row_signals_.clear();
     for (const int column : columns_.signals) {
@@ -279,9 +280,10 @@ class LoadReader {
     return absl::OkStatus();
   }
 
-  // ---- rows whose time is wrong ----
+  // ---- rows with a wrong time ----
 
-  // Returns why the point is skipped; `before` and `after` are the kept points around it (null: none).
+  // Returns the reason why the point is skipped; `before` and `after` are the nearest kept points (null:
+  // none).
   static std::string_view WrongTime(const Point& point, const Point* before, const Point* after) {
     if (before != nullptr && point.us == before->us) return kSameTime;
     if (before != nullptr && point.us < before->us) return kTimeBefore;
@@ -301,8 +303,8 @@ class LoadReader {
     report_.Skip(cause, std::prev(file)->second, point.line, text);
     return strict_ ? BadRow(cause, std::prev(file)->second, point.line, text) : absl::OkStatus();
   }
-  // Keeps the longest ordered part of the rows: comparing each row with the one before would reject all rows
-  // after one wrong time.
+  // Keeps the longest ordered part of the rows. A comparison of each row with the previous row would reject
+  // all rows after one wrong time.
   absl::Status KeepRowsInOrder(JobRows& job) {
     std::vector<int64_t> times;
     times.reserve(job.points.size());
@@ -376,7 +378,7 @@ class LoadReader {
                  })->first;
     out.start_s = Timestamp{job.points.front().us}.seconds();
     const int64_t step_us = out.step_s * kMicrosPerSecond;
-    // A row that is early or late by less than half a step belongs to the nearest step.
+    // A row that is early or late by less than half a step is assigned to the nearest step.
     const auto slot = [&](int64_t us) { return (us - job.points.front().us + step_us / 2) / step_us; };
     const int64_t steps = slot(job.points.back().us) + 1;
     if (steps > kFewSteps && steps > kMostEmpty * static_cast<int64_t>(job.points.size())) {
@@ -395,7 +397,7 @@ class LoadReader {
     AddSignals(job, slot, out);
     return out;
   }
-  // Adds the signals; as for the load, a step has the mean of its rows.
+  // Adds the signals. A step has the mean of its rows' signals, like the load.
   template <typename SlotOf>
   void AddSignals(const JobRows& job, const SlotOf& slot, LoadSeries& out) const {
     for (size_t k = 0; k < signals_.size(); ++k) {

@@ -115,7 +115,7 @@ class RangeAnswer {
   std::string status_, error_, type_;
   bool has_result_ = false;
   absl::Status taken_;
-  const char* counted_ = nullptr;  // lines before it are counted
+  const char* counted_ = nullptr;  // start of the text whose lines are not counted yet
   uint64_t lines_ = 1;
 };
 

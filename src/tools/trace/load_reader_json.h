@@ -13,11 +13,11 @@
 namespace taut::tools {
 
 struct RangeValue {
-  bool is_pair = false;  // false: not a pair of a time and a number; the numbers are 0
+  bool is_pair = false;  // false: the element is not a pair of a time and a number; the numbers are 0
   double time_s = 0;
   double value = 0;       // may be infinite or NaN
   uint64_t line = 1;      // line in the answer
-  std::string_view text;  // its first bytes in the answer
+  std::string_view text;  // first bytes of the element in the answer
 };
 
 struct RangeSeries {
@@ -28,11 +28,13 @@ struct RangeSeries {
 // Returns name{a="b"}, as in PromQL; "" without labels.
 std::string NameOf(const RangeSeries& series);
 
-// Calls `take` for each series in order, until a call returns an error, which is returned. Padding is appended
-// to `body`, which may move it. Texts are valid during the call.
-//   DataLoss            not JSON from a line on, which the error contains; series before it were passed on
-//   FailedPrecondition  the server's message that the query failed
-//   InvalidArgument     JSON, but not such an answer
+// Calls `take` for each series in order, until a call returns an error. Padding is appended to `body`, which
+// may move it. Texts are valid during the call. Returns the error of `take`, DataLoss, FailedPrecondition or
+// InvalidArgument.
+//
+// DataLoss: the body is not JSON from some line on; the message contains the line, and the series before it
+// were passed to `take`. FailedPrecondition: the query failed; the message is the server's. InvalidArgument:
+// the body is JSON, but not an answer of query_range.
 absl::Status ParseRangeAnswer(std::string& body,
                               absl::FunctionRef<absl::Status(const RangeSeries& series)> take);
 

@@ -1,4 +1,5 @@
-// Shared part of the readers of machines: rows of tables of machines, and the machines of usage rows.
+// Shared part of the readers of machines: it handles rows of tables of machines, and the machines of usage
+// rows.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,15 @@ namespace taut::tools {
 // Passes machines to a sink that has machines(), and counts contradictions in the report. Not thread-safe.
 class MachineRows {
  public:
-  // Keeps references to both.
+  // Keeps references to both arguments.
   MachineRows(TraceSink& sink, ReadReport& report)
       : sink_(sink), machines_(sink.machines()), report_(report) {}
 
-  // Returns whether the sink has machines(). If not, only BeginFile and Finish may be called.
+  // Returns true if the sink has machines(). If not, only BeginFile and Finish may be called.
   bool wanted() const { return machines_ != nullptr; }
   void BeginFile(std::string_view name) { files_.emplace_back(name); }
 
-  // Returns the number of a machine; a new one is named after its ID.
+  // Returns the number of the machine with this ID. A new machine is named after its ID.
   uint32_t Number(int64_t id);
   uint32_t Number(std::string_view name) { return machines_->Number(name); }
   // Adds a row of a table of machines.
@@ -33,11 +34,12 @@ class MachineRows {
                  std::string_view text);
   // Counts a row of usage without a machine.
   void TakeNoPlace(uint64_t line, std::string_view text);
-  // Settles the events of all machines. Call it after the last row.
+  // Brings the events of all machines into order and counts contradictions. Call it after the last row.
   void Finish();
 
  private:
-  // A cause that may apply to every row of a trace: it is looked up once.
+  // A cause that may apply to every row of a trace; the entry of the cause in the report is looked up only
+  // once.
   struct Frequent {
     std::string_view cause;
     ReadReport::Cause* counted = nullptr;

@@ -1,4 +1,5 @@
-// Writes a file from front to back, with gzip if its name ends in .gz. It appears as a whole or not at all.
+// Writes a file from front to back, with gzip if its name ends in .gz. The file appears complete or not at
+// all.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@
 
 namespace taut::tools {
 
-// Buffers the bytes that are appended. Close() returns the first error. Not thread-safe.
+// Buffers the appended bytes and writes them. Close() returns the first error. Not thread-safe.
 class OutputFile {
  public:
-  // Opens a temporary file in the same folder, which replaces `path` in Close(). Until then, and if Close()
-  // fails or is never called, the old file stays. Pipes and devices are written directly. Returns the system's
-  // error, with the path.
+  // Opens a temporary file in the folder of `path`. Close() replaces `path` with the temporary file. Until
+  // then, and if Close() fails or is never called, the old file stays. Pipes and devices are written
+  // directly. Returns the system's error, with the path.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Open(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -39,7 +40,7 @@ class OutputFile {
   void Write(const char* data, size_t size);
 
   int fd_;
-  std::string path_;       // as the caller wrote it
+  std::string path_;       // the path as the caller wrote it
   std::string temporary_;  // replaces target_ in Close(); "": target_ is written directly
   std::string target_;     // path_ with symbolic links resolved
   std::string buffer_;

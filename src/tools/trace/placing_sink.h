@@ -9,7 +9,7 @@
 
 namespace taut::tools {
 
-// Keeps references to both.
+// Keeps references to both arguments.
 class PlacingSink : public TraceSink {
  public:
   PlacingSink(JobDayStore& days, brain::RecordedMachines& machines) : days_(days), machines_(machines) {}

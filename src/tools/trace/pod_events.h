@@ -18,10 +18,10 @@ class PodEvents {
   struct Times {
     std::optional<double> created_s, scheduled_s, deleted_s;  // each >= 0
   };
-  // Adds a pod. `phase` is its last phase in the trace; `line` is for reports.
+  // Adds a pod. `phase` is the pod's last phase in the trace; `line` is for reports.
   void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);
   bool empty() const { return pods_.empty(); }
-  // Returns the figures of all pods. Contradictory events are kept, and counted for `file`.
+  // Returns the figures of all pods. Contradictory events are kept, and counted in the report under `file`.
   brain::EventFigures Fold(const std::string& file, ReadReport& report);
 
  private:

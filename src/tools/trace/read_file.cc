@@ -28,7 +28,7 @@ absl::Status ReadFile(const PlannedFile& file, const TraceOptions& options, Form
   const InputFile& input = file.input;
   auto source = input.open();
   if (!source.ok()) {
-    // ExpandPaths opened it before, so the file has changed since; the other files are still read.
+    // ExpandPaths opened the file before, so the file has changed since. All other files are still read.
     report.warnings.push_back(fmt::format("{}: {}", input.name, std::string(source.status().message())));
     return absl::OkStatus();
   }

@@ -1,4 +1,4 @@
-// Reads one file of a trace with a reader: blocks of lines, damage and progress.
+// Reads one file of a trace with a format's reader, and handles blocks of lines, damage and progress.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace taut::tools {
 
 struct PlannedFile {
   InputFile input;
-  int table = 0;  // result of its format's detection
+  int table = 0;  // the table that detection found
 };
 
 // Bytes on disk that were read so far.
 struct FileProgress {
   const ReadProgress& report;
-  uint64_t total = 0, before = 0;  // all files; files that are complete
+  uint64_t total = 0, before = 0;  // bytes of all files; bytes of the files that are complete
 
   absl::Status Tell(uint64_t now) const {
     if (!report || report(std::min(before + now, total), total)) return absl::OkStatus();

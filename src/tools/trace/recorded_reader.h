@@ -20,13 +20,14 @@ struct TraceContents {
   bool unknown = false;  // other files, such as those that ReadCell reads
 };
 // Detects the contents of the files. Returns NotFound for a path that cannot be opened; unknown files are not
-// an error. Pipes are not read, and may have usage or other content.
+// an error. Pipes are not read: both usage and other content are then possible.
 absl::StatusOr<TraceContents> LookInto(const TraceOptions& options);
 
 struct RecordedCell {
   brain::TimedModel cell;
   brain::EventFigures figures;
-  // Number of machines by capacity, the most frequent first. A machine counts with its first known capacity.
+  // Number of machines by capacity, the most frequent capacity first. A machine is counted under its first
+  // known capacity.
   struct Shape {
     double cpu_cores = 0, memory_bytes = 0;
     uint64_t machines = 0;
@@ -36,14 +37,15 @@ struct RecordedCell {
   absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; known modes only
 };
 
-// Reads the tables of events and machines among the files; other files are listed in a warning. Of the options
-// only paths, format, units and strict are used. Invalid rows are skipped and counted, contradictory rows are
-// kept and counted, each with file and line. Memory is bounded, except for EventFold and RecordedMachines.
-// Returns InvalidArgument if there is no such table, or if the tables have two formats.
+// Reads the tables of events and machines among the files. Files with other content are listed in a warning.
+// Only the options paths, format, units and strict are used. Invalid rows are skipped and counted,
+// contradictory rows are kept and counted, each with file and line. Memory is bounded, except for EventFold
+// and RecordedMachines. Returns InvalidArgument if no file is a table of events or machines, or if the tables
+// have two formats.
 absl::StatusOr<RecordedCell> ReadRecordedCell(const TraceOptions& options, ReadReport& report,
                                               const ReadProgress& progress = nullptr);
 
-// Returns the shapes of the machines of a cell from another reader.
+// Returns the shapes of a cell's machines, for a cell that another reader read.
 std::vector<RecordedCell::Shape> ShapesOf(const brain::CellModel& model);
 
 }  // namespace taut::tools

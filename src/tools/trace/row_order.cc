@@ -8,13 +8,14 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kNoRow = UINT32_MAX;
-constexpr size_t kLeastOthers = 5;  // rows that are needed to decide where a series lies
+constexpr size_t kLeastOthers = 5;  // number of further rows that are needed to decide where a series lies
 constexpr size_t kShareOfFew = 100;
 
 // Returns the indices of a longest strictly ascending subsequence.
 std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
-  // Indexed by the length - 1 of an ascending subsequence: the last index with the least time, and the first
-  // index found.
+  // Indexed by the length of an ascending subsequence, minus 1. least: index of the last element of the
+  // subsequence with the earliest end. first: index of the last element of the subsequence that was found
+  // first.
   std::vector<uint32_t> least, first;
   std::vector<uint32_t> before(times.size(), kNoRow);
   for (uint32_t i = 0; i < times.size(); ++i) {
@@ -31,8 +32,7 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   }
   std::vector<uint32_t> out(least.size());
   if (out.empty()) return out;
-  // If the last row is further away than the span of all others, another last row is chosen where there is
-  // one.
+  // If the last row is further away than the span of all other rows, choose another last row if there is one.
   uint32_t at = first.back();
   if (out.size() > kLeastOthers) {
     const uint32_t previous = before[at];
@@ -44,7 +44,7 @@ std::vector<uint32_t> LongestAscending(std::span<const int64_t> times) {
   return out;
 }
 
-// Removes a few rows that are far from all others; returns false if there are none.
+// Removes a few rows that are far from all other rows. Returns false if no row was removed.
 bool LeaveOutFarRows(std::span<const int64_t> times, std::vector<uint32_t>& rows) {
   if (rows.size() <= kLeastOthers) return false;
   size_t widest = 1;

@@ -1,4 +1,4 @@
-// Reads paths to rows: finds the files, detects their format, and passes them to its reader.
+// Reads paths to rows: finds the files, detects their format, and passes the files to the format's reader.
 #include "tools/trace/trace_reader.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kFormatList =
     "bitbrains, bitbrains-compact, google2019, google2011, alibaba2018, azure, csv";
 
-// Makes every `size` consecutive jobs the tasks of one job.
+// Combines every `size` consecutive jobs into one job with these jobs as tasks.
 class GroupingSink final : public TraceSink {
  public:
   GroupingSink(TraceSink& sink, int size) : sink_(sink), size_(static_cast<uint32_t>(size)) {}
@@ -86,8 +86,9 @@ std::string FormatWanted(const TraceOptions& options) {
   return fmt::format("in an unknown trace format (known: {}); name it with --format", kFormatList);
 }
 
-// Returns the files to read, in order, all of one format. Files that were not named by the caller and match no
-// format are skipped with a warning, and so are tables of machines if the sink does not need them.
+// Returns the files to read, in order, all of one format. Files that the caller did not name and that match
+// no format are skipped with a warning. Tables of machines are also skipped if the sink does not need
+// machines.
 absl::StatusOr<std::vector<PlannedFile>> Plan(const TraceOptions& options, std::vector<InputFile> inputs,
                                               bool with_machines, TraceFormat& format, ReadReport& report) {
   std::vector<PlannedFile> plan;
