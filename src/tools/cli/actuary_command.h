@@ -1,5 +1,5 @@
-// taut get capacity FILE: the sellable part of a pool's slack, and the observed rate at which such promises
-// were kept.
+// taut get capacity FILE: replays the sale of a pool's slack over a recorded series. Shows the sellable part
+// of the slack, and the rate at which the promises of the sales were kept.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@ namespace taut::tools {
 
 struct ActuaryArgs {
   std::string file;
-  std::string use;             // a column
-  std::string capacity = "1";  // a number or a column
+  std::string use;             // column with the use by higher tiers
+  std::string capacity = "1";  // a number, or a column with the capacity
   std::string step = "5m", horizon = "1d", reclaim = "0s", warmup = "7d";
   std::string promise = "98%";
   OutputForm output = OutputForm::kTable;
 };
 int RunActuary(const ActuaryArgs& args);
 
-// Adds the options of a file. --step is not among them, because a running tautd has it as well.
+// Adds the options for a file. --step is not added, because the command for a running tautd has the same
+// option.
 void AddActuary(CLI::App& command, ActuaryArgs& args);
 
 }  // namespace taut::tools

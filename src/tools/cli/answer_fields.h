@@ -22,11 +22,12 @@ std::string FieldAmount(Target target, const Json& object, const char* key);
 std::string FieldShort(Resource r, const Json& object, const char* key);
 // Returns an amount that may be negative.
 std::string SignedShort(Resource r, std::optional<double> amount);
-// Returns the would-be limit; while there is too little history the provisional one, with "~" before it.
+// Returns the would-be limit. If there is too little history, returns the provisional limit, with "~" before
+// it.
 std::string WouldBe(Resource r, const Json& amounts);
 // Returns "12.3 EUR a month"; "" without prices.
 std::string MonthlyMoney(const Json& amount, const Json& currency);
-// Returns "would set" for "would_set".
+// Returns the kind of a decision in words: "would set" for "would_set".
 std::string KindWords(const std::string& kind);
 // Returns the resource that the object names; memory if it names none.
 Resource FieldResource(const Json& object);

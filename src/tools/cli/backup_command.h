@@ -1,4 +1,4 @@
-// taut backup and taut restore: copy a store and the files beside it to and from one folder.
+// taut backup and taut restore: copy a store and the files that belong to it to and from one folder.
 #pragma once
 
 #include <string>

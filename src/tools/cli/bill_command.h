@@ -12,8 +12,8 @@ namespace taut::tools {
 struct BillArgs {
   TraceArgs trace;
   std::string prices;                // path
-  std::string recommender = "none";  // its limits are billed beside the owners'
-  std::string warmup = "7d";         // of the recommender; not billed
+  std::string recommender = "none";  // recommender whose limits are billed next to the owners' limits
+  std::string warmup = "7d";         // warm-up of the recommender; not billed
   std::string by = "group";          // group, tier or job
   std::string job;                   // with what_if: the job to change
   std::vector<std::string> what_if;  // "tier=batch", "reservation=0.5", "hours=0.3"
@@ -24,7 +24,7 @@ struct BillArgs {
 };
 int RunBill(const BillArgs& args);
 
-// Adds the options that only a trace's bill has.
+// Adds the options that `taut get bills` has only for a trace.
 void AddBill(CLI::App& command, BillArgs& args);
 
 }  // namespace taut::tools

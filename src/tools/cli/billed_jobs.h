@@ -17,7 +17,7 @@ struct PriceFileText {
   std::string path, text;
   brain::Pricing pricing;
 };
-// Reads the file. InvalidArgument contains the option, the file and the line.
+// Reads the file. An InvalidArgument error contains the option, the file and the line.
 absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
 // Returns InvalidArgument if a price begins at a duration and the trace is in Unix time.
 absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace);
@@ -38,8 +38,8 @@ struct RecommendedLimits {
   int64_t scored_from_s = 0;          // end of the warm-up
   PerResource<double> exceeded = {};  // share of job-days with usage above the limit, by resource
 };
-// Replays the recommender with a progress line. Returns Cancelled if it was interrupted, and else the errors
-// of ToReplayOptions and Replay.
+// Replays the recommender with a progress line. Returns Cancelled if the user interrupted the replay, and
+// else the errors of ToReplayOptions and Replay.
 absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);
 
 }  // namespace taut::tools

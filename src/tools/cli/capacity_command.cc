@@ -1,4 +1,5 @@
-// taut get capacity: the capacity of a running daemon's cell, and what can be sold of it.
+// taut get capacity: shows the capacity of a running daemon's cell, and the part of the capacity that can be
+// sold.
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"
@@ -23,7 +24,7 @@ absl::StatusOr<int64_t> DurationOf(const char* option, const std::string& text) 
   return *seconds;
 }
 
-// Returns the query for the time before `end_s`.
+// Returns the query parameters for the requested time before `end_s`.
 absl::StatusOr<std::vector<QueryParameter>> LinesQuery(const CapacityArgs& args, int64_t end_s) {
   const absl::StatusOr<int64_t> over = DurationOf("--over", args.over);
   if (!over.ok()) return over.status();

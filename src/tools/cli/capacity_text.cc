@@ -75,7 +75,7 @@ std::string OfferTable(const Json& page, size_t width) {
   return table.Render();
 }
 
-// Returns the reasons for missing figures, each sentence once.
+// Returns the reasons for missing figures, each reason once, as sentences.
 std::string MissingReasons(const Json& page) {
   std::string out;
   std::vector<std::string> said;

@@ -9,9 +9,9 @@ namespace taut::tools {
 
 // Formats a CapacityPage: current amounts, and the sellable amount of each tier.
 std::string CapacityText(const Json& page);
-// Formats its lines over time.
+// Formats the lines of a CapacityPage over time.
 std::string CapacityLinesText(const Json& page);
-// Formats its promises, one by one.
+// Formats the promises of a CapacityPage, one by one.
 std::string CapacityPromisesText(const Json& page);
 
 }  // namespace taut::tools

@@ -20,7 +20,7 @@ namespace taut::tools {
 // A cell with its events over time.
 struct LoadedCell {
   brain::CellModel model;
-  brain::CellWorkload workload;  // not checked: CheckCellWorkload is the caller's
+  brain::CellWorkload workload;  // not checked: the caller must call CheckCellWorkload
   ReadReport report;
   std::vector<brain::CellFinding> findings;
   bool has_events = false;  // true if `events` has recorded events
@@ -28,11 +28,12 @@ struct LoadedCell {
   std::vector<RecordedCell::Shape> shapes;
   uint64_t machines_without_capacity = 0;
   absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; known modes only
-  bool recorded = false;  // true if it was read from the event tables of a trace
+  bool recorded = false;  // true if the cell was read from the event tables of a trace
 };
-// Reads a cell from the event tables of a trace if there are any among the paths, else from CSV files of a
-// cell; with a progress line. Only the options paths, format, units and strict are used. CSV files may have
-// only machines unless `jobs_needed`. Returns the errors of ReadRecordedCell and ReadCell.
+// Reads a cell from the event tables of a trace if the paths contain such tables, else from CSV files of a
+// cell. Shows a progress line. Only the options paths, format, units and strict are used. Unless
+// `jobs_needed` is true, CSV files may contain only machines. Returns the errors of ReadRecordedCell and
+// ReadCell.
 absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet, bool jobs_needed = true);
 
 // Sums of limits and reservations of a resource, as shares of the capacity.
@@ -43,11 +44,11 @@ CellLoad LoadOf(const brain::CellModel& cell, size_t resource);
 
 // Returns "read 11 rows of 2 files (356 B)", then the skipped and kept rows with examples, and the warnings.
 std::string ReadText(const ReadReport& report);
-// Returns a line for each cause and each example of the rows that were `what`.
+// Returns a line for each cause of `causes` and for each of its examples. `what` is "skipped" or "kept".
 std::string CausesText(std::string_view what, const std::map<std::string, ReadReport::Cause>& causes);
 // Returns a line per finding.
 std::string FindingsText(const std::vector<brain::CellFinding>& findings);
-// Returns a line per sentence; later ones are indented more.
+// Returns a line per sentence; lines after the first are indented more.
 std::string SentenceLines(std::string_view text);
 
 // Return the arrays "skipped_rows", "kept_rows" and "findings".

@@ -15,7 +15,8 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kGap = 3600;  // seconds; usage that ends this long before the cell's time is named as old
+// seconds; if usage ends this long before the cell's time, a message reports it
+constexpr int64_t kGap = 3600;
 
 absl::StatusOr<CellDemandsOptions> ToDemandOptions(const CompactArgs& args) {
   CellDemandsOptions o;
@@ -44,7 +45,7 @@ absl::Status CheckTablesOfUsage(const TraceOptions& options) {
       "task_usage, container_usage), or --usage");
 }
 
-// Returns the cell with the amounts of the demand.
+// Returns the cell with the limits or reservations of the demand.
 brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   if (demand.loads != nullptr) return cell;
   const brain::CellExperiment experiment =
@@ -54,8 +55,8 @@ brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   return variant.ok() ? std::move(variant->parts[0]) : cell;
 }
 
-// Returns "1 job of 8 tasks without usage until then keeps what the owner asks for: a", or "" if there is
-// none.
+// Returns "1 job of 8 tasks without usage until then keeps what the owner asks for: a"; "" if there is no
+// such job.
 std::string KeptText(const CellDemand& demand) {
   if (demand.kept.empty()) return "";
   std::string out;
@@ -74,7 +75,7 @@ std::string KeptText(const CellDemand& demand) {
   return out;
 }
 
-// Returns one line for all demands that keep the same jobs.
+// Returns one line for each group of demands in which the same jobs keep their amounts.
 std::string KeptLines(const CellDemands& demands) {
   std::vector<std::pair<std::string, std::vector<std::string_view>>> groups;
   for (const CellDemand& demand : demands.all) {
@@ -136,7 +137,7 @@ absl::StatusOr<CellUsage> LoadCellUsage(const CompactArgs& args, bool recorded, 
     if (!options.ok()) return options.status();
     if (absl::Status s = CheckTablesOfUsage(*options); !s.ok()) return s;
   }
-  // A recorded cell places alloc sets, not the jobs inside them.
+  // A recorded cell places alloc sets, not the jobs inside the alloc sets.
   files.count_allocs = recorded;
   absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(files, args.quiet);
   if (!trace.ok()) return trace.status();
@@ -178,7 +179,7 @@ absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& 
 std::string UsageText(const CellUsage& usage) {
   const WindowId end = std::min(usage.until, usage.span.end);
   std::string out = StrCat("usage: ", ReadText(usage.trace->report()));
-  // Days after the time of the cell are not folded, so the folding counts only the days before.
+  // Days after the time of the cell are not folded, so the count covers only the days before it.
   if (const uint64_t duplicates = usage.trace->store().report().duplicates; duplicates > 0)
     StrAppend(&out, "  merged ", FormatCount(duplicates), " duplicate rows (the larger value counts)\n");
   StrAppend(&out, FormatCount(usage.trace->jobs().size()), " jobs from ",
@@ -199,7 +200,7 @@ std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands
     const CellLoad memory =
         model.resources.size() > brain::kCellMemory ? LoadOf(model, brain::kCellMemory) : CellLoad();
     for (const double share : {cpu.limit, memory.limit}) cells.push_back(Percent(share));
-    // The common need of tasks is not a sum over tasks.
+    // The peak of several tasks together is not a sum over the tasks.
     const bool together = demand != nullptr && demand->loads != nullptr;
     for (const double share : {cpu.reservation, memory.reservation})
       cells.push_back(together ? "-" : Percent(share));

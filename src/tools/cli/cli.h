@@ -1,4 +1,4 @@
-// The command line of taut: commands, options, exit codes.
+// Parses the command line of taut: commands, options, exit codes.
 //
 //   0  done          2  the command line or a settings file is invalid
 //   1  failed        3  interrupted; the output is partial and says so

@@ -1,5 +1,5 @@
-// The commands of taut. Each is a row beside its code: its name, its group in the help, its options and its
-// function.
+// The commands of taut. Each command is a row in the source file of the command: name, group in the help,
+// options and function.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,21 @@
 
 namespace taut::tools {
 
-// The headings of `taut --help`, in their order.
+// The headings of `taut --help`, in the order of the output.
 enum class CommandGroup : uint8_t { kAsk, kChange, kOperate, kLab, kHelp };
 inline constexpr int kCommandGroups = 5;
 const char* Heading(CommandGroup group);
 
 struct CommandRow {
   const char* name;     // as typed: "get jobs"
-  CommandGroup group;   // for a command of two words the group of its first word
+  CommandGroup group;   // a command of two words has the group of its first word
   const char* summary;  // a line of the help, at most 70 columns
   const char* help;     // sentences; a blank line; "Examples:" and one line for each
-  // Names of earlier versions. They work until the next release, with a warning that has the new name.
+  // Names in earlier versions. These names work until the next release, with a warning that contains the new
+  // name.
   std::vector<std::string_view> old_names = {};
-  // Names that people look for, each with the words that it stands for. They work without a warning.
+  // Names that users look for, each with the words that it is replaced by. These names work without a
+  // warning.
   std::vector<std::pair<std::string_view, std::string_view>> other_names = {};
 };
 
@@ -36,7 +38,8 @@ class CommandTable {
   // `program` must outlive the table.
   explicit CommandTable(CLI::App& program);
 
-  // Adds a first word of several commands, such as `get`. REQUIRES: none of these commands was added.
+  // Adds a first word of several commands, such as `get`. REQUIRES: no command with this first word was
+  // added.
   void AddWord(const CommandRow& row) { AddApp(row)->require_subcommand(1); }
   // Adds a command. `options(CLI::App&, Args&)` adds its options. `run(const Args&)` runs it and returns its
   // exit code.
@@ -48,12 +51,13 @@ class CommandTable {
     commands_.emplace_back(command, [args, run = std::move(run)] { return run(*args); });
   }
 
-  // Runs the command that was parsed and returns its exit code; nullopt if there is none.
+  // Runs the command that was parsed and returns its exit code; nullopt if no command was parsed.
   std::optional<int> Run() const;
 
-  // Replaces first words that are an old or other name. Returns the warning about an old name; "" if there is none.
+  // Replaces first words that are an old or other name. Returns the warning about an old name; "" if there is
+  // none.
   std::string Rename(std::vector<std::string>& words) const;
-  // Returns what `taut` prints without a command: the headings with the names of their commands.
+  // Returns the output of `taut` without a command: the headings with the names of their commands.
   std::string ShortHelp() const;
   CLI::App& program() const { return program_; }
 

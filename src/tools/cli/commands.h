@@ -17,20 +17,20 @@ enum class OutputForm : uint8_t { kTable, kJson, kYaml, kCsv };
 
 // Arguments that replay, explain and tune share.
 struct EngineArgs {
-  std::vector<std::string> recommenders;  // empty: all that jobs may have
-  std::vector<std::string> resources;     // empty: both
+  std::vector<std::string> recommenders;  // empty: all recommenders that jobs may use
+  std::vector<std::string> resources;     // empty: both resources
   std::string warmup = "7d";
   std::string feedback = "none";
   std::string restart_delay = "10m";
   std::string mode = "recommend";
   std::vector<std::string> policy;  // key=value
   bool cap_at_owner = false;
-  std::string compatibility;  // version with the defaults to use; "": this program's
+  std::string compatibility;  // version whose defaults are used; "": the version of this program
   std::string settings_file;
   std::vector<std::string> set;  // key=value
   int threads = 0;
 };
-// Converts the arguments; InvalidArgument names the argument.
+// Converts the arguments. An InvalidArgument error names the argument.
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args);
 // Returns InvalidArgument if no day is left to score after the warm-up.
 absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& result);
@@ -54,12 +54,12 @@ struct ExplainArgs {
   ConnectionArgs connection;
   std::string job;
   std::string at;    // empty: the end of the trace
-  bool all = false;  // for a trace: every recommender, not only tautd's
+  bool all = false;  // for a trace: explain every recommender, not only tautd's
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 int RunExplain(const ExplainArgs& args);
-// Explains by the daemon's current data.
+// Explains a job's limits from the daemon's current data.
 int RunExplainNow(const ExplainArgs& args);
 
 struct TuneArgs {
@@ -69,8 +69,8 @@ struct TuneArgs {
   std::string weights;             // CSV of job,weight; empty: all 1
   double oom_days = 0.03;          // highest allowed share of OOM-days
   double changes = 0.5;            // highest allowed number of limit changes per job-day
-  // For --replicas: highest allowed share of overloaded time and of changes per job-day, and the share of the
-  // measured time that is held out from the choice.
+  // For --replicas: highest allowed share of overloaded time, highest allowed number of changes per job-day,
+  // and share of the measured time that is not used for the choice.
   double overloaded = 0.005, replica_changes = 1000, holdout = 0.3;
   std::string out;  // settings file to write; empty: none
   OutputForm output = OutputForm::kTable;
@@ -79,7 +79,7 @@ struct TuneArgs {
 int RunTune(const TuneArgs& args);
 
 struct GenerateArgs {
-  std::string out;  // a .csv, a .csv.gz, or a directory for Google v3 form
+  std::string out;  // a .csv, a .csv.gz, or a directory for the Google v3 format
   std::string format = "csv";
   int jobs = 200;
   int days = 28;
@@ -100,10 +100,11 @@ struct DaemonArgs {
 
 struct JobsArgs {
   DaemonArgs daemon;
-  std::string search, mode, sort, order;  // sort "": the daemon's default; order "": the sort's usual one
+  // sort "": the daemon's default; order "": the usual order of the sort key
+  std::string search, mode, sort, order;
   int limit = 30;
   bool names = false;    // print names only
-  std::string group_by;  // a label: totals for each of its values in place of jobs
+  std::string group_by;  // a label: show totals for each value of the label instead of jobs
 };
 int RunJobs(const JobsArgs& args);
 
@@ -125,10 +126,10 @@ int RunSet(const SetArgs& args);
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search;
-  // For the forms patch, kustomize and helm: settings, none, requests, limits or both.
+  // For the forms patch, kustomize and helm. Value: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
-  std::string values_path = "{workload}.{container}.resources";  // of the form helm
-  std::string by = "namespace";                                  // of the form report: labels
+  std::string values_path = "{workload}.{container}.resources";  // for the form helm
+  std::string by = "namespace";                                  // for the form report: labels
 };
 int RunExport(const ExportArgs& args);
 
@@ -149,7 +150,7 @@ int RunTop(const TopArgs& args);
 struct CostsArgs {
   DaemonArgs daemon;
   std::string by;           // a label or ":job"; "": the daemon's default
-  std::optional<int> days;  // up to now
+  std::optional<int> days;  // days up to now; absent: the daemon's default
   std::string month;        // "2026-11"; "": none
   int limit = 30;
 };
@@ -158,19 +159,20 @@ int RunCosts(const CostsArgs& args);
 // taut get bills: bills of groups from a running daemon.
 struct BillsArgs {
   DaemonArgs daemon;
-  std::string month;  // "2026-11"; "": this one
+  std::string month;  // "2026-11"; "": the current month
   std::string group;  // group whose lines and jobs are shown; "": all groups
   int limit = 30;
-  std::string focus;  // path, or "-": stdout; "": show the bill
+  std::string focus;  // path, or "-" for stdout; "": show the bill
 };
 int RunBills(const BillsArgs& args);
 
-// taut get requests: quota of a running daemon, and requests for more.
+// taut get requests: quota of groups in a running daemon, and requests for more quota.
 struct RequestsArgs {
   DaemonArgs daemon;
   std::string action = "list";     // list, quota, check, make or end
   std::vector<std::string> words;  // check and make: KEY=VALUE; end: the request's number
-  std::string state, group;  // list: filters; "": all that have not ended. check, make: the value of group=
+  // list: filters; "": all requests that have not ended. check, make: the value of group=
+  std::string state, group;
   std::string tier, tasks, duration;  // check, make: the values of these keys
   bool all = false;                   // list: include requests that have ended
   int limit = 100;
@@ -178,27 +180,27 @@ struct RequestsArgs {
 };
 int RunRequests(const RequestsArgs& args);
 
-// taut budget: the money of businesses and groups, and its ledger.
+// taut budget: the money of businesses and groups, and the ledger of this money.
 struct BudgetArgs {
   DaemonArgs daemon;
   std::string action = "list";     // list, show, ledger, or an entry: grant, transfer, ...
   std::vector<std::string> words;  // as described in the help
   std::string why, until, key;     // key "": a random one
-  int limit = 20;                  // of entries
+  int limit = 20;                  // number of ledger entries
   std::string before;              // ledger: only entries with a lower number; "": all
 };
 int RunBudget(const BudgetArgs& args);
 
 struct StatusArgs {
   DaemonArgs daemon;
-  bool ready = false;  // only whether it is ready, for a probe
-  bool alive = false;  // only whether it responds, ready or not
+  bool ready = false;  // check only whether tautd is ready, for a probe
+  bool alive = false;  // check only whether tautd responds, ready or not
 };
 int RunStatus(const StatusArgs& args);
 int RunConfirmClock(const DaemonArgs& args);
 int RunAgents(const DaemonArgs& args);
 
-// taut get machines: limits, reservations and usage of their tasks, and the reclaimable amounts.
+// taut get machines: limits, reservations and usage of machines' tasks, and the reclaimable amounts.
 struct MachinesArgs {
   DaemonArgs daemon;
   std::string name;  // one machine; "": a list
@@ -207,16 +209,16 @@ struct MachinesArgs {
 };
 int RunMachines(const MachinesArgs& args);
 
-// taut get capacity: lines of the cell over time, sellable amounts, and how earlier promises were kept.
+// taut get capacity: lines of the cell over time, sellable amounts, and the record of earlier promises.
 struct CapacityArgs {
   DaemonArgs daemon;
-  std::string over;  // a duration: show the lines of this time; "": none
+  std::string over;  // a duration: show the lines of this most recent time; "": no lines
   std::string step;  // a duration: step of the lines; "": chosen by the daemon
   bool promises = false;
 };
 int RunCapacity(const CapacityArgs& args);
 
-// taut get events: OOM kills, and acts of machines' memory guards.
+// taut get events: OOM kills, and actions of machines' memory guards.
 struct EventsArgs {
   DaemonArgs daemon;
   std::string job, machine;
@@ -227,18 +229,18 @@ int RunEvents(const EventsArgs& args);
 // taut get promises: compares promised with observed overrun rates of limits.
 int RunPromises(const DaemonArgs& args);
 
-// --- For both ---
+// --- Commands for a running daemon or for files ---
 
 struct MappingTestArgs {
-  std::vector<std::string> series;  // as ParseSeriesText parses them; none: standard input, one per line
-  std::string config;               // the daemon's file with its rules; empty: the built-in rules
-  std::string prometheus;           // URL: all its series for which there is a rule
-  bool jobs = false;          // show the resulting jobs in place of each series; always with `prometheus`
+  std::vector<std::string> series;  // in the format of ParseSeriesText; empty: standard input, one per line
+  std::string config;         // the daemon's configuration file with its rules; empty: the built-in rules
+  std::string prometheus;     // URL: test all series of this Prometheus for which there is a rule
+  bool jobs = false;          // show the resulting jobs instead of each series; always true with `prometheus`
   bool verbose = false;       // show each series, and then the jobs
-  ConnectionArgs connection;  // of the Prometheus; its `server` is ignored
+  ConnectionArgs connection;  // connection to the Prometheus; its `server` is ignored
   OutputForm output = OutputForm::kTable;
 };
-// Returns kExitFailed if a named series has no rule.
+// Returns kExitFailed if a series that the user named has no rule.
 int RunMappingTest(const MappingTestArgs& args);
 
 // Lists the recommenders and the settings.

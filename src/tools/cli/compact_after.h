@@ -1,5 +1,5 @@
 // Measures the later usage on the machines of `taut compact`: where each experiment placed its tasks, and how
-// much these used.
+// much the tasks used afterwards.
 #pragma once
 
 #include <optional>
@@ -17,25 +17,26 @@
 
 namespace taut::tools {
 
-// Collects the packings of the experiments, writes --placements, and measures the usage that followed.
+// Collects the packings of the experiments, writes --placements, and measures the usage after the cell's
+// time.
 class AfterPacking {
  public:
   // Prepares the measurement; `placements` may be null. Keeps pointers to `usage` and `placements`. Returns
-  // Cancelled if it was interrupted, InvalidArgument for an invalid --after.
+  // Cancelled if the user interrupted it, InvalidArgument for an invalid --after.
   absl::Status Begin(const CompactArgs& args, const std::optional<CellUsage>& usage,
                      const brain::CellModel& cell, OutputFile* placements);
-  // Returns whether packings are needed.
+  // Returns true if packings are needed, for a measurement or for `placements`.
   bool wanted() const { return packed_.has_value() || placements_ != nullptr; }
   void Take(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
             const brain::TrialPacking& packing);
-  // Measures the usage. Call it after the last packing.
+  // Measures the usage of all packings. Call it after the last packing.
   absl::Status Measure();
 
-  // Returns a table, or the reason why there is none; "" without usage.
+  // Returns a table, or the reason why nothing was measured; "" without usage.
   std::string Text() const;
-  // Returns the result of one experiment; null if nothing was measured.
+  // Returns the result of one experiment as JSON; null if nothing was measured.
   Json Of(const brain::CellExperiment* experiment) const;
-  // Returns the seconds of usage that were measured; null if none.
+  // Returns the length of the measured usage in seconds; null if nothing was measured.
   Json Seconds() const;
 
  private:

@@ -1,4 +1,4 @@
-// taut compact.
+// taut compact: implementation of the command.
 #include "tools/cli/compact_command.h"
 
 #include <algorithm>
@@ -28,15 +28,15 @@
 namespace taut::tools {
 namespace {
 
-// A cell and where it is from.
+// A cell and a description of its source.
 struct Cell {
   brain::CellModel model;
-  std::string about;  // lines
+  std::string about;  // lines about the source of the cell
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  std::optional<int64_t> at_s;  // the time of which it is
+  std::optional<int64_t> at_s;  // time for which the cell was read; absent for a cell without times
   std::optional<CellUsage> usage;
-  CellDemands demands;  // of its usage
+  CellDemands demands;  // demands computed from `usage`
 };
 
 std::string Underscored(std::string_view name) {
@@ -83,10 +83,10 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
     if (!e.ok()) return absl::InvalidArgumentError(StrCat("--experiments: ", Message(e.status())));
     o.experiments.push_back(*e);
   }
-  // A request for demands alone gets them beside the cell as it is.
+  // If only demands were requested, they are compared only with the base.
   if (args.experiments.empty() && !AsksForDemands(args)) {
     for (const brain::CellExperiment& e : brain::CellExperiments()) {
-      // The base has this score already.
+      // The base already has this score.
       const absl::StatusOr<brain::CellScore> its = brain::CellScoreByName(Underscored(e.name));
       if (!its.ok() || *its != *score) o.experiments.push_back(&e);
     }
@@ -94,7 +94,7 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
   return o;
 }
 
-// Keeps all that was read, or the part that is there at one time.
+// Keeps all jobs that were read, or only the jobs and machines at one time.
 absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   if (args.at.empty() && !input.recorded) {
     cell.model = std::move(input.model);
@@ -126,7 +126,7 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   return absl::OkStatus();
 }
 
-// Gives a cell of machines alone the jobs that have usage.
+// Adds the jobs that have usage to a cell of machines only.
 absl::Status TakeJobsOfUsage(Cell& cell) {
   absl::StatusOr<UsageJobs> jobs = JobsOfUsage(*cell.usage->trace, cell.usage->until);
   if (!jobs.ok()) return jobs.status();
@@ -315,7 +315,7 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
           {"experiments", std::move(rows)}};
 }
 
-// Adds the recommenders and predictors after the experiments.
+// Adds an experiment for each recommender and predictor after the requested experiments.
 absl::Status AddDemands(const CompactArgs& args, Cell& cell, CompactionRunsOptions& options,
                         std::deque<brain::CellExperiment>& experiments) {
   if (!AsksForDemands(args)) return absl::OkStatus();
@@ -373,14 +373,14 @@ int RunCompact(const CompactArgs& args) {
   CatchInterrupts();
   absl::StatusOr<Cell> cell = LoadCell(args);
   if (!cell.ok()) return FailOrInterrupted(cell.status());
-  std::deque<brain::CellExperiment> experiments;  // that the result refers to
+  std::deque<brain::CellExperiment> experiments;  // the result refers to these experiments
   if (absl::Status s = AddDemands(args, *cell, *options, experiments); !s.ok()) return FailOrInterrupted(s);
   AfterPacking after;
   if (absl::Status s = after.Begin(args, cell->usage, cell->model, files[1].get()); !s.ok())
     return FailOrInterrupted(s);
   const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, after, args.quiet);
   if (!runs.ok()) return Fail(runs.status());
-  // An interrupt keeps the machines known so far, without the usage after that time.
+  // After an interrupt, report the machines found so far, without measuring the later usage.
   const absl::Status measured = runs->partial ? absl::OkStatus() : after.Measure();
   if (!measured.ok() && !absl::IsCancelled(measured)) return Fail(measured);
   const bool partial = runs->partial || !measured.ok();

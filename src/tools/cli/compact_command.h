@@ -1,4 +1,4 @@
-// taut compact: the smallest number of machines for a cell's workload, and for variations of the cell.
+// taut compact: finds the smallest number of machines for a cell's workload, and for variations of the cell.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace taut::tools {
 
 struct CompactArgs {
-  TraceArgs files;                 // of machines and jobs; no paths: a generated cell
-  std::vector<std::string> usage;  // files; empty: the usage tables beside event tables
+  TraceArgs files;                 // files of machines and jobs; no paths: a generated cell
+  std::vector<std::string> usage;  // files; empty: the usage tables in the same folder as the event tables
   std::string at;                  // a time; empty: all jobs, or for recorded events the time with most tasks
-  uint32_t machines = 1000;        // of a generated cell
-  double tasks_per_machine = 12;   // approximate
-  uint64_t seed = 1;               // of the generated cell and of the trials
+  uint32_t machines = 1000;        // number of machines of a generated cell
+  double tasks_per_machine = 12;   // approximate mean in a generated cell
+  uint64_t seed = 1;               // seed of the generated cell and of the trials
   std::vector<std::string> experiments;  // empty: all; with recommenders or predictors only the base
-  EngineArgs engine;                     // recommenders, settings_file and set; empty: none
-  std::vector<std::string> predictors;   // empty: none
+  EngineArgs engine;                     // recommenders, settings_file and set; empty: no recommender
+  std::vector<std::string> predictors;   // empty: no predictor
   std::string score = "hybrid";
   double stranded_weight = brain::CellScoring().stranded_weight;
   uint32_t trials = 11;
@@ -36,7 +36,7 @@ struct CompactArgs {
 int RunCompact(const CompactArgs& args);
 
 extern const char* const kCompactHelp;
-// Adds all options except those of the output.
+// Adds all options except the output options.
 void AddCompact(CLI::App& verb, CompactArgs& args);
 
 }  // namespace taut::tools

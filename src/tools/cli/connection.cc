@@ -53,7 +53,7 @@ absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path) {
 absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
                               absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask) {
   absl::StatusOr<Json> answer = ask(name);
-  // Blanks and "=" have a meaning in a search, so a name with them cannot be part of a job's name.
+  // Blanks and "=" have a meaning in a search, so `name` cannot be part of a job's name if it contains them.
   if (!absl::IsNotFound(answer.status()) || name.empty() || name.find_first_of(" =") != std::string::npos)
     return answer;
   const auto page = GetJson(

@@ -1,4 +1,5 @@
-// Connects commands to the daemon: the options that all of them share, and explanations of refused requests.
+// Connects commands to the daemon: the options that all these commands share, and explanations of refused
+// requests.
 #pragma once
 
 #include <memory>
@@ -14,30 +15,30 @@ namespace taut::tools {
 
 struct ConnectionArgs {
   std::string server = "http://127.0.0.1:7070";
-  std::string token_file;  // its first line is the token; empty: none
-  std::string ca_file;     // for https; empty: the system's
+  std::string token_file;  // file whose first line is the token; empty: none
+  std::string ca_file;     // file of certificates for https; empty: the system's certificates
 };
 
 inline constexpr const char* kStartDaemonHint =
     "start it with `tautd`, or name another server with --server or TAUT_SERVER";
 
-// Creates a client; it connects at the first request. Errors name the option. `hint` is the remedy if the
-// server is unreachable.
+// Creates a client, which connects at the first request. Errors name the option. `hint` is the advice in the
+// error message if the server is unreachable.
 absl::StatusOr<std::unique_ptr<HttpClient>> Connect(const ConnectionArgs& args,
                                                     const char* hint = kStartDaemonHint);
 
-// Returns OK for 2xx. Else returns the daemon's message (its {"error": ...}) if it has one, and for 401 and
-// 403 the missing option.
+// Returns OK for 2xx. For other responses returns the daemon's message (its {"error": ...}) if the response
+// has one. For 401 and 403 the error also names the missing option.
 absl::Status CheckAnswer(const HttpClient& client, const HttpResponse& response);
 
 // Sends a GET and returns the checked response as JSON. Returns the errors of CheckAnswer and HttpClient, and
-// DataLoss for other content.
+// DataLoss if the content is not JSON.
 absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path);
-// Returns the checked response as JSON, with the same errors.
+// Returns the checked response as JSON, with the same errors as GetJson.
 absl::StatusOr<Json> JsonOf(const HttpClient& client, const absl::StatusOr<HttpResponse>& response);
 // Returns the result of `ask` for the job called `name`, or for the only job whose name contains `name`. Sets
-// `name` to the full name. Returns NotFound with the daemon's message if there is no such job, or more than
-// one.
+// `name` to the full name. Returns NotFound with the daemon's message if no job, or more than one job,
+// matches.
 absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
                               absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask);
 // Returns a path such as "/api/v1/jobs/shop%2Fweb".

@@ -1,4 +1,4 @@
-// taut get costs: what jobs used, had and cost, from the daemon's account.
+// taut get costs: shows the usage, allocation and cost of jobs, from the daemon's account.
 #include <charconv>
 #include <chrono>
 
@@ -48,7 +48,7 @@ absl::Status AskCosts(const CostsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   if (args.month.empty()) {
-    // The daemon's time may be that of the samples.
+    // Use the daemon's time: it may differ from the wall clock, because it may follow the samples.
     const auto fleet = GetJson(**client, "/api/v1/fleet");
     if (!fleet.ok()) return fleet.status();
     const auto time = fleet->find("time");

@@ -1,4 +1,4 @@
-// taut get jobs, job, set, decisions, status, agents and explain: questions to the daemon.
+// taut get jobs, job, set, decisions, status, agents and explain: commands that query the daemon.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -34,7 +34,8 @@ void AddIfSet(const char* name, const std::string& value, std::vector<QueryParam
   if (!value.empty()) query.push_back({name, value});
 }
 
-// Returns the reason for a list without jobs. Returns "" if a window has closed, or tautd does not say.
+// Returns the reason for a list without jobs. Returns "" if a window has closed, or if tautd does not
+// respond.
 std::string WhyNoJobs(HttpClient& client) {
   const auto status = GetJson(client, "/api/v1/status");
   return status.ok() ? NoWindowText(*status) : "";
@@ -88,7 +89,7 @@ absl::Status Job(const JobArgs& args) {
   return absl::OkStatus();
 }
 
-// Returns the user's login name; "": unknown.
+// Returns the user's login name; "" if it is unknown.
 std::string LoginName() {
   const passwd* user = getpwuid(geteuid());
   return user == nullptr ? "" : user->pw_name;
@@ -173,7 +174,7 @@ absl::Status AddPeaks(HttpClient& client, const std::string& path, Json& job) {
     const std::string key(Name(r));
     if (!AmountOf(job, key, "would_be").has_value()) continue;
     const auto usage = GetJson(client, path + "/usage" + FormatQuery({{"resource", key}, {"columns", "7"}}));
-    if (absl::IsNotFound(usage.status())) continue;  // forgotten meanwhile
+    if (absl::IsNotFound(usage.status())) continue;  // the job was forgotten in the meantime
     if (!usage.ok()) return usage.status();
     if (const std::optional<double> peak = PeakOf(*usage); peak.has_value()) job[key][kPeakOfWeek] = *peak;
   }
@@ -203,7 +204,7 @@ absl::Status Export(const ExportArgs& args) {
     for (const Json& row : rows) {
       const std::string path = JobPath(row.value("name", ""));
       auto job = GetJson(**client, path);
-      if (absl::IsNotFound(job.status())) continue;  // forgotten meanwhile
+      if (absl::IsNotFound(job.status())) continue;  // the job was forgotten in the meantime
       if (!job.ok()) return job.status();
       absl::StatusOr<Json> why = Json();
       if (!is_report) why = GetJson(**client, path + "/explain");
@@ -233,7 +234,7 @@ absl::Status Export(const ExportArgs& args) {
   return absl::OkStatus();
 }
 
-// Returns one decision of many: JSON on its own line, YAML as its own document.
+// Returns one of several decisions: JSON on one line, YAML as one document.
 std::string OneOfMany(OutputForm form, const Json& decision) {
   if (form == OutputForm::kJson) return decision.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   return form == OutputForm::kYaml ? "---\n" + YamlText(decision) : DecisionText(decision);
@@ -293,7 +294,8 @@ absl::Status Decisions(const DecisionsArgs& given) {
   return absl::OkStatus();
 }
 
-// Queries the readiness of tautd, which needs no token. The message is tautd's own text.
+// Queries the readiness of tautd, which needs no token. The message of an error contains the response of
+// tautd.
 absl::Status Readiness(HttpClient& client) {
   const absl::StatusOr<HttpResponse> response =
       client.Send({.path = "/readyz", .body = {}, .content_type = {}, .headers = {}});

@@ -1,5 +1,5 @@
-// Outputs of a replay's limit changes: a CSV from which others can recompute, and a compact log for the
-// report's stories.
+// Outputs of a replay's limit changes: a CSV from which the results can be recomputed, and a compact log for
+// the report's stories.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,8 @@ namespace taut::tools {
 
 // Writes ts_s,job,resource,recommender,limit. ts_s is the start of the window from which the limit is in
 // force. Limits are in cores or bytes, and are exact when read back as doubles; an empty limit is "no limit".
-// A row is written at a job's first window and at each change. Compressed with gzip if the path ends in .gz.
+// A row is written for a job's first window and for each change. The file is compressed with gzip if the path
+// ends in .gz.
 class DecisionsCsv {
  public:
   DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);

@@ -1,4 +1,4 @@
-// taut economy: replays a shared pool over a trace, under several policies of selling its slack.
+// taut economy: replays a shared pool over a trace, under several policies for selling the pool's slack.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace taut::tools {
 struct EconomyArgs {
   TraceArgs trace;
   std::string prices;                 // path
-  std::vector<std::string> tiers;     // "batch=slack"; others have their default
+  std::vector<std::string> tiers;     // "batch=slack"; tiers that are not named have their default
   std::vector<std::string> policies;  // empty: all
   std::vector<std::string> capacity;  // "cpu=100", "memory=1TiB"; empty: the price file's pool, or a share
   double capacity_share = 0.5;        // share of the highest sum of the owners' limits
   std::string quota;                  // path; empty: none
-  std::string recommender = "none";   // its limits are requested in place of the owners'
+  std::string recommender = "none";   // recommender whose limits are requested instead of the owners' limits
   std::string warmup = "7d", horizon = "1d", reclaim = "10m", patience = "10m";
   std::string penalty;                                // a share; empty: the price file's service credits
   std::string bills, lines, decisions, report, json;  // paths; empty: not written
@@ -29,7 +29,7 @@ struct EconomyArgs {
 int RunEconomy(const EconomyArgs& args);
 
 extern const char* const kEconomyHelp;
-// Adds the options that it does not share with other commands.
+// Adds the options that `taut economy` does not share with other commands.
 void AddEconomy(CLI::App& verb, EconomyArgs& args);
 
 }  // namespace taut::tools

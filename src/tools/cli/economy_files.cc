@@ -52,12 +52,12 @@ Json TierJson(const brain::PriceTier& tier, brain::TierSale sale, const EconomyT
   return out;
 }
 
-// The charges of a group in a tier.
+// The charges of one group in one tier.
 struct TierCharges {
   brain::Money charges, credits;
   brain::Money total() const { return {charges.micros - credits.micros}; }
 };
-// Calls for every bill, by group and tier.
+// Calls the function for every bill, ordered by group and tier.
 void ForEachBill(const EconomyPolicy& policy,
                  const std::function<void(uint32_t group, uint16_t tier, const TierCharges&)>& take) {
   for (const brain::GroupBill& group : policy.bill.groups) {

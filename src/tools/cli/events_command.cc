@@ -1,4 +1,4 @@
-// taut get events: OOM kills, and what guards of machines' memory did.
+// taut get events: shows OOM kills, and the actions of machines' memory guards.
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"
@@ -14,7 +14,7 @@ absl::Status Events(const EventsArgs& args) {
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
   if (!args.job.empty()) query.push_back({"job", args.job});
   Json whole = Json::object();
-  // OOM kills have no machine.
+  // OOM kills have no machine, so a query for a machine finds none.
   whole["ooms"] = Json::array();
   if (args.machine.empty()) {
     const absl::StatusOr<Json> ooms = GetJson(**client, "/api/v1/ooms" + FormatQuery(query));

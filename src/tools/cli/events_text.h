@@ -7,7 +7,7 @@
 
 namespace taut::tools {
 
-// Returns the newest `limit` events of both, newest first. `acts` is a TierActPage, `ooms` an OomPage.
+// Returns the newest `limit` events of both pages, newest first. `acts` is a TierActPage, `ooms` an OomPage.
 std::string EventsText(const Json& acts, const Json& ooms, size_t limit);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut explain: how one job's limits came about at one time.
+// taut explain: explains how one job's limits were computed at one time.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// The trace as it was known at one moment, without windows that end after it.
+// The trace until a given time, without windows that end after it.
 class TraceUntil final : public DaySource {
  public:
   TraceUntil(LoadedTrace& trace, WindowId end) : trace_(trace), end_(end) {
@@ -27,7 +27,7 @@ class TraceUntil final : public DaySource {
   }
   const std::vector<JobInfo>& jobs() const override { return trace_.jobs(); }
   const std::vector<int32_t>& days() const override { return days_; }
-  // Returns a day among those known, as a job's state is shown on its last day.
+  // Returns a day within the known part, because a job's state is shown on its last day.
   int32_t last_day(JobId job) const override {
     return days_.empty() ? 0 : std::min(trace_.last_day(job), days_.back());
   }
@@ -43,16 +43,16 @@ class TraceUntil final : public DaySource {
 
  private:
   LoadedTrace& trace_;
-  WindowId end_;  // the first window not known
+  WindowId end_;  // the first window that is hidden
   std::vector<int32_t> days_;
 };
 
-// Figures of the usage that a recommender saw of one job.
+// Figures of the usage of one job that a recommender has observed.
 struct SeenUsage {
   uint64_t windows = 0, tasks = 0, oom_kills = 0;
   int64_t first_s = 0, last_s = 0;
   double last_peak = 0;
-  std::vector<float> day_peaks;  // of the last days, oldest first
+  std::vector<float> day_peaks;  // daily peaks of the last days, oldest first
   std::optional<double> owner_limit;
 };
 
@@ -89,7 +89,7 @@ struct Explained {
   brain::PolicyPair policy;
   Resource resource;
   Reason reason;
-  std::optional<double> limit;  // in force after the last window seen
+  std::optional<double> limit;  // limit in force after the last observed window
 };
 
 nlohmann::ordered_json ToJson(const Explained& e) {
@@ -171,7 +171,7 @@ std::string AnswerText(const std::vector<Explained>& explained, const std::vecto
 
 absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   EngineArgs engine = args.engine;
-  // The default is the first recommender of the report, which tautd uses.
+  // The default is the report's first recommender, which tautd uses.
   if (engine.recommenders.empty() && !args.all) engine.recommenders = {std::string(kChosen)};
   absl::StatusOr<ReplayOptions> options = ToReplayOptions(engine);
   if (!options.ok()) return options.status();

@@ -56,7 +56,7 @@ std::string ExplainText(Target target, std::optional<double> limit, const Reason
   for (const ReasonStep& s : reason.steps) {
     const std::string after = FormatAmount(target, s.after);
     const std::string before = s.before > 0 ? FormatAmount(target, s.before) : std::string();
-    if (before == after) continue;  // rounding that the displayed digits do not show
+    if (before == after) continue;  // the change is below the displayed precision
     StrAppend(&out, "    ", s.what, ": ", before, before.empty() ? "" : " -> ", after, "\n");
   }
   return out + "\n";

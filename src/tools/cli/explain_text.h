@@ -1,4 +1,4 @@
-// Formats a reason for people, from a trace or from a daemon.
+// Formats a reason from a trace or a daemon as text for users.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Appends to the reason which job of the workload had the largest recommendation.
+// Appends the job of the workload with the largest recommendation to the reason.
 void NoteGroup(ExportedJob& job, const char* resource, std::string_view from) {
   Json& why = job.why;
   if (!why.is_object()) why = Json::object();
@@ -26,7 +26,8 @@ double LastSeen(const ExportedJob& job) {
              : 0;
 }
 
-// Drops the job of the whole workload. It stays known for weeks after its pods became separate jobs.
+// Drops the job of the whole workload if it is older than its groups: tautd keeps this job for weeks after
+// the pods became separate jobs.
 void DropFormer(const std::string& whole, std::vector<const ExportedJob*>& groups) {
   constexpr double kFormerSeconds = 3600;
   double newest = 0;

@@ -13,13 +13,13 @@
 namespace taut::tools {
 namespace {
 
-// A mapping, or the value at the end of a path.
+// A mapping, or the leaf at the end of a path.
 struct Node {
   std::map<std::string, Node> children;
   std::vector<std::string> lines;  // lines of a leaf, without indentation
 };
 
-// Returns the text of a word in braces, or nullopt if there is no such word.
+// Returns the value of a word in braces; nullopt if the word is unknown.
 std::optional<std::string> ValueOf(std::string_view word, const ContainerChange& change) {
   if (word == "namespace") return change.namespace_name;
   if (word == "kind") return change.kind;
@@ -28,7 +28,7 @@ std::optional<std::string> ValueOf(std::string_view word, const ContainerChange&
   return std::nullopt;
 }
 
-// Returns `part` with its words replaced. Returns nullopt if the result is empty or a word is not known.
+// Returns `part` with its words replaced. Returns nullopt if the result is empty or a word is unknown.
 std::optional<std::string> Filled(std::string_view part, const ContainerChange& change) {
   std::string out;
   while (!part.empty()) {
@@ -47,7 +47,7 @@ std::optional<std::string> Filled(std::string_view part, const ContainerChange& 
   return out;
 }
 
-// Returns the keys of a path. A name with dots stays one key.
+// Returns the keys of a path. A name that contains dots stays one key.
 std::optional<std::vector<std::string>> KeysOf(std::string_view path, const ContainerChange& change) {
   std::vector<std::string> out;
   for (const std::string_view part : Split(path, '.')) {
@@ -58,7 +58,7 @@ std::optional<std::vector<std::string>> KeysOf(std::string_view path, const Cont
   return out;
 }
 
-// Puts `lines` at the path `keys`. Returns false if another job stands there or on the way.
+// Adds `lines` at the path `keys`. Returns false if another job has this path or a part of it.
 bool Put(const std::vector<std::string>& keys, std::vector<std::string> lines, Node& root) {
   Node* at = &root;
   for (const std::string& key : keys) {

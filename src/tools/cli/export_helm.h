@@ -11,15 +11,15 @@
 
 namespace taut::tools {
 
-// Keys separated by dots; {namespace}, {kind}, {workload} and {container} are replaced by the job's.
+// Keys separated by dots. {namespace}, {kind}, {workload} and {container} are replaced by the job's values.
 inline constexpr std::string_view kValuesPath = "{workload}.{container}.resources";
 
-// Returns InvalidArgument for an empty key, or for another word in braces.
+// Returns InvalidArgument for an empty key, or for an unknown word in braces.
 absl::Status CheckValuesPath(std::string_view path);
 
 // Returns a values file with the requests and limits of PlanExport at the path of each job, each with a
-// comment as in PatchText. Some jobs are only comments at the end: those whose path equals or passes through
-// another job's, those that are not containers, and those without a recommendation.
+// comment as in PatchText. Some jobs only become comments at the end: jobs whose path equals another job's
+// path or passes through it, jobs that are not containers, and jobs without a recommendation.
 std::string HelmValuesText(std::string_view path, const PatchOptions& options,
                            const std::vector<ExportedJob>& jobs);
 

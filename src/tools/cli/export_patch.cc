@@ -34,11 +34,11 @@ struct Workload {
   auto operator<=>(const Workload&) const = default;
 };
 
-// Returns the workload and container of a job. Returns nullopt if the name is none of a container.
+// Returns the workload and container of a job; nullopt if the name is not a container's.
 std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   const std::vector<std::string_view> parts = Split(job, '/');
   if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
-  const size_t first = parts.size() - 4;  // the cluster is before it
+  const size_t first = parts.size() - 4;  // a cluster may precede it
   for (const Kind& kind : kKinds) {
     if (kind.name != parts[first + 1]) continue;
     return std::pair(Workload{std::string(parts[first]), std::string(parts[first + 2]), &kind},
@@ -47,7 +47,7 @@ std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   return std::nullopt;
 }
 
-// Returns true for a name "[CLUSTER/]NAMESPACE/KIND/NAME", which ingest.kubernetes_jobs: pods gives.
+// Returns true for a name "[CLUSTER/]NAMESPACE/KIND/NAME", which jobs have with ingest.kubernetes_jobs: pods.
 bool IsOfPods(const std::string& job) { return Parse(job + "/").has_value() && !Parse(job).has_value(); }
 
 void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
@@ -56,15 +56,15 @@ void AddAmount(const char* resource, const std::optional<double>& amount, std::s
   StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", QuantityText(r, *amount));
 }
 
-// Returns the amount in Kubernetes' form. Memory is rounded up to whole mebibytes.
+// Returns the amount in Kubernetes' format. Memory is rounded up to whole mebibytes.
 std::string AmountText(bool is_cpu, double amount) {
   return is_cpu ? QuantityText(Resource::kCpu, amount)
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
-// Returns the risk of the recommended amount, as the pages show it. For ordered work it is the work above the
-// amount. Otherwise it is the forecast with the job's own days, or the days alone. Returns "" if no risk is
-// known.
+// Returns the risk of the recommended amount, in the form that the pages show. If work was ordered, it is the
+// work above the amount. Otherwise it is the forecast and the job's own days, or only the days. Returns "" if
+// no risk is known.
 std::string RiskText(const char* resource, const ExportedJob& job) {
   const auto amount = [&](const char* key) { return AmountOf(job.job, resource, key); };
   if (const std::optional<double> work = amount("work_over"); work.has_value()) {
@@ -88,8 +88,8 @@ std::string ChangeText(std::string_view field, bool is_cpu, const std::optional<
                 AmountText(is_cpu, then));
 }
 
-// Returns the old and new amounts. For a known container they are the request, which a cluster bills, and the
-// limit. For another job it is the owner's amount.
+// Returns the old and new amounts. For a known container these are the request, which a cluster bills, and
+// the limit. For any other job they are the owner's amount and the new amount.
 std::string FromTo(const char* resource, const ExportedJob& job, const ContainerResources& plan) {
   const bool is_cpu = std::string_view(resource) == "cpu";
   const ContainerResources has = AmountsNow(job.job, resource);
@@ -145,7 +145,7 @@ ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, 
   return out;
 }
 
-// Adds the list of init containers, or of the others; adds nothing if there are none.
+// Adds the list of init containers or of all other containers; adds nothing if the list is empty.
 void AddContainers(const std::vector<ContainerChange>& changes, bool init, const std::string& indent,
                    std::vector<std::string>& out) {
   bool is_first = true;

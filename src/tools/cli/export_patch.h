@@ -13,9 +13,10 @@ namespace taut::tools {
 
 // The change of a container by a recommendation.
 struct ContainerChange {
-  std::string namespace_name = {}, kind = {}, workload = {}, container = {};  // the kind in lower case
+  std::string namespace_name = {}, kind = {}, workload = {}, container = {};  // `kind` is in lower case
   bool is_init = false;
-  // "cpu: 250m, memory: 96Mi"; "": none. If both are empty, nothing changes and the comment has the reason.
+  // "cpu: 250m, memory: 96Mi"; "": unchanged. If both are empty, nothing changes, and the comment contains
+  // the reason.
   std::string requests = {}, limits = {};
   std::string comment = {};
 };
@@ -23,7 +24,7 @@ struct ContainerChange {
 // changed.
 std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const ExportedJob& job);
 
-// Returns any text as a safe YAML scalar, in JSON's notation.
+// Returns the text as a safe YAML scalar, in JSON's notation.
 std::string YamlScalar(std::string_view text);
 
 // kPatch: strategic merge patches, one YAML document per workload. kKustomize: one kustomization.yaml with the
@@ -31,7 +32,8 @@ std::string YamlScalar(std::string_view text);
 // change has a comment with the owner's limit, the recommendation and its reason. Jobs without such a name,
 // without a template that can be patched, or without a recommendation are comments at the end.
 enum class PatchForm : uint8_t { kPatch, kKustomize };
-// Returns why these exports, and Helm's values, would change nothing; "" if they change something.
+// Returns the reason why the exports of PatchText and HelmValuesText would change nothing; "" if they change
+// something.
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 std::string PatchText(PatchForm form, const PatchOptions& options, const std::vector<ExportedJob>& jobs);
 

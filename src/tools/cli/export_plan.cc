@@ -54,7 +54,7 @@ double WholeUnits(Resource resource, double amount) {
   return InCores(resource) ? RoundedAmount(resource, amount) : std::ceil(amount / kMiB) * kMiB;
 }
 
-// Rounds request and limit to whole units; equal amounts stay equal, and different ones different.
+// Rounds request and limit to whole units. Equal amounts stay equal, and different amounts stay different.
 ContainerResources InWholeUnits(Resource resource, const ContainerResources& plan) {
   ContainerResources out = plan;
   if (plan.limit.has_value()) out.limit = WholeUnits(resource, *plan.limit);
@@ -72,7 +72,8 @@ ContainerResources ByFields(ResourceFields fields, double amount) {
   return out;
 }
 
-// Plans without the container: by the ratio of the owner's amounts from series, or by the configured one.
+// Returns the plan for an unknown container, from the ratio of the owner's amounts in series, or from the
+// configured ratio.
 ContainerResources PlanUnknown(Resource resource, double amount, const Allocation& allocation,
                                const Json& job) {
   if (IsOfRequest(job, KeyOf(resource)) || allocation.of_request()) return {amount, std::nullopt};
@@ -91,7 +92,7 @@ std::string StayText(Resource resource, std::string_view scaled_by) {
   return StrCat("the ", KeyOf(resource), " request stays: ", scaled_by, " scales the workload by its use");
 }
 
-// Returns whether the container's other resource has equal request and limit after `plan`.
+// Returns true if the container's other resource has equal request and limit after `plan`.
 bool IsOtherEqual(const TemplateContainer& container, Resource resource, const ExportPlan& plan) {
   const Resource other = resource == Resource::kCpu ? Resource::kMemory : Resource::kCpu;
   const std::optional<double> request =
@@ -140,7 +141,7 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job) {
     const Allocation allocation = AllocationOf(job, r);
     ContainerResources plan;
     if (fields != ResourceFields::kSettings) {
-      // A recommendation of requests leaves the limit unchanged.
+      // If the recommendation is for requests, the limit stays unchanged.
       plan = ByFields(of_request ? ResourceFields::kRequests : fields, amount);
       const std::string scaled_by = container.has_value() ? container->scaled_by[static_cast<size_t>(r)] : "";
       if (!scaled_by.empty() && plan.request.has_value()) {

@@ -12,7 +12,7 @@ namespace taut::tools {
 
 // The fields that a recommendation sets.
 enum class ResourceFields : uint8_t {
-  kSettings,  // as the job's settings applies_to and request_share define
+  kSettings,  // as the settings applies_to and request_share of the job define
   kNone,      // no field of this resource
   kRequests,  // the request; the limit is unchanged
   kLimits,    // the limit; the request is unchanged
@@ -27,22 +27,23 @@ struct PatchOptions {
 // Plan of one container; absent amounts are unchanged.
 struct ExportPlan {
   ContainerResources cpu,
-      memory;            // whole millicores, and whole mebibytes where these keep the order of the two
-  std::string left_out;  // changes that are left out, with the reason; "": none
+      memory;            // whole millicores; whole mebibytes, unless request and limit would become equal
+  std::string left_out;  // changes that are not made, with the reason; "": none
 
   const ContainerResources& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
 };
 
-// Returns whether the response has the job's container (JobDetail.container).
+// Returns true if the response contains the job's container (JobDetail.container).
 bool KnowsContainer(const Json& job);
 
-// Returns the plan of `job`, a JobDetail of the API. With kSettings it is the plan that tautd applies to a new
-// pod (PlanAllocation). If the API does not know the container, the owner's ratio is that of owner_request and
-// owner_limit. Without a request and without a request_share, CPU gets only a request, and memory equal
-// request and limit.
+// Returns the plan of `job`, a JobDetail of the API. With kSettings it is the plan that tautd applies to a
+// new pod (PlanAllocation). If the API does not know the container, the ratio of request to limit is that of
+// owner_request and owner_limit. Without an owner's request and without a request_share, the plan sets only a
+// request for CPU, and an equal request and limit for memory.
 ExportPlan PlanExport(const PatchOptions& options, const Json& job);
 
-// Returns "124m", "96Mi" or, if it is not whole, "100000".
+// Returns the amount as a quantity of Kubernetes: "124m", "96Mi", or "100000" if it is not a whole number of
+// mebibytes.
 std::string QuantityText(Resource resource, double amount);
 
 }  // namespace taut::tools

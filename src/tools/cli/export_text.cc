@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the recommenders' own sentences on one line.
+// Returns the sentences of the recommenders on one line.
 std::string Why(const ExportedJob& job) {
   std::string out;
   for (const char* resource : {"cpu", "memory"}) {
@@ -27,7 +27,8 @@ std::string Why(const ExportedJob& job) {
   return out;
 }
 
-// Returns Docker's name for the container: the label with it, or the last piece of the job's name.
+// Returns Docker's name for the container: the label that contains the name, or the last part of the job's
+// name.
 std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
@@ -41,7 +42,8 @@ std::string ContainerNameOf(const Json& job) {
 void AddDocker(const ExportedJob& job, std::string& out) {
   const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
   const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
-  // Sets no kind of limit that the owner has not set: a container that may use idle cores would lose them.
+  // Do not set a kind of limit that the owner has not set: a container that may use idle cores would lose
+  // them.
   const bool sets_cpu =
       cpu && AmountOf(job.job, "cpu", "owner_limit").has_value() && !IsOfRequest(job.job, "cpu");
   const bool sets_memory =
@@ -57,7 +59,8 @@ void AddDocker(const ExportedJob& job, std::string& out) {
   StrAppend(&out, " -- ", ShellWord(ContainerNameOf(job.job)), "\n");
 }
 
-// Returns the plan of a job. A job that is no known Kubernetes container gets the recommendation alone.
+// Returns the plan of a job. For a job that is not a known Kubernetes container the plan is the
+// recommendation alone.
 ExportPlan YamlPlan(const Json& job, const std::optional<double>& cpu, const std::optional<double>& memory) {
   if (KnowsContainer(job)) return PlanExport({}, job);
   const ExportPlan plan = PlanExport({}, job);
@@ -104,11 +107,12 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
              : StrCat(WholeBytes(*amount));
 }
 
-// Both parts of the risk, as the page Jobs exports them: a forecast with the job's own days, or work above the
-// limit.
+// Both parts of the risk, with the same keys as the export of the Jobs page: a forecast with the job's own
+// days, or work above the limit.
 constexpr const char* kRiskKeys[] = {"chance", "days", "days_over", "work_over", "work_ordered"};
 
-// Returns the columns that follow those above.
+// Returns the heads of a resource's further columns: the owner's request, the recommended request, and the
+// parts of the risk.
 std::string MoreColumns(std::string_view resource, std::string_view unit) {
   std::string out =
       StrCat(",", resource, "_owner_request_", unit, ",", resource, "_recommended_request_", unit);

@@ -1,4 +1,4 @@
-// Exports recommendations in forms that other tools read.
+// Exports recommendations in the formats of other tools.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace taut::tools {
 
 enum class ExportForm : uint8_t { kDocker, kYaml, kCsv };
 
-// One job of the API: its JobDetail and Explanations.
+// One job of the API: the job's JobDetail and Explanations.
 struct ExportedJob {
   Json job, why;
 };

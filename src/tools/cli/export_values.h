@@ -10,9 +10,9 @@
 
 namespace taut::tools {
 
-// Returns a text, printable; "" if it is absent or not a text.
+// Returns the printable text at a key; "" if the value is absent or not a text.
 std::string TextOf(const Json& object, const char* key);
-// Returns an amount of "cpu" in cores or "memory" in bytes; nullopt if it is absent.
+// Returns an amount of "cpu" in cores or of "memory" in bytes; nullopt if the amount is absent.
 std::optional<double> AmountOf(const Json& job, std::string_view resource, const char* key);
 // Key of the highest usage of 7 days, which `taut export` adds to the API's amounts of a resource.
 inline constexpr const char* kPeakOfWeek = "peak_of_week";
@@ -20,18 +20,18 @@ inline constexpr const char* kPeakOfWeek = "peak_of_week";
 std::optional<double> PeakOf(const Json& usage);
 // Returns "no recommendation yet", with the time of the first one if it is known.
 std::string NoneYetText(const Json& job);
-// Returns whether the amounts are requests and not limits: by cpu|memory.applies_to, or because there is no
-// limit.
+// Returns true if the recommended amounts are requests and not limits, because cpu|memory.applies_to defines
+// it or because the job has no limit.
 bool IsOfRequest(const Json& job, std::string_view resource);
-// Returns the container's current amounts: its template's if the API knows it, else the known amounts of the
-// owner.
+// Returns the container's current amounts: the amounts of the container's template if the API knows it, else
+// the owner's known amounts.
 ContainerResources AmountsNow(const Json& job, std::string_view resource);
-// Returns whether it is a sidecar, which is among the init containers of its template; false also if the API
-// cannot know.
+// Returns true if the container is a sidecar, which is among the init containers of the pod template. Returns
+// false if it is not, or if the API does not know the container.
 bool IsInitContainer(const Json& job);
 // Returns the recommender's sentence; "" if there is none.
 std::string SentenceOf(const ExportedJob& job, const char* resource);
-// Round up: the result is never less than the recommendation.
+// Rounds up, so that the result is never less than the recommendation.
 int64_t MilliCores(double cores);
 int64_t WholeBytes(double bytes);
 

@@ -23,7 +23,7 @@
 namespace taut::tools {
 namespace {
 
-// Gauges hold until the next sample, and some samples come late.
+// Gauges are valid until the next sample, and some samples arrive late.
 constexpr int64_t kGraceSeconds = 120;
 
 bool SaysKills(server::SeriesKind kind) {
@@ -41,7 +41,7 @@ server::Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {
   return options;
 }
 
-// Writes samples of a Prometheus, in order of time, as rows of a file.
+// Writes samples of a Prometheus as rows of a file, in order of time.
 class Fetch {
  public:
   Fetch(const server::MappingRules& rules, WindowId first, AppliesTo baseline, OutputFile& file)
@@ -55,7 +55,7 @@ class Fetch {
     NoteKind(labels);
     ingest_.Take({labels, samples, server::Fingerprint(labels)}, now);
   }
-  // Writes the windows up to the watermark. REQUIRES: all of their samples were added.
+  // Writes the windows up to the watermark. REQUIRES: all samples before the watermark were added.
   void CloseUntil(Timestamp watermark) {
     csv_.TakeKills(ingest_.TakeOoms());
     ingest_.CloseUntil(watermark, [this](ClosedWindow&& closed) {
@@ -76,12 +76,12 @@ class Fetch {
   const UsageCsv& csv() const { return csv_; }
   const server::Ingest& ingest() const { return ingest_; }
   uint64_t samples() const { return samples_; }
-  // Returns where the rows begin and end; nullopt: there are none.
+  // Return the first and the last window with rows; nullopt if there are no rows.
   std::optional<WindowId> first() const { return first_; }
   std::optional<WindowId> through() const { return through_; }
 
  private:
-  // Notes if a mapped metric has kills. The first series of each metric is sufficient.
+  // Records that a mapped metric has kills. The first series of each metric is sufficient to decide this.
   void NoteKind(std::span<const LabelView> labels) {
     const std::string_view metric = LabelValue(labels, kMetricNameLabel);
     if (csv_.knows_kills() || metrics_.contains(metric)) return;
@@ -104,8 +104,8 @@ class Fetch {
 struct FetchPlan {
   std::vector<server::MappingRule> rules;
   AppliesTo baseline = AppliesTo::kLimit;
-  int64_t seconds = 0;             // of time
-  std::optional<Timestamp> until;  // absent: now
+  int64_t seconds = 0;             // length of the fetched time in seconds
+  std::optional<Timestamp> until;  // absent: until now
 };
 
 absl::StatusOr<FetchPlan> PlanFetch(const FetchArgs& args) {
@@ -139,7 +139,7 @@ absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenSource(const Fetc
   return server::PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
 }
 
-// Returns a replay command that succeeds. Its warm-up, 7 days by default, must leave a whole day to score.
+// Returns a replay command that succeeds: its warm-up, by default 7 days, leaves a whole day to score.
 std::string NextCommand(const std::string& file, WindowId first, WindowId through) {
   const int64_t seconds = int64_t{through.index - first.index} * kWindowSeconds;
   std::string out = StrCat("taut replay ", file);
@@ -148,7 +148,7 @@ std::string NextCommand(const std::string& file, WindowId first, WindowId throug
   return StrCat(out, " --warmup ", warmup_days, warmup_days > 0 ? "d" : "", " --report report.html");
 }
 
-// Returns a summary of the fetched samples, for people.
+// Returns a summary of the fetched samples for users.
 std::string FetchSummary(const FetchArgs& args, const Fetch& fetch) {
   const UsageCsv& csv = fetch.csv();
   const WindowId first = *fetch.first(), through = *fetch.through();
@@ -178,7 +178,7 @@ absl::Status NothingFound(const FetchArgs& args, const Fetch& fetch, const Fetch
       args.connection.server));
 }
 
-// Fetches to the file. An error, or a cancelled call, keeps the rows so far: the file ends earlier.
+// Fetches to the file. After an error or a cancellation the file keeps the rows so far, and ends earlier.
 absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   const absl::StatusOr<FetchPlan> plan = PlanFetch(args);
   if (!plan.ok()) return plan.status();
@@ -186,11 +186,11 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   if (!rules.ok()) return rules.status();
   absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> history = OpenSource(args, *plan);
   if (!history.ok()) return history.status();
-  // Reports an unreachable server before a file is created.
+  // Query the server's time first, so that an unreachable server is reported before a file is created.
   absl::StatusOr<Timestamp> now = (*history)->ServerTime();
   if (absl::IsUnavailable(now.status())) return now.status();
-  // VictoriaMetrics has no clock either while it hides the newest samples; the read below repeats other
-  // errors.
+  // VictoriaMetrics has no server time while it hides the newest samples. Other errors recur in the read
+  // below.
   if (!now.ok()) now = Timestamp{absl::ToUnixMicros(absl::Now())};
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput({"--out", args.out});
   if (!file.ok()) return file.status();
@@ -213,11 +213,11 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
     progress.Update(p.Sentence(), static_cast<double>(p.done_seconds) / static_cast<double>(p.total_seconds));
   };
   sink.should_stop = Interrupted;
-  // The read begins one window earlier, for the rates of counters.
+  // Begin the read one window earlier, because the rates of counters need earlier samples.
   const absl::Status read =
       (*history)->Read(Timestamp::FromSeconds(first.start_s() - kWindowSeconds), end, sink);
   progress.Clear();
-  // A window that has not ended is left out.
+  // A window that has not ended is not written.
   if (read.ok()) fetch.CloseUntil(Timestamp::FromSeconds(WindowId::Of(end).start_s() + kGraceSeconds));
   if (!fetch.through().has_value()) return read.ok() ? NothingFound(args, fetch, *plan) : read;
   if (absl::Status s = (*file)->Close(); !s.ok()) return s;

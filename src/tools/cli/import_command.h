@@ -1,5 +1,5 @@
-// taut trace import vpa: reads the state that a Vertical Pod Autoscaler has learnt from its checkpoints, as
-// first bounds of jobs.
+// taut trace import vpa: reads the state that a Vertical Pod Autoscaler has learnt from the autoscaler's
+// checkpoints. The state becomes the first bounds of jobs.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace taut::tools {
 struct ImportArgs {
   std::string what;   // "vpa"
   std::string file;   // "-": standard input
-  std::string rules;  // a path; empty: not written
+  std::string rules;  // path of the rules file; empty: not written
   std::string floor = "target";
   std::string cluster;  // prefix of the names of jobs
   OutputForm output = OutputForm::kTable;

@@ -24,7 +24,7 @@ struct TraceArgs {
   double unit_cpu_cores = 64;
   std::string unit_memory = "256GiB";
   std::string spill_memory = "512MiB";
-  bool count_allocs = false;  // Google 2019: alloc instances in place of the tasks inside them
+  bool count_allocs = false;  // Google 2019: use alloc instances instead of the tasks inside them
 };
 
 // Selects whether the machines of the trace are read, too.
@@ -54,14 +54,14 @@ class LoadedTrace final : public DaySource {
   ReadReport report_;
 };
 
-// Converts the arguments; InvalidArgument for invalid ones.
+// Converts the arguments. Returns InvalidArgument for invalid arguments.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
 // Reads the trace with a progress line. Returns InvalidArgument for invalid arguments, and the errors of
 // ReadTrace.
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
                                                        WithMachines with_machines = WithMachines::kNo);
 
-// Returns a few lines for people about the rows that were read and skipped.
+// Returns a few lines for users about the rows that were read and skipped.
 std::string DescribeInput(const LoadedTrace& trace);
 
 }  // namespace taut::tools

@@ -17,13 +17,14 @@
 namespace taut::tools {
 namespace {
 
-// Returns the key of the limit that tasks run at, as agents report it. A decided limit counts only if it is
+// Returns the key of the limit that tasks run at, as agents report it. A decided limit is used only if it is
 // applied.
 const char* RealLimitKey(const Json& amounts, const Json& enforced) {
   if (At(amounts, "applied").is_number()) return "applied";
   return enforced == Json(false) ? "owner_limit" : "limit";
 }
-// Returns "ordered 2.00 cores" if the real limit differs from that by more than rounding, else "".
+// Returns "ordered 2.00 cores" if the real limit differs from the ordered limit by more than rounding, else
+// "".
 std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   constexpr double kRounding = 0.005;
   const std::optional<double> real = FieldNumber(amounts, RealLimitKey(amounts, enforced));
@@ -33,7 +34,7 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
 
-// Returns the target of a decision. A tautd of an earlier version gives the resource alone.
+// Returns the target of a decision. A tautd of an earlier version reports only the resource.
 Target TargetOf(const Json& decision) {
   return TargetNamed(FieldText(decision, "target")).value_or(FieldResource(decision));
 }
@@ -82,8 +83,8 @@ std::string TrialText(const Json& trial) {
   return out + Wrapped(FieldText(trial, "sentence"), "  ");
 }
 
-// Returns the risk of would-be with its parts, from fields written by PutRisk of src/server/api/json.h.
-// Returns "" if no risk is known.
+// Returns the risk of the would-be limit with its parts, from fields written by PutRisk of
+// src/server/api/json.h. Returns "" if no risk is known.
 std::string RiskSentence(Resource r, const Json& a) {
   const std::optional<double> chance = FieldNumber(a, "chance"), days = FieldNumber(a, "days"),
                               work = FieldNumber(a, "work_over");
@@ -105,7 +106,7 @@ std::string RiskSentence(Resource r, const Json& a) {
   return known ? past("the limit of then") : "";
 }
 
-// Returns the load with its unit. CPU has one; the load of series has none.
+// Returns the load with its unit. A load of CPU has a unit; a load from series has none.
 std::string LoadText(const Json& replicas) {
   if (FieldText(replicas, "load_of") == "cpu") return FieldAmount(Resource::kCpu, replicas, "load");
   const auto load = FieldNumber(replicas, "load");
@@ -118,7 +119,7 @@ std::string HoldWords(const Json& replicas) {
                           : "replicas wait: ";
 }
 
-// Returns "" if nothing is recommended.
+// Returns the text about replicas; "" if no number is recommended.
 std::string ReplicasText(const Json& replicas) {
   if (!replicas.is_object()) return "";
   const Target t = Target::Replicas();
@@ -135,7 +136,7 @@ std::string ReplicasText(const Json& replicas) {
   return out;
 }
 
-// Returns "" if no task is probed or nothing is found yet.
+// Returns the text about the probed need; "" if no task is probed or no need was found yet.
 std::string NeededText(const Json& needed) {
   if (!FieldNumber(needed, "bytes").has_value()) return "";
   return StrCat("memory needed: ", FieldAmount(Resource::kMemory, needed, "bytes"), " (probed; the most of ",
@@ -143,7 +144,7 @@ std::string NeededText(const Json& needed) {
                 FieldTime(needed, "time"), ")\n");
 }
 
-// Returns "" for a pod of one container, whose amounts are those of the job.
+// Returns the text about the pod; "" for a pod of one container, whose amounts are those of the job.
 std::string PodText(const Json& pod) {
   const double containers = FieldNumber(pod, "containers").value_or(0),
                recommended = FieldNumber(pod, "recommended").value_or(0);
@@ -160,7 +161,7 @@ std::string PodText(const Json& pod) {
   return Wrapped(out, "");
 }
 
-// Returns the owner's request and the would-be request; "" if there is only a limit.
+// Returns the owner's request and the would-be request; "" if the job has only a limit.
 std::string RequestText(Resource r, const Json& amounts) {
   if (!FieldNumber(amounts, "owner_request").has_value()) return "";
   return StrCat(Name(r), ": request ", FieldAmount(r, amounts, "owner_request"),
@@ -215,8 +216,8 @@ std::string JobText(const Json& job, const Json& decisions) {
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", FieldCount(job, "ooms"), "\n");
   for (const Resource r : kResources) {
-    // The job's own chance is shown beside the share that is ordered for the whole fleet; it may be above or
-    // below it.
+    // The job's own chance is shown next to the ordered share, which applies to the whole fleet. The chance
+    // may be above or below the share.
     const std::string risk = RiskSentence(r, At(job, Name(r)));
     if (risk.empty()) continue;
     const std::optional<double> own =

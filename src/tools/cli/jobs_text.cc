@@ -14,15 +14,15 @@
 namespace taut::tools {
 namespace {
 
-// Returns the would-be saving of a resource over all tasks of the job; the API gives it for one task.
+// Returns the would-be saving of a resource over all tasks of the job. The API reports it for one task.
 std::string SavingOf(Resource r, const Json& job) {
   const std::optional<double> saving = FieldNumber(At(job, Name(r)), "saving"),
                               tasks = FieldNumber(job, "tasks");
   return saving && tasks ? SignedShort(r, *saving * *tasks) : kNothing;
 }
 
-// Returns the number of jobs whose savings are of requests, and the sum their limits would fall by. Returns ""
-// if no job has a request.
+// Returns the number of jobs whose savings are savings of requests, and the sum by which the jobs' limits
+// would fall. Returns "" if no job has a request.
 std::string RequestsText(const Json& sums) {
   std::string out;
   for (const Resource r : kResources) {
@@ -38,8 +38,9 @@ std::string RequestsText(const Json& sums) {
   return Wrapped(StrCat("savings are of requests, which a cluster bills, where a job has one: ", out), "");
 }
 
-// Returns the risk of would-be for a cell of a table: the greatest forecast of a day above it, else the days
-// so far. Work above a limit that an order of work keeps to is no such day.
+// Returns the risk of the would-be limit for a table cell: the highest forecast that a day's usage exceeds
+// the limit, or else the share of past days. With an ordered risk of work, work above the limit is allowed
+// and not included.
 std::string RiskOf(const Json& job) {
   double most = -1;
   std::string text(kNothing);
@@ -117,8 +118,8 @@ std::string ReplicaSumsText(const Json& sums) {
   return Wrapped(out, "");
 }
 
-// Returns the times at which the first and the last of the jobs without a recommendation get one. Returns ""
-// if all jobs have one.
+// Returns the times at which the first and the last job without a recommendation will receive one. Returns ""
+// if all jobs have a recommendation.
 std::string ProvisionalText(const Json& jobs) {
   std::optional<double> first, last;
   for (const Json& job : jobs) {
@@ -138,7 +139,7 @@ std::string ProvisionalText(const Json& jobs) {
       "");
 }
 
-// Returns the number of jobs that are in no sum; "" if there are none.
+// Returns the number of jobs that are not included in any sum; "" if there are none.
 std::string OutsideText(const Json& sums) {
   std::string out;
   if (const double idle = FieldNumber(sums, "not_measured").value_or(0); idle > 0) {
@@ -163,10 +164,10 @@ std::string GroupName(const Json& group) {
              : "(none)";
 }
 
-// Returns the risk of a group, which stands beside the totals: days with usage above the recommended limits,
-// and the forecast of them.
+// Returns the risk of a group, shown next to the totals: past days with usage above the recommended limits,
+// and the forecast of such days.
 std::string GroupRiskText(const Json& page) {
-  // Memory first, because a task above its memory limit is killed.
+  // Memory is first, because a task above its memory limit is killed.
   const std::vector<Resource> resources(kResources.rbegin(), kResources.rend());
   std::vector<std::string> head = {FieldText(page, "by")};
   for (const Resource r : resources)

@@ -1,4 +1,4 @@
-// Formats responses of the daemon (src/server/api/openapi.yaml) about all jobs for people.
+// Formats responses of the daemon (src/server/api/openapi.yaml) about all jobs as text for users.
 //
 // Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
 // be older or newer.

@@ -72,7 +72,7 @@ void Write(const Json& value, size_t indent, bool first, std::string& out) {
 
 using CsvRow = std::map<std::string, std::string>;
 
-// Puts the cells of one object into `row`; new columns are appended to `columns`.
+// Writes the cells of one object into `row`. New columns are appended to `columns`.
 void Flatten(const Json& value, const std::string& column, CsvRow& row, std::vector<std::string>& columns) {
   if (value.is_object()) {
     for (const auto& [key, item] : value.items())
@@ -99,7 +99,7 @@ const Json* RowsOf(const Json& value) {
   for (const auto& [key, item] : value.items()) {
     if (IsListOfObjects(item)) return &item;
   }
-  // A list without items has no rows; the rest of the response is no row either.
+  // A list without items results in no rows; the other members of the response are not rows either.
   for (const auto& [key, item] : value.items()) {
     if (item.is_array() && item.empty()) return &item;
   }

@@ -13,9 +13,9 @@ using Json = nlohmann::ordered_json;
 std::string JsonText(const Json& value);
 // Returns YAML 1.1 and 1.2 that reads back as the same value: ambiguous texts are quoted.
 std::string YamlText(const Json& value);
-// Returns CSV (RFC 4180) with a header. It has one row per object of `value`, or of its first member that is a
-// list of objects; else one row for `value`. Columns of nested objects are "cpu.limit"; a list in a cell is
-// JSON; absent values are empty.
+// Returns CSV (RFC 4180) with a header. The CSV has one row per object of `value`, or of the first member of
+// `value` that is a list of objects. Otherwise `value` is the only row. Columns of nested objects are named
+// like "cpu.limit"; a list in a cell is JSON; absent values are empty.
 std::string CsvText(const Json& value);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut mapping test: the rule that takes a series, and the result.
+// taut mapping test: shows the rule that matches a series, and the result of the rule.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -25,7 +25,7 @@ std::vector<LabelView> ViewsOf(const server::LabelList& labels) {
   return out;
 }
 
-// Returns a rule's pattern as a regular expression of Prometheus.
+// Returns a rule's pattern as a regular expression in Prometheus' syntax.
 std::string RegexOf(std::string_view pattern) {
   std::string out;
   for (const char c : pattern) {
@@ -36,7 +36,8 @@ std::string RegexOf(std::string_view pattern) {
   return out;
 }
 
-// Returns the series whose metric some rule is for. The query for facts has no limit, as facts name the jobs.
+// Returns the series whose metric has a rule. The query for facts has no limit, because facts define the
+// names of jobs.
 absl::StatusOr<std::vector<server::LabelList>> AskPrometheus(const MappingTestArgs& args,
                                                              const server::MappingRules& rules) {
   ConnectionArgs connection = args.connection;
@@ -159,7 +160,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
   const absl::StatusOr<std::vector<server::LabelList>> all = ReadSeries(args, *rules);
   if (!all.ok()) return all.status();
   server::SeriesMapper mapper(*std::move(rules));
-  // Owners of objects come first, because the daemon would know them by now.
+  // Process owners of objects first, because a running daemon would already know the owners.
   for (const server::LabelList& labels : *all) {
     const std::vector<LabelView> views = ViewsOf(labels);
     const std::optional<server::Mapping> m = mapper.Explain(views);
@@ -205,7 +206,8 @@ int RunMappingTest(const MappingTestArgs& args) {
     const bool usage = absl::IsInvalidArgument(tally.status()) || absl::IsNotFound(tally.status());
     return usage ? kExitUsage : kExitFailed;
   }
-  // Most series of a whole Prometheus are not for taut; a named series should be.
+  // Most series of a whole Prometheus have no rule, which is no failure. A series that the user named must
+  // have a rule.
   return args.prometheus.empty() && tally->unmapped > 0 ? kExitFailed : kExitOk;
 }
 

@@ -1,5 +1,5 @@
-// Collects the jobs that result from many series under the mapping rules: their tasks, and the known amounts
-// of each.
+// Collects the jobs that result from many series under the mapping rules, with the tasks and the known
+// amounts of each job.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@ namespace taut::tools {
 
 class MappedJobs {
  public:
-  // Adds a series; one without a rule is counted by its metric.
+  // Adds a series. A series without a rule is counted by its metric.
   void Add(const server::Mapping& mapping);
   void AddUnmapped(std::string_view metric);
 
-  // Returns a table of the jobs, and below it the number of series without a rule.
+  // Returns a table of the jobs, and below the table the number of series without a rule.
   std::string Text() const;
   Json ToJson() const;
 

@@ -12,8 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the path with its symbolic links resolved as far as it exists, so that two future outputs compare.
-// It is made absolute first, because a relative path without an existing first piece would stay unresolved.
+// Returns the path with symbolic links resolved as far as it exists, so that the paths of two outputs that do
+// not exist yet can be compared. The path is made absolute first, because a relative path whose first part
+// does not exist would stay unresolved.
 fs::path ResolvedPath(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

@@ -1,4 +1,4 @@
-// The files that a command writes, checked before its work begins.
+// The output files of a command, which are checked before the command's work begins.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,12 @@ struct NamedPath {
   std::string path;         // empty: not written
 };
 
-// Returns InvalidArgument if an output is one of the inputs, exists in a directory that is read, or is another
+// Returns InvalidArgument if an output is one of the inputs, exists in an input directory, or is also another
 // output. Files are compared by identity, not by name.
 absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const std::string> inputs);
 
-// Returns FailedPrecondition with the option, if `report` has a path and this program has no page.
+// Returns FailedPrecondition with the option, if `report` has a path and this program was built without a
+// page.
 absl::Status CheckPageOf(const NamedPath& report);
 
 // Calls OutputFile::Open and adds the option to its error. Returns null for an empty path.

@@ -1,4 +1,4 @@
-// taut overcommit.
+// taut overcommit: implementation of the command.
 #include "tools/cli/overcommit_command.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
 absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   OvercommitOptions o;
   const OvercommitArgs unset;
-  // The seed also draws the tiers of --soft.
+  // The seed is also used to draw the tiers of --soft.
   if (args.machines == kRecordedMachines &&
       (args.machine_tasks != unset.machine_tasks || args.placements != unset.placements ||
        (args.seed != unset.seed && !args.soft))) {
@@ -83,7 +83,8 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   }
   for (const std::string& name : o.predictors) {
     if (name == kOracle) continue;
-    const std::string_view its = std::string_view(name).substr(0, name.find(':'));  // the rest are settings
+    // the text after ':' contains settings
+    const std::string_view its = std::string_view(name).substr(0, name.find(':'));
     const absl::Status known =
         brain::FindPeakPredictor(its).ok()
             ? brain::NewPeakPredictor(name, o.settings, &notices).status()
@@ -94,7 +95,7 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   return o;
 }
 
-// Columns of one row per prediction. Printed numbers read back as the same double.
+// Columns of the CSV with one row per prediction. The printed numbers read back as the same double.
 constexpr std::string_view kDecisionsHeader =
     "time_s,resource,placement,machine,predictor,limit,predicted,oracle,reason\n";
 
@@ -117,7 +118,7 @@ std::string LeftOutText(const OvercommitResult& result) {
   return out.empty() ? out : out + "\n";
 }
 
-// Returns a text about the replayed input.
+// Returns a text for users about the replayed input.
 std::string ReadText(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
       result.of_recorded

@@ -1,5 +1,5 @@
-// taut overcommit: the part of the limits of a machine's tasks that every peak predictor would have reserved,
-// and how often usage was higher.
+// taut overcommit: replays peak predictors. Shows the share of the limits of a machine's tasks that each
+// predictor would have reserved, and how often usage was above the reservation.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace taut::tools {
 
 struct OvercommitArgs {
   TraceArgs trace;
-  std::vector<std::string> resources;   // empty: both
-  std::vector<std::string> predictors;  // empty: a selection
-  std::string compatibility;            // version with the defaults to use; "": this program's
+  std::vector<std::string> resources;   // empty: both resources
+  std::vector<std::string> predictors;  // empty: a default selection
+  std::string compatibility;            // version whose defaults are used; "": the version of this program
   std::vector<std::string> set;         // key=value
   std::string machines = "made";        // or "recorded"
   uint32_t machine_tasks = 25;
@@ -26,9 +26,9 @@ struct OvercommitArgs {
   std::string every = "2h";
   std::string horizon = "24h";
   std::string decisions, json, html;  // paths; empty: not written
-  bool soft = false;                  // soft memory limits in place of predictions
+  bool soft = false;                  // replay soft memory limits instead of predictions
   std::string requests = "analogs";
-  std::string settings_file;  // of the recommender in `requests`
+  std::string settings_file;  // settings of the recommender in `requests`
   std::vector<std::string>
       tiers;          // name=share; empty: half batch, half production, for jobs without a priority
   std::string kills;  // path; empty: not written
@@ -42,7 +42,7 @@ int RunOvercommit(const OvercommitArgs& args);
 std::string RecordedUseText(Resource resource, size_t tasks, size_t machines, const RecordedUse& use);
 Json RecordedUseJson(const RecordedUse& use);
 
-// Runs `--soft`; `options` has the machines and predictors of `args`.
+// Runs `--soft`; `options` contains the machines and predictors of `args`.
 int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);
 
 }  // namespace taut::tools

@@ -5,7 +5,7 @@
 
 namespace taut::tools {
 
-// REQUIRES: all other commands were added. The table must outlive the parsing.
+// Adds the commands. REQUIRES: all other commands were added. The table must outlive the parsing.
 void AddOwnCommands(CommandTable& commands);
 
 }  // namespace taut::tools

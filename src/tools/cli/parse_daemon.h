@@ -1,4 +1,4 @@
-// The commands that query tautd, and the options that they share with others.
+// The commands that query tautd, and options that other commands share with them.
 #pragma once
 
 #include "CLI/CLI.hpp"

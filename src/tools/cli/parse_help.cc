@@ -30,11 +30,11 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
   return out;
 }
 
-// Values of the options of `app`, as "--mode) words" lines of a shell's case.
+// Values of the options of `app`, as lines "--mode) words" of a shell's case statement.
 struct Taken {
   std::vector<std::string> names;  // "--mode"
   std::vector<std::string> words;
-  bool job = false;  // a job's name
+  bool job = false;  // true if the value is a job's name
 };
 std::vector<Taken> TakenBy(const CLI::App& app) {
   std::vector<Taken> out;
@@ -46,7 +46,8 @@ std::vector<Taken> TakenBy(const CLI::App& app) {
   return out;
 }
 
-// Returns the words of the first positional argument. An argument called job takes a job's name.
+// Returns the words of the first positional argument. If the argument is called job, its value is a job's
+// name.
 Taken Positional(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) return {{}, WordsOf(*option), option->get_name(true) == "job"};
@@ -64,7 +65,7 @@ std::string NamesOf(const CLI::App& app) {
   return Join(out, " ");
 }
 
-// A command without commands below it, with its whole name: "get jobs".
+// A command without subcommands, with its whole name: "get jobs".
 struct Leaf {
   std::string name;
   const CLI::App* command;
@@ -127,7 +128,8 @@ void AddOptions(const CLI::App& app, std::string& out) {
   if (!options.empty()) StrAppend(&out, ".SH OPTIONS\n", options);
 }
 
-// Adds a text of blocks between blank lines: "Examples:" and its lines, or paragraphs under `heading`.
+// Appends a text that consists of blocks between blank lines: "Examples:" with its lines, or paragraphs under
+// `heading`.
 void AddBlocks(std::string_view text, std::string_view heading, bool filled, std::string& out) {
   std::string examples;
   bool any = false;
@@ -162,7 +164,7 @@ CLI::Validator OneOf(std::vector<std::string> words) {
 }
 
 std::vector<std::string> WordsOf(const CLI::Option& option) {
-  // CLI11 has no list of an option's validators, so the loop reads them by number until it throws.
+  // CLI11 has no list of an option's validators, so the loop reads them by index until CLI11 throws.
   std::vector<std::string> out;
   auto& mutable_option = const_cast<CLI::Option&>(option);
   try {

@@ -1,4 +1,4 @@
-// Makes texts from the command line's own definition: shell completion and man pages.
+// Generates texts from the definition of the command line: shell completion and man pages.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace taut::tools {
 
-// Returns a validator that accepts only these words; its error lists them.
+// Returns a validator that accepts only these words. The validator's error lists the words.
 CLI::Validator OneOf(std::vector<std::string> words);
-// Returns the words that an option with OneOf accepts; none for other options.
+// Returns the words that an option with OneOf accepts; empty for other options.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 
-// Returns a script for `source` (bash), a function for $fpath (zsh), or a file of completions (fish). They query
-// tautd for the names of jobs.
+// Return completions for the commands and options: a script for `source` (bash), a function for $fpath (zsh),
+// or a file of completions (fish). The completions query tautd for the names of jobs.
 std::string BashCompletion(const CLI::App& app);
 std::string ZshCompletion(const CLI::App& app);
 std::string FishCompletion(const CLI::App& app);
 
-// Options of a page in the form of man(7), for the program or one command. `section`: 1 for commands, 8 for
+// Options of a page in the format of man(7), for the program or one command. `section`: 1 for commands, 8 for
 // daemons.
 struct ManPageOptions {
   std::string name;     // "taut-get-jobs"

@@ -135,7 +135,7 @@ void AddCosts(CLI::App& app, CostsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Makes `options` need the option `file`: they have no meaning without it.
+// Makes `options` require the option `file`, because they have no meaning without it.
 void RequireFile(CLI::App& app, const char* file, std::initializer_list<const char*> options) {
   for (const char* option : options) app.get_option(option)->needs(app.get_option(file));
 }
@@ -143,11 +143,11 @@ void ExcludeFile(CLI::App& app, const char* file, std::initializer_list<const ch
   for (const char* option : options) app.get_option(option)->excludes(app.get_option(file));
 }
 
-// Arguments of `taut get capacity`, which shows tautd or the CSV file of a pool.
+// Arguments of `taut get capacity`, which shows the capacity of a tautd or of a pool in a CSV file.
 struct CapacityCommand {
   CapacityArgs live;
   ActuaryArgs file;
-  std::string step;  // of both forms
+  std::string step;  // used with a tautd and with a file
 };
 
 void AddCapacity(CLI::App& app, CapacityCommand& a) {
@@ -175,7 +175,7 @@ int RunCapacityCommand(CapacityCommand a) {
   return RunActuary(a.file);
 }
 
-// Arguments of `taut get bills`, which shows tautd or a trace.
+// Arguments of `taut get bills`, which shows the bills of a tautd or of a trace.
 struct BillsCommand {
   BillsArgs live;
   BillArgs trace;
@@ -222,7 +222,7 @@ void AddRequests(CLI::App& app, RequestsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Adds the requested amounts, in words or in options.
+// Adds the options and words for the requested amounts.
 void AddAmounts(CLI::App& app, RequestsArgs& a) {
   app.add_option("words", a.words,
                  "group, tier, tasks, job, priority, duration, and of each task cpu=CORES, memory=BYTES, "
@@ -246,7 +246,7 @@ void AddEnd(CLI::App& app, RequestsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Arguments of `taut get quota` and `taut admit`, for tautd or a quota file.
+// Arguments of `taut get quota` and `taut admit`, for a tautd or a quota file.
 struct QuotaCommand {
   RequestsArgs live;
   std::string file;
@@ -276,7 +276,7 @@ int RunQuotaCommand(const QuotaCommand& a) {
   return a.file.empty() ? RunRequests(a.live) : RunQuota({a.file, a.live.daemon.output});
 }
 
-// A first word without `=` is the quota file.
+// A first word without `=` is the path of the quota file.
 int RunAdmitCommand(QuotaCommand a) {
   if (a.file.empty() && !a.live.words.empty() && a.live.words.front().find('=') == std::string::npos) {
     a.file = a.live.words.front();

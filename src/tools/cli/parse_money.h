@@ -1,4 +1,4 @@
-// The commands about capacity, money and quota, of a running tautd or of files.
+// The commands about capacity, money and quota, for a running tautd or for files.
 #pragma once
 
 #include "tools/cli/command_table.h"

@@ -7,7 +7,7 @@
 namespace taut::tools {
 
 extern const char* const kOvercommitHelp;
-// Adds the options that it does not share with other commands.
+// Adds the options that `taut overcommit` does not share with other commands.
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args);
 
 }  // namespace taut::tools

@@ -84,7 +84,7 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
 }
 
-// Adds the options between a recommendation and a limit.
+// Adds the options of the gate between a recommendation and a limit.
 void AddMode(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--mode", a.mode,
@@ -129,8 +129,8 @@ void AddExplain(CLI::App& app, ExplainArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "no progress line");
 }
 
-// Completes the arguments of explain: the lone word of `taut explain JOB --server URL` is the job. Returns the
-// missing argument, or "".
+// Completes the arguments of explain: in `taut explain JOB --server URL` the only word is the job. Returns
+// the name of a missing argument; "" if no argument is missing.
 std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
   if (!a.job.empty()) return {};
   std::error_code none;
@@ -186,7 +186,7 @@ struct TuneCommand {
   ReplicasArgs replicas;
 };
 
-// Arguments and their command, from which CompleteExplain reads the typed options.
+// Arguments of explain, and the parsed command, from which CompleteExplain reads the typed options.
 struct ExplainCommand {
   ExplainArgs explain;
   const CLI::App* command = nullptr;

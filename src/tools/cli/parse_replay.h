@@ -1,5 +1,5 @@
-// replay, explain, tune and generate: the commands of traces and recommenders, and the options that other commands
-// of traces share.
+// replay, explain, tune and generate: the commands for traces and recommenders, and the options that other
+// commands for traces share.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace taut::tools {
 
-// Adds the options for the files of a trace. `series_option` is the name of the option that makes jobs of
-// several series.
+// Adds the options for the files of a trace. `series_option` is the name of the option that combines several
+// series into one job.
 void AddTrace(CLI::App& command, TraceArgs& args, const char* series_option = "--group");
 // Adds --output and --quiet.
 void AddOutput(CLI::App& command, OutputForm& form, bool& quiet);

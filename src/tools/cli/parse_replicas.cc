@@ -7,16 +7,16 @@ namespace {
 
 constexpr const char* kGroup = "Replicas";
 
-// Options of the replay of usage alone.
+// Options that only the replay of usage has.
 constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback", "--restart-delay",
                                     "--cap-at-owner", "--story",    "--show",     "--weights",
                                     "--oom-days",     "--changes"};
-// Options of traces.
+// Options that only commands for traces have.
 constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
                                      "--unit-cpu", "--unit-memory", "--spill-memory"};
 
-// Checks options that belong together or exclude each other. CLI11's needs and excludes would list them in the
-// help.
+// Checks options that require or exclude each other. CLI11's needs() and excludes() would list the related
+// options in the help.
 void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   const auto has = [&](const char* name) {
     const CLI::Option* option = replay.get_option_no_throw(name);

@@ -6,10 +6,10 @@
 
 namespace taut::tools {
 
-// Adds the options. Call it after the other options of the command: options that contradict --replicas are
-// then refused with it.
+// Adds the options. Call it after the other options of the command were added: the options that contradict
+// --replicas are then rejected in combination with it.
 void AddReplicas(CLI::App& replay, ReplicasArgs& args);
-// Adds the same options to `taut tune`, and its own ones for --replicas.
+// Adds the same options to `taut tune`, and the options that `taut tune` has only with --replicas.
 void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args);
 
 }  // namespace taut::tools

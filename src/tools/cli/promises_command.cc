@@ -1,4 +1,4 @@
-// taut get promises: promises made for limits of a running daemon, and their record.
+// taut get promises: shows the promises about limits of a running daemon, and how often they were kept.
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"

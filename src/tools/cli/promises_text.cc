@@ -11,7 +11,8 @@
 namespace taut::tools {
 namespace {
 
-// From this number of days on, a record without a day above the limit is "under 0.1 %" (FormatChance).
+// From this number of days on, a record without a day above the limit is shown as "under 0.1 %"
+// (FormatChance).
 constexpr double kDaysOfChance = 999;
 
 std::string ShareText(const Json& row, const Json& sums, const char* key) {
@@ -20,8 +21,8 @@ std::string ShareText(const Json& row, const Json& sums, const char* key) {
                            : kNothing;
 }
 
-// Returns the delivered chance. Without a day above the limit it is the bound that the number of days can
-// show, such as "under 5.9 %" for 16 days.
+// Returns the observed rate. Without a day above the limit, returns the bound that follows from the number of
+// days, such as "under 5.9 %" for 16 days.
 std::string DeliveredText(const Json& row, const Json& sums) {
   const Json &days = At(sums, "job_days"), &over = At(sums, "job_days_over");
   const bool never = TextAt(row, "counts") == "job_days" && days.is_number() && over.is_number() &&

@@ -1,4 +1,4 @@
-// Formats promised and observed overrun rates of limits for people. Fits 100 columns.
+// Formats promised and observed overrun rates of limits as text for users. Fits 100 columns.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace taut::tools {
 
 // Formats a PromisePage.
 std::string PromisesText(const Json& page);
-// Formats only the tables of totals and the rows over all days, which do not change with time. "" without
-// promises.
+// Formats only the tables of totals and of the rows over all days, which do not change with time. Returns ""
+// if there are no promises.
 std::string ReplayedPromisesText(const Json& page);
-// Returns the table as in a PromisePage.
+// Returns the risk table in the format of a PromisePage.
 Json PromisesJson(const brain::RiskTable& table);
 
 }  // namespace taut::tools

@@ -19,8 +19,8 @@
 namespace taut::tools {
 namespace {
 
-// Prints the error and returns its exit code. An absent entry of the quota file, or an amount that does not
-// fit into it, is a mistake of the command line.
+// Prints the error and returns its exit code. A missing entry of the quota file, or an amount that does not
+// match it, is an error of the command line.
 int FailQuota(const absl::Status& status) {
   if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return Fail(status);
   PrintError(Message(status));
@@ -44,7 +44,7 @@ std::string TableOf(const std::vector<brain::QuotaRowView>& rows) {
   return table.Render();
 }
 
-// Returns cpu in millicores and memory in bytes, as the library counts them.
+// Returns CPU in millicores and memory in bytes, which are the units of QuotaVector.
 Json AmountsJson(const brain::QuotaVector& amounts) {
   Json out = Json::object();
   for (const brain::QuotaAmount& a : amounts.amounts())
@@ -74,9 +74,9 @@ Json VerdictJson(const brain::AdmissionVerdict& verdict) {
   return out;
 }
 
-// Returns one sentence per line.
+// Returns the verdict with one sentence per line.
 std::string VerdictText(const brain::AdmissionVerdict& verdict) {
-  std::string out = Printable(Explain(verdict));  // names are those of the file
+  std::string out = Printable(Explain(verdict));  // the names are from the quota file
   for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))
     out.replace(at, 2, ".\n  ");
   return out + "\n";
@@ -95,7 +95,7 @@ absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args) {
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
     const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
-    // These keys are those of `taut request make`.
+    // Group, tier and duration are keys of `taut request make`, not resources.
     if (resource == "group" || resource == "tier" || resource == "duration") {
       (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
       continue;

@@ -1,4 +1,5 @@
-// taut get quota -f FILE and taut admit -f FILE: the quota of groups, and whether a request would be admitted.
+// taut get quota -f FILE and taut admit -f FILE: show the quota of groups, and whether a request would be
+// admitted.
 #pragma once
 
 #include <string>
@@ -12,26 +13,26 @@
 
 namespace taut::tools {
 
-// Reads the file and prints warnings to standard error. An error contains all errors of the file, one per
-// line.
+// Reads the file and prints warnings to standard error. The returned error contains all errors of the file,
+// one per line.
 absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path);
 
 struct QuotaArgs {
   std::string file;
   OutputForm output = OutputForm::kTable;
 };
-// Prints the file's findings and a table. Returns kExitUsage if it has errors.
+// Prints the file's findings and a table. Returns kExitUsage if the file has errors.
 int RunQuota(const QuotaArgs& args);
 
 struct AdmitArgs {
   std::string file;
   std::string group, tier;
-  std::vector<std::string> amounts;  // per task: "cpu=4", "memory=8GiB", "gpu=1"
+  std::vector<std::string> amounts;  // amounts per task: "cpu=4", "memory=8GiB", "gpu=1"
   std::string tasks;                 // empty: 1
   std::string duration;              // empty: not known
   OutputForm output = OutputForm::kTable;
 };
-// Returns kExitFailed if the request is queued or refused.
+// Prints the answer to the request. Returns kExitFailed if the request is queued or refused.
 int RunAdmit(const AdmitArgs& args);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut replay: the limits that every recommender would have set, and their effect.
+// taut replay: shows the limits that every recommender would have set, and their effect.
 #include <memory>
 #include <vector>
 
@@ -21,7 +21,7 @@
 namespace taut::tools {
 namespace {
 
-// Reasons are kept for the report only in fleets small enough to keep them all.
+// Reasons for the report are stored only in fleets small enough to store all reasons.
 constexpr size_t kMaxJobsWithReasons = 5000;
 constexpr size_t kStories = 10;
 
@@ -30,7 +30,7 @@ absl::Status WriteFile(OutputFile& file, const std::string& content) {
   return file.Close();
 }
 
-// Files that one replay writes beside its table.
+// Files that one replay writes in addition to its table.
 class ReplayOutputs {
  public:
   // Opens the files, before any input is read.

@@ -10,9 +10,9 @@
 
 namespace taut::tools {
 
-// "recommend": no gate. "observe", "canary", "auto": as ReplayOptions::managed. `policy` has key=value pairs
-// of the job settings about limit changes (min_change, change_period, maintenance, canary.*). InvalidArgument
-// names the option.
+// Returns the gate of a mode. "recommend": nullopt, no gate. "observe", "canary", "auto": the job policy for
+// ReplayOptions::managed. `policy` contains key=value pairs of the job settings about limit changes
+// (min_change, change_period, maintenance, canary.*). An InvalidArgument error names the option.
 absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
                                                            std::span<const std::string> policy);
 

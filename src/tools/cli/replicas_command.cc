@@ -1,4 +1,4 @@
-// taut replay --replicas.
+// taut replay --replicas: implementation of the command.
 #include "tools/cli/replicas_command.h"
 
 #include <algorithm>
@@ -35,16 +35,16 @@ struct Replayed {
   std::vector<PolicyResult> results;
   std::vector<std::string> notes;
   bool partial = false;
-  ReplicasPage page;  // of --report
+  ReplicasPage page;  // page of --report
 };
 
-// Returns the measured time of a job for the chart.
+// Returns the series of a job over the measured time, for the chart.
 ReplicaTrack TrackOf(const LoadSeries& series, const ReplicaReplayOptions& options) {
   return ReplicaTrack(series.start_s + options.warmup_s, series.time_s(series.load.size()),
                       options.capacity * options.settings.max_utilization);
 }
 
-// Columns of one row per step. Printed numbers read back as the same double.
+// Columns of the CSV with one row per step. The printed numbers read back as the same double.
 constexpr std::string_view kReplicaDecisionsHeader =
     "time_s,job,policy,load,capacity,ready,starting,decided,reason\n";
 
@@ -61,11 +61,11 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
             step.starting, ",", step.decided, ",", why, "\n");
 }
 
-// Files that a replay writes beside its scores.
+// Files that a replay writes in addition to its scores.
 struct ReplayOutput {
   OutputFile* decisions = nullptr;  // null: none
-  bool draws = false;               // collect tracks for the page of --report
-  bool quiet = false;               // no progress
+  bool draws = false;               // collect series for the charts of --report
+  bool quiet = false;               // show no progress
 };
 
 absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs& args,
@@ -93,7 +93,7 @@ absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs
     options.capacity = *capacity;
     std::vector<ReplicaScore> scores;
     std::vector<ReplicaTrack> tracks;
-    std::string rows;  // of this job, written when every policy has replayed it
+    std::string rows;  // rows of the current job, written once every policy has replayed it
     absl::Status failed;
     for (size_t i = 0; i < policies.size() && failed.ok(); ++i) {
       progress.Update(StrCat("replaying ", series.job),
@@ -178,7 +178,8 @@ Json ScoreJson(const ReplicaScore& s) {
           {"instability", share(s.unstable_steps)}};
 }
 
-// Returns a text about held counts; "" if no count was held.
+// Returns a text about numbers of tasks that were kept for lack of a load, signal or result; "" if none was
+// kept.
 std::string HeldText(const Replayed& replayed) {
   std::string out;
   for (const PolicyResult& r : replayed.results) {

@@ -1,4 +1,4 @@
-// taut get requests: quota of a running daemon, and requests for it.
+// taut get requests: shows the quota of groups in a running daemon, and requests for quota.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kRequestsPath = "/api/v1/requests";
 
-// Returns the amount as the API has it: cores, bytes, or a number of units.
+// Returns the amount in the API's unit: cores, bytes, or a number of units.
 std::string QuotaAmountText(std::string_view resource, const Json& amount) {
   if (!amount.is_number()) return kNothing;
   if (resource == brain::kQuotaCpu) return FormatCores(amount.get<double>());
@@ -92,7 +92,7 @@ std::string RequestText(const Json& r) {
                 TextAt(r, "reason"), "\n");
 }
 
-// Returns the KEY=VALUE words, in order.
+// Returns the words KEY=VALUE as pairs, in order.
 absl::StatusOr<std::vector<QueryParameter>> Pairs(const RequestsArgs& args) {
   std::vector<std::string> words = args.words;
   for (const auto& [key, value] : {std::pair{"group", &args.group}, std::pair{"tier", &args.tier},

@@ -1,4 +1,4 @@
-// Parses --resource: the resources of a command.
+// Parses --resource, which selects the resources of a command.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace taut::tools {
 
-// Returns the resources in the order of `names`, each once; all if there are none. InvalidArgument for an
-// unknown name.
+// Returns the resources in the order of `names`, each once; all resources if `names` is empty. Returns
+// InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names);
 
 }  // namespace taut::tools

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the number of scored seconds: the span that footprints are averaged over.
+// Returns the number of scored seconds, which is the time over which footprints are averaged.
 double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
   int64_t days = 0;
   for (const FleetDay& d : lane.fleet) days += d.day >= first_scored_day ? 1 : 0;
@@ -28,7 +28,7 @@ double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
   return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
 }
 
-// Returns the amount reserved and not used, as a mean over time.
+// Returns the mean over time of the amount that is reserved but not used.
 double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
   const double seconds = ScoredSeconds(lane, first_scored_day);
   const Totals& t = lane.summary.totals;
@@ -88,14 +88,14 @@ constexpr std::string_view kResultsLegend =
     "usage,\n"
     "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
 
-// The concentration of OOM-days on jobs: a share over all jobs hides jobs that fail every day.
+// The concentration of OOM-days on a few jobs: a share over all jobs hides jobs that fail every day.
 struct Concentration {
-  uint64_t jobs = 0;        // scored
+  uint64_t jobs = 0;        // number of scored jobs
   uint64_t with = 0;        // jobs with an OOM-day
-  uint64_t once = 0;        // jobs with exactly one
+  uint64_t once = 0;        // jobs with exactly one OOM-day
   uint64_t most_have = 0;   // OOM-days that four fifths of the jobs with an OOM-day do not exceed
-  uint64_t worst_days = 0;  // of the job with most OOM-days
-  double worst_share = 0;   // highest share of OOM-days, over jobs with at least a week
+  uint64_t worst_days = 0;  // OOM-days of the job with the most OOM-days
+  double worst_share = 0;   // highest share of OOM-days of a job, over jobs with at least a week
   double of_worst_tenth = 0;
 };
 
@@ -161,7 +161,7 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
   return table.Render();
 }
 
-// Returns the tables of the recommenders that promise something.
+// Returns the tables of the recommenders that make promises.
 std::string PromiseTables(const ReplayResult& result) {
   std::string out;
   for (const LaneResult& lane : result.lanes) {

@@ -1,4 +1,4 @@
-// Settings as people read them.
+// Formats settings as text for users.
 #include "tools/cli/settings_text.h"
 
 #include <algorithm>

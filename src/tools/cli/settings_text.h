@@ -1,4 +1,4 @@
-// Formats responses of the daemon (src/server/api/openapi.yaml) about settings of jobs for people.
+// Formats responses of the daemon (src/server/api/openapi.yaml) about settings of jobs as text for users.
 //
 // Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
 // be older or newer.
@@ -11,9 +11,9 @@
 
 namespace taut::tools {
 
-// Formats the effect of a change of many jobs, done or previewed.
+// Formats the effect of a change of many jobs' settings, applied or previewed.
 std::string ManySettingsText(const Json& done);
-// Formats the settings with these keys; all if `keys` is empty.
+// Formats the settings with these keys; all settings if `keys` is empty.
 std::string SettingsText(const Json& settings, const std::vector<std::string>& keys);
 
 }  // namespace taut::tools

@@ -26,13 +26,13 @@ namespace {
 
 constexpr double kMostMadeTasks = 20e6;
 
-// A cell, its events, and their source.
+// A cell, its events, and a description of their source.
 struct TimedCell {
   brain::CellModel model;
   brain::CellWorkload workload;
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  std::string about;  // lines
+  std::string about;  // lines about the source
 };
 
 absl::StatusOr<int64_t> Milliseconds(std::string_view option, const std::string& text) {
@@ -88,7 +88,8 @@ absl::StatusOr<CellRunsOptions> ToOptions(const SimulateArgs& args) {
   return o;
 }
 
-// Returns the time at which the last job would end if none waited, or of the last event.
+// Returns the time at which the last job would end if no job had to wait, or the time of the last event if it
+// is later.
 int64_t LastTime(const brain::CellWorkload& workload) {
   int64_t last = 1000;
   for (const brain::CellEvent& e : workload.events) {
@@ -150,7 +151,7 @@ absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, brain::CellSim
   return cell;
 }
 
-// Writes the events as CSV; docs/reference/traces.md describes it.
+// Writes the events as CSV in the format that docs/reference/traces.md describes.
 class StepWriter {
  public:
   StepWriter(const brain::CellModel& model, OutputFile& out) : model_(model), out_(out), index_(model) {

@@ -14,10 +14,10 @@
 namespace taut::tools {
 
 struct SimulateArgs {
-  TraceArgs files;  // of machines, jobs and events; no paths: a generated cell
+  TraceArgs files;  // files of machines, jobs and events; no paths: a generated cell
   brain::MadeCellEventsOptions made;
-  std::string time = "2d";  // of a generated cell
-  std::string until;        // of files; empty: until the last end or event
+  std::string time = "2d";  // simulated time of a generated cell
+  std::string until;        // end of the simulation of files; empty: the last end or event
   std::string warmup;       // empty: a quarter of a generated cell's time, none for files
   std::string score = "hybrid";
   std::string pass_every = "1s";
@@ -31,7 +31,7 @@ struct SimulateArgs {
 int RunSimulate(const SimulateArgs& args);
 
 extern const char* const kSimulateHelp;
-// Adds all options except those of the output.
+// Adds all options except the output options.
 void AddSimulate(CLI::App& verb, SimulateArgs& args);
 
 }  // namespace taut::tools

@@ -27,7 +27,7 @@ std::string Quantile(std::vector<float>& values, uint64_t of, double q) {
   return DelayText(brain::DelayQuantile(values, of, q), of);
 }
 
-// Visits the tiers with jobs, from the highest.
+// Visits the tiers that have jobs, from the highest tier down.
 template <typename Visit>
 void ForEachTier(brain::CellTotals& totals, const Visit& visit) {
   for (size_t t = brain::kCellTiers; t-- > 0;) {
@@ -70,7 +70,7 @@ std::string EvictionTable(brain::CellTotals& totals) {
   return table.Render();
 }
 
-// Shares of the capacity in service.
+// The used shares of the capacity in service.
 struct Fill {
   double limit = 0, production_limit = 0, reserved = 0, production_reserved = 0;
 };

@@ -11,9 +11,9 @@
 namespace taut::tools {
 
 // Returns the cell's utilization, tables by tier for the first run, the tasks pending at the end, and a table
-// of all runs if there are several. Fits 100 columns. Reorders delays.
+// of all runs if there are several. Fits 100 columns. Changes the order of the runs' delays.
 std::string SimulateText(const brain::CellModel& cell, std::vector<CellRun>& runs);
-// Returns "runs", which docs/reference/traces.md describes. Reorders delays.
+// Returns "runs", which docs/reference/traces.md describes. Changes the order of the runs' delays.
 Json SimulateJson(const brain::CellModel& cell, std::vector<CellRun>& runs);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut overcommit --soft.
+// taut overcommit --soft: implementation of the command.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -86,7 +86,7 @@ void Append(const SoftKill& k, OutputFile& out) {
                          k.machine_memory));
 }
 
-// Returns the tiers of the result, from the highest down.
+// Returns the tiers of the result, from the highest tier down.
 std::vector<TraceTier> TiersIn(const SoftMemoryResult& result) {
   std::vector<TraceTier> out;
   for (size_t t = kNumTraceTiers; t-- > 0;) {

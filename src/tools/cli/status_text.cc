@@ -33,7 +33,7 @@ std::string AgentsTable(const Json& agents, size_t width) {
   return table.Render();
 }
 
-// The reason for a metric without a rule, as most metrics of a Prometheus have none.
+// The reason for a metric without a rule. Most metrics of a Prometheus have no rule.
 constexpr const char* kUnmappedText =
     "unmapped samples are normal: they are of metrics that say nothing of a job; if a job is missing, "
     "`taut mapping test --prometheus URL` says which rule takes each series";

@@ -17,7 +17,7 @@ const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy,
   return nullptr;
 }
 
-// Adds the job with the highest `score` among those not chosen yet.
+// Adds the job with the highest `score` among the jobs that were not chosen yet.
 template <typename Score>
 void AddBest(const LaneResult& lane, std::string why, Score score, std::set<uint32_t>& taken,
              std::vector<StoryChoice>& out) {
@@ -97,7 +97,7 @@ class StoryBuilder {
     if (it == buckets.end() || it->bucket != b) it = buckets.insert(it, {b, 0});
     it->weight += 1;
   }
-  // Returns whether a recorded kill hides usage above the limit.
+  // Returns true if a recorded kill hides usage above the limit.
   static bool WasKilledAbove(double limit, const Signal& signal, const JobDay& day, Resource resource) {
     return KillsAtLimit(resource) && std::ranges::any_of(day.kills, [&](const TaskKills& k) {
              return k.window == signal.window && k.killed_at_bytes >= 0 && WasAbove(k.killed_at_bytes, limit);

@@ -240,7 +240,7 @@ char Screen::WaitKey(int milliseconds) const {
   pollfd in{STDIN_FILENO, POLLIN, 0};
   char key = 0;
   if (poll(&in, 1, milliseconds) <= 0) return 0;
-  return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal was closed
+  return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal was closed: quit
 }
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut top: the fleet and its jobs, drawn again after every closed window.
+// taut top: shows the fleet and its jobs, and redraws them after every closed window.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,13 +16,13 @@
 namespace taut::tools {
 namespace {
 
-constexpr int kOnceRows = 20;    // jobs, if the output is not a terminal
+constexpr int kOnceRows = 20;    // number of jobs, if the output is not a terminal
 constexpr int kOtherLines = 11;  // lines of the page besides jobs
 constexpr int kKeyMilliseconds = 100;
 
 struct Page {
   Json fleet, jobs;
-  std::string nothing;  // text in place of both before the first window
+  std::string nothing;  // text that replaces the fleet and the jobs before the first window
   std::string Text() const { return nothing.empty() ? FleetText(fleet) + "\n" + JobsText(jobs) : nothing; }
 };
 
@@ -41,8 +41,8 @@ absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
   return page;
 }
 
-// Waits for closed windows on its own thread, which ends with the process. The thread is in a read most of the
-// time and owns all that it uses.
+// Waits for closed windows on its own thread, which ends with the process. The thread blocks in a read most
+// of the time, and owns all data that it uses.
 class WindowWatch {
  public:
   explicit WindowWatch(const ConnectionArgs& connection) {
@@ -55,7 +55,7 @@ class WindowWatch {
               if (event.event == "window") ++*news;
               return true;
             });
-        // The daemon was unreachable: the page may be old.
+        // The daemon was unreachable, so the page may be outdated.
         std::this_thread::sleep_for(std::chrono::seconds(2));
         ++*news;
       }
@@ -70,7 +70,7 @@ class WindowWatch {
 absl::Status Watch(HttpClient& client, const TopArgs& args) {
   CatchInterrupts();
   absl::StatusOr<Page> page = Ask(client, args, kOnceRows);
-  if (!page.ok()) return page.status();  // before the terminal is taken
+  if (!page.ok()) return page.status();  // fail before the terminal is switched to the full screen
   const WindowWatch watch(args.daemon.connection);
   const Screen screen;
   uint64_t drawn_news = 0;

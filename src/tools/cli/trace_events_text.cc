@@ -29,20 +29,21 @@ MaybeNumber Ratio(double part, double whole) { return whole > 0 ? MaybeNumber(pa
 
 struct Rates {
   MaybeNumber mean, median;  // jobs submitted per hour
-  MaybeNumber again;         // median over hours with a new task: resubmitted tasks per new task
+  MaybeNumber again;         // resubmitted tasks per new task; median over hours with a new task
 };
 double MedianOf(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
-// Returns rates over the whole hours between the first and the last event after the beginning.
+// Returns the rates over the whole hours between the first and the last event after the beginning of the
+// trace.
 Rates RatesOf(const brain::EventFigures& f) {
   Rates out;
   if (f.last_us == 0) return out;
   const int64_t hour_us = 3600 * kMicrosPerSecond;
   const int64_t from = FloorDiv(f.first_us + hour_us - 1, hour_us), to = FloorDiv(f.last_us, hour_us);
-  constexpr int64_t kMostHours = 1'000'000;  // more than a century: the time of an event is wrong
+  constexpr int64_t kMostHours = 1'000'000;  // more than a century: then the time of an event is wrong
   if (to - from > kMostHours) return out;
   std::vector<double> jobs, again;
   double sum = 0;

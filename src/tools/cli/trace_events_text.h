@@ -1,4 +1,4 @@
-// Formats the events of a trace for taut analyze, beside the published figures.
+// Formats the events of a trace for taut analyze, next to the published figures.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace taut::tools {
 
-// REQUIRES: cell.has_events.
+// Returns the figures of the events as tables. REQUIRES: cell.has_events.
 std::string TraceEventsText(const LoadedCell& cell);
 Json TraceEventsJson(const LoadedCell& cell);
 // Returns a report with pointers to `cell`.

@@ -1,4 +1,5 @@
-// taut tune --replicas: a sweep over the settings of replica policies, judged on time that was held out.
+// taut tune --replicas: runs a sweep over the settings of replica policies. The chosen settings are scored on
+// time that was not used for the choice.
 #include <algorithm>
 #include <utility>
 
@@ -29,16 +30,17 @@ struct ReplicaTrial {
   std::string policy;
   std::vector<Assignment> swept;
   brain::ReplicaSettings settings;
-  ReplicaScore chosen_on;                // of the time before the cut
-  std::optional<ReplicaScore> held_out;  // of the time after it; absent: not replayed, or nothing is held out
+  ReplicaScore chosen_on;                // score before the cut
+  std::optional<ReplicaScore> held_out;  // score after the cut; absent: not replayed, or no time is held out
   bool on_frontier = false;
 };
 
-// A job with its two parts, before and after the cut.
+// A job's load series, split at the cut: settings are chosen on `before`, and scored on `all` from the cut
+// on.
 struct SweptJob {
-  LoadSeries before;                // up to the cut
-  const LoadSeries* all = nullptr;  // scored from the cut on
-  int64_t cut_s = 0;                // after the start of the series
+  LoadSeries before;                // the series up to the cut
+  const LoadSeries* all = nullptr;  // the whole series
+  int64_t cut_s = 0;                // time of the cut, seconds after the start of the series
   double capacity = 0;
 };
 
@@ -46,12 +48,12 @@ struct ReplicaSweep {
   std::vector<SweptJob> jobs;
   std::vector<ReplicaTrial> trials;
   std::vector<std::string> notes;
-  size_t chosen = SIZE_MAX;  // SIZE_MAX: none is within the targets
+  size_t chosen = SIZE_MAX;  // index of the chosen trial; SIZE_MAX: no trial is within the targets
   bool partial = false;
 };
 
-// Returns the setting of a key as taut replay --set accepts it. The job settings of tautd have "replicas."
-// before it.
+// Returns the setting with a key in the form of taut replay --set. tautd's job settings have the prefix
+// "replicas.".
 const brain::ReplicaSetting* FindSetting(std::string_view key) {
   for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
     if (s.key == key) return &s;
@@ -79,7 +81,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> Pa
   return axes;
 }
 
-// Adds one trial per combination of the swept values. An error names an invalid one.
+// Adds one trial per combination of the swept values. An error names the invalid value.
 absl::Status AddTrials(const std::string& policy, const std::vector<std::string>& sweep,
                        const brain::ReplicaSettings& given, std::vector<ReplicaTrial>& trials) {
   const auto axes = ParseAxes(sweep);
@@ -105,7 +107,7 @@ absl::Status AddTrials(const std::string& policy, const std::vector<std::string>
   return absl::OkStatus();
 }
 
-// Returns the axes in `asked` that the policy reads; its usual ones if `asked` is empty.
+// Returns the axes in `asked` that the policy reads; the policy's default axes if `asked` is empty.
 std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std::vector<std::string>& asked) {
   if (asked.empty()) return {info.sweep.begin(), info.sweep.end()};
   std::vector<std::string> out;
@@ -113,7 +115,7 @@ std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std:
     const std::string_view key = std::string_view(axis).substr(0, axis.find('='));
     const std::string_view group = key.substr(0, key.find('.'));
     const bool is_read = group == "replicas" || std::ranges::find(info.groups, group) != info.groups.end();
-    // An unknown key stays, so that the later error can name the nearest key.
+    // An unknown key is kept, so that the later error can suggest the nearest key.
     if (is_read || FindSetting(key) == nullptr) out.push_back(axis);
   }
   return out;
@@ -135,7 +137,7 @@ absl::StatusOr<std::vector<ReplicaTrial>> TrialsOf(const TuneArgs& args, const R
   return trials;
 }
 
-// Makes the jobs that have enough time on both sides of the cut.
+// Builds the jobs that have enough time before and after the cut.
 void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArgs& replicas,
               const ReplicaReplayOptions& options, ReplicaSweep& sweep) {
   for (size_t at = 0; at < input.loads.size(); ++at) {
@@ -167,7 +169,8 @@ ReplicaScore Score(const ReplicaTrial& trial, const SweptJob& job, ReplicaReplay
   if (held_out) options.warmup_s = job.cut_s;
   const absl::StatusOr<ReplicaScore> score =
       ReplayByName(held_out ? *job.all : job.before, options, trial.policy);
-  return score.ok() ? *score : ReplicaScore();  // nothing is measured: MakeJobs has looked at the lengths
+  // empty score: no step was measured, although MakeJobs checks the lengths
+  return score.ok() ? *score : ReplicaScore();
 }
 
 ReplicaScore Total(const ReplicaTrial& trial, const std::vector<SweptJob>& jobs,
@@ -219,7 +222,7 @@ absl::StatusOr<ReplicaSweep> RunSweep(const TuneArgs& args, const ReplicasArgs& 
         StrCat("nothing to replay: ", sweep.notes.empty() ? "no load" : sweep.notes.front()));
   ProgressLine progress(args.quiet);
   WorkerPool workers(args.engine.threads);
-  constexpr size_t kPiece = 16;  // between two looks at the keyboard
+  constexpr size_t kPiece = 16;  // number of replays between two checks for an interrupt
   size_t done = 0;
   for (; done < sweep.trials.size() && !Interrupted(); done += kPiece) {
     progress.Update(StrCat("trial ", done + 1, " of ", sweep.trials.size()),
@@ -331,7 +334,7 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   return StrCat(out, " --settings ", ShellWord(args.out));
 }
 
-// Returns the job settings of tautd, as `set` of a rule. They are the chosen ones and those whose defaults
+// Returns the job settings of tautd, as `set` of a rule: the chosen settings, and the settings whose defaults
 // differ between tautd and the replay.
 std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, const std::string& command) {
   brain::JobPolicy policy;
@@ -360,7 +363,8 @@ std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, co
   return out;
 }
 
-// Returns the differences between a load of the daemon and the replayed one; "" if there is none.
+// Returns a text about the differences between a load in the daemon and the replayed load; "" if there is no
+// difference.
 std::string OfTautd(const ReplicaReplayOptions& options, const ReplicasArgs& replicas) {
   std::string out;
   if (options.decide_every_s != kWindowSeconds) {

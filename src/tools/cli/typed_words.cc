@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns true if an option of any command of `app` has a value in its own word.
+// Returns true if an option of any command of `app` takes its value from the next word.
 bool HasValue(const CLI::App& app, std::string_view option) {
   for (const CLI::Option* o : app.get_options()) {
     if (o->get_items_expected_max() > 0 && o->check_name(std::string(option))) return true;
@@ -56,7 +56,7 @@ bool AsksAboutTaut(const std::string& word) {
   return word == "-h" || word == "--help" || word == "-V" || word == "--version";
 }
 
-// Moves the options from `at` on behind the word that follows them. Returns false if no word does.
+// Moves the options from index `at` on behind the word that follows them. Returns false if no word follows.
 bool MoveOptionsBehindWord(const CLI::App& program, size_t at, std::vector<std::string>& words) {
   size_t word = at;
   while (word < words.size() && words[word].starts_with("-")) {

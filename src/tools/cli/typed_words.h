@@ -1,4 +1,5 @@
-// Prepares the words of a command line before CLI11 parses them, and suggests corrections if it cannot.
+// Prepares the words of a command line before CLI11 parses them, and suggests corrections if CLI11 rejects
+// them.
 #pragma once
 
 #include <string>
@@ -10,12 +11,12 @@ namespace taut::tools {
 
 // Returns the command as typed, for a report.
 std::string CommandLine(int argc, char** argv);
-// Returns the words after the program's name, with old names replaced and with options that stand before the
-// command moved behind it: `taut --server URL jobs` is `get jobs --server URL`. `renamed` becomes the warning
-// about an old name.
+// Returns the words after the program's name. Old names are replaced, and options that stand before the
+// command are moved behind it: `taut --server URL jobs` becomes `get jobs --server URL`. Sets `renamed` to
+// the warning about an old name.
 std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, char** argv,
                                       std::string& renamed);
-// Returns a suggestion for an unknown command or option; "" if all of them are known.
+// Returns a suggestion for an unknown command or option; "" if all words are known.
 std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace taut::tools

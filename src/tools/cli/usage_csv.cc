@@ -10,9 +10,9 @@
 namespace taut::tools {
 namespace {
 
-// Puts a name as a CSV field: in quotes if it holds a comma, quotes, or blanks that a reader would cut off.
-// CsvField does not fit, as it changes names that a spreadsheet takes for a formula, and a replay reads these
-// back.
+// Writes a name as a CSV field. It is quoted if it contains a comma, quotes, or blanks that a reader would
+// remove. CsvField is not used, because it changes names that a spreadsheet would evaluate as a formula, and
+// a replay must read the same names back.
 void PutName(std::string_view name, std::string& out) {
   const bool plain = !name.empty() && name.find_first_of(",\"#") == std::string_view::npos &&
                      name.front() > ' ' && name.back() > ' ';
@@ -33,7 +33,7 @@ void PutIfKnown(double value, std::string& out) {
   if (value >= 0 && std::isfinite(value)) StrAppend(&out, static_cast<float>(value));
 }
 
-// Returns a value in the middle of the bucket, which reads back into the same bucket.
+// Returns a value in the middle of the bucket, so that a reader assigns it to the same bucket.
 double MiddleOf(Bucket bucket) {
   const Grid& grid = Grid::Cpu();
   return bucket == 0 ? grid.UpperBound(0) / 2 : std::sqrt(grid.UpperBound(bucket) * grid.LowerBound(bucket));
@@ -89,7 +89,7 @@ void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::stri
   }
   double seconds = 0;
   for (const BucketWeight& b : cpu) seconds += b.weight;
-  // In a window in which the task started or ended, its CPU usage covers less time.
+  // In a window in which the task started or ended, the CPU usage covers less time.
   const double duration = seconds > 0 ? std::min<double>(seconds, kWindowSeconds) : kWindowSeconds;
   StrAppend(&out, window.window.start_s(), ",", static_cast<float>(duration), ",");
   PutName(job, out);

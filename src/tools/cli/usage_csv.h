@@ -1,5 +1,5 @@
-// Writes windows of usage as rows of the plain CSV format (docs/reference/traces.md), from which a replay
-// reads the same windows. `taut trace fetch` writes it.
+// Writes windows of usage as rows of the plain CSV format (docs/reference/traces.md). A replay reads the same
+// windows from these rows. `taut trace fetch` uses this file.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,16 @@ class UsageCsv {
   // Adds the CPU usage of the next measured task of the closing window, in the order in which
   // LiveWindows::Options::on_task_cpu reports it.
   void TakeCpu(uint32_t task, std::span<const BucketWeight> buckets);
-  // Adds kills, each to the row of its task and window. Call it before the window's Add.
+  // Adds kills, each to the row of the killed task and the window of the kill. Call it before the Add of the
+  // window.
   void TakeKills(std::span<const server::OomSighting> kills);
-  // Notes that the source has series of kills: then a row without a kill has 0, not an unknown number.
+  // Records that the source has series of kills: a row without a kill then has 0 kills, not an unknown
+  // number.
   void KnowKills() { knows_kills_ = true; }
   bool knows_kills() const { return knows_kills_; }
 
-  // Appends the rows of a window to `out`. REQUIRES: windows ascend; `name` returns a job's name, which has no
-  // line break.
+  // Appends the rows of a window to `out`. `name` returns a job's name. REQUIRES: windows ascend; names
+  // contain no line break.
   void Add(const ClosedWindow& closed, absl::FunctionRef<std::string_view(JobId)> name, std::string& out);
 
   uint64_t rows() const { return rows_; }
@@ -57,7 +59,7 @@ class UsageCsv {
   void AddRow(const JobWindow& window, const TaskWindow& task, std::string_view job, uint64_t kills,
               std::string& out);
 
-  std::vector<TaskCpu> cpu_;  // of the closing window
+  std::vector<TaskCpu> cpu_;  // CPU usage in the closing window
   std::vector<BucketWeight> buckets_;
   size_t next_cpu_ = 0;
   absl::flat_hash_map<KillKey, uint64_t> kills_;

@@ -1,4 +1,4 @@
-// Reads VerticalPodAutoscalerCheckpoints, as `kubectl get vpa,vpacheckpoint -A -o json` prints them.
+// Reads VerticalPodAutoscalerCheckpoints in the format of `kubectl get vpa,vpacheckpoint -A -o json`.
 #pragma once
 
 #include <array>
@@ -16,10 +16,11 @@ namespace taut::tools {
 
 // State that a VerticalPodAutoscaler has learnt for one container.
 struct VpaLearnt {
-  std::string job;  // "shop/deployment/web/app"; the kind is "*" if the file lacks the VPA itself
-  double days = 0;  // between its first and its last sample
+  // "shop/deployment/web/app"; the kind is "*" if the file does not contain the VPA of the checkpoint
+  std::string job;
+  double days = 0;                            // days between the first and the last sample
   PerResource<brain::VpaEstimate> estimates;  // by Resource: the VPA's recommendation
-  PerResource<bool> has_learnt = {};          // false: its histogram is empty
+  PerResource<bool> has_learnt = {};          // false: the histogram of the resource is empty
 };
 
 struct VpaCheckpoints {
@@ -27,8 +28,8 @@ struct VpaCheckpoints {
   std::vector<std::string> warnings;  // about checkpoints that are left out
 };
 
-// Parses the text. `cluster` is the prefix of names, as tautd's kubernetes.cluster; "": none. InvalidArgument
-// if it is not JSON, or has no checkpoint.
+// Parses the text. `cluster` is the prefix of the jobs' names, like tautd's kubernetes.cluster; "": no
+// prefix. Returns InvalidArgument if the text is not JSON, or contains no checkpoint.
 absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::string_view cluster,
                                                   const brain::VpaSettings& settings);
 
