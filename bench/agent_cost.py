@@ -10,8 +10,8 @@ import time
 import agent_bench as bench
 from agent_bench import MIB, daemon, row
 
-CPU_BUDGET, MEMORY_BUDGET = 1.0, 30.0  # percent of one core, MiB
-BUSY = 5  # tasks with load; the others sleep
+CPU_BUDGET, MEMORY_BUDGET = 1.0, 30.0  # per cent of one core; MiB
+BUSY = 5  # number of tasks with load; all other tasks sleep
 
 
 def fill(tree, args):
@@ -54,7 +54,7 @@ def main():
         batch = rule.replace("manage: true", "manage: true, tier: batch")
         guard = "\ntiers: {guard: {throttle: true, kill: true"
         measure(stage, args, f"{args.tasks} tasks, guard of memory", batch + guard + "}}", args.tasks)
-        # Free memory is always less than twice these.
+        # The machine's free memory is always less than twice the threshold throttle_free.
         near = ", throttle_share: 0.9, throttle_free: 1000TiB, kill_share: 0.001, last_share: 0.0001}}"
         measure(stage, args, f"{args.tasks} tasks, guard, little free", batch + guard + near, args.tasks)
         print(f"  {bench.load()} at the end", flush=True)

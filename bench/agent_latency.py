@@ -154,7 +154,7 @@ def kills(args, tree, node):
         killed = raised = None
         end = time.perf_counter() + PATIENCE
         while raised is None and time.perf_counter() < end:
-            # In this order, a raise before the kill was seen is not timed as faster than it is.
+            # Check in this order: a raise that is found before the kill must not be timed as faster than it is.
             if killed is None and count not in oom.text():
                 killed = time.perf_counter()
             if limit.text() != before:

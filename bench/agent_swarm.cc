@@ -1,5 +1,6 @@
-// Simulates a thousand agents: each has its own connection to a real tautd, tasks, windows, heartbeats, and
-// answers to orders. bench/agent_swarm.py starts the daemon and this program, and prints the table.
+// Simulates a thousand agents: each agent has its own connection to a real tautd, with tasks, windows,
+// heartbeats, and answers to orders. bench/agent_swarm.py starts the daemon and this program, and prints the
+// table.
 //
 //   agent_swarm --to HOST:PORT [--agents 1000] [--tasks 20] [--jobs 4000] [--period 10] [--windows 12]
 //               [--warmup 10]
@@ -38,9 +39,9 @@ struct Args {
   double period_s = 10;
 };
 
-constexpr double kBeatS = 10;    // node time
-constexpr double kSpreadS = 1;   // real time
-constexpr double kGraceS = 120;  // node time: ingest.grace
+constexpr double kBeatS = 10;    // seconds of node time
+constexpr double kSpreadS = 1;   // seconds of real time
+constexpr double kGraceS = 120;  // seconds of node time, as in ingest.grace
 constexpr int64_t kPollUs = 5000;
 
 double Seconds() {
@@ -66,9 +67,10 @@ struct Agent {
   std::unique_ptr<node::Uplink> uplink;
   std::vector<Task> tasks;
   int32_t next_window = 0;
-  double spread_s = 0;    // delay between a window's end and its message
-  double awaited_s = -1;  // time since which its window waits for an acknowledgement; < 0: none waits
-  double closes_s = 0;    // earliest time at which that window can be stored
+  double spread_s = 0;  // delay between a window's end and its message
+  // time since which the agent's window waits for an acknowledgement; < 0: no window waits
+  double awaited_s = -1;
+  double closes_s = 0;  // earliest time at which the waiting window can be stored
 };
 
 class Swarm {
@@ -83,7 +85,7 @@ class Swarm {
   int Run() {
     if (!Connect()) return 1;
     start_s_ = Seconds();
-    // Windows begin now, so that the first one is complete.
+    // Windows begin now, so that the first window is complete.
     start_node_s_ = (WallSeconds() / kWindowSeconds + 1) * kWindowSeconds;
     for (size_t i = 0; i < agents_.size(); ++i) {
       agents_[i].next_window = static_cast<int32_t>(start_node_s_ / kWindowSeconds);
@@ -184,7 +186,7 @@ class Swarm {
     agent.uplink->Send(std::move(message), node::Keep::kNo);
   }
 
-  // Sends the window that ended last.
+  // Sends the agent's last ended window.
   void SendWindow(Agent& agent, double now_s) {
     const WindowId window{agent.next_window++};
     pb::FromAgent message;
@@ -234,7 +236,7 @@ class Swarm {
       }
       pb::FromAgent message;
       message.mutable_heartbeat()->set_tasks(static_cast<uint32_t>(agent.tasks.size()));
-      // An agent's time reaches as far as the samples that it has sent.
+      // The time that an agent reports is the time up to which it has sent samples.
       message.set_now_us(NodeUs(std::max(start_s_, now - agent.spread_s)));
       agent.uplink->Send(std::move(message), node::Keep::kNo);
       ++beats_;
@@ -242,7 +244,7 @@ class Swarm {
     }
   }
 
-  // Waits until something is due or a message arrives.
+  // Waits until a message is due or arrives.
   void Wait() {
     const double wait_ms = due_.empty() ? 1 : (due_.top().at_s - Seconds()) * 1000;
     epoll_event events[64];
@@ -354,7 +356,7 @@ int Main(int argc, char** argv) {
     fmt::print(stderr, "agent_swarm: give --to HOST:PORT; bench/agent_swarm.py does\n");
     return 2;
   }
-  tools::RaiseDescriptorLimit();  // each agent needs two
+  tools::RaiseDescriptorLimit();  // each agent needs two descriptors
   return Swarm(args).Run();
 }
 

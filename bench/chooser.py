@@ -145,7 +145,7 @@ def replayed(args, resource, usage, paths, folder):
     for name, (group, recommender, settings) in resource.candidates().items():
         lane, changes = replay(args, paths, recommender, settings, f"{folder}/decisions.csv.gz")
         tables[name] = days_of(resource, usage, changes)
-        if unit is None:  # in shares of the limits of all owners, whichever part is scored
+        if unit is None:  # share of the limits of all owners, whichever part of the VMs is scored
             unit = lane["footprint_of_owner"] / sum(
                 d.limit for days in tables[name].values() for d in days[warmup_days:] if d)
             unit *= (usage.days - warmup_days) * len(usage.jobs) / (len(scored_days) * len(scored_jobs))

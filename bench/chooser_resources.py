@@ -7,8 +7,8 @@ import gzip
 
 WINDOW_S, WINDOWS_PER_DAY = 300, 288
 
-# A job's day under one candidate: limit at its start, mean limit of all tasks, harm, mean number of tasks, and the amount that harm is a
-# share of. Memory: 0 or 1 of 1 day. CPU: core-days above the limit, of the used ones.
+# A job's day under one candidate: limit at the day's start, mean limit of all tasks, harm, mean number of tasks, and the amount of which
+# the harm is a share. Memory: 0 or 1 of 1 day. CPU: core-days above the limit, of the used core-days.
 Day = collections.namedtuple("Day", "start limit harm tasks exposure")
 
 
@@ -156,7 +156,7 @@ class Usage:
     """Reads the usage of one resource by job, as the resource's job_of returns it, from the compact Bitbrains format and plain CSV."""
 
     def __init__(self, paths, resource):
-        rows = {}  # job -> task -> its windows and usages, as read
+        rows = {}  # job -> task -> the task's windows and usages, as read
         for path in paths:
             with gzip.open(path, "rt") as lines:
                 reader = csv.reader(lines)

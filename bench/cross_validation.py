@@ -19,8 +19,8 @@ import sys
 
 import frontier
 
-# A recommender's resource, the harm that counts, the dial with two settings around it, and the constants with their values;
-# the first is the default.
+# By recommender: resource, compared harm, the dial with two settings on both sides of this harm, and the constants with their
+# values. The first value is the default.
 STUDIES = {
     "analogs": {
         "resource": "memory", "harm": "oom_day_share", "at": 0.03, "dial": ("analogs.memory_oom_days", (0.02, 0.045)),

@@ -2,8 +2,9 @@
 //
 //   daemon_scale [--jobs 100000] [--windows 40] [--recommender ensemble] [--store PATH]
 //
-// One task per job, a CPU and a memory series each, five samples per window, through everything except the
-// socket: ingest, passes, SQLite, the API's handlers. Prints one line per figure with its budget.
+// One task per job, a CPU and a memory series per task, and five samples per window pass through everything
+// except the socket: ingest, passes, SQLite, the API's handlers. Prints one line per figure with the figure's
+// budget.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 namespace taut {
 namespace {
 
-constexpr int64_t kStart = 1'700'006'400;  // a midnight
+constexpr int64_t kStart = 1'700'006'400;  // a midnight in UTC
 
 struct Args {
   int jobs = 100'000;
@@ -90,7 +91,7 @@ class Scale {
       const Timestamp now = Timestamp::FromSeconds(kStart + w * 300 + 180);
       const absl::Status s = control_->Tick(now);
       if (!s.ok()) fmt::print("tick: {}\n", Message(s));
-      ReturnFreedMemory();  // as tautd does
+      ReturnFreedMemory();  // tautd does this, too
       const server::PassTimes pass = control_->status().last_pass();
       if (pass.steps_ms.empty() || w < args_.windows / 2) continue;
       passes.push_back(pass.total_ms);
@@ -144,7 +145,7 @@ class Scale {
     for (int w = args_.windows; w < args_.windows + 4; ++w) {
       for (int k = 0; k < 5; ++k) SendScrape(w * 300 + k * 60, rng);
       (void)control_->Tick(Timestamp::FromSeconds(kStart + w * 300 + 180));
-      // After a start jobs are not loaded until their first window.
+      // After a restart, jobs are not loaded until their first window.
       if (w == args_.windows + 1 && !control_->status().last_pass().steps_ms.empty())
         Say("  and the first window after it: observe",
             control_->status().last_pass().steps_ms[0].second / 1000, "s", "-");

@@ -1,9 +1,9 @@
-// Runs a generated cell through the whole replay: throughput per recommender, and memory of a job's state.
+// Benchmarks the whole replay of a generated cell: throughput per recommender, and memory of a job's state.
 //
 //   replay, moving window >= 3 M, ensemble >= 300 k job-windows/s per core
 //   state per job, both resources, moving window and ensemble together, median <= 6 KiB
 //
-// Budgets: budget_per_s belongs to items_per_second, budget_bytes to median_bytes.
+// The counter budget_per_s is the budget for items_per_second, budget_bytes for median_bytes.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace taut {
 namespace {
 
-// A generated cell, loaded once, because reading traces has benchmarks of its own.
+// A generated cell, generated only once, because reading traces has its own benchmarks.
 class GeneratedCell final : public tools::DaySource {
  public:
   GeneratedCell() : store_(tools::JobDayStore::Options()) {

@@ -66,7 +66,7 @@ def rows(only):
     return [row for row in both if not only or row[1] in only]
 
 
-# Orders: (name, recommender, setting, resource, orders).
+# Ordered risks: (name, recommender, setting, resource, values).
 ORDERS = [("OOM-days of all jobs", "analogs", "analogs.memory_oom_days", "memory", (0.01, 0.03, 0.08)),
           ("OOM-days of each job", "analogs", "analogs.job_order", "memory", (0.003, 0.01, 0.03, 0.13)),
           ("throttled work of all jobs", "work_function", "work_function.cpu_throttled", "cpu", (0.001, 0.003, 0.005)),

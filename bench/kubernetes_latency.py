@@ -25,7 +25,7 @@ PATIENCE_S = 10
 
 
 class Handler(fake_cluster.Handler):
-    patched = {}  # by pod: time of its last patch
+    patched = {}  # by pod: time of the pod's last patch
 
     def do_PATCH(self):
         path = urllib.parse.urlsplit(self.path).path
@@ -57,7 +57,7 @@ rules:
 """, store=str(stage.dir / "tautd.db"))
         if not daemon.eventually(lambda: len(Handler.patched) == args.pods, 60):
             sys.exit(f"{len(Handler.patched)} of {args.pods} pods have the first limit")
-        cluster.scrape_seconds = 300  # from here on one window at a time
+        cluster.scrape_seconds = 300  # from now on, one window at a time
         decisions = decision_stream.Decisions(tautd.port)
         firsts, lasts = [], []
         for i in range(args.rounds):

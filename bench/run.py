@@ -40,7 +40,7 @@ BYTES = ("B", "KiB", "MiB")
 def row(bench):
     """Returns the measurement, the budget and whether it is kept ("" without a budget)."""
     time_ns = bench["real_time"] * NS[bench["time_unit"]]
-    # Either "budget 0.3 s", for one iteration, or "budget p99 1 ms", for the counter p99_us.
+    # The label has "budget 0.3 s" for the time of one iteration, or "budget p99 1 ms" for the counter p99_us.
     in_label = re.search(r"\bbudget (p99 )?([0-9.]+) (ns|us|ms|s)\b", bench.get("label", ""))
     if in_label:
         measured, budget = bench["p99_us"] * 1e3 if in_label[1] else time_ns, float(in_label[2]) * NS[in_label[3]]

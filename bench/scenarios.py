@@ -30,7 +30,7 @@ PER_DAY = DAY // WINDOW
 MIB, GIB = 1 << 20, 1 << 30
 FLEET_JOBS, FLEET_SEED = 60, 7
 RESOURCES = ("memory", "cpu")
-SWING = [math.sin(2 * math.pi * (i / PER_DAY - 8 / 24)) for i in range(PER_DAY)]  # highest at 14 h
+SWING = [math.sin(2 * math.pi * (i / PER_DAY - 8 / 24)) for i in range(PER_DAY)]  # highest at 14:00
 
 
 class Job:
@@ -61,7 +61,7 @@ class Growth(Job):
     def __init__(self, copy, weekly, first_day, last_day):
         super().__init__(copy)
         self.weekly, self.first, self.last = weekly, first_day * PER_DAY, last_day * PER_DAY
-        self.memory_base /= 4  # keeps the job from being huge at its end
+        self.memory_base /= 4  # prevents a huge job at the end of the growth
         highest = self.memory(DAYS * PER_DAY)
         self.memory_limit, self.cpu_limit = 1.4 * highest, 2 * highest
 
@@ -96,10 +96,10 @@ class NightlyBatch(Job):
 
     def memory(self, window):
         night, since = divmod(window - self.starts, PER_DAY)
-        size, length = self.nights[night + 1]  # the first begins the day before the trace
+        size, length = self.nights[night + 1]  # the first night begins the day before the trace
         if since >= length:
             return None
-        return size * (0.4 + 0.6 * min(1, since / (0.6 * length)))  # fills up, then stays
+        return size * (0.4 + 0.6 * min(1, since / (0.6 * length)))  # memory fills up, then stays constant
 
     def cpu(self, window):
         night, since = divmod(window - self.starts, PER_DAY)
@@ -139,7 +139,7 @@ class Deploy(Job):
     def memory(self, window):
         return 2.5 if (window + 1) * WINDOW > self.at else 1
 
-    def cpu(self, window):  # a mean: the first window has a share of both
+    def cpu(self, window):  # mean CPU: the first window has a share of both levels
         return 1 + 1.5 * min(max((window + 1) * WINDOW - self.at, 0) / WINDOW, 1)
 
 
@@ -150,7 +150,7 @@ class OverOwner(Job):
         super().__init__(copy)
         self.height, self.start = 1.6 + 0.15 * copy, (9 * 60 + 40 * copy) * 60 // WINDOW
         self.length = 12 + 2 * copy
-        self.cpu_swing = 0.1  # the season alone stays below the limit
+        self.cpu_swing = 0.1  # small, so that the season alone stays below the limit
         self.memory_limit = self.cpu_limit = 1.4
 
     def memory(self, window):
@@ -193,7 +193,7 @@ class Identical(Job):
         super().__init__(3)
 
 
-# name: (what the table calls it, its resources, copies, the job of each copy)
+# name: (name in the table, resources, number of copies, function that returns the job of a copy)
 SCENARIOS = {
     "growth-20": ("growth of 20 % a week", RESOURCES, 8, lambda i: Growth(i, 1.2, 0, DAYS)),
     "growth-x2": ("doubles each week for 3 weeks", RESOURCES, 8, lambda i: Growth(i, 2, 16 + 2 * i, 37 + 2 * i)),

@@ -1,5 +1,5 @@
-// Fuzzes file contents, gzip and zstd included, with any bytes. Lines are complete, numbered without gaps, and
-// equal for readers with other buffer sizes.
+// Fuzzes file contents, including gzip and zstd, with any bytes. Lines are complete, numbered without gaps,
+// and equal for any size of the reader's buffer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +16,8 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-constexpr size_t kMostBytes = size_t{8} << 20;  // a decompression bomb would only cost time
+// limit of decompressed bytes: a decompression bomb would only cost time
+constexpr size_t kMostBytes = size_t{8} << 20;
 
 std::string ReadAll(std::string_view bytes, size_t step, bool& damaged) {
   const auto source = tools::Unwrap(tools::MemorySource(bytes));

@@ -1,5 +1,5 @@
-// Fuzzes checkpoints and the records inside them with any bytes: they are refused or read, without a crash. A
-// record that was read must be equal after it is written and read again.
+// Fuzzes checkpoints and the records in checkpoints with any bytes: they are refused or read, without a
+// crash. A record that was read must be equal after it is written and read again.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes files of every CSV format with any bytes: every row is used or counted with its cause, and a good
-// line after them is never lost.
+// Fuzzes files of every CSV format with any bytes: every row is used or counted with its cause, and a valid
+// line after these rows is never lost.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

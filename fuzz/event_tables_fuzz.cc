@@ -57,7 +57,7 @@ void Run(const Target& target, std::string_view text) {
   const auto folded = tables.Fold();
   Require(folded.ok());
   auto cell = brain::MakeRecordedCell(folded->jobs, folded->spans, brain::RecordedMachines());
-  if (!cell.ok()) return;  // more tasks than a cell may have
+  if (!cell.ok()) return;  // the tables have more tasks than a cell may have
   Require(brain::CheckCellWorkload(cell->model, cell->workload).ok());
   brain::CellAt(cell->model, cell->workload, brain::FullestTime(cell->model, cell->workload));
 }

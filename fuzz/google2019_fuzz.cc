@@ -1,5 +1,5 @@
 // Fuzzes tables of the Google 2019 trace with any bytes: each line is used or counted, used lines can be
-// folded, and a good line after them is never lost.
+// folded, and a valid line after them is never lost.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

@@ -1,6 +1,6 @@
-// Fuzzes parts of HTTP requests with any bytes: a target, a query, a credential, a whole message. Each is
-// refused or parsed. A parsed one is equal after it is written and read again, and however the bytes are
-// split.
+// Fuzzes parts of HTTP requests with any bytes: a target, a query, a credential, a whole message. Each part
+// is refused or parsed. A parsed part is equal after it is written and read again. A message has the same
+// result however its bytes are split.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -37,7 +37,7 @@ void Targets(std::string_view bytes) {
   }
 }
 
-// Parses all requests of `bytes`, passing `step` more bytes at a time.
+// Parses all requests of `bytes`. Each call of the parser receives `step` more bytes.
 std::string Requests(std::string_view bytes, size_t step) {
   RequestParser parser(4096);
   HttpRequest request;

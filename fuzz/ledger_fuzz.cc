@@ -1,5 +1,5 @@
-// Fuzzes the agent's ledger with any bytes: it is refused with the line, or read. A ledger that was read must
-// be equal after it is written and read again.
+// Fuzzes the agent's ledger with any bytes: the ledger is refused with the number of the line, or read. A
+// ledger that was read must be equal after it is written and read again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

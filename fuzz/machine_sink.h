@@ -1,4 +1,4 @@
-// The sink that fuzzers of trace readers share.
+// A sink of rows with machines, which the fuzzers of trace readers share.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,8 @@ inline void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Checks that the machine of a row is known, and that the task is found on it. Keeps references.
+// Checks that the machine of a row is known, and that the task is then found on this machine. Keeps
+// references.
 class MachineSink final : public tools::PlacingSink {
  public:
   MachineSink(tools::JobDayStore& days, brain::RecordedMachines& machines)

@@ -19,8 +19,8 @@ void Require(bool holds) {
 
 constexpr int64_t kNowMs = 1'700'000'400'000;
 
-// The first letter of a metric selects its kind, so that the fuzzer reaches all kinds. The built-in rules
-// precede them.
+// The first letter of a metric selects the metric's kind, so that the fuzzer tests all kinds. The built-in
+// rules precede these rules.
 server::MappingRules Rules() {
   using enum server::SeriesKind;
   std::vector<server::MappingRule> rules = server::BuiltinRules();
@@ -71,7 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   server::Ingest::Options options;
   options.limits.max_decompressed_bytes = 1 << 20;
   server::Ingest ingest(rules, options);
-  // The input is tried as a body, and as the message itself, so that the fuzzer need not learn snappy.
+  // The input is used as a compressed body and as the uncompressed message, so that the fuzzer need not learn
+  // snappy.
   const auto written = ingest.Write(bytes, Timestamp{kNowMs * 1000});
   server::RemoteWriteDecoder decoder(options.limits);
   const auto decoded = decoder.DecodeMessage(

@@ -1,5 +1,5 @@
-// Fuzzes function.target with any text: it is an error, or a policy that decides within its bounds and reads
-// its own state.
+// Fuzzes function.target with any text: the text is refused with an error, or results in a policy that
+// decides within its bounds and reads its own state.
 #include <cmath>
 #include <cstdlib>
 #include <string>

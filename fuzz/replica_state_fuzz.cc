@@ -1,5 +1,5 @@
-// Fuzzes the state of a replica policy with any bytes: it is an error, or a policy that decides within its
-// bounds.
+// Fuzzes the state of a replica policy with any bytes: the bytes are refused with an error, or result in a
+// policy that decides within its bounds.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,6 +1,6 @@
 // Fuzzes blocks, labels, figures and checkpoints in the store's file with any bytes. They are refused or read
-// without a crash, and contain nothing of another chunk or day. A value that was read must be equal after it
-// is written and read again. The bytes are tried unchanged, and inside a valid envelope, so that the fuzzer
+// without a crash, and contain no data of another chunk or day. A value that was read must be equal after it
+// is written and read again. The bytes are used unchanged, and inside a valid envelope, so that the fuzzer
 // need not find checksums.
 #include <cstdint>
 #include <cstdlib>
@@ -19,7 +19,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The fuzzer must guess the numbers at the start of a payload, so they are small.
+// The numbers are small, because the fuzzer must guess them at the start of a payload.
 constexpr WindowId kWindow{288};
 constexpr int32_t kDay = 1;
 

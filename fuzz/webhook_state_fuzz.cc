@@ -1,5 +1,5 @@
-// Fuzzes the stored state of the webhook and the responses of its endpoint: neither may break it, and it reads
-// the state that it saves.
+// Fuzzes the stored state of the webhook and the responses of its endpoint: neither may cause a crash, and
+// the webhook reads the state that it saves.
 #include <cstdlib>
 #include <memory>
 

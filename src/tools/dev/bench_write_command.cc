@@ -27,18 +27,18 @@ struct Body {
   std::string bytes;
   uint32_t samples = 0;
 };
-// Requests of one connection, in time order. A series is always sent over the same connection.
+// Requests of one connection, in order of time. A series is always sent over the same connection.
 using BodyLane = std::vector<Body>;
 
 struct WriterResult {
   absl::Status status;
-  uint64_t samples = 0;  // in requests with a 2xx response
+  uint64_t samples = 0;  // samples in requests with a 2xx response
   std::vector<double> latency_ms;
   std::map<int, uint64_t> statuses;
 };
 
 // Encodes the requests before the measurement starts, because the receiver is measured, not the sender. The
-// number of scrapes is what the time needs, or what fits in kMaxPreparedBytes.
+// number of scrapes is enough for the whole time, unless they exceed kMaxPreparedBytes.
 std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<server::CadvisorRequest> requests;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)

@@ -1,4 +1,4 @@
-// Computes the CPU time that a thread must still use, so that its average use is the target, however late it
+// Computes the CPU time that a thread must still use to reach its target on average, however late the thread
 // wakes up.
 #pragma once
 
@@ -13,13 +13,13 @@ class CpuDebt {
   // Debt above `most_us` is dropped: a load that was throttled must not catch up for hours afterwards.
   explicit CpuDebt(int64_t most_us) : most_us_(static_cast<double>(most_us)) {}
 
-  // Adds the debt for using `share` of a core during `elapsed_us`. Returns the CPU time to use now; 0 if more
-  // was used already.
+  // Adds the debt for using `share` of a core during `elapsed_us`. Returns the CPU time to use now, in
+  // microseconds; 0 if the thread has already used more.
   int64_t Owe(double share, int64_t elapsed_us) {
     owed_us_ = std::min(most_us_, owed_us_ + share * static_cast<double>(elapsed_us));
     return std::max<int64_t>(0, static_cast<int64_t>(owed_us_));
   }
-  // Subtracts CPU time that was used.
+  // Subtracts CPU time that the thread has used.
   void Used(int64_t cpu_us) { owed_us_ -= static_cast<double>(cpu_us); }
 
  private:

@@ -15,15 +15,15 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kFactsEveryWindows = 3;  // period with which limits and owners are sent again
+constexpr int64_t kFactsEveryWindows = 3;  // interval at which limits and owners are sent again, in windows
 constexpr double kDeploysPerWindow = 1.0 / (10 * kWindowsPerDay);
-constexpr double kKillShare = 0.125;    // share of the windows above the limit
-constexpr double kAfterRestart = 0.55;  // share of a warm task's memory
+constexpr double kKillShare = 0.125;    // share of the windows above the limit in which the task is killed
+constexpr double kAfterRestart = 0.55;  // memory after a restart, as a share of a warm task's memory
 constexpr uint64_t kTasksPerNode = 30;
 constexpr std::string_view kContainer = "app";  // the container of each pod
 constexpr double kMemoryOfLoad = 0.4;           // share of a task's memory that is proportional to its load
 
-// Codes 2^-16 to 2^48 in 16 bits, in steps of 0.07 %.
+// Encodes an amount from 2^-16 to 2^48 in 16 bits, in steps of 0.07 %.
 uint16_t PackAmount(float amount) {
   const double code = (std::log2(std::max(static_cast<double>(amount), 1e-5)) + 16) * 1024;
   return static_cast<uint16_t>(std::clamp(std::round(code), 0.0, 65535.0));
@@ -243,14 +243,14 @@ void FeedCell::EndPodsOf(const Job& job, std::unique_ptr<PodSet> set, int64_t ti
 
 void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s) {
   const Row& row = job.rows[job.next * job.tasks + task % job.tasks];
-  // The pods share the load of the job; a part of their memory is proportional to it.
+  // The pods share the load of the job. A part of each pod's memory is proportional to its load.
   const double share = static_cast<double>(job.tasks) / static_cast<double>(job.set->pods.size());
   const double memory = 1 + kMemoryOfLoad * (share - 1);
   const double row_cpu = UnpackAmount(row.cpu_mean), peak = memory * UnpackAmount(row.memory_peak);
   const double cpu = share * row_cpu, mean = std::min(memory * UnpackAmount(row.memory_mean), peak);
   const GeneratedJob::LimitChange& limits = LimitAt(job, StepMs(s, s.from));
   const double limit = limits.memory_bytes;
-  // Rates over a step vary less than the peak of single seconds.
+  // Rates over a step vary less than peaks of single seconds.
   const double swing = 0.7 * std::min(UnpackAmount(row.cpu_peak) / row_cpu - 1, 1.5);
   const auto draw = [&](int step) {
     return Draw(kUsage, job.number << 20 | task,
@@ -260,8 +260,8 @@ void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s)
   for (int k = 0; k < s.steps; ++k) middle += Uniform(draw(k)) / s.steps;
   const int peak_step = static_cast<int>(draw(63) % static_cast<uint64_t>(s.steps));
   const bool kill = options_.ooms && peak > limit && Uniform(draw(62)) < kKillShare;
-  // One metric after the other: adding a series may move series_, which invalidates the reference to the one
-  // before.
+  // Add one metric after the other: adding a series may move series_, which invalidates the reference to the
+  // previous series.
   const double seconds = static_cast<double>(kWindowSeconds) / s.steps;
   const double kills_before = pod.oom_kills;
   const Pod before = pod;

@@ -22,50 +22,50 @@ struct FeedCellOptions {
   int days = 42;
   uint64_t seed = 1;
   int max_tasks = 40;  // per job
-  bool ooms = false;   // tasks above their owner's limit are sometimes killed
-  // Unix seconds of the cell's first window, a multiple of 300. It moves times, and the due minutes in the
-  // names of cron jobs' pods, and changes nothing else.
+  bool ooms = false;   // true: tasks above their owner's limit are sometimes killed
+  // Start of the cell's first window in seconds since the epoch, a multiple of 300. It affects only the
+  // times, and the minutes in the names of cron jobs' pods.
   int64_t start_s = 0;
 };
 
-// Returns the default length of the data set of `jobs` jobs: 42 days, or fewer if they would need more than
-// kFeedBytes, but at least `history_days`.
+// Returns the default length, in days, of a data set of `jobs` jobs: 42 days, or fewer if the data set would
+// need more than kFeedBytes, but at least `history_days`.
 int FeedDays(int jobs, int history_days);
 inline constexpr int64_t kFeedBytes = int64_t{1} << 30;
-// Returns the approximate memory of a data set.
+// Returns the approximate memory of a data set, in bytes.
 int64_t FeedBytes(int jobs, int days);
 
-// Generates scrapes. Labels and metrics are those of cAdvisor and kube-state-metrics, as the built-in mapping
-// rules read them. Not thread-safe. Memory: 8 bytes per task and window, and about 2 KB per pod.
+// Generates scrapes. Labels and metrics have the format of cAdvisor and kube-state-metrics, which the
+// built-in mapping rules read. Not thread-safe. Memory: 8 bytes per task and window, and about 2 KB per pod.
 class FeedCell {
  public:
-  // Generates the cell. Returns InvalidArgument as Check(GenerateOptions) does.
+  // Generates the cell. Returns the InvalidArgument errors of Check(GenerateOptions).
   static absl::StatusOr<std::unique_ptr<FeedCell>> Generate(const FeedCellOptions& options);
 
-  // Steps [from, to) of one window, which is divided into `steps` equal ones. Each pod is scraped some
-  // seconds, its own number, after a step's begin.
+  // The steps [from, to) of one window, which is divided into `steps` equal steps. Each pod is scraped after
+  // the beginning of a step, with a fixed delay of its own, at most kMaxOffsetSeconds.
   struct Steps {
-    int64_t window = 0;  // of the cell; after the last window the cell restarts with new pods
+    int64_t window = 0;  // window of the cell; after the last window the cell restarts with new pods
     int steps = 5, from = 0, to = 5;
   };
-  // From the next window on, divides the load of a job among this many pods; absent: as many as in the data.
-  // `name` is the job's name in tautd. Returns false if there is no such job, or if it cannot be scaled, such
-  // as a CronJob.
+  // Divides the load of a job among this number of pods, from the next window on. If `tasks` is absent, the
+  // number is the number in the data. `name` is the job's name in tautd. Returns false if the job does not
+  // exist, or if it cannot be scaled, such as a CronJob.
   bool SetTasks(std::string_view name, std::optional<uint32_t> tasks);
-  // Calls `send` with the series of these steps, about max_series at a time; the span is valid during the
-  // call. Returns the first error of `send`. REQUIRES: windows and steps ascend, none twice. About 0.2 us per
-  // sample.
+  // Calls `send` with the series of the steps, about max_series at a time; the span is valid during the call.
+  // Returns the first error of `send`. REQUIRES: windows and steps ascend, and no step is scraped twice.
+  // About 0.2 us per sample.
   absl::Status Scrape(const Steps& steps, size_t max_series,
                       absl::FunctionRef<absl::Status(std::span<const server::RemoteSeries>)> send);
 
   int64_t windows() const { return windows_; }
   int64_t start_s() const { return options_.start_s; }
   size_t num_jobs() const { return jobs_.size(); }
-  uint64_t samples() const { return samples_; }  // sent so far
+  uint64_t samples() const { return samples_; }  // number of samples sent so far
   uint64_t oom_kills() const { return oom_kills_; }
   uint64_t deploys() const { return deploys_; }
 
-  // Longest delay of a pod's scrape after the begin of its step.
+  // Longest delay of a pod's scrape after the beginning of its step.
   static constexpr int64_t kMaxOffsetSeconds = 5;
 
  private:
@@ -78,7 +78,7 @@ class FeedCell {
     int64_t offset_ms = 0;
     double cpu_seconds = 0;
     double oom_kills = 0;
-    bool killed = false;  // in the previous step
+    bool killed = false;  // true if the pod was killed in the previous step
   };
   struct PodSet {
     std::string name;  // name of the ReplicaSet or Job that owns the pods, or of the StatefulSet
@@ -88,11 +88,11 @@ class FeedCell {
     Owner owner = Owner::kDeployment;
     std::string name_space, name, tier;
     uint64_t number = 0;
-    uint32_t tasks = 1;               // number in the data
-    std::optional<uint32_t> ordered;  // number that runs instead
+    uint32_t tasks = 1;               // number of tasks in the data
+    std::optional<uint32_t> ordered;  // number of tasks that run instead; absent: no order
     std::vector<GeneratedJob::LimitChange> limits;
     std::vector<int32_t> windows;  // ascending
-    std::vector<Row> rows;         // `tasks` rows for each of windows
+    std::vector<Row> rows;         // rows of all windows: `tasks` rows per window
     // State of the replay:
     size_t next = 0;              // index into windows
     int64_t lap = 0;              // repetition of the cell
@@ -103,13 +103,13 @@ class FeedCell {
   explicit FeedCell(const FeedCellOptions& options) : options_(options) {}
   void AddJob(const GeneratedJob& job);
   void NameJobs();
-  // Starts, ends and scales the job's pods. Returns whether the job runs in this window.
+  // Starts, ends and scales the job's pods. Returns true if the job runs in this window.
   bool ChangePods(Job& job, const Steps& s);
   void StartPods(Job& job, int64_t window);
   void StartPod(const Job& job, int64_t window, uint32_t number, Pod& pod) const;
   void EndPods(Job& job, int64_t time_ms);
   void EndPodsOf(const Job& job, std::unique_ptr<PodSet> set, int64_t time_ms);
-  // Changes the number of pods to the ordered one. Returns true if pods started.
+  // Changes the number of pods to the ordered number. Returns true if pods started.
   bool ScalePods(Job& job, int64_t window, int64_t time_ms);
   static uint32_t PodsOf(const Job& job) { return job.ordered.value_or(job.tasks); }
   void AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s);
@@ -128,9 +128,9 @@ class FeedCell {
   const FeedCellOptions options_;
   int64_t windows_ = 0;
   std::string cluster_;
-  std::vector<std::string> programs_;  // by job, until the jobs have names
+  std::vector<std::string> programs_;  // names of the programs by job, until the jobs have names
   std::vector<Job> jobs_;
-  // The first used_ are in use; the others keep their memory for reuse.
+  // The first used_ series are in use; the remaining series keep their memory for reuse.
   std::vector<server::RemoteSeries> series_;
   size_t used_ = 0;
   std::vector<std::unique_ptr<PodSet>>

@@ -1,4 +1,4 @@
-// taut-dev feed: sends a simulated cell with live traffic by remote write.
+// taut-dev feed: sends a simulated cell with live traffic to tautd by remote write.
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class LiveLine {
 
 class Feed {
  public:
-  // `orders` is the client that reads orders; null: orders are not followed.
+  // `orders` is the client that reads the orders for numbers of tasks; null: orders are not followed.
   Feed(const FeedArgs& args, std::unique_ptr<FeedCell> cell, RemoteSender sender,
        std::unique_ptr<HttpClient> orders, int steps)
       : args_(args),
@@ -69,7 +69,7 @@ class Feed {
         steps_(steps) {}
 
   absl::Status SendHistory(int64_t windows);
-  // Sends `windows` windows of the cell from `first` on. Returns Cancelled after a signal.
+  // Sends `windows` windows of the cell, beginning with window `first`. Returns Cancelled after a signal.
   absl::Status Live(int64_t first, int64_t windows);
   const FeedCell& cell() const { return *cell_; }
   const RemoteSender& sender() const { return sender_; }
@@ -82,7 +82,7 @@ class Feed {
     });
   }
   // Applies the numbers of tasks that were ordered since the last call. If the server does not respond, the
-  // next window tries again.
+  // orders are read again in the next window.
   void Follow();
   // Waits until the cell's clock reaches `cell_s`. Returns false after a signal.
   bool WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_since) const;
@@ -164,7 +164,7 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
   for (int64_t w = first; w < first + windows; ++w) {
     if (w > first && w % cell_->windows() == 0) Say("restarting the data set with new pod names");
     for (int k = 0; k < steps_; ++k) {
-      // A scrape is sent when its last pod is due.
+      // Send a scrape when the last pod's scrape time of the step has passed.
       const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
       if (!WaitFor(due_s, first * kWindowSeconds, begin)) return absl::CancelledError("interrupted");
       if (k == 0) Follow();
@@ -235,7 +235,8 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
                       Counted(static_cast<uint64_t>(plan->days), "day"),
                       FormatBytes(static_cast<double>(FeedBytes(args.jobs, plan->days)))));
   RemoteSender sender(std::move(*client));
-  // Reports an unreachable server or a wrong token before the cell is generated, which takes a while.
+  // Report an unreachable server or a wrong token before the cell is generated, because the generation is
+  // slow.
   if (absl::Status s = sender.Send(server::EncodeWriteRequest({})); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
   if (!cell.ok()) return cell.status();

@@ -1,4 +1,4 @@
-// Draws names like those of people and Kubernetes, for a simulated cell.
+// Draws names for a simulated cell that resemble the names in real clusters.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@ struct FeedName {
   std::string name_space;
   std::string name;
 };
-// Returns a namespace and name such as "shop" and "cart-api". Different draws may have the same name, but
-// seldom do.
+// Returns a namespace and a name, such as "shop" and "cart-api". Different draws rarely have the same name.
 FeedName DrawFeedName(uint64_t draw);
 
 // Returns the end of a pod's name, such as "x2x4z".

@@ -1,4 +1,5 @@
-// taut-dev: a simulated cell for trials of tautd without a cluster, and the throughput of its remote write.
+// taut-dev: provides a simulated cell for trials of tautd without a cluster, and measures the throughput of
+// tautd's remote write.
 #include <cstdio>
 
 #include "CLI/CLI.hpp"
@@ -79,7 +80,7 @@ int RunDev(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // --help
+    return app.exit(e);  // the user requested --help
   } catch (const CLI::ParseError& e) {
     PrintError(e.what());
     std::fputs("Run `taut-dev --help` or `taut-dev COMMAND --help`.\n", stderr);

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{50}, kLongestPause{5000};
 
 // Returns the pause before a retry: `own`, but at most the receiver's Retry-After. A shorter pause does no
-// harm: there is one sender, and a busy receiver rejects it again at little cost.
+// harm: there is only one sender, and a busy receiver rejects the retry at little cost.
 milliseconds PauseBefore(const HttpResponse& response, milliseconds own) {
   const std::string* after = response.header("Retry-After");
   const std::optional<double> seconds = after == nullptr ? std::nullopt : ParseDouble(*after);

@@ -1,5 +1,5 @@
-// The target of a synthetic load at each time, in bytes or cores, as a shape that fits in one word. Arithmetic
-// only.
+// The target of a synthetic load over time, in bytes or cores. A shape is written as one word; it is computed
+// by arithmetic only.
 //
 //   AMOUNT               constant                 64MiB    0.3
 //   grow:A..B/T          A to B in T, then B       grow:32MiB..256MiB/60s
@@ -40,17 +40,18 @@ class LoadShape {
     double noise = 0;  // 0.1: up to a tenth more or less
   };
   struct Options {
-    double speed = 1;  // of kDay: a day has 86,400 s / speed; other kinds ignore it
+    double speed = 1;  // for kDay: a day has 86,400 s / speed; other kinds ignore it
     uint64_t seed = 1;
   };
   // Limits: At() returns at most these amounts, and Parse() rejects larger ones.
   static constexpr double kMaxBytes = 1099511627776.0 * 16;
   static constexpr double kMaxCores = 1024;
 
-  // Parses a shape as above. InvalidArgument contains the error and an example.
+  // Parses a shape in the format above. An InvalidArgument error contains the cause and an example.
   static absl::StatusOr<LoadShape> Parse(std::string_view text, LoadUnit unit, const Options& options);
 
-  // Returns the target `t_us` microseconds after the start, in bytes or cores; 0 before it. Thread-safe.
+  // Returns the target `t_us` microseconds after the start, in bytes or cores; 0 for a time before the start.
+  // Thread-safe.
   double At(int64_t t_us) const;
   LoadUnit unit() const { return unit_; }
 
@@ -64,8 +65,8 @@ class LoadShape {
   Options options_;
 };
 
-// Parses "100ms", "20s", "5m", "1h", or a plain number of seconds; "s" alone is 1 s. InvalidArgument unless it
-// is above 0 and at most 10,000 h.
+// Parses "100ms", "20s", "5m", "1h", or a plain number of seconds; "s" alone is 1 s. Returns InvalidArgument
+// unless the time is above 0 and at most 10,000 h.
 absl::StatusOr<int64_t> ParseLoadTimeUs(std::string_view text);
 
 }  // namespace taut::tools

@@ -25,14 +25,15 @@ namespace {
 using server::DaemonConfig;
 using server::DaemonContext;
 
-// Returns the source of news about budgets: of businesses and groups, and of labels.
+// Returns the source of news about two kinds of budgets: budgets of businesses and groups, and budgets of
+// labels.
 server::BudgetNews BudgetNewsOf(const DaemonConfig& config, const server::LabelBudgets* labels,
                                 server::BudgetComponent* businesses) {
   std::vector<server::BudgetNews::Account> accounts;
   if (businesses != nullptr) accounts.push_back([businesses] { return businesses->states(); });
   accounts.push_back([labels] {
     if (labels->empty()) return server::BudgetStates();
-    const auto states = labels->States();  // errors are in the store's own metrics
+    const auto states = labels->States();  // errors are counted in the store's own metrics
     return states.ok() ? **states : server::BudgetStates();
   });
   return {server::ParseBudgetAlerts(config.prices.alerts).value_or(std::vector<double>()),
@@ -81,7 +82,7 @@ std::vector<const server::PlacementSource*> PlacementsOf(const server::AgentsCom
   return out;
 }
 
-// Creates the components, one group after the other.
+// Creates the components, one group of components after the other.
 class Maker {
  public:
   Maker(const DaemonConfig& config, const DaemonContext& context, server::History* history,
@@ -147,7 +148,7 @@ class Maker {
         context_));
   }
 
-  // Actuators are in the order in which they receive orders.
+  // Add the actuators in the order in which they receive orders.
   absl::Status AddConnectors() {
     shown_.agents = list_.Add(std::move(agents_));
     shown_.cluster = out_.cluster = list_.Add(std::move(cluster_));
@@ -200,8 +201,8 @@ class Maker {
   Components& out_;
   server::ComponentList& list_;
   server::ApiParts shown_;
-  // Owned here until they are moved to the list. They are created first because other components need pointers
-  // to them, but start later.
+  // These components are owned here until they are moved to the list. They are created first because other
+  // components need pointers to them, but they start later.
   std::unique_ptr<server::QuotaComponent> quota_;
   std::unique_ptr<server::BudgetComponent> budgets_;
   std::unique_ptr<server::LabelBudgets> labels_;

@@ -1,4 +1,4 @@
-// The components that tautd runs beside its pass, in the order in which they start.
+// The components of tautd, in the order in which they start.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace taut::tools {
 
-// Components and pointers to some of them, owned by the list. Null: the configuration does not enable the
-// component.
+// The components, and pointers to some of them, which the list owns. A pointer is null if the configuration
+// does not enable the component.
 struct Components {
   server::ComponentList list;
   server::KubernetesComponent* cluster = nullptr;
@@ -24,21 +24,22 @@ struct Components {
   server::HttpComponent* http = nullptr;
 };
 
-// Values that components need from the daemon, beyond the context.
+// Values that components need from the daemon, in addition to the context.
 struct DaemonHooks {
-  std::string config_path;  // "" without a file
+  std::string config_path;  // "" without a configuration file
   int64_t started_s = 0;
-  server::DaemonClock* clock = nullptr;  // the clock, which an operator may confirm
-  // Calls ControlPlane::Tick for the past, with the work that is due around a pass.
+  server::DaemonClock* clock = nullptr;  // the daemon's clock, which an operator may confirm
+  // Calls ControlPlane::Tick for the past, and runs the components' work before and after the pass.
   std::function<absl::Status(Timestamp through)> tick_past;
 };
 
-// Creates the components of a configuration without starting them. `context`, `history` and `out` must outlive
-// them. Returns errors of the settings, or of files that they name.
+// Creates the components of a configuration without starting them. `context`, `history` and `out` must
+// outlive the components. Returns errors of the settings, or of files that the settings name.
 absl::Status MakeComponents(const server::DaemonConfig& config, const server::DaemonContext& context,
                             server::History* history, const DaemonHooks& hooks, Components& out);
 
-// Checks the parts for --check-config, beyond the file itself. Appends sentences to `warnings`.
+// Checks the components' settings for --check-config, including the files that they name. Appends sentences
+// to `warnings`.
 absl::Status CheckComponents(const server::DaemonConfig& config, std::vector<std::string>& warnings);
 
 }  // namespace taut::tools

@@ -17,11 +17,11 @@
 namespace taut::tools {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{200};       // longest delay of an OOM kill
-constexpr std::chrono::milliseconds kSampleTick{20};  // if samples set the time, it may pass fast
+constexpr std::chrono::milliseconds kTick{200};       // longest delay until an OOM kill is processed
+constexpr std::chrono::milliseconds kSampleTick{20};  // the tick if samples set the time, which may pass fast
 constexpr std::chrono::milliseconds kStoreRetry{2000};
 
-// Returns the directory of files beside the store.
+// Returns the directory of the files that belong to the store.
 std::string StateDir(const std::string& store_path) {
   if (store_path == "memory") return std::filesystem::temp_directory_path();
   const std::string dir = std::filesystem::path(store_path).parent_path();
@@ -99,7 +99,8 @@ absl::Status Daemon::OpenStore() {
   return absl::OkStatus();
 }
 
-// The first of the set reports why orders that no actuator claims are not applied.
+// Adds the actuators. The first actuator of the set reports why orders that no actuator claims are not
+// applied.
 absl::Status Daemon::MakeActuators() {
   if (config_.agents.listen.empty() && !config_.SetsThrough(server::ActuatorKind::kKubernetes))
     actuators_.Add("dry_run", std::make_unique<server::DryRunActuator>());
@@ -119,7 +120,7 @@ absl::Status Daemon::StartControl() {
   options.ingest.ingest = config_.ingest.options;
   options.ingest.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
-    // Days pass in seconds, and closing a day takes a while: more windows must be able to wait.
+    // Days pass in seconds, and closing a day is slow, so more windows must be able to wait.
     options.ingest.max_waiting_windows = options.ingest.max_open_windows = 2 * kWindowsPerDay;
     options.ingest.ingest.windows.max_samples_per_series = 16 * 1024;
   }
@@ -166,8 +167,9 @@ absl::Status Daemon::Pass(const std::function<absl::Status()>& tick) {
   return s;
 }
 
-// Agents also deliver the windows that they queued during an outage, and receive acknowledgements of stored
-// ones. While the windows are held, the past is not complete and this pass is repeated.
+// Runs passes for the past. Agents also deliver the windows that they queued during an outage, and receive
+// acknowledgements of stored windows. While windows are held back, the past is not complete, and the pass is
+// repeated.
 absl::Status Daemon::TickPast(Timestamp through) {
   while (true) {
     (void)clock_.Step();
@@ -228,12 +230,12 @@ void Daemon::Stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  // The loop first: after this, no pass runs and this thread alone may tick the control plane.
+  // Stop the loop first: afterwards no pass runs, and only this thread may tick the control plane.
   if (loop_.joinable()) loop_.join();
   components_.list.Stop();
   if (!clock_.begun()) return;
-  // An interrupted backfill continues from the last window at the next start, so no later window may be closed
-  // now.
+  // After an interrupted backfill the next start continues from the last closed window, so no later window
+  // may be closed now.
   const Timestamp now = clock_.Step();
   const bool none = backfill_cut_ || !clock_.Doubt().empty();
   absl::Status s = none ? absl::OkStatus() : control_->Tick(now);

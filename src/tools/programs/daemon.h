@@ -1,4 +1,4 @@
-// The daemon tautd: the store, the control plane, its components, and the loop that ticks them.
+// The daemon tautd: the store, the control plane, the components, and the loop that ticks them.
 #pragma once
 
 #include <condition_variable>
@@ -21,13 +21,13 @@
 
 namespace taut::tools {
 
-// Returns the fleet's settings, with the enforcement that the actuators of the configuration have.
+// Returns the fleet's settings. The enforcement in the settings is that of the configuration's actuators.
 brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config);
 
 class Daemon {
  public:
   // Opens the store, restores its state, starts the components and listens. `config_path` is "" without a
-  // file. Returns the first error of a part; then nothing runs.
+  // file. If a part fails, returns the error of the first such part, and nothing keeps running.
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const server::DaemonConfig& config,
                                                        const std::string& config_path);
   // Calls Stop().
@@ -36,8 +36,8 @@ class Daemon {
   // Applies the rules, job settings, recommenders, and the reloadable keys (DaemonSetting::reloads) of another
   // configuration. Logs each changed key that needs a restart. Called from one thread, while the loop runs.
   void Reload(const server::DaemonConfig& config);
-  // Finishes requests in flight, decides and stores what is due, and writes checkpoints. Further calls do
-  // nothing.
+  // Finishes requests in flight, decides and stores the windows that are due, and writes checkpoints. Further
+  // calls do nothing.
   void Stop();
   // Returns the address of the API, such as "http://127.0.0.1:7070/".
   std::string url() const { return components_.http->url(); }
@@ -49,7 +49,7 @@ class Daemon {
   absl::Status StartControl();
   void SayWhatIsRestored(double seconds) const;
   void Loop();
-  // Runs one pass, with the components' work before and after it.
+  // Runs one pass with `tick`, and the components' work before and after the pass.
   absl::Status Pass(const std::function<absl::Status()>& tick);
   absl::Status TickPast(Timestamp through);
   void TickComponents(const absl::Status& stored);
@@ -57,19 +57,20 @@ class Daemon {
   void Wait(std::chrono::milliseconds pause);
 
   server::DaemonConfig config_;
-  ProgramLog log_;  // must outlive all parts that run, as must the next two members
+  ProgramLog log_;  // must outlive all running parts, as must clock_ and context_
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;
   server::History* history_ = nullptr;              // the same object as store_
-  std::unique_ptr<server::SampleLogFile> samples_;  // beside the store, if that is a file
+  std::unique_ptr<server::SampleLogFile> samples_;  // stored in the store's folder, if the store is a file
   server::ActuatorSet actuators_;
   std::unique_ptr<server::ControlPlane> control_;
-  Components components_;              // destroyed before control_ and the members above, which they use
+  // must be destroyed before control_ and the members above it, because components use them
+  Components components_;
   bool backfill_cut_ = false;          // true if a stop interrupted the backfill; written by the loop
   std::optional<WindowId> looked_at_;  // last closed window that the loop has seen
 
-  std::mutex mutex_;  // guards the next two members
+  std::mutex mutex_;  // guards wake_ and stopping_
   std::condition_variable wake_;
   bool stopping_ = false;
   std::thread loop_;

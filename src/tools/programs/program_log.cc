@@ -37,7 +37,7 @@ std::string_view LevelName(spdlog::level::level_enum level) {
   return View(spdlog::level::to_string_view(level));
 }
 
-// Acts arrive as JSON; other messages are converted to it.
+// Writes lines as JSON. Actions arrive as JSON; plain messages are converted to JSON.
 class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {

@@ -76,11 +76,11 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
-  // Inherited by all later threads, so that sigwait() below receives the signals.
+  // All later threads inherit this mask, so that only sigwait() below receives the signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  // If the parent process ignored SIGCHLD, the end of a child process could not be detected.
+  // If the parent process ignored SIGCHLD, tautd could not detect the end of a child process.
   std::signal(SIGCHLD, SIG_DFL);
   LogNotices(config);
   RaiseDescriptorLimit();  // each agent and each open page needs a descriptor
@@ -117,7 +117,7 @@ int Run(int argc, char** argv) {
   app.add_flag("--check-config", args.check_config,
                "check the configuration and the files that it names, and exit");
   app.add_flag("--print-settings", args.print_settings, "print docs/reference/configuration.md and exit");
-  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for packages
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for package builds
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -11,7 +11,7 @@ namespace taut::tools {
 namespace {
 
 constexpr int kFigureDigits = 12, kPointDigits = 5, kTimeDigits = 12;
-constexpr size_t kMostPoints = 1000;  // per line
+constexpr size_t kMostPoints = 1000;  // most points of a line
 constexpr std::string_view kForms[] = {"text", "count", "number", "share", "seconds", "time"};
 constexpr std::string_view kLines[] = {"solid", "dashed", "stacked"};
 
@@ -64,8 +64,8 @@ int DigitsOf(const ChartAxis& axis) {
   return axis.form.form == FigureForm::kTime ? kTimeDigits : kPointDigits;
 }
 
-// Returns the drawn points of a line: each n-th of a long one, without points that a logarithmic axis cannot
-// show.
+// Returns the drawn points of a line. A long line keeps only each n-th point. Points that a logarithmic axis
+// cannot show are left out.
 ChartSeries Drawn(const ChartSeries& series, const ChartAxis& x, const ChartAxis& y) {
   ChartSeries out{series.name, series.line};
   const size_t every = series.x.size() / kMostPoints + 1;

@@ -1,7 +1,7 @@
-// A report as data: an answer, the conditions, and sections of text, tables and charts. web/app/src/document draws
-// it.
+// A report as data: an answer, the conditions, and sections of text, tables and charts. web/app/src/document
+// draws the report.
 //
-// The JSON of it, where every number keeps its form and unit and the page writes it out:
+// The JSON of a report. Every number keeps its form and unit, and the page formats the number:
 //
 //   {"kind": "document", "command": "taut analyze", "title": TEXT,
 //    "unix": whether times are seconds of the Unix epoch, else days of the trace's own clock are counted,
@@ -30,11 +30,11 @@
 
 namespace taut::tools {
 
-// Form in which the page writes a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
+// Form in which the page shows a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
 enum class FigureForm : uint8_t { kText, kCount, kNumber, kShare, kSeconds, kTime };
 struct Form {
   FigureForm form = FigureForm::kText;
-  std::string unit = {};  // "cores"; "" if the form implies it, or there is none
+  std::string unit = {};  // "cores"; "" if the form implies the unit, or if there is no unit
   int decimals = -1;      // -1: about two digits
 };
 inline Form CountForm(std::string unit = {}) { return {FigureForm::kCount, std::move(unit), -1}; }
@@ -42,7 +42,7 @@ inline Form NumberForm(std::string unit = {}) { return {FigureForm::kNumber, std
 inline Form ShareForm(int decimals = -1) { return {FigureForm::kShare, {}, decimals}; }
 inline Form SecondsForm() { return {FigureForm::kSeconds, {}, -1}; }
 
-// A text or a number. monostate or NaN: not known, or none.
+// A text or a number. monostate or NaN: unknown or absent.
 using FigureValue = std::variant<std::monostate, std::string, double>;
 
 struct Figure {
@@ -63,7 +63,7 @@ struct DocumentTable {
 struct ChartAxis {
   std::string name;
   Form form;
-  bool logarithmic = false;  // points not above 0 are left out
+  bool logarithmic = false;  // true: points at or below 0 are left out
 };
 enum class ChartLine : uint8_t { kSolid, kDashed, kStacked };
 struct ChartSeries {
@@ -93,7 +93,7 @@ using DocumentPart = std::variant<std::string, DocumentTable, DocumentChart, Doc
 struct DocumentSection {
   std::string title;
   std::vector<DocumentPart> parts = {};
-  // Adds a chart; leaves it out if it has no points.
+  // Adds a chart, unless it has no points.
   void Add(DocumentChart chart) {
     if (!chart.empty()) parts.emplace_back(std::move(chart));
   }
@@ -102,20 +102,20 @@ struct DocumentSection {
 };
 
 struct Document {
-  std::string command;  // command that makes such a report: "taut analyze"
+  std::string command;  // command that creates a report of this kind: "taut analyze"
   std::string title;
   bool clock_is_unix = false;
   Sentence answer = {};
   std::vector<std::string> notes = {};
   std::vector<DocumentSection> sections = {};
 
-  // Adds a note for each non-empty line of `text`, without a semicolon at its end. A page shows notes that
-  // begin with "PARTIAL" above all others.
+  // Adds a note for each line of `text` that is not empty, without a semicolon at the line's end. A page
+  // shows notes that begin with "PARTIAL" above all other notes.
   void AddNotes(std::string_view text);
 };
 
 // Returns the JSON of the document; equal documents have equal JSON. Figures of tables have 12 significant
-// digits, points of charts 5.
+// digits, points of charts 5 digits.
 std::string DocumentJson(const Document& document);
 
 }  // namespace taut::tools

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMostChartPoints = 600;
 constexpr size_t kMostBills = 200;
 
-// Joins lines of a terminal. A word that is cut at the end of a line becomes whole again.
+// Joins the lines of a text for terminals. A word that was divided at the end of a line is joined again.
 std::string OneLine(std::string_view text) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) {
@@ -28,8 +28,8 @@ std::string OneLine(std::string_view text) {
   return out;
 }
 
-// Returns a table of the terminal's texts, in which money is exact and shares have their sign. `unit_of`
-// returns the unit of another column by its head.
+// Returns a table with the texts of the terminal's table: money is exact, and shares have a per cent sign.
+// `unit_of` returns the unit of any other column by its head.
 template <typename UnitOf>
 DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
   DocumentTable out;
@@ -45,7 +45,8 @@ DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
   return out;
 }
 
-// Returns a line of means over groups of measured steps, so that it has few enough points.
+// Returns a line whose points are means over groups of measured steps, so that the line has few enough
+// points.
 template <typename Value>
 ChartSeries LineOf(std::string name, ChartLine kind, const EconomyResult& result, const Value& value) {
   const size_t steps = result.measured.size();
@@ -81,7 +82,8 @@ DocumentChart LinesChart(const EconomyResult& result, const EconomyPolicy& polic
   return chart;
 }
 
-// Returns a sentence about the policy with the highest earnings among those that do not know the future.
+// Returns a sentence about the policy with the highest earnings. The clairvoyant policy is considered only if
+// there is no other policy.
 Sentence AnswerOf(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const auto earned = [&](const EconomyPolicy& policy) {
     return SumsBelow(policy, result.tiers).strict_net.micros;

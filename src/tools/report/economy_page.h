@@ -1,4 +1,4 @@
-// A replayed pool as a report: the tables of its policies and tiers, and four lines over time.
+// A replayed pool as a report: tables of the policies and tiers, and four charts over time.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace taut::tools {
 
-// Returns the document. `groups` has the names by number; `title` names the replayed input.
+// Returns the document. `groups` contains the groups' names by number; `title` names the replayed input.
 Document EconomyDocument(const EconomyResult& result, const brain::PriceSheet& sheet,
                          std::span<const std::string> groups, std::string_view title);
 

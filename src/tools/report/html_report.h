@@ -11,16 +11,18 @@
 
 namespace taut::tools {
 
-// One job and resource over time, for the usage heatmap and the limits above it.
+// The usage and limits of one job and resource over time, for a heatmap of usage with the limits drawn over
+// it.
 struct JobStory {
   std::string job;
   Resource resource = Resource::kMemory;
   std::string why_chosen;  // "largest saving", "most OOM-days under analogs", ...
-  // Usage over time: columns of `column_s` seconds from start_s on; each a histogram of 5-minute task usages.
+  // Usage over time, in columns of `column_s` seconds from start_s on. Each column is a histogram of 5-minute
+  // task usages.
   int64_t start_s = 0;
   int64_t column_s = 0;
   struct Column {
-    std::vector<BucketWeight> buckets;  // ascending, of GridOf(resource)
+    std::vector<BucketWeight> buckets;  // ascending; buckets of GridOf(resource)
     float peak = 0;
   };
   std::vector<Column> columns;  // columns without usage are empty
@@ -30,30 +32,31 @@ struct JobStory {
   };
   struct LimitLine {
     brain::PolicyPair policy;
-    std::vector<LimitStep> steps;  // ascending; in force until the next step
+    std::vector<LimitStep> steps;  // ascending; a limit is in force until the next step
   };
   std::vector<LimitLine> limits;
   struct OomMark {
     brain::PolicyPair policy;
     int64_t at_s = 0;
   };
-  std::vector<OomMark> ooms;    // first window over the limit of each OOM-day
-  std::vector<Reason> reasons;  // last decision of each recommender, in the order of `limits`; may be empty
+  std::vector<OomMark> ooms;  // first window over the limit of each OOM-day
+  // last decision of each recommender, in the order of `limits`; empty: not known
+  std::vector<Reason> reasons;
 };
 
 struct ReportInput {
   std::string title;                     // "Replay of vms_001-250_2013-07.csv.gz and 1 more"
-  std::string command;                   // command line that made the report
-  bool clock_is_unix = false;            // false: times are seconds of the trace's own clock
+  std::string command;                   // command line that created the report
+  bool clock_is_unix = false;            // true: Unix time; false: seconds of the trace's own clock
   std::vector<std::string> notes;        // read and skipped rows, warm-up, feedback, partial...
   const ReplayResult* result = nullptr;  // not owned
   const std::vector<JobInfo>* jobs = nullptr;
   brain::PolicyPair shown_first =
-      brain::Policy::kCombined;  // the recommender that tiles and tables show until another is picked
+      brain::Policy::kCombined;  // the recommender that tiles and tables show first
   std::vector<JobStory> stories;
 };
 
-// Returns the page; the same input gives the same bytes. REQUIRES: CheckReportPage returns OK.
+// Returns the page; equal input results in equal bytes. REQUIRES: CheckReportPage returns OK.
 std::string HtmlReport(const ReportInput& input);
 
 }  // namespace taut::tools

@@ -15,7 +15,8 @@ namespace taut::tools {
 namespace {
 
 constexpr size_t kMostMachines = 20;
-// Share of predictions below the peak; the answer names the cheapest predictor within it.
+// A share of predictions below the peak that is low. The answer names the cheapest predictor whose share is
+// at most this.
 constexpr double kFewBelow = 0.01;
 
 constexpr std::string_view kPredictorLegend =
@@ -25,7 +26,8 @@ constexpr std::string_view kPredictorLegend =
     "and times of "
     "1 - prediction / limits. The oracle knows the peak that comes.";
 
-// Returns "3 of 40": machines with a prediction below the oracle, among machines with predictions.
+// Returns "3 of 40": the number of machines with a prediction below the oracle, and the number of machines
+// with predictions.
 std::string MachinesBelow(const OvercommitResult::Row& row) {
   uint64_t below = 0, all = 0;
   for (const OvercommitScore& s : row.by_machine) {
@@ -71,8 +73,8 @@ DocumentTable PredictorTable(const OvercommitResult& result) {
   return out;
 }
 
-// Returns one point per predictor. Scores of any predictor contain the oracle's peak, so the oracle has a
-// point without a row.
+// Returns one point per predictor, and one for the oracle. The oracle has no row, but the scores of any
+// predictor contain the oracle's peak.
 DocumentPoints RiskPoints(const OvercommitResult& result) {
   DocumentPoints out{"Footprint against predictions below the oracle",
                      {"footprint, share of the owners' limits", ShareForm()},
@@ -89,7 +91,7 @@ DocumentPoints RiskPoints(const OvercommitResult& result) {
   return out;
 }
 
-// Returns the name that the rows of --decisions have; they count from 0.
+// Returns the name that the machine has in the rows of --decisions, in which numbers count from 0.
 std::string MachineName(const OvercommitResult& result, size_t machine) {
   if (result.of_recorded) return result.recorded.machines[machine];
   const size_t placements = result.rows.front().by_placement.size();
@@ -103,7 +105,8 @@ struct MachineBelow {
   uint64_t below = 0;  // predictions below the oracle, over all predictors
 };
 
-// Returns the machines with predictions below the oracle: most first, then in their order.
+// Returns the machines that have predictions below the oracle, sorted by the number of these predictions,
+// highest first, then by machine.
 std::vector<MachineBelow> MostBelow(const OvercommitResult& result) {
   std::vector<MachineBelow> out;
   for (size_t m = 0; m < result.rows.front().by_machine.size(); ++m) {
@@ -153,8 +156,8 @@ void AddMachines(const OvercommitResult& result, DocumentSection& out) {
   out.Add(MachineTable(result, machines, shown));
 }
 
-// Returns the predictor with the smallest footprint among those rarely below the peak, or the one least often
-// below.
+// Returns the predictor with the smallest footprint among the predictors that are rarely below the peak
+// (kFewBelow). If there is none, returns the predictor that is least often below the peak.
 const OvercommitResult::Row* BestOf(const OvercommitResult& result) {
   const OvercommitResult::Row* best = nullptr;
   const auto rank = [](const OvercommitScore& s) {

@@ -1,4 +1,5 @@
-// A replay of peak predictors as a report: footprint of each, and share of predictions below the peak.
+// A replay of peak predictors as a report: the footprint of each predictor, and the share of its predictions
+// below the peak.
 #pragma once
 
 #include <span>
@@ -11,13 +12,15 @@
 namespace taut::tools {
 
 struct OvercommitPage {
-  std::string title;                // name of the replayed input
-  std::string conditions;           // lines: times, missing parts, ...
-  std::vector<std::string> read{};  // lines by result: its tasks and machines, and those left out
+  std::string title;       // name of the replayed input
+  std::string conditions;  // lines: times, missing parts, ...
+  // lines by result: numbers of replayed tasks and machines, and of those left out
+  std::vector<std::string> read{};
 };
 
-// Returns the document, with the 20 machines that have most predictions below the oracle. Figures of a
-// predictor without predictions are not known, nor is the severity of one that was never below.
+// Returns the document, with the 20 machines that have most predictions below the oracle. For a predictor
+// without predictions the figures are unknown. For a predictor that was never below the oracle the severity
+// is unknown.
 Document OvercommitDocument(const OvercommitPage& page, std::span<const OvercommitResult> results);
 
 }  // namespace taut::tools

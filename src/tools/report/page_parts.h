@@ -1,11 +1,12 @@
-// The page around the data. npm builds it in web/app, and embed_page.py compiles it into the program.
+// The parts of the page before and after the data. npm builds the page in web/app, and embed_page.py compiles
+// it into the program.
 #pragma once
 
 #include <string_view>
 
 namespace taut::tools {
 
-// The page is kPageHead, the JSON, kPageTail. Both are empty if the page was not built.
+// The page is kPageHead, the JSON, kPageTail. Both parts are empty if the page was not built.
 extern const std::string_view kPageHead;
 extern const std::string_view kPageTail;
 

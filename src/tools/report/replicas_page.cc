@@ -88,7 +88,8 @@ DocumentChart TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
   return chart;
 }
 
-// Returns a sentence about the policy that is least overloaded, among those that do not know the load.
+// Returns a sentence about the policy with the least overload. The clairvoyant policy, which knows the load,
+// is considered only if there is no other policy.
 Sentence AnswerOf(const ReplicasPage& page) {
   const ReplicaScore* best = nullptr;
   const std::string* name = nullptr;

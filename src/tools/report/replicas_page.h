@@ -1,4 +1,4 @@
-// Replica policies in a replay, as a report: a table, and load compared with capacity for the largest jobs.
+// Replica policies in a replay as a report: a table, and charts of load and capacity for the largest jobs.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace taut::tools {
 
-// Measured steps of one job under one policy, in columns: a spike of one step stays visible.
+// Measured steps of one job under one policy, merged to columns in which a spike of one step stays visible.
 class ReplicaTrack {
  public:
   struct Column {
-    std::optional<double> load;  // highest
-    double capacity = 0;         // lowest, up to the utilization above which tasks are overloaded
-    double tasks = 0;            // mean, starting ones included
+    std::optional<double> load;  // highest load of the column; absent: not measured
+    double capacity = 0;         // lowest capacity: the load above which the tasks are overloaded
+    double tasks = 0;            // mean number of tasks, including starting tasks
     uint32_t steps = 0;          // 0: no step was measured
   };
-  // Covers [from_s, to_s). `capacity` is the load of a task at that utilization.
+  // Covers [from_s, to_s). `capacity` is the load of one task above which it is overloaded.
   ReplicaTrack(int64_t from_s, int64_t to_s, double capacity);
-  // Adds a step; ignores one of another time.
+  // Adds a step. Ignores a step outside the covered time.
   void Add(const ReplicaStep& step);
   const std::vector<Column>& columns() const { return columns_; }
-  // Returns the middle of a column, in seconds.
+  // Returns the time at the middle of a column, in seconds.
   double time_s(size_t column) const;
 
  private:
@@ -51,7 +51,7 @@ struct ReplicasPage {
   static constexpr size_t kJobs = 8;
   std::vector<ReplicasPageJob> largest;
 
-  // Keeps the job if it is one of the largest.
+  // Keeps the job if it is among the kJobs largest jobs.
   void Add(ReplicasPageJob job);
 };
 

@@ -1,4 +1,4 @@
-// The data of the report as one JSON document, which web/app/src/report draws.
+// Writes the data of the replay's report as one JSON document, which web/app/src/report draws.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 namespace taut::tools {
 
 // Returns the document. Memory is in GiB and CPU in cores, except in reasons, which keep their own units.
-// Numbers have five significant digits, or more than a screen shows. Deterministic. Only this folder and
-// web/app/src/report know the format.
+// Numbers have five or more significant digits, which is more than a screen shows. Deterministic. Only this
+// folder and web/app/src/report know the format.
 std::string ReportJson(const ReportInput& input);
 
-// A story is drawn about 1,000 pixels wide, so finer columns are merged to at most this many.
+// Largest number of columns of a story. A story is drawn about 1,000 pixels wide, so finer columns are
+// merged.
 inline constexpr size_t kMaxStoryColumns = 1500;
 
 }  // namespace taut::tools
