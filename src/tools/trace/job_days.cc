@@ -47,8 +47,7 @@ class DayBuilder {
     uint32_t row = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // Sums over the rows of one task in one window. The seconds of a resource include only rows that measured
-  // this resource.
+  // Sums over the rows of one task in one window. A resource's seconds cover the rows that measured it.
   struct TaskSum {
     double cpu = 0, cpu_seconds = 0, memory = 0, memory_seconds = 0;
     float cpu_peak = kAbsent, memory_peak = kAbsent;
@@ -228,8 +227,7 @@ void DayBuilder::SumOwnLimits(const JobDay& out, JobWindow& window) const {
   if (memory_differs) window.memory_limit_sum_bytes = static_cast<float>(memory_sum);
 }
 
-// Sets the limits at which tasks were killed. If the task's limit is unknown, the job's limit is used, or
-// else the task's peak usage.
+// Sets unknown limits of killed tasks to the job's limit, or if that is unknown to the task's peak usage.
 void DayBuilder::SettleKills(const JobWindow& window, JobDay& out) {
   for (size_t i = out.kills.size(); i-- > 0 && out.kills[i].window == window.window;) {
     TaskKills& kills = out.kills[i];
