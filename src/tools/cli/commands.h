@@ -100,8 +100,8 @@ struct DaemonArgs {
 
 struct JobsArgs {
   DaemonArgs daemon;
-  // sort "": the daemon's default; order "": the usual order of the sort key
-  std::string search, mode, sort, order;
+  std::string search, ns;         // ns: the namespace; "": all
+  std::string mode, sort, order;  // sort "": the daemon's default; order "": the sort's usual one
   int limit = 30;
   bool names = false;    // print names only
   std::string group_by;  // a label: show totals for each value of the label instead of jobs
@@ -125,8 +125,8 @@ int RunSet(const SetArgs& args);
 
 struct ExportArgs {
   DaemonArgs daemon;
-  std::string form = "yaml", search;
-  // For the forms patch, kustomize and helm. Value: settings, none, requests, limits or both.
+  std::string form = "yaml", search, ns;
+  // For the forms patch, kustomize and helm: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
   std::string values_path = "{workload}.{container}.resources";  // for the form helm
   std::string by = "namespace";                                  // for the form report: labels
@@ -143,7 +143,7 @@ int RunDecisions(const DecisionsArgs& args);
 
 struct TopArgs {
   DaemonArgs daemon;
-  std::string search, sort;  // sort "": the daemon's default
+  std::string search, ns, sort;  // sort "": the daemon's default
 };
 int RunTop(const TopArgs& args);
 

@@ -41,11 +41,17 @@ std::string WhyNoJobs(HttpClient& client) {
   return status.ok() ? NoWindowText(*status) : "";
 }
 
+// The words of a search, with the namespace among them.
+std::string SearchOf(const std::string& search, const std::string& ns) {
+  if (ns.empty()) return search;
+  return StrCat(search, search.empty() ? "" : " ", "namespace=", ns);
+}
+
 absl::Status Jobs(const JobsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
-  AddIfSet("search", args.search, query);
+  AddIfSet("search", SearchOf(args.search, args.ns), query);
   AddIfSet("mode", args.mode, query);
   if (!args.group_by.empty()) {
     query.push_back({"by", args.group_by});
@@ -68,6 +74,11 @@ absl::Status Jobs(const JobsArgs& args) {
   }
   std::string none_yet;
   if (page->value("total", 0) == 0) none_yet = WhyNoJobs(**client);
+  if (const size_t rows = ItemsAt(*page, "jobs").size(); args.daemon.output == OutputForm::kCsv && rows > 0) {
+    const int64_t total = IntAt(*page, "total");
+    if (total > static_cast<int64_t>(rows))
+      Warn(StrCat(rows, " of ", total, " jobs: --limit has the others"));
+  }
   Show(args.daemon.output, *page, [&] { return none_yet.empty() ? JobsText(*page) : none_yet; });
   return absl::OkStatus();
 }
@@ -182,6 +193,10 @@ absl::Status AddPeaks(HttpClient& client, const std::string& path, Json& job) {
 }
 
 absl::Status Export(const ExportArgs& args) {
+  for (const std::string_view form : {"docker", "csv", "patch", "kustomize", "helm", "report"}) {
+    if (args.search == form)
+      return absl::InvalidArgumentError(StrCat("\"", form, "\" is a form: write --format ", form));
+  }
   if (absl::Status s = CheckValuesPath(args.values_path); !s.ok()) return s;
   const bool is_report = args.form == "report";
   if (!is_report && args.daemon.output != OutputForm::kTable)
@@ -197,7 +212,7 @@ absl::Status Export(const ExportArgs& args) {
                                          {"order", "asc"},
                                          {"limit", std::to_string(kPage)},
                                          {"offset", std::to_string(offset)}};
-    AddIfSet("search", args.search, query);
+    AddIfSet("search", SearchOf(args.search, args.ns), query);
     const auto page = GetJson(**client, "/api/v1/jobs" + FormatQuery(query));
     if (!page.ok()) return page.status();
     const Json rows = page->value("jobs", Json::array());

@@ -150,7 +150,7 @@ std::optional<int> Parse(const CommandTable& commands, int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     const std::string suggestion = Suggestion(app, typed);
     PrintError(suggestion.empty() ? std::string_view(e.what()) : suggestion);
-    std::fputs("Run `taut --help` or `taut COMMAND --help`.\n", stderr);
+    std::fputs(StrCat("Run `taut ", NameOfCommand(app, typed), "--help`.\n").c_str(), stderr);
     return kExitUsage;
   }
   return std::nullopt;

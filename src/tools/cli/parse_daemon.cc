@@ -19,7 +19,8 @@ constexpr const char* kJobsHelp =
     "Lists jobs with their usage, limits and recommended limits.\n\n"
     "Examples:\n"
     "  taut get jobs\n"
-    "  taut get jobs shop --mode auto --sort cpu_slack\n"
+    "  taut get jobs -n shop -o csv --limit 1000\n"
+    "  taut get jobs web --mode auto --sort cpu_slack\n"
     "  taut get jobs --group-by team\n"
     "  taut get jobs --sort name --limit 1000 --output json";
 
@@ -145,7 +146,12 @@ constexpr const char* kSorts =
     "name, mode, tasks, ooms, changed, saving_per_month (with prices), or cpu_ or memory_ and usage, "
     "owner_limit, limit, would_be, slack, saved; default: by what can be saved";
 
+void AddNamespace(CLI::App& app, std::string& ns) {
+  app.add_option("-n,--namespace", ns, "only jobs whose label namespace begins so")->type_name("NAME");
+}
+
 void AddJobs(CLI::App& app, JobsArgs& a) {
+  AddNamespace(app, a.ns);
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--mode", a.mode, "off, observe, canary or auto")
       ->check(OneOf({"off", "observe", "canary", "auto"}));
@@ -183,6 +189,7 @@ void AddSet(CLI::App& app, SetArgs& a) {
 }
 
 void AddExport(CLI::App& app, ExportArgs& a) {
+  AddNamespace(app, a.ns);
   app.add_option("search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--format", a.form, "docker, yaml, csv, patch, kustomize, helm or report")
       ->check(OneOf({"docker", "yaml", "csv", "patch", "kustomize", "helm", "report"}))
@@ -219,6 +226,7 @@ void AddDecisions(CLI::App& app, DecisionsArgs& a) {
 }
 
 void AddTop(CLI::App& app, TopArgs& a) {
+  AddNamespace(app, a.ns);
   app.add_option("--search", a.search, "words that must all occur in the name, or in a label as key=value");
   app.add_option("--sort", a.sort, kSorts);
   AddDaemon(app, a.daemon);
@@ -273,9 +281,13 @@ void AddGetCommands(CommandTable& commands) {
   commands.Add<JobsArgs>(
       {"get jobs", kAsk, "Jobs with usage, limits and recommended limits", kJobsHelp, {"jobs"}}, AddJobs,
       RunJobs);
-  commands.Add<JobArgs>(
-      {"get job", kAsk, "One job: limits, trials, pending changes, notices", kJobHelp, {"job"}}, AddJob,
-      RunJob);
+  commands.Add<JobArgs>({"get job",
+                         kAsk,
+                         "One job: limits, trials, pending changes, notices",
+                         kJobHelp,
+                         {"job"},
+                         {{"describe job", "get job"}, {"describe", "get job"}}},
+                        AddJob, RunJob);
   commands.Add<DecisionsArgs>(
       {"get decisions", kAsk, "Decisions, newest first", kDecisionsHelp, {"decisions"}}, AddDecisions,
       RunDecisions);
@@ -288,9 +300,13 @@ void AddGetCommands(CommandTable& commands) {
   commands.Add<DaemonArgs>(
       {"get agents", kAsk, "Agents of machines: connection, tasks, applied limits", kAgentsHelp, {"agents"}},
       AddDaemon, RunAgents);
-  commands.Add<MachinesArgs>(
-      {"get machines", kAsk, "Machines: capacity, limits, usage, reclaimable", kMachinesHelp, {"machines"}},
-      AddMachines, RunMachines);
+  commands.Add<MachinesArgs>({"get machines",
+                              kAsk,
+                              "Machines: capacity, limits, usage, reclaimable",
+                              kMachinesHelp,
+                              {"machines"},
+                              {{"get nodes", "get machines"}, {"get machine", "get machines"}}},
+                             AddMachines, RunMachines);
 }
 
 }  // namespace

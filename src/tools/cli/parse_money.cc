@@ -337,10 +337,20 @@ void AddMoneyCommands(CommandTable& commands) {
                               {"requests check"}},
                              AddAdmit, RunAdmitCommand);
   commands.AddWord({"request", kChange, "Makes or ends a request for quota", kRequestHelp});
-  commands.Add<RequestsArgs>({"request make", kChange, "Makes a request", kMakeHelp, {"requests make"}},
+  commands.Add<RequestsArgs>({"request make",
+                              kChange,
+                              "Makes a request",
+                              kMakeHelp,
+                              {"requests make"},
+                              {{"request create", "request make"}}},
                              AddMake, RunRequests);
-  commands.Add<RequestsArgs>({"request end", kChange, "Ends a request", kEndHelp, {"requests end"}}, AddEnd,
-                             RunRequests);
+  commands.Add<RequestsArgs>({"request end",
+                              kChange,
+                              "Ends a request",
+                              kEndHelp,
+                              {"requests end"},
+                              {{"request delete", "request end"}, {"request cancel", "request end"}}},
+                             AddEnd, RunRequests);
   commands.Add<BudgetArgs>(
       {"budget", kChange, "Shows and moves the money of businesses and groups", kBudgetHelp}, AddBudget,
       RunBudget);

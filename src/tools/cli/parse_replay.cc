@@ -1,5 +1,7 @@
 #include "tools/cli/parse_replay.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "tools/cli/cli.h"
@@ -32,7 +34,7 @@ constexpr const char* kExplainHelp =
     "Explains the limits of one job: its usage, the candidates and their costs, and each step from the raw\n"
     "statistic to the final limit. With a trace: at one time of it. Without: the current limits in tautd.\n\n"
     "Examples:\n"
-    "  taut explain --job shop/web\n"
+    "  taut explain shop/web\n"
     "  taut explain cell.csv.gz --job job-17\n"
     "  taut explain 2013-07.csv.gz --job 42 --at 2013-07-20T12:00 --recommender ensemble --resource memory";
 
@@ -129,13 +131,19 @@ void AddExplain(CLI::App& app, ExplainArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "no progress line");
 }
 
-// Completes the arguments of explain: in `taut explain JOB --server URL` the only word is the job. Returns
-// the name of a missing argument; "" if no argument is missing.
+// Whether the word is a job rather than a file of a trace that is not there.
+bool MayBeJob(const CLI::App& app, const std::string& word) {
+  std::error_code none;
+  if (std::filesystem::exists(word, none)) return false;
+  if (app.count("--server") > 0) return true;
+  return std::ranges::none_of(std::array{".csv", ".gz", ".json", ".zip", ".tar", ".zst"},
+                              [&](const char* ending) { return word.ends_with(ending); });
+}
+
+// A lone word without --job is the job. Returns what is missing; "" if nothing is.
 std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
   if (!a.job.empty()) return {};
-  std::error_code none;
-  const bool is_job = app.count("--server") > 0 && a.trace.paths.size() == 1 &&
-                      !std::filesystem::exists(a.trace.paths.front(), none);
+  const bool is_job = a.trace.paths.size() == 1 && MayBeJob(app, a.trace.paths.front());
   if (!is_job) return "--job is required";
   a.job = a.trace.paths.front();
   a.trace.paths.clear();
@@ -232,8 +240,12 @@ void AddReplayCommands(CommandTable& commands, const std::string& command_line) 
         return args.replicas.replicas ? RunReplicas(args.replay, args.replicas) : RunReplay(args.replay);
       });
   commands.Add<ExplainCommand>(
-      {"explain", CommandGroup::kAsk, "Explains the limits of a job, from usage to the final limit",
-       kExplainHelp},
+      {"explain",
+       CommandGroup::kAsk,
+       "Explains the limits of a job, from usage to the final limit",
+       kExplainHelp,
+       {},
+       {{"why", "explain"}}},
       [](CLI::App& command, ExplainCommand& args) {
         args.command = &command;
         AddExplain(command, args.explain);

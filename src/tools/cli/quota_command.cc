@@ -1,5 +1,6 @@
 #include "tools/cli/quota_command.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -7,6 +8,7 @@
 #include "absl/time/time.h"
 #include "brain/economy/quota_rows.h"
 #include "brain/economy/quota_tree.h"
+#include "common/base/did_you_mean.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
 #include "server/config/quota_file.h"
@@ -82,7 +84,19 @@ std::string VerdictText(const brain::AdmissionVerdict& verdict) {
   return out + "\n";
 }
 
-absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args) {
+// A word that is no key and no resource of the file: a request for it would be refused as if there were no quota.
+absl::Status CheckKey(const brain::QuotaSpec& spec, std::string_view key) {
+  std::vector<std::string_view> known = {"group",    "tier",           "tasks",
+                                         "duration", brain::kQuotaCpu, brain::kQuotaMemory};
+  for (const brain::QuotaGroup& group : spec.groups) {
+    for (const brain::QuotaRow& quota : group.quotas) known.push_back(quota.resource);
+  }
+  if (std::ranges::find(known, key) != known.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat("unknown key \"", key, "\"", DidYouMean(key, known),
+                                           "; no quota of the file has this resource"));
+}
+
+absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args, const brain::QuotaSpec& spec) {
   brain::AdmissionRequest out;
   out.group = args.group;
   out.tier = args.tier;
@@ -166,7 +180,7 @@ int RunQuota(const QuotaArgs& args) {
 int RunAdmit(const AdmitArgs& args) {
   const auto loaded = LoadQuota(args.file);
   if (!loaded.ok()) return FailQuota(loaded.status());
-  const absl::StatusOr<brain::AdmissionRequest> request = ToRequest(args);
+  const absl::StatusOr<brain::AdmissionRequest> request = ToRequest(args, loaded->first.spec);
   if (!request.ok()) return FailQuota(request.status());
   const absl::StatusOr<brain::AdmissionVerdict> verdict =
       brain::DecideAdmission(loaded->second, *request, loaded->first.releases);

@@ -95,6 +95,17 @@ std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, ch
   return words;
 }
 
+std::string NameOfCommand(const CLI::App& program, const std::vector<std::string>& words) {
+  std::string name;
+  const CLI::App* at = &program;
+  for (const std::string& word : words) {
+    at = FindCommand(*at, word);
+    if (at == nullptr) break;
+    StrAppend(&name, word, " ");
+  }
+  return name;
+}
+
 std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words) {
   const CLI::App* command = &program;
   for (const std::string& typed : words) {

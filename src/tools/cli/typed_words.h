@@ -16,7 +16,9 @@ std::string CommandLine(int argc, char** argv);
 // the warning about an old name.
 std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, char** argv,
                                       std::string& renamed);
-// Returns a suggestion for an unknown command or option; "" if all words are known.
+// Returns the name of the command that the words begin with, and a blank: "get jobs "; "" if they begin with none.
+std::string NameOfCommand(const CLI::App& program, const std::vector<std::string>& words);
+// Returns a suggestion for an unknown command or option; "" if all of them are known.
 std::string Suggestion(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace taut::tools
