@@ -25,6 +25,7 @@ install(CODE "
   execute_process(COMMAND \"$<TARGET_FILE:taut>\" man \"${made}/man1\" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion bash OUTPUT_FILE \"${made}/taut\" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion zsh OUTPUT_FILE \"${made}/_taut\" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND \"$<TARGET_FILE:taut>\" completion fish OUTPUT_FILE \"${made}/taut.fish\" COMMAND_ERROR_IS_FATAL ANY)
 " COMPONENT taut)
 foreach(daemon tautd tautlet)
   install(CODE "
@@ -36,6 +37,7 @@ foreach(daemon tautd tautlet)
 endforeach()
 install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT taut)
 install(FILES ${made}/taut DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT taut)
+install(FILES ${made}/taut.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT taut)
 install(FILES ${made}/_taut DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT taut)
 
 set(CPACK_GENERATOR DEB)

@@ -6,8 +6,8 @@ import pytest
 
 EXPECTED = {
     "taut": ["usr/bin/taut", "usr/bin/taut-dev", "usr/share/doc/tautline/operate/install.md", "usr/share/doc/tautline/reference/configuration.md",
-             "usr/share/man/man1/taut.1", "usr/share/man/man1/taut-jobs.1", "usr/share/bash-completion/completions/taut",
-             "usr/share/zsh/vendor-completions/_taut"],
+             "usr/share/man/man1/taut.1", "usr/share/man/man1/taut-get-jobs.1", "usr/share/bash-completion/completions/taut",
+             "usr/share/zsh/vendor-completions/_taut", "usr/share/fish/vendor_completions.d/taut.fish"],
     "tautd": ["usr/bin/tautd", "etc/tautline/tautd.yaml", "usr/lib/systemd/system/tautd.service",
               "usr/share/man/man8/tautd.8"],
     "tautlet": ["usr/bin/tautlet", "etc/tautline/tautlet.yaml", "usr/lib/systemd/system/tautlet.service",

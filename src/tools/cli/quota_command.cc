@@ -92,8 +92,12 @@ absl::Status CheckKey(const brain::QuotaSpec& spec, std::string_view key) {
     for (const brain::QuotaRow& quota : group.quotas) known.push_back(quota.resource);
   }
   if (std::ranges::find(known, key) != known.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("unknown key \"", key, "\"", DidYouMean(key, known),
-                                           "; no quota of the file has this resource"));
+  const std::string meant = DidYouMean(key, known);
+  if (!meant.empty()) return absl::InvalidArgumentError(StrCat("unknown key \"", key, "\"", meant));
+  std::ranges::sort(known);
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  return absl::InvalidArgumentError(StrCat("unknown key \"", key, "\": expected one of ",
+                                           Join(std::vector<std::string>(known.begin(), known.end()), ", ")));
 }
 
 absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args, const brain::QuotaSpec& spec) {
@@ -109,7 +113,8 @@ absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args, const b
     if (equals == std::string::npos || equals == 0)
       return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
     const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
-    // Group, tier and duration are keys of `taut request make`, not resources.
+    if (absl::Status known = CheckKey(spec, resource); !known.ok()) return known;
+    // These keys are those of `taut request make`.
     if (resource == "group" || resource == "tier" || resource == "duration") {
       (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
       continue;
