@@ -131,7 +131,7 @@ void AddExplain(CLI::App& app, ExplainArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "no progress line");
 }
 
-// Whether the word is a job rather than a file of a trace that is not there.
+// Returns whether the word is a job's name rather than the name of a trace file that does not exist.
 bool MayBeJob(const CLI::App& app, const std::string& word) {
   std::error_code none;
   if (std::filesystem::exists(word, none)) return false;
@@ -140,7 +140,8 @@ bool MayBeJob(const CLI::App& app, const std::string& word) {
                               [&](const char* ending) { return word.ends_with(ending); });
 }
 
-// A lone word without --job is the job. Returns what is missing; "" if nothing is.
+// Completes the arguments of explain: in `taut explain JOB` the only word is the job. Returns the name of a
+// missing argument; "" if no argument is missing.
 std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
   if (!a.job.empty()) return {};
   const bool is_job = a.trace.paths.size() == 1 && MayBeJob(app, a.trace.paths.front());
