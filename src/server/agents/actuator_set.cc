@@ -47,7 +47,8 @@ size_t ActuatorSet::Claimant(const TargetOrder& order) {
   return first.value_or(0);
 }
 
-// Jobs disappear. An order with its outcome needs no entry: nothing of it would be superseded.
+// Keeps latest_ from growing as jobs disappear. An order with a final outcome needs no entry, because it
+// cannot be superseded.
 void ActuatorSet::ForgetClosed() {
   absl::erase_if(latest_, [this](const auto& entry) { return !open_.contains(entry.second.decision); });
   most_latest_ = std::max(most_latest_, 2 * latest_.size());
@@ -56,13 +57,13 @@ void ActuatorSet::ForgetClosed() {
 size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   if (latest_.size() >= most_latest_) ForgetClosed();
   Latest& latest = latest_[{order.job, order.target}];
-  // The same decision for more tasks stays with its actuator.
+  // A decision that is extended to more tasks stays with its actuator.
   if (latest.decision == order.decision) return latest.member;
   const size_t member = Claimant(order);
   const bool was_open = open_.erase(latest.decision) > 0;
-  // An actuator reports by itself when it replaces its own order.
-  // Orders to different members overtake each other: without replaced_, a late outcome of the old order would
-  // be taken for the new state.
+  // An actuator reports by itself when it replaces its own order. Orders to different members may overtake
+  // each other: without replaced_, a late outcome of the old order would be taken for the outcome of the new
+  // one.
   if (latest.decision != 0 && latest.member != member) {
     if (was_open) {
       superseded_.push_back(
@@ -76,7 +77,7 @@ size_t ActuatorSet::Route(const TargetOrder& order, int64_t now_s) {
   return member;
 }
 
-// Apply is called without the lock: an actuator may take long.
+// The members' Apply is called without the lock, because an actuator may take long.
 void ActuatorSet::Apply(std::span<const TargetOrder> orders, int64_t now_s) {
   if (members_.size() == 1) return members_[0].actuator->Apply(orders, now_s);
   std::vector<std::vector<TargetOrder>> of_members(members_.size());

@@ -1,8 +1,8 @@
 // Combines several actuators into one. Each order goes to the first actuator, in the order of Add, that
-// claims its job and target. An order that none claims goes to the first actuator, which reports why it is
-// not applied. With one actuator all calls are passed on unchanged.
+// claims its job and target. An order that no actuator claims goes to the first actuator, which reports why
+// the order is not applied. If there is only one actuator, all calls are passed on to it unchanged.
 //
-// Threads: as Actuator. TakeConflicts and remembered may be called from any thread.
+// Threads: as Actuator. TakeConflicts and remembered may also be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace taut::server {
 
 class ActuatorSet final : public Actuator {
  public:
-  // Call before all other functions. `key`: the actuator's state is stored under it; it must never change.
+  // Adds an actuator after those already added. Call before all other functions. `key`: the actuator's state
+  // is stored under this key, which must therefore never change.
   void Add(std::string key, std::unique_ptr<Actuator> actuator);
 
   // The actuators' names, separated by ", ".
@@ -36,10 +37,10 @@ class ActuatorSet final : public Actuator {
   std::string SaveState() const override;
   void LoadState(std::string_view state) override;
 
-  // Number of orders whose actuator is remembered.
+  // Returns the number of jobs and targets whose latest actuator is remembered.
   size_t remembered();
-  // Returns a sentence for each job and target that two actuators claim, once for each pair, since the last
-  // call.
+  // Returns a sentence for each job and target that two actuators claim and that was found since the last
+  // call. Each pair of actuators is reported once for a job and target.
   std::vector<std::string> TakeConflicts();
 
  private:
@@ -47,17 +48,18 @@ class ActuatorSet final : public Actuator {
     std::string key;
     std::unique_ptr<Actuator> actuator;
   };
-  // The actuator with the latest order of a job and target.
+  // The actuator and the decision of the latest order of a job and target.
   struct Latest {
     size_t member = 0;
     uint64_t decision = 0;
   };
-  // Returns the member for this order. If the order replaces one of another member, that one is reported as
-  // superseded. REQUIRES: mutex_.
+  // Returns the index of the member for this order. If the order replaces an order of another member, the
+  // replaced order is reported as superseded. REQUIRES: mutex_.
   size_t Route(const TargetOrder& order, int64_t now_s);
-  // Forgets jobs whose latest order has its outcome. REQUIRES: mutex_.
+  // Forgets the jobs and targets whose latest order has a final outcome. REQUIRES: mutex_.
   void ForgetClosed();
-  // Returns the first member that claims the order, 0 if none does, and notes conflicts. REQUIRES: mutex_.
+  // Returns the index of the first member that claims the order, 0 if no member claims it. Records a conflict
+  // for each further member that claims it. REQUIRES: mutex_.
   size_t Claimant(const TargetOrder& order);
 
   std::vector<Member> members_;
@@ -66,9 +68,9 @@ class ActuatorSet final : public Actuator {
   absl::flat_hash_map<std::pair<std::string, Target>, Latest> latest_;
   size_t most_latest_ = 100'000;        // size of latest_ above which closed orders are forgotten
   absl::flat_hash_set<uint64_t> open_;  // decisions without a final outcome
-  std::set<uint64_t> replaced_;  // decisions replaced by another actuator's: their outcomes are dropped
+  std::set<uint64_t> replaced_;         // decisions replaced by another actuator: their outcomes are dropped
   std::vector<OutcomeUpdate> superseded_;
-  // The index is that of the member that did not get the order.
+  // Reported conflicts. The index is that of the member that did not receive the order.
   std::set<std::tuple<std::string, Target, size_t>> conflicts_seen_;
   std::vector<std::string> conflicts_;
 };

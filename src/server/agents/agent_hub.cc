@@ -20,7 +20,7 @@ std::vector<LabelView> LabelsOf(const google::protobuf::Map<std::string, std::st
 
 float OrAbsent(bool has, float value) { return has ? value : kAbsent; }
 
-// On the wire, 0 means no limit in the kernel.
+// Converts a limit of a message. On the wire, 0 means that the kernel has no limit.
 float LimitOrNone(bool has, float limit) { return !has ? kAbsent : limit > 0 ? limit : kNoLimit; }
 
 ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
@@ -50,7 +50,7 @@ ReportedWindow WindowOf(int32_t window, const pb::TaskWindow& t, bool managed) {
   return out;
 }
 
-// CheckMessage rejects other kinds.
+// The kinds are equal numbers on the wire and in the model. CheckMessage rejects all other kinds.
 static_assert(static_cast<size_t>(pb::TierAct::KERNEL_KILL) == static_cast<size_t>(TierActKind::kKernelKill));
 
 }  // namespace
@@ -77,12 +77,12 @@ void AgentHub::BeginTick() {
     const std::lock_guard lock(mutex_);
     ++tick_;
     const double now = options_.steady_s();
-    // After a restart of tautd agents reconnect within seconds and resend what they kept.
+    // After a restart of tautd, agents reconnect within seconds and resend their kept messages.
     hold = intake_->stored_through().has_value() && now < started_s_ + options_.hold_s / 3;
     for (const auto& [name, agent] : agents_) {
       hold |= agent.session != 0 && agent.to_replay > 0 && now < agent.connected_s + options_.hold_s;
     }
-    // The bound holds for all agents together, however many connect one after the other.
+    // The bound of the hold is for all agents together, however many connect one after the other.
     if (!hold) hold_since_s_.reset();
     if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
     hold = hold && now < *hold_since_s_ + options_.hold_s;
@@ -92,7 +92,8 @@ void AgentHub::BeginTick() {
 }
 
 void AgentHub::EndTick(bool ok) {
-  // Read before the agents' lists: a window that is stored meanwhile is acknowledged with the next tick.
+  // Read stored_through before the agents' lists: a window that is stored between the two reads is
+  // acknowledged with the next tick.
   const std::optional<WindowId> stored = intake_->stored_through();
   std::vector<std::pair<SessionId, uint64_t>> acks;
   {
@@ -103,7 +104,7 @@ void AgentHub::EndTick(bool ok) {
       if (safe != 0 && agent.session != 0) acks.emplace_back(agent.session, safe);
     }
   }
-  // Acknowledged only now, after the store has it: an agent deletes what is acknowledged.
+  // Acknowledge only messages that the store has: an agent deletes what is acknowledged.
   for (const auto& [session, sequence] : acks) {
     pb::ToAgent message;
     message.mutable_ack()->set_sequence(sequence);
@@ -126,7 +127,8 @@ AgentHub::Agent* AgentHub::AgentOf(SessionId session) {
   return agent.session == session ? &agent : nullptr;
 }
 
-// Times of another machine come from another clock: the hash of its id tells clocks apart. `| 1`: never 0.
+// Returns the hash of the machine's id, because each machine has its own clock. `| 1`: 0 stands for this
+// machine.
 uint64_t AgentHub::SenderOf(const pb::Hello& hello) const {
   if (hello.machine().empty() || hello.machine() == options_.own_machine) return 0;
   return std::hash<std::string>()(hello.machine()) | 1;
@@ -140,7 +142,7 @@ SessionId AgentHub::Attend(SessionId session, const pb::Hello& hello) {
   agent.connected_s = agent.heard_s = options_.steady_s();
   agent.heard_at_s = options_.now().seconds();
   agent.remembered = false;
-  // A new queue starts its sequences anew: what was taken of the old one says nothing about it.
+  // A new queue starts its sequences anew: the last sequence of the old queue says nothing about it.
   if (agent.queue != hello.queue()) {
     agent.queue = hello.queue();
     agent.taken = agent.part_of = 0;
@@ -166,9 +168,9 @@ void AgentHub::OnConnect(SessionId session, const pb::FromAgent& message, const 
   }
   if (refused) return Close(session);
   replays = hello.queued() > 0;
-  // At once: the present tick must not close windows whose data is about to arrive.
+  // Hold windows at once: the present tick must not close windows whose data is about to arrive.
   if (replays) intake_->HoldWindows(true);
-  // One stream for each agent: the newer one is kept.
+  // Each agent has one stream: the newer one is kept.
   if (old != 0) Close(old);
 }
 
@@ -199,7 +201,8 @@ std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session
   if (sequence == 0) return Place{agent.queue, tick_ + 1};
   if (agent.to_replay > 0) --agent.to_replay;
   if (sequence > agent.taken) return Place{agent.queue, tick_ + 1};
-  // A resent message: its acknowledgement is under way or was lost. If nothing waits, acknowledge it again.
+  // A resent message: its acknowledgement is under way or was lost. If no message waits, acknowledge it
+  // again.
   ++counts_.repeats;
   if (agent.unacknowledged.empty()) agent.unacknowledged.Add(agent.taken, std::nullopt, 0);
   return std::nullopt;
@@ -230,8 +233,8 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
     if (!dropped) window = WindowId{message.windows().window()};
   }
   if (taken) return Count(*agent, message, *place, window);
-  // The agent keeps the message and resends it on its next stream, with all later ones: nothing may be
-  // acknowledged before it.
+  // The agent keeps this message and resends it on its next stream, with all later messages: none of them may
+  // be acknowledged before it.
   {
     const std::lock_guard lock(mutex_);
     if (agent->session == session) Leave(*agent);
@@ -239,7 +242,7 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   Close(session);
 }
 
-// Messages that were taken in count, even if the stream has ended meanwhile.
+// Counts a message that was taken in, even if its stream has ended meanwhile.
 void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& place,
                      std::optional<WindowId> window) {
   const std::lock_guard lock(mutex_);
@@ -255,7 +258,7 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
     counts_.task_windows += static_cast<uint64_t>(message.windows().tasks_size());
     NoteNeeded(agent, message.windows());
   }
-  // The agent may have reconnected with a new queue meanwhile: this sequence is not one of it.
+  // The agent may have reconnected with a new queue meanwhile: this sequence belongs to the old queue.
   if (message.sequence() == 0 || agent.queue != place.queue) return;
   agent.taken = message.sequence();
   // The present tick may have collected kills before this one: wait for the next.
@@ -263,7 +266,7 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
   agent.unacknowledged.Add(message.sequence(), window, tick);
 }
 
-// An invalid message stays invalid when resent: it is acknowledged and dropped.
+// An invalid message stays invalid when it is resent: acknowledge and drop it.
 void AgentHub::OnRefused(SessionId session, uint64_t sequence, const absl::Status& why) {
   (void)why;
   const std::lock_guard lock(mutex_);
@@ -331,7 +334,7 @@ bool AgentHub::TakeTierAct(Agent& agent, const pb::TierAct& act) {
 }
 
 bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& windows, bool& dropped) {
-  // Continues an incomplete message where it stopped: tasks that were taken in must not count twice.
+  // Continue an incomplete message where it stopped: tasks that were already taken in must not count twice.
   const bool goes_on = sequence != 0 && agent.part_of == sequence;
   dropped = !goes_on;
   const uint64_t sender = SenderOf(agent.hello);
@@ -352,7 +355,7 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
     const std::vector<LabelView> labels = LabelsOf(t.labels());
     const absl::Status s = intake_->TakeWindow({t.name().job(), t.name().task(), labels, {}, sender},
                                                WindowOf(windows.window(), t, managed), options_.now());
-    // Temporarily impossible: keep the position and let the agent resend the message.
+    // The intake has no room at present: keep the position and let the agent resend the message.
     if (s.code() == absl::StatusCode::kUnavailable) {
       const std::lock_guard lock(mutex_);
       agent.part_of = sequence;
@@ -368,7 +371,7 @@ bool AgentHub::TakeWindows(Agent& agent, uint64_t sequence, const pb::Windows& w
 }
 
 void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
-  // A task of another agent: its container must not be renamed by this one.
+  // False for a task of another agent, whose container must not be renamed by this agent.
   std::vector<bool> believed;
   {
     const std::lock_guard lock(mutex_);

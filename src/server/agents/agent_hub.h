@@ -1,9 +1,9 @@
-// All agents of a cell as one actuator: their reports go to a TaskIntake (the control plane), and orders go
-// to the agents that have the tasks. Of gRPC it uses only the interface AgentServer.
+// All agents of a cell as one actuator. Passes the agents' reports to a TaskIntake (the control plane), and
+// sends orders to the agents that run the tasks. Uses gRPC only through the interface AgentServer.
 //
-// Threads: the functions of AgentListener are called by the server's threads. Agents, counts, MemoryNeeded
-// and Placement may be called from any thread; Apply is called by the control plane. All others belong to the
-// thread that ticks. The intake is never called under mutex_, which is held only for moments.
+// Threads: the server's threads call the functions of AgentListener. Agents, counts, MemoryNeeded and
+// Placement may be called from any thread. The control plane calls Apply. All other functions are called by
+// the thread that ticks. The intake is never called under mutex_, which is held only for moments.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@
 
 namespace taut::server {
 
-// A limit that an agent could not apply, for people.
+// A limit that an agent could not apply, as shown to people.
 struct FailedOrder {
   int64_t time_s = 0;
   uint64_t decision = 0;
@@ -37,7 +37,7 @@ struct FailedOrder {
   std::string text;
 };
 
-// One agent, for people.
+// One agent, as shown to people.
 struct AgentView {
   std::string name, host, version, hands;
   bool connected = false, observes = false;
@@ -48,21 +48,22 @@ struct AgentView {
   double cpu_share = 0;
   uint64_t resident_bytes = 0;
   uint64_t windows = 0, ooms = 0, applied = 0, failed = 0;
-  // Reports that were rejected: of another agent's task, or above the size of its machine.
+  // Reports that were rejected: on a task of another agent, or with figures above the size of the agent's
+  // machine.
   uint64_t not_believed = 0;
   std::vector<FailedOrder> failures;  // newest last
   int64_t heard_at_s = 0;             // seconds since 1970; 0: unknown
 };
 
-// A stream that was rejected, for people.
+// A stream that was rejected, as shown to people.
 struct RefusedAgent {
   int64_t time_s = 0;
   std::string name, host, why;
 };
 
-// Memory that the tasks of a job need, as agents have probed it.
+// Memory that the tasks of a job need, as agents have found by probing.
 struct NeededMemory {
-  double bytes = 0;          // of the task with the largest need
+  double bytes = 0;          // need of the task with the largest need
   uint32_t tasks = 0;        // number of tasks with a known need
   int64_t window_end_s = 0;  // end of the newest window with a known need
 
@@ -79,52 +80,56 @@ struct AgentHubCounts {
   uint64_t windows = 0, task_windows = 0, ooms = 0, repeats = 0, refused = 0;
   uint64_t orders = 0, applied = 0, failed = 0;
   uint64_t refused_agents = 0;  // streams whose name belongs to another agent
-  uint64_t not_believed = 0;  // tasks, windows and kills of another agent's task, or above the machine's size
-  uint64_t unacknowledged = 0;  // received but not stored yet
+  uint64_t not_believed = 0;  // reports on a task of another agent, or with figures above the machine's size
+  uint64_t unacknowledged = 0;  // messages received but not stored yet
   // As in PodTasksCounts; 0 without PodTasks.
   uint64_t unknown_containers = 0, dropped_of_containers = 0;
   // Time from sending an order to its first outcome: slowest and mean of the last thousand.
   double slowest_order_ms = 0, mean_order_ms = 0;
 };
 
-// One actuator for all agents. The first lines of this file have the rules for threads.
+// One actuator for all agents. The first lines of this file state which threads may call which function.
 class AgentHub final : public Actuator, public AgentListener, public PlacementSource {
  public:
   struct Options {
     // False: agents only report, and no limit is ordered.
     bool apply = true;
-    // Longest time for which windows are held back at the start, and while agents resend what they kept.
+    // Longest time for which windows are held back while agents resend kept messages, seconds. At the start
+    // of tautd a third of this time is held back for all agents.
     double hold_s = 15;
-    // Without certificates, an agent's name stays with the machine that used it first until this time after
-    // its last message.
+    // Seconds after an agent's last message for which its name stays with the machine that used the name
+    // first. Not used with certificates.
     double name_expiry_s = 900;
     std::function<double()> steady_s;
     std::function<Timestamp()> now;
-    // True for jobs whose limits another actuator applies: agents only report on them. Empty: for none.
+    // Returns true for jobs whose limits another actuator applies: agents only report on these jobs. Empty:
+    // no such jobs.
     std::function<bool(const std::string& job)> elsewhere = {};
-    std::string own_machine = {};  // as Hello::machine, of this process; "": unknown
+    std::string own_machine = {};  // this process's machine, in the format of Hello::machine; "": unknown
   };
   explicit AgentHub(Options options) : options_(std::move(options)), orders_by_task_(!options_.apply) {}
-  // Set the intake before the server starts, as the server may report agents at once. Both must outlive the
-  // last call.
+  // Sets the receiver of the reports. Call before the server starts, because the server may report agents at
+  // once. The intake and the server must outlive the last call.
   void SetIntake(TaskIntake* intake);
   void SetServer(AgentServer* server) { server_ = server; }
 
   // ---- the loop: BeginTick, the tick of the control plane, EndTick ----
+  // BeginTick is called before the tick of the control plane: it decides whether windows are held back.
   void BeginTick();
-  // Acknowledges what is stored now, and sends new tasks their terms and orders. `ok`: result of the Tick.
+  // Acknowledges the messages that are stored now, and sends terms and orders to tasks that are new or were
+  // marked by OnSettings. `ok`: true if the tick of the control plane succeeded.
   void EndTick(bool ok);
-  // Call when a setting changed: terms and orders of the job's tasks are sent again. "": all jobs.
+  // Call when a setting of the job changed: the terms and orders of its tasks are sent again. "": all jobs.
   void OnSettings(const std::string& job);
 
   // ---- Actuator ----
   std::string_view name() const override { return options_.apply ? "agents" : "dry_run"; }
-  // True if an agent may set the limits of one of the job's tasks.
+  // Returns true if an agent may set the limits of one of the job's tasks.
   bool Claims(const TargetOrder& order) const override;
   void Apply(std::span<const TargetOrder> orders, int64_t now_s) override;
   std::vector<OutcomeUpdate> TakeOutcomes() override;
-  // State of the known agents: name, host, version, machine, queue, time of the last message. Agents
-  // disconnected for a month are left out.
+  // Returns the state of the known agents: name, host, version, machine, queue, time of the last message.
+  // Agents that have been disconnected for a month are left out.
   std::string SaveState() const override;
   void LoadState(std::string_view state) override;
 
@@ -138,9 +143,9 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   std::string_view placement_name() const override { return "agents"; }
   std::vector<PlacedMachine> Placement() const override;
 
-  // Returns the need by job, of one job or all: from the last window of each agent that sent a message in the
-  // last hour. A job is absent if none of its tasks is probed or no need was found yet. A restart loses it
-  // until the next window. O(agents + tasks).
+  // Returns the memory need of each job, or of `of_job` alone, from the last window of each agent that sent a
+  // message in the last hour. A job is absent if none of its tasks is probed or no need was found yet. Needs
+  // are not persisted: after a restart they are known from the next window on. O(agents + tasks).
   std::map<std::string, NeededMemory> MemoryNeeded(std::optional<std::string_view> of_job = {}) const;
   AgentList Agents() const;
   AgentHubCounts counts() const;
@@ -151,22 +156,22 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     SessionId session = 0;  // 0: disconnected
     taut::agent::v1::Hello hello;
     double connected_s = 0, heard_s = 0;
-    uint64_t queue = 0, taken = 0;  // last sequence that was taken in
-    // Position in an incomplete message: the sequence of its windows, and how many of its tasks are taken in
-    // already.
+    uint64_t queue = 0, taken = 0;  // sequence of the last message that was taken in
+    // Position in a message of which only a part was taken in: the message's sequence, and the number of its
+    // tasks that are already taken in.
     uint64_t part_of = 0;
     int parts = 0;
     uint64_t to_replay = 0;  // kept messages from before the connection that have not arrived yet
-    // Need of its tasks by job and task, in `needed_window`.
+    // Memory need of the agent's tasks by job and task, in the window `needed_window`.
     std::map<AgentTable::Name, double> needed;
     int32_t needed_window = INT32_MIN;
     Unacknowledged unacknowledged;
     taut::agent::v1::Heartbeat heartbeat;
     uint64_t windows = 0, ooms = 0, applied = 0, failed = 0, not_believed = 0;
     std::deque<FailedOrder> failures;
-    bool remembered = false;  // restored after a restart: heard_s is of another clock
+    bool remembered = false;  // restored after a restart: heard_s is by the clock of the earlier process
     int64_t heard_at_s = 0;
-    // Serializes the messages of one agent: its old stream may still be at work when the new one begins.
+    // Serializes the messages of one agent: its old stream may still be in use when the new stream begins.
     // Locked before mutex_.
     std::mutex taking;
   };
@@ -176,7 +181,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     AgentTable::Task task;
   };
 
-  // True if agents apply limits of this job (to tasks that are managed).
+  // Returns true if agents apply the limits of this job (to tasks that are managed).
   bool Applies(const std::string& job) const {
     return options_.apply && !(options_.elsewhere && options_.elsewhere(job));
   }
@@ -186,22 +191,25 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   bool TakeOom(Agent& agent, const taut::agent::v1::Oom& oom);
   bool TakeTierAct(Agent& agent, const taut::agent::v1::TierAct& act);
   // ---- trust in reports (agent_identity.cc) ----
-  // Returns "" if the stream may use this name, else the reason. REQUIRES: mutex_.
+  // Returns "" if the stream may use the name in its hello, else the reason. REQUIRES: mutex_.
   std::string WhyNot(const taut::agent::v1::Hello& hello, const std::string& certificate_names) const;
   void CountUnbelieved(Agent& agent);
-  // Returns the id of the clock of the agent's machine, for comparing times; 0: this process's own.
+  // Returns an id of the clock of the agent's machine, which tells times of different clocks apart; 0: the
+  // clock of this process's own machine.
   uint64_t SenderOf(const taut::agent::v1::Hello& hello) const;
-  // Makes this the agent's stream. Returns the previous one, 0 if there was none. REQUIRES: mutex_.
+  // Makes `session` the agent's stream. Returns the agent's previous stream, 0 if there was none. REQUIRES:
+  // mutex_.
   SessionId Attend(SessionId session, const taut::agent::v1::Hello& hello);
   void NoteRefused(const taut::agent::v1::Hello& hello, std::string why);  // REQUIRES: mutex_
-  // Returns the limit, at most what the task's machine has. REQUIRES: mutex_.
+  // Returns the limit, or the size of the agent's machine if that is less. REQUIRES: mutex_.
   double WithinMachine(const std::string& agent, Resource r, double limit) const;
-  // Returns false if the message was not taken in and must be resent. `dropped`: nothing of it will ever be
-  // stored.
+  // Returns false if the message was not taken in and must be resent. Sets `dropped` if no window of the
+  // message will ever be stored.
   bool TakeWindows(Agent& agent, uint64_t sequence, const taut::agent::v1::Windows& windows, bool& dropped);
-  // REQUIRES: mutex_.
+  // Stores the needs of the window for MemoryNeeded. REQUIRES: mutex_.
   static void NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows);
-  // Checks a message before it is processed. Returns nullopt if it must not be taken in, or was already.
+  // Receive checks a message before it is processed. It returns nullopt if the message must not be taken in,
+  // or was taken in already. Place: the agent's queue and the tick at that time.
   struct Place {
     uint64_t queue = 0, tick = 0;
   };
@@ -221,7 +229,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
   TaskIntake* intake_ = nullptr;
   std::atomic<AgentServer*> server_ = nullptr;
 
-  // Orders and terms are sent one after the other, so that the newer arrives last. Locked before mutex_.
+  // Serializes the sending of orders and terms, so that the newer ones arrive last. Locked before mutex_.
   std::mutex send_mutex_;
   mutable std::mutex mutex_;
   double started_s_ = 0;

@@ -1,4 +1,4 @@
-// Orders to agents: sent at once or when their tasks appear, and their outcomes.
+// Orders to agents: sent at once or when their tasks appear; and the outcomes of these orders.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -40,8 +40,9 @@ TaskOutcome OutcomeOf(const pb::Outcome& outcome) {
 
 // ---- terms and orders of new tasks ----
 
-// Returns tasks that appeared or whose job's settings changed. Those of an agent that is still resending its
-// kept messages wait, as an OOM kill may be among them, and the order would be older than it.
+// Returns the tasks that appeared or whose job's settings changed. Leaves out the tasks of an agent that is
+// still resending kept messages: an OOM kill may be among these messages, and an order sent now would be
+// older than the kill.
 std::vector<AgentHub::Due> AgentHub::TakeDue() {
   const std::lock_guard lock(mutex_);
   std::vector<Due> out;
@@ -59,7 +60,8 @@ std::vector<AgentHub::Due> AgentHub::TakeDue() {
 }
 
 void AgentHub::SendStanding() {
-  // Under send_mutex_: an order that Apply sends meanwhile must not arrive before the older one of here.
+  // Hold send_mutex_ until the messages are sent: a newer order that Apply sends meanwhile must not arrive
+  // before an older order of this function.
   const std::lock_guard sending(send_mutex_);
   const std::vector<Due> all = TakeDue();
   if (all.empty()) return;
@@ -68,7 +70,8 @@ void AgentHub::SendStanding() {
     const std::optional<StandingTerms> standing = intake_->Standing(due.task.ref, due.name);
     if (!standing.has_value()) continue;  // retried with the next tick
     const std::lock_guard lock(mutex_);
-    // Marked before the message leaves: if the stream breaks, Announce marks the task as unsent again.
+    // Mark the task before the message is sent: if the stream breaks, Announce marks the task as unsent
+    // again.
     agents_by_task_.MarkSent({due.job, due.name});
     AddStanding(due, *standing, *messages[due.task.session].mutable_orders());
   }
@@ -88,8 +91,8 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
   for (const Resource r : kResources) {
     const auto i = static_cast<size_t>(r);
     const TargetOrder* latest = orders_by_task_.OrderFor(due.job, r, due.name);
-    // No limit in force can mean that it was released while the task's agent was disconnected, or that
-    // another tautd set one that this store does not know.
+    // If no limit is in force, the limit may have been released while the task's agent was disconnected. Or
+    // another tautd may have set a limit that this store does not know.
     const bool released = latest != nullptr && !latest->value.has_value();
     const bool gives_back = released || (!holds && standing.knows_settings);
     if (!standing.in_force[i].has_value() && !gives_back) continue;
@@ -97,7 +100,7 @@ void AgentHub::AddStanding(const Due& due, const StandingTerms& standing, pb::Or
     order->mutable_name()->set_job(due.job);
     order->mutable_name()->set_task(due.name);
     order->set_resource(ProtoOf(r));
-    // In other modes the order is the owner's limit.
+    // If the mode does not hold limits, the order is the owner's limit.
     if (standing.in_force[i].has_value() && holds) {
       const double limit = std::min(*standing.in_force[i], standing.upper[i].value_or(*standing.in_force[i]));
       order->set_limit(WithinMachine(due.task.agent, r, limit));

@@ -1,5 +1,5 @@
-// Identity: which machine may use which agent name, which tasks it may report on, and how large its figures
-// may be.
+// Checks of identity: which machine may use an agent's name, which tasks the agent may report on, and how
+// large its figures may be.
 #include <algorithm>
 
 #include "common/base/bytes.h"
@@ -18,7 +18,8 @@ constexpr uint8_t kStateVersion = 1;
 constexpr int64_t kRoundSeconds = 3600;
 constexpr int64_t kForgetSeconds = 30 * kDaySeconds;
 
-// Agents older than the field `machine` report their host.
+// Returns the id of the agent's machine. Agents of versions without the field `machine` report only their
+// host.
 std::string MachineOf(const pb::Hello& hello) {
   return hello.machine().empty() ? StrCat("host ", hello.host()) : hello.machine();
 }
@@ -39,7 +40,8 @@ std::string AgentHub::WhyNot(const pb::Hello& hello, const std::string& certific
   const auto it = agents_.find(hello.agent());
   if (it == agents_.end()) return "";
   const Agent& agent = it->second;
-  // The queue's number is random and known only to the agent and tautd, so it proves the identity.
+  // The number of the queue is random and known only to the agent and tautd, so it proves the agent's
+  // identity.
   const bool same = agent.queue == hello.queue() || MachineOf(agent.hello) == MachineOf(hello);
   const double away_s = agent.remembered ? static_cast<double>(options_.now().seconds() - agent.heard_at_s)
                                          : options_.steady_s() - agent.heard_s;
@@ -87,7 +89,7 @@ std::string AgentHub::SaveState() const {
     out.PutString(agent.hello.version());
     out.PutString(agent.hello.machine());
     out.Put(agent.queue);
-    // Rounded for connected agents, or the state would change with every save.
+    // The time is rounded for connected agents. Otherwise the state would change with every save.
     out.Put(agent.session != 0 ? now_s / kRoundSeconds * kRoundSeconds : agent.heard_at_s);
   }
   return state;

@@ -71,7 +71,7 @@ void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out) {
               "whose agents were disconnected.",
               ms / 1000, {{"statistic", statistic}});
   };
-  if (counts.slowest_order_ms <= 0) return;  // no task has answered yet
+  if (counts.slowest_order_ms <= 0) return;  // no task has reported an outcome yet
   seconds("slowest", counts.slowest_order_ms);
   seconds("mean", counts.mean_order_ms);
 }

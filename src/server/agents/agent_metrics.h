@@ -10,11 +10,11 @@
 
 namespace taut::server {
 
-// Time of each agent's last message, of the first 2,000 agents by name.
+// Writes the time of each agent's last message, for the first 2,000 agents.
 void PutAgentTimes(std::span<const AgentView> agents, double now_s, MetricsText& out);
 void PutAgentMetrics(const AgentHubCounts& counts, MetricsText& out);
 void PutAgentPortMetrics(const AgentServerCounts& counts, MetricsText& out);
-// Memory needs by job, as agents have probed them; of 2,000 jobs at most.
+// Writes the memory need of each job, as found by probing, for the first 2,000 jobs by name.
 void PutNeeded(const std::map<std::string, NeededMemory>& all, MetricsText& out);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Memory needs that agents found by probing, from their last windows.
+// Memory needs that agents found by probing, from the last window of each agent.
 #include <algorithm>
 
 #include "server/agents/agent_hub.h"
@@ -17,7 +17,7 @@ void Add(double bytes, int32_t window, NeededMemory& sum) {
 
 }  // namespace
 
-// A window may arrive in two messages, the later with more tasks. Older windows are ignored.
+// A window may arrive in two messages, of which the later has more tasks. Older windows are ignored.
 void AgentHub::NoteNeeded(Agent& agent, const taut::agent::v1::Windows& windows) {
   if (windows.window() < agent.needed_window) return;
   if (windows.window() > agent.needed_window) agent.needed.clear();

@@ -61,13 +61,13 @@ class Sessions {
     for (const auto& entry : by_id_) out.push_back(entry.second);
     return out;
   }
-  // The session cannot be found any more. Its place becomes free with Bury.
+  // Removes the session from the table, so that Find no longer returns it. Its place becomes free with Bury.
   void Remove(SessionId id) {
     const std::lock_guard lock(mutex_);
     by_id_.erase(id);
   }
-  // Counts a session as ended. Notified under the lock, since WaitUntilEmpty's caller may destroy this
-  // object.
+  // Counts a session as ended. Notifies under the lock, because the caller of WaitUntilEmpty may then destroy
+  // this object.
   void Bury() {
     const std::lock_guard lock(mutex_);
     if (--living_ == 0) empty_.notify_all();
@@ -98,9 +98,9 @@ struct Shared {
   Sessions sessions;
 };
 
-// One stream. gRPC calls each On... after the previous one has returned, and OnDone last. Send and End are
-// called from any thread. Every Start... and Finish is made under the lock, and none after Finish; gRPC calls
-// nothing back from inside them.
+// One stream. gRPC calls each On... function after the previous one has returned, and OnDone last. Send and
+// End may be called from any thread. Every Start... and Finish is called under the lock, and none after
+// Finish. gRPC never calls back from inside these functions.
 class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>,
                       public std::enable_shared_from_this<Session> {
  public:
@@ -130,8 +130,9 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     }
     waiting_bytes_ += bytes;
     waiting_.push_back(std::move(message));
-    is_welcome_sent_ = true;  // the first message sends the metadata with it
-    // The front is being written whenever the queue is not empty, so only its first message starts a write.
+    is_welcome_sent_ = true;  // the first message sends the welcome metadata with it
+    // While the queue is not empty, its first message is being written. Therefore only a message that was
+    // added to an empty queue starts a write.
     if (waiting_.size() == 1) WriteFirst();
     return true;
   }
@@ -141,7 +142,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     Finish(status, lock);
   }
 
-  // Ends the stream if its hello is overdue. Returns true if no more waiting is necessary.
+  // Ends the stream if its hello is overdue. Returns true if the session need not be checked again.
   bool CheckHello(Clock::time_point now) {
     const std::lock_guard lock(mutex_);
     if (finished_ || has_hello_) return true;
@@ -185,14 +186,14 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
       }
       // Set before OnConnect, so that the listener can already Send.
       has_hello_ = true;
-      // The agent takes this metadata as a welcome: nothing else shows that its token was accepted.
+      // The agent takes this metadata as a welcome: it has no other sign that its token was accepted.
       context_->AddInitialMetadata("tautline", "welcome");
     }
     is_connected_ = true;
     shared_->tally.accepted.fetch_add(1, std::memory_order_relaxed);
     shared_->listener->OnConnect(id_, incoming_, who_);
     const std::lock_guard lock(mutex_);
-    // Send may have written the metadata with its first message already.
+    // The first message of Send may have sent the metadata already.
     if (finished_ || is_welcome_sent_) return true;
     is_welcome_sent_ = true;
     HandOver(this);
@@ -225,19 +226,20 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     if (ok) shared_->tally.sent.fetch_add(1, std::memory_order_relaxed);
     waiting_bytes_ -= waiting_.front().ByteSizeLong();
     waiting_.pop_front();
-    // If not ok, the read fails too and ends the stream.
+    // If `ok` is false, the read fails too and ends the stream.
     if (ok && !finished_ && !waiting_.empty()) WriteFirst();
   }
 
   void OnDone() override {
     TakeOver(this);
-    // Removed before OnDisconnect: nothing more can be sent to a session that the listener believes gone.
+    // Removed before OnDisconnect: otherwise Send could still reach a session that the listener believes
+    // ended.
     shared_->sessions.Remove(id_);
     if (is_connected_) {
       shared_->listener->OnDisconnect(id_);
     }
-    // Keeps this object until the end of OnDone. Bury is last: once no session counts, the server may be
-    // destroyed.
+    // `self` keeps this object until the end of OnDone. Bury is called last: once no session counts, the
+    // server may be destroyed.
     const std::shared_ptr<Session> self = std::move(self_);
     shared_->sessions.Bury();
   }
@@ -250,7 +252,8 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   void Finish(const grpc::Status& status, const Lock& /*held*/) {
     if (finished_) return;
     finished_ = true;
-    // The status would wait for the message before it, and that for an agent that perhaps does not read.
+    // The status is sent only after the waiting messages, which never leave if the agent does not read.
+    // Cancel the stream in this case.
     if (!waiting_.empty()) context_->TryCancel();
     HandOver(this);
     ServerBidiReactor::Finish(status);
@@ -262,18 +265,18 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
   const std::string who_;
   const Clock::time_point hello_until_;
   v1::FromAgent incoming_;
-  bool is_connected_ = false;  // the listener knows it; used only in gRPC's callbacks
+  bool is_connected_ = false;  // the listener knows the session; used only in gRPC's callbacks
 
   std::mutex mutex_;
   bool has_hello_ = false;
   bool is_welcome_sent_ = false;
   bool finished_ = false;
-  std::deque<v1::ToAgent> waiting_;  // the first one is being written
+  std::deque<v1::ToAgent> waiting_;  // the first message is being written
   size_t waiting_bytes_ = 0;
-  std::shared_ptr<Session> self_;  // keeps it alive until OnDone
+  std::shared_ptr<Session> self_;  // keeps the session alive until OnDone
 };
 
-// A stream that is rejected before it begins.
+// A stream that is rejected before its first message is read.
 class Refusal final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent> {
  public:
   explicit Refusal(const grpc::Status& status) { Finish(status); }
@@ -326,7 +329,7 @@ class Service final : public v1::Agents::CallbackService {
       unheard_.push_back(session);
     }
     changed_.notify_all();
-    // Stop may have missed this session, which was added after it listed them.
+    // The session was added after Stop listed the sessions: Stop may have missed it.
     if (stopping_.load()) session->End(Error(grpc::UNAVAILABLE, "the daemon is stopping"));
     return session.get();
   }
@@ -361,7 +364,7 @@ class Service final : public v1::Agents::CallbackService {
     return access_.RoleOf(request, false) == Role::kOperator;
   }
 
-  // Ends streams without a hello. All have the same timeout, so the first in the list is due first.
+  // Ends streams without a hello. All streams have the same timeout, so the first in the list is due first.
   void Watch() {
     std::unique_lock lock(mutex_);
     while (!stopping_.load()) {
@@ -398,9 +401,9 @@ void SetOptions(const AgentServerOptions& options, grpc::ServerBuilder* builder)
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // Agents ping as often as the server; faster pings end the connection.
+  // Agents ping as often as the server; a client that pings faster is disconnected.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingEveryMs / 4);
-  // A connection without data or stream is closed soon.
+  // A connection that sends no data or opens no stream is closed after idle_timeout_ms.
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, options.idle_timeout_ms);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, options.idle_timeout_ms);
   builder->AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);

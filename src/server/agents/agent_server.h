@@ -13,38 +13,43 @@
 
 namespace taut::server {
 
-// Receives the server's events on gRPC's threads: calls for one session are sequential and in order, those
-// for different sessions concurrent. Functions must not block for long; they may call AgentServer::Send.
+// Receives the server's events on gRPC's threads. Calls for one session are sequential and in order; calls
+// for different sessions are concurrent. Functions must not block for long; they may call AgentServer::Send.
 class AgentListener {
  public:
   virtual ~AgentListener() = default;
-  // The first message of the stream, which has a hello. `who`: names in the client's certificate (common name
-  // and subject alternative names), one per line; "" without a certificate.
+  // Called with the first message of a stream, which has a hello. `who`: names in the client's certificate
+  // (common name and subject alternative names), one per line; "" without a certificate.
   virtual void OnConnect(SessionId session, const taut::agent::v1::FromAgent& hello,
                          const std::string& who) = 0;
   virtual void OnMessage(SessionId session, const taut::agent::v1::FromAgent& message) = 0;
-  // Called instead of OnMessage for a message that CheckMessage (validate.h) rejects, with its sequence. A
-  // kept message is resent after each connection until it is acknowledged, even though it is invalid.
+  // Called instead of OnMessage for a message that CheckMessage (validate.h) rejects; `sequence` is the
+  // message's. The agent resends a kept message after each connection until it is acknowledged, even if it is
+  // invalid.
   virtual void OnRefused(SessionId /*session*/, uint64_t /*sequence*/, const absl::Status& /*why*/) {}
   virtual void OnDisconnect(SessionId session) = 0;
 };
 
 struct AgentServerOptions {
-  std::vector<std::string> listen;         // "127.0.0.1:7071"; port 0: any
+  std::vector<std::string> listen;         // such as "127.0.0.1:7071"; port 0: any free port
   std::vector<std::string> tokens;         // agents must send one of them; empty: no token is required
-  std::string certificate_file, key_file;  // PEM; both: TLS
+  std::string certificate_file, key_file;  // PEM; both set: TLS
   std::string client_ca_file;              // with TLS: agents need a certificate of this CA
-  SessionId first_session = 1;             // a later server continues with other ids
-  uint32_t cpu_buckets = 321;              // Grid::Cpu().size()
+  // id of the first session; ids of a later server must not overlap those of an earlier one
+  SessionId first_session = 1;
+  uint32_t cpu_buckets = 321;  // Grid::Cpu().size()
   int max_sessions = 10'000;
-  // Bounds on connections, with or without a session: in all, and from one address. The first is also at most
-  // half of the descriptors that the process may open. A connection above a bound is closed at once.
+  // Highest numbers of connections, with or without a session: in total, and from one address. The total is
+  // also at most half of the descriptors that the process may open. A connection above either bound is closed
+  // at once.
   int max_connections = 11'000;
   int max_per_address = 4'000;
-  // A connection without a stream is closed after this time, before and after its handshake.
+  // A connection without a stream is closed after this time. The time also applies to the connection's
+  // handshake.
   int idle_timeout_ms = 5'000;
   size_t max_message_bytes = size_t{16} << 20;
-  // Bound of messages that wait for one agent that does not read. Above it, the session is ended.
+  // Highest total size of the messages that wait for one agent. If an agent does not read and exceeds it, its
+  // session is ended.
   size_t max_waiting_bytes = size_t{8} << 20;
   int hello_timeout_ms = 10'000;  // from the stream's start to its first message
 };
@@ -53,31 +58,32 @@ struct AgentServerCounts {
   uint64_t sessions = 0;             // present sessions
   uint64_t accepted = 0;             // streams with a hello
   uint64_t refused = 0;              // streams without hello: bad token, no hello in time, too many sessions
-  uint64_t messages = 0, bytes = 0;  // received, with hellos
-  uint64_t bad_messages = 0;         // of these, rejected by CheckMessage
+  uint64_t messages = 0, bytes = 0;  // received, including hellos
+  uint64_t bad_messages = 0;         // messages rejected by CheckMessage
   uint64_t sent = 0;
   uint64_t cut_off = 0;      // sessions ended because the agent did not read
-  uint64_t connections = 0;  // accepted; those without a stream failed in TLS or sent nothing
-  // Closed above max_connections or max_per_address, also to make room for others.
+  uint64_t connections = 0;  // accepted connections; one without a stream failed in TLS or sent nothing
+  // Connections closed above max_connections or max_per_address, including those closed to make room for
+  // others.
   uint64_t rejected_connections = 0;
 };
 
 class AgentServer {
  public:
-  // Fails if the address is in use, a file cannot be read, or an address other than loopback has neither
-  // tokens nor a client CA. `listener` must outlive the server.
+  // Starts a server. Fails if the address is in use, a file cannot be read, or an address other than loopback
+  // has neither tokens nor a client CA. `listener` must outlive the server.
   static absl::StatusOr<std::unique_ptr<AgentServer>> Start(const AgentServerOptions& options,
                                                             AgentListener* listener);
   virtual ~AgentServer() = default;  // calls Stop()
-  // Queues a message; returns false if the session is over. Thread-safe, also from the listener.
+  // Queues a message. Returns false if the session has ended. Thread-safe; the listener may call it.
   virtual bool Send(SessionId session, taut::agent::v1::ToAgent message) = 0;
   // Ends a session. Thread-safe; OnDisconnect follows later.
   virtual void Close(SessionId session) = 0;
-  // Port of the first address.
+  // Returns the port of the first address.
   virtual int port() const = 0;
   virtual AgentServerCounts counts() const = 0;
-  // Ends all sessions; OnDisconnect of each is called before Stop returns. Must not be called from the
-  // listener or under a lock that the listener takes.
+  // Ends all sessions. OnDisconnect is called for each session before Stop returns. Must not be called from
+  // the listener or under a lock that the listener takes.
   virtual void Stop() = 0;
 };
 

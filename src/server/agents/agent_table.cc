@@ -55,10 +55,11 @@ bool AgentTable::Announce(const Name& name, const Task& task, double now_s) {
     return false;
   }
   Task& known = jobs_[name.first][name.second];
-  // A repeated announcement only has new values of limits: its terms and orders were sent already.
+  // A repeated announcement only changes the values of limits: the task's terms and orders were sent already.
   const bool is_same =
       known.agent == task.agent && known.session == task.session && known.managed == task.managed;
-  // The last agent of the task loses it; otherwise its tasks would include one that it no longer has.
+  // Remove the task from its previous agent; otherwise that agent's tasks would include a task of another
+  // agent.
   if (known.agent != task.agent) EraseOf(known.agent, name);
   known = task;
   agents_[task.agent].tasks.insert(name);
@@ -95,7 +96,8 @@ bool AgentTable::Drop(const std::string& agent, const Name& name) {
   const auto job = jobs_.find(name.first);
   if (job == jobs_.end()) return false;
   const auto task = job->second.find(name.second);
-  if (task == job->second.end() || task->second.agent != agent) return false;  // another agent has it now
+  // the task belongs to another agent now
+  if (task == job->second.end() || task->second.agent != agent) return false;
   job->second.erase(task);
   unsent_.erase(name);
   if (job->second.empty()) jobs_.erase(job);

@@ -1,9 +1,10 @@
-// The connected agents and the tasks that they run. Plain values: no messages, clocks or locks. The caller's
-// lock guards it.
+// The connected agents and the tasks that they run. Plain values: no messages, clocks or locks. The caller
+// guards the table with its own lock.
 //
 // A task belongs to the agent that announced it. It becomes free when this agent reports it gone, or has been
-// disconnected for kGraceSeconds: a restart of an agent loses no task. An announcement of another agent's
-// task is kept as a claim, which takes effect once the task is free (Settle, Drop).
+// disconnected for kGraceSeconds. So a restart of an agent loses no task. If an agent announces a task of
+// another agent, the announcement is kept as a claim. The claim takes effect once the task is free (Settle,
+// Drop).
 #pragma once
 
 #include <map>
@@ -22,36 +23,38 @@ class AgentTable {
   using Name = std::pair<std::string, std::string>;  // job, task
   struct Task {
     std::string agent;
-    SessionId session = 0;  // 0: its agent is disconnected
+    SessionId session = 0;  // 0: the task's agent is disconnected
     TaskRef ref;
     bool managed = false;
-    double left_s = 0;  // steady time at which its agent disconnected
+    double left_s = 0;  // steady time at which the task's agent disconnected
   };
   static constexpr double kGraceSeconds = 120;
 
-  // Makes this the agent's stream.
+  // Makes `session` the agent's stream.
   void Connect(const std::string& agent, SessionId session) { agents_[agent].session = session; }
   // Starts the grace period of the agent's tasks. All times are of one steady clock, in seconds.
   void Disconnect(const std::string& agent, double now_s);
-  // Returns false if another agent has the task; the announcement is then kept as a claim (at most 10,000).
+  // Records that an agent runs a task. Returns false if another agent has the task; the announcement is then
+  // kept as a claim. At most 10,000 claims are kept.
   bool Announce(const Name& name, const Task& task, double now_s);
   // Gives free tasks to the agents that claim them.
   void Settle(double now_s);
-  // Returns false if the agent did not have the task.
+  // Removes the agent's task, or its claim. Returns false if the task did not belong to the agent. A claim of
+  // another agent takes effect.
   bool Drop(const std::string& agent, const Name& name);
 
-  // True if this agent may report on the task: it has the task, or the task is free.
+  // Returns true if this agent may report on the task: the task belongs to this agent or is free.
   bool MayReport(const std::string& agent, const Name& name, double now_s) const;
   bool IsManaged(const Name& name) const;
-  const Task* Find(const Name& name) const;  // null: no agent announced it
-  // Tasks by name.
+  const Task* Find(const Name& name) const;  // null: no agent announced the task
+  // Returns the job's tasks by name; empty if there are none. Valid until the next change.
   const std::map<std::string, Task>& TasksOfJob(const std::string& job) const;
   const std::set<Name>& TasksOfAgent(const std::string& agent) const;
 
   // ---- tasks whose terms and orders are still to be sent ----
   const std::set<Name>& unsent() const { return unsent_; }
   void MarkSent(const Name& name) { unsent_.erase(name); }
-  // "": marks the tasks of all jobs. O(tasks).
+  // Marks the tasks of the job, so that their terms and orders are sent again. "": all jobs. O(tasks).
   void MarkUnsent(const std::string& job);
 
  private:
@@ -59,7 +62,7 @@ class AgentTable {
     SessionId session = 0;  // 0: disconnected
     std::set<Name> tasks;
   };
-  // True if no agent has the task, or its agent has been disconnected for kGraceSeconds.
+  // Returns true if no agent has the task, or its agent has been disconnected for kGraceSeconds.
   bool IsFree(const Name& name, double now_s) const;
   void GiveToClaimant(const Name& name);
   void EraseOf(const std::string& agent, const Name& name);

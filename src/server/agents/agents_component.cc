@@ -29,7 +29,7 @@ std::span<const std::string_view> AgentsComponent::after() const {
 absl::StatusOr<std::unique_ptr<Actuator>> AgentsComponent::MakeActuator() { return std::move(own_hub_); }
 
 absl::Status AgentsComponent::Start() {
-  // The intake before the port: agents may connect as soon as it is open.
+  // Set the intake before the port opens: agents may connect as soon as it is open.
   hub_->SetIntake(&context_.control->agents());
   AgentListener* listener = hub_;
   if (options_.pods.has_value()) {

@@ -20,28 +20,28 @@ class AgentsComponent final : public Component {
  public:
   // The cluster on whose nodes agents may run.
   struct Pods {
-    // As in PodTasks::Options.
+    // These functions are as in PodTasks::Options.
     std::function<std::optional<std::pair<std::string, std::string>>(std::string_view id)> find;
     std::function<bool()> is_synced;
   };
   struct Options {
-    AgentsConfig config;                                    // must have an address
+    AgentsConfig config;                                    // must have at least one address
     bool apply = false;                                     // agents apply orders
     std::function<bool(const std::string& job)> elsewhere;  // as in AgentHub::Options
     std::string own_machine;                                // as in AgentHub::Options
     std::optional<Pods> pods;
     bool pods_elsewhere = false;  // limits of pods are set through the API server
   };
-  // `context` must outlive it.
+  // `context` must outlive the component.
   AgentsComponent(Options options, const DaemonContext& context);
 
   std::string_view name() const override { return "agents"; }
-  // After Kubernetes, whose pods give containers their names.
+  // Starts after Kubernetes, whose pods give containers their names.
   std::span<const std::string_view> after() const override;
-  // Returns the hub, which also reports why orders that no actuator claims are not applied. Call once.
+  // Returns the hub. The hub also reports why orders that no actuator claims are not applied. Call once.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
   const AgentHub* hub() const { return hub_; }
-  // Opens the port. Errors as of ReopenedAgentServer::Start.
+  // Opens the port. Returns the errors of ReopenedAgentServer::Start.
   absl::Status Start() override;
   void BeforePass() override { hub_->BeginTick(); }
   void AfterPass(bool stored) override { hub_->EndTick(stored); }
@@ -51,14 +51,14 @@ class AgentsComponent final : public Component {
   AgentHubCounts counts() const;
 
  private:
-  // True if another actuator sets the job's limits.
+  // Returns true if another actuator sets the job's limits.
   bool IsElsewhere(const std::string& job) const;
 
   const Options options_;
   const DaemonContext& context_;
   std::unique_ptr<AgentHub> own_hub_;  // until the control plane owns it
   AgentHub* const hub_;
-  std::unique_ptr<PodTasks> pod_tasks_;  // only with a cluster; outlives port_ and the hub's calls
+  std::unique_ptr<PodTasks> pod_tasks_;  // null without a cluster; outlives port_ and the hub's calls
   std::unique_ptr<ReopenedAgentServer> port_;
 };
 

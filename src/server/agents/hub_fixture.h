@@ -1,5 +1,5 @@
 // The daemon's side of agents without a network, for tests: a hub in front of a control plane over a store in
-// memory, and a server that records what would be sent.
+// memory, and a server that records the messages that would be sent.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class FakeAgentServer final : public AgentServer {
     const std::lock_guard lock(mutex_);
     return closed_;
   }
-  // Highest acknowledged sequence; 0: none.
+  // Returns the highest acknowledged sequence of the session; 0: none.
   uint64_t Acked(SessionId session) const {
     uint64_t out = 0;
     for (const auto& m : Sent(session)) out = std::max<uint64_t>(out, m.ack().sequence());
@@ -80,7 +80,7 @@ inline taut::agent::v1::FromAgent HelloOf(const std::string& agent, uint64_t que
 class HubCell {
  public:
   static constexpr int64_t kStart = ControlCell::kStart;  // start of a window
-  // The owner's memory limit: less than twice the recommendation, so that the limit is lowered in one step.
+  // The owner's memory limit, less than twice the recommendation: the limit is therefore lowered in one step.
   static constexpr float kOwnerBytes = 2.2e8F;
 
   explicit HubCell(Mode mode = Mode::kAuto, bool apply = true) : mode_(mode), apply_(apply) { Start(); }
@@ -190,7 +190,7 @@ class HubCell {
     hub_->EndTick(s.ok());
     return s;
   }
-  // Closes `window` and all before it.
+  // Closes `window` and all windows before it.
   absl::Status TickPast(WindowId window) { return Tick(static_cast<double>(EndOf(window) + 121 - now_s)); }
   static int64_t EndOf(WindowId window) { return window.next().start_s(); }
   static WindowId Window(int i) { return WindowId{static_cast<int32_t>(kStart / kWindowSeconds) + i}; }
@@ -201,7 +201,7 @@ class HubCell {
       ASSERT_TRUE(TickPast(Window(i)).ok());
     }
   }
-  // Memory of all tasks in the stored windows, by window index.
+  // Returns the memory usage of all tasks in the stored windows, by window index.
   std::map<int32_t, std::vector<TaskWindow>> StoredTasks() {
     std::map<int32_t, std::vector<TaskWindow>> out;
     EXPECT_TRUE(store
@@ -221,7 +221,7 @@ class HubCell {
   size_t published_tier_acts = 0;
   std::atomic<double> steady_s{1000};
   std::atomic<int64_t> now_s{kStart};
-  std::function<bool(const std::string& job)> elsewhere;  // used at the next start
+  std::function<bool(const std::string& job)> elsewhere;  // takes effect at the next start
 
  private:
   void Start() {

@@ -5,7 +5,8 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// Counters are read at times that are exact to some milliseconds, so rates may be slightly too high.
+// Counters are read at times that are exact only to some milliseconds, so measured rates may be slightly too
+// high.
 constexpr double kMeasuringError = 1.1;
 
 double CoresOf(const pb::Hello& machine) { return machine.cores() > 0 ? machine.cores() : kMostCores; }

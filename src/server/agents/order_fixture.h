@@ -13,7 +13,7 @@ namespace taut::server {
 
 using Names = std::vector<std::string>;
 
-// An order of memory for shop/web. `tasks`: absent for all tasks.
+// Returns an order of memory for the job shop/web. `tasks`: absent for all tasks.
 inline TargetOrder OrderOf(uint64_t decision, std::optional<double> limit = 1e8,
                            std::optional<Names> tasks = std::nullopt) {
   return {decision, "shop/web", Resource::kMemory, limit, std::move(tasks)};

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kTimedOrders = 1000;
 constexpr size_t kOrdersRemembered = 100'000;
 
-// Returns "2 of 5 tasks: host/a: text" with the first of them.
+// Returns the number of texts and the first of them, as in "2 of 5 tasks: host/a: text".
 std::string SomeOf(const std::map<std::string, std::string>& texts, size_t tasks) {
   const auto& first = *texts.begin();
   const std::string of = tasks == 1 ? "" : StrCat(texts.size(), " of ", tasks, " tasks: ");
@@ -54,9 +54,9 @@ OrderTable::Entry OrderTable::Open(const TargetOrder& order) {
   const auto old = entries_.find(latest);
   Entry entry;
   if (old != entries_.end() && latest == order.decision) {
-    entry = std::move(old->second);  // the same decision for more tasks
+    entry = std::move(old->second);  // the same decision was extended to more tasks
   } else if (old != entries_.end()) {
-    // An outcome that was reported is final: only orders without one are superseded.
+    // A reported outcome other than kPending is final: only orders without a final outcome are superseded.
     const std::optional<Outcome>& reported = old->second.reported;
     if (!reported.has_value() || *reported == Outcome::kPending) {
       Report(old->second, Outcome::kSuperseded, StrCat("replaced by decision ", order.decision));
@@ -88,13 +88,13 @@ std::vector<std::string> OrderTable::Take(const TargetOrder& order, std::span<co
     }
   }
   if (entry.tasks() == 0) {
-    // After a restart the tasks appear with their agents, and the order's known outcome stays.
+    // After a restart no task is known until its agent connects: the order's known outcome stays.
     if (!IsFinal(order.known)) Report(entry, Outcome::kDryRun, WhyNotSent(entry, tasks));
   } else if (disconnected) {
     Report(entry, Outcome::kPending, "an agent is disconnected; it receives the order when it reconnects");
   }
-  // Orders without tasks are kept too: their tasks may appear later.
-  // The oldest decision is dropped, as decisions ascend.
+  // Orders without tasks are kept too, because their tasks may appear later. If there is no room, the entry
+  // of the oldest decision is dropped (decisions ascend).
   if (entries_.size() >= kOrdersRemembered) Drop(entries_.begin());
   entries_.insert_or_assign(order.decision, std::move(entry));
   return send_to;
@@ -140,7 +140,7 @@ void OrderTable::TakeOutcome(const TaskOutcome& outcome, double now_s) {
   if (it == entries_.end() || !it->second.Has(outcome.task)) return;
   Entry& entry = it->second;
   const std::string& task = outcome.task;
-  // The time of a task that was disconnected would be that of its absence.
+  // For a task that was disconnected, the measured time would include the disconnection.
   if (entry.waiting.contains(task) && !entry.disconnected.contains(task)) {
     times_ms_.push_back((now_s - entry.sent_s) * 1000);
     if (times_ms_.size() > kTimedOrders) times_ms_.pop_front();
@@ -175,7 +175,7 @@ void OrderTable::DropTask(const std::string& job, const std::string& task) {
 }
 
 void OrderTable::Report(Entry& entry, Outcome outcome, std::string text) {
-  // An order is reported as applied once: later tasks do not change that.
+  // An order is reported as applied once: tasks that apply it later cause no further report.
   if (entry.reported == outcome && (outcome == Outcome::kApplied || entry.text == text)) return;
   entry.reported = outcome;
   entry.text = text;

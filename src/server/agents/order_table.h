@@ -1,5 +1,5 @@
 // The latest order of each job and target: which tasks it was sent to and what they reported. Plain values:
-// no messages, streams, clocks or locks. The caller's lock guards it.
+// no messages, streams, clocks or locks. The caller guards the table with its own lock.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace taut::server {
 
-// A task of an order's job, at the time of the order.
+// A task of an order's job, as it was when the order arrived.
 struct OrderTask {
   std::string_view name;
-  bool managed = false;    // its agent may set its limits
-  bool connected = false;  // its agent is connected
-  bool observes = false;   // its agent only measures (--observe)
+  bool managed = false;    // the task's agent may set its limits
+  bool connected = false;  // the task's agent is connected
+  bool observes = false;   // the task's agent only measures (--observe)
 };
 
 // One task's report on an order.
@@ -33,7 +33,7 @@ struct TaskOutcome {
   std::string task;
   Result result = Result::kApplied;
   std::string text;
-  std::optional<double> minimum;  // lower limits cannot be set
+  std::optional<double> minimum;  // lowest limit that the task's agent can set; absent: not reported
 };
 
 class OrderTable {
@@ -41,34 +41,35 @@ class OrderTable {
   // `dry_run`: orders are sent to no task.
   explicit OrderTable(bool dry_run) : dry_run_(dry_run) {}
 
-  // Replaces the job's order of this target, or extends it if the decision is the same. `tasks`: all tasks of
-  // the job that agents have. Returns the names of the tasks to send it to now; others get it when their
-  // agents connect (SentTo).
+  // Replaces the job's order for this target, or extends it if the decision is the same. `tasks`: all tasks
+  // of the job that known agents run, connected or not. Returns the tasks that the order is to be sent to
+  // now. Tasks of disconnected agents receive it when their agent connects (SentTo).
   std::vector<std::string> Take(const TargetOrder& order, std::span<const OrderTask> tasks, double sent_s);
-  // Returns the latest order of the job and target if it is for this task, else null. Valid until the next
-  // call.
+  // Returns the latest order of the job and target if the order is for this task, else null. The pointer is
+  // valid until the next call.
   const TargetOrder* OrderFor(const std::string& job, Target target, const std::string& task) const;
   // Records that the latest order was sent to a task that appeared or connected later.
   void SentTo(const std::string& job, Target target, const std::string& task);
-  // Adds a task's report. Ignored if the decision is unknown or was not sent to the task.
+  // Stores a task's report. Ignores it if its decision is unknown or was not sent to the task.
   void TakeOutcome(const TaskOutcome& outcome, double now_s);
-  // Removes a task that is gone, so that its order does not wait for it.
+  // Removes a task that has ended, so that no order waits for its report.
   void DropTask(const std::string& job, const std::string& task);
-  // Returns the outcomes of whole orders since the last call.
+  // Returns the changed outcomes of whole orders since the last call.
   std::vector<OutcomeUpdate> TakeOutcomes() { return std::exchange(outcomes_, {}); }
-  // Milliseconds from sending an order to its first outcome: slowest and mean of the last thousand; 0 if
-  // there is none.
+  // Milliseconds from sending an order to a task's first report, over the last thousand reports: slowest and
+  // mean. 0 if there are none. Tasks whose agent was disconnected are left out.
   double slowest_ms() const;
   double mean_ms() const;
 
  private:
-  // An order and its tasks' reports; each task is in one of the five sets.
+  // An order and the reports of its tasks. Each task is in exactly one of waiting, applied, observed, failed
+  // and held.
   struct Entry {
     TargetOrder order;
     double sent_s = 0;
     std::set<std::string> waiting, applied, observed;
-    std::set<std::string> disconnected;               // when the order arrived: not counted in the times
-    std::map<std::string, std::string> failed, held;  // with the texts of their reports
+    std::set<std::string> disconnected;               // tasks disconnected when the order arrived: not timed
+    std::map<std::string, std::string> failed, held;  // with the text of each task's report
     std::optional<double> minimum;                    // highest minimum of all tasks
     std::optional<Outcome> reported;                  // the last reported outcome
     std::string text;                                 // text of the last reported outcome
@@ -82,14 +83,14 @@ class OrderTable {
   };
   Entry* Latest(const std::string& job, Target target);
   const Entry* Latest(const std::string& job, Target target) const;
-  // Returns the entry for Take. Closes the order that it replaces.
+  // Returns the entry for Take. Reports the order that it replaces as superseded.
   Entry Open(const TargetOrder& order);
   // Deletes an order to make room.
   void Drop(std::map<uint64_t, Entry>::iterator at);
   // Returns why the order was sent to no task.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
   void Report(Entry& entry, Outcome outcome, std::string text);
-  // Reports the joint outcome of the order's tasks, if it changed.
+  // Reports the joint outcome of the order's tasks if it changed.
   void Summarize(Entry& entry);
 
   const bool dry_run_;

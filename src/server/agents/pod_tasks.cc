@@ -28,8 +28,9 @@ bool HasPods(const pb::FromAgent& message) {
          IsPod(message.tier_act().name()) || std::ranges::any_of(message.outcomes().outcomes(), of_pod);
 }
 
-// Names the task by its pod and removes the cgroup's labels and amounts. The pod's labels are better, and the
-// amounts may be limits that tautd set through the API server; the pod's spec has the owner's.
+// Gives the task the name of its pod and removes the cgroup's labels and amounts. The pod's labels are better
+// than the cgroup's. The amounts may be limits that tautd set through the API server; the owner's amounts are
+// in the pod's spec.
 template <typename Task>
 void Own(const PodTasks::Name& name, Task& task) {
   SetName(name, *task.mutable_name());
@@ -54,10 +55,10 @@ std::optional<PodTasks::Name> PodTasks::Find(const pb::TaskName& agents) {
   const std::string id(ContainerIdIn(agents.job()));
   std::optional<Name> found = options_.find(id);
   const auto known = known_.find(id);
-  // The pod may be gone before its last measurements arrive: use the remembered name.
+  // The pod may be gone before its last measurements arrive: the remembered name is used then.
   if (!found.has_value() && known != known_.end()) found = known->second.name;
   if (!found.has_value()) return found;
-  // The name may have changed, so the job of the old one is counted down first.
+  // The container's name may have changed, so the old name's job is counted down first.
   if (known != known_.end()) Forget(known);
   ++jobs_[found->first];
   known_.insert_or_assign(id, Known{*found, options_.steady_s()});
@@ -87,7 +88,7 @@ std::optional<pb::Task> PodTasks::Named(Session& session, const pb::Task& task) 
 void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
   pb::Tasks out;
   out.set_all(tasks.all());
-  // `all` replaces everything that the agent announced before.
+  // A list with `all` replaces all tasks that the agent announced before.
   if (tasks.all()) session = {};
   for (const pb::TaskName& name : tasks.gone()) {
     if (!IsPod(name)) {
@@ -97,7 +98,7 @@ void PodTasks::NameTasks(Session& session, pb::Tasks& tasks) {
     if (session.waiting.erase(NameOf(name)) > 0) continue;
     const auto is_it = [&](const auto& entry) { return entry.second == NameOf(name); };
     const auto it = std::ranges::find_if(session.of, is_it);
-    if (it == session.of.end()) continue;  // the container was restarted and has a new ID
+    if (it == session.of.end()) continue;  // a container with a new ID already took the name
     SetName(it->first, *out.add_gone());
     session.of.erase(it);
   }
@@ -191,10 +192,10 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
     lock.unlock();
     return hub_->OnMessage(session, message);
   }
-  // From a container of a pod on, every message passes here: a later one may announce that a waiting task is
-  // gone.
+  // Once a session has a container of a pod, every message passes here: a later message may announce that a
+  // waiting task is gone.
   Session& of = sessions_[session];
-  // Nothing may be taken in after a message that must be resent: its successors are resent too.
+  // After a message that must be resent, no further message may be taken in: the agent resends those too.
   if (of.closing) return;
   pb::FromAgent named = message, late;
   if (message.has_tasks()) NameTasks(of, *named.mutable_tasks());
@@ -203,11 +204,11 @@ void PodTasks::OnMessage(SessionId session, const pb::FromAgent& message) {
   const bool closing = of.closing;
   NameWaiting(of, *late.mutable_tasks());
   late.set_now_us(message.now_us());
-  // The hub is called without the lock, as it calls Send, which takes it.
+  // The hub is called without the lock, because it calls Send, which takes the lock.
   lock.unlock();
   if (closing) return Close(session);
   hub_->OnMessage(session, named);
-  // Tasks that got their name only now are announced after the message that they waited behind.
+  // Waiting tasks that only now got a name are announced after this message.
   if (late.tasks().started_size() > 0) hub_->OnMessage(session, late);
 }
 
@@ -237,7 +238,7 @@ bool PodTasks::Send(SessionId session, pb::ToAgent message) {
         const auto known = of.find(NameOf(order.name()));
         if (known != of.end()) SetName(known->second, *order.mutable_name());
       }
-      // Terms are by job: each container of the pod's job gets its own copy, under its own name.
+      // Terms are by job: each container of the pod's job receives its own copy, under the agent's name.
       pb::Orders named;
       for (const pb::Terms& terms : message.orders().terms()) {
         auto task = of.lower_bound({terms.job(), ""});

@@ -1,9 +1,9 @@
 // Names of pods' containers. Agents on the nodes of a Kubernetes cluster know a container only by its cgroup.
-// PodTasks replaces that name by the job and pod that tautd knows from its watch, and in orders restores the
-// agent's name. So an agent needs no rights in the cluster.
+// PodTasks replaces the cgroup's name by the job and pod that tautd knows from its watch, and in orders
+// restores the agent's name. An agent therefore needs no rights in the cluster.
 //
-// It stands between the agents' server and the hub: it is the listener of the server, and the server of the
-// hub. Tasks that are not containers of pods pass unchanged.
+// PodTasks stands between the agents' server and the hub: the server calls it as its listener, and the hub
+// calls it as its server. Tasks that are not containers of pods pass unchanged.
 //
 // Threads: as AgentListener and AgentServer.
 #pragma once
@@ -26,26 +26,28 @@ namespace taut::server {
 inline constexpr std::string_view kPodJobPrefix = "kubepods/";
 
 struct PodTasksCounts {
-  // Announced containers that no known pod has. Pause containers stay among them.
+  // Announced containers that belong to no known pod. Pause containers stay among them.
   uint64_t waiting = 0;
-  uint64_t dropped = 0;  // windows, OOM kills and acts of such containers
+  uint64_t dropped = 0;  // windows, OOM kills and acts of containers that belong to no known pod
 };
 
 class PodTasks final : public AgentListener, public AgentServer {
  public:
   using Name = std::pair<std::string, std::string>;  // job, task
   struct Options {
-    // Returns the name of a container by its ID; nullopt if no pod has it now.
+    // Returns the job and task of a container by the container's ID; nullopt if no pod has this container
+    // now.
     std::function<std::optional<Name>(std::string_view container)> find;
-    // True once the cluster's pods are known. Before that, kept messages about unknown containers are not
-    // taken in, and the agent keeps them.
+    // Returns true once the cluster's pods are known. Until then, kept messages about unknown containers are
+    // not taken in, and the agent keeps them.
     std::function<bool()> is_synced;
     std::function<double()> steady_s;
-    double forget_s = 6 * 3600;  // names of containers without a report for this time are forgotten
+    double forget_s = 6 * 3600;  // a container's name is forgotten if no report arrived for this time
   };
-  // `hub` must outlive it.
+  // `hub` must outlive this object.
   PodTasks(Options options, AgentListener* hub) : options_(std::move(options)), hub_(hub) {}
-  // The server must outlive the last call. Nothing is sent before it is set.
+  // Sets the server that messages are sent to. The server must outlive the last call. Before this call no
+  // message is sent.
   void SetServer(AgentServer* server);
 
   // ---- AgentListener ----
@@ -62,7 +64,7 @@ class PodTasks final : public AgentListener, public AgentServer {
   void Stop() override;
 
   PodTasksCounts pod_counts() const;
-  // True if a container of a pod was lately named as a task of this job.
+  // Returns true if the job is that of a container of a pod which reported within Options::forget_s.
   bool IsPods(const std::string& job) const;
 
  private:
@@ -71,28 +73,28 @@ class PodTasks final : public AgentListener, public AgentServer {
     double used_s = 0;
   };
   struct Session {
-    std::map<Name, taut::agent::v1::Task> waiting;  // by the agent's name
-    std::map<Name, Name> of;                        // the agent's newest container, by the pod's name
-    bool closing = false;                           // the session is being ended: nothing more is taken in
+    std::map<Name, taut::agent::v1::Task> waiting;  // tasks without a known pod, by the agent's name
+    std::map<Name, Name> of;  // the agent's name of its newest container, by the pod's name
+    bool closing = false;     // the session is being ended: no further message is taken in
   };
-  // All of these require mutex_.
+  // All functions from here to NameKept require mutex_.
   std::optional<Name> Find(const taut::agent::v1::TaskName& agents);
   std::map<std::string, Known>::iterator Forget(std::map<std::string, Known>::iterator known);
   std::optional<taut::agent::v1::Task> Named(Session& session, const taut::agent::v1::Task& task);
   void NameTasks(Session& session, taut::agent::v1::Tasks& tasks);
   void NameWaiting(Session& session, taut::agent::v1::Tasks& out);
   void NameOutcomes(taut::agent::v1::Outcomes& outcomes);
-  // Returns false if a container is not known yet: the message must be resent.
+  // Returns false if a container of the message is not known yet: the message must be resent.
   bool NameKept(taut::agent::v1::FromAgent& message);
   AgentServer* Server() const;
 
   const Options options_;
   AgentListener* const hub_;
-  mutable std::mutex mutex_;  // no call is made under it except to `options_`
+  mutable std::mutex mutex_;  // under this lock, only functions of `options_` are called
   AgentServer* server_ = nullptr;
-  std::map<SessionId, Session> sessions_;  // only those with containers of pods
+  std::map<SessionId, Session> sessions_;  // only sessions with containers of pods
   std::map<std::string, Known> known_;     // by the container's ID
-  std::map<std::string, size_t> jobs_;     // jobs of known_, and how many containers each has
+  std::map<std::string, size_t> jobs_;     // number of containers in known_ of each job
   uint64_t dropped_ = 0;
 };
 

@@ -12,14 +12,15 @@ namespace taut::server {
 
 class ReopenedAgentServer final : public AgentServer {
  public:
-  // Reads the files and opens the port. Errors: those of the files and of AgentServer::Start.
+  // Reads the files that `config` names and opens the port. Returns the errors of the files and of
+  // AgentServer::Start.
   static absl::StatusOr<std::unique_ptr<ReopenedAgentServer>> Start(const AgentsConfig& config,
                                                                     AgentListener* listener);
   ~ReopenedAgentServer() override { ReopenedAgentServer::Stop(); }
 
   // Reads the files that `config` names. If their content has changed, closes the port and opens it again;
-  // agents reconnect and meanwhile keep their messages. Returns true if it was reopened. On an error
-  // everything is as before, unless the error says that the port is closed. The addresses stay those of
+  // agents reconnect and keep their messages meanwhile. Returns true if the port was reopened. On an error
+  // the open port stays as it was, unless the error says that the port is closed. The addresses stay those of
   // Start.
   absl::StatusOr<bool> Reload(const AgentsConfig& config);
 
@@ -31,7 +32,7 @@ class ReopenedAgentServer final : public AgentServer {
   AgentServerCounts counts() const override { return Current()->counts(); }
   void Stop() override {
     if (const std::shared_ptr<AgentServer> server = Current(); server != nullptr)
-      server->Stop();  // null if it was never opened
+      server->Stop();  // null if the port was never opened
   }
 
  private:

@@ -1,4 +1,4 @@
-// A relay between an agent and a server, which cuts connections without a goodbye. For tests.
+// A relay between an agent and a server, which cuts connections without closing the stream. For tests.
 #pragma once
 
 #include <arpa/inet.h>
@@ -37,7 +37,7 @@ class TcpRelay {
   int port() const { return port_; }
   // Cuts all present connections.
   void Cut() { cut_.store(true); }
-  // Cuts each connection after this number of bytes to the server; 0: never.
+  // Cuts each connection once it has transferred this number of bytes to the server; 0: never.
   void CutAfter(long bytes) { cut_after_.store(bytes); }
 
  private:

@@ -3,8 +3,8 @@
 namespace taut::server {
 namespace {
 
-// A dropped window, such as one from the far future, is never stored. After this number of ticks it is
-// acknowledged.
+// A dropped window, such as a window from the far future, is never stored. Its message is acknowledged after
+// this number of ticks.
 constexpr uint64_t kPatience = 20'000;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Messages of one agent that were taken in and wait to be stored, to be acknowledged in their order. Plain
-// values: no messages, clocks or locks. The caller's lock guards it.
+// Messages of one agent that were taken in and are not yet stored. They are acknowledged in their order.
+// Plain values: no messages, clocks or locks. The caller guards the list with its own lock.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,14 @@ namespace taut::server {
 
 class Unacknowledged {
  public:
-  // `window`: the message is safe once this window is stored; absent: once tick `tick` has succeeded.
+  // Adds a message. `window`: the message is safe once this window is stored; absent: the message is safe
+  // once tick `tick` has succeeded.
   void Add(uint64_t sequence, std::optional<WindowId> window, uint64_t tick) {
     waiting_.push_back({sequence, window, tick});
   }
-  // Removes the safe messages up to the first unsafe one and returns the sequence of the last removed; 0:
-  // none. `stored`: windows up to this one (inclusive) are stored. `good_tick`: last tick that succeeded.
+  // Removes all safe messages before the first unsafe one. Returns the sequence of the last removed message;
+  // 0 if none was removed. `stored`: windows up to this one (inclusive) are stored. `good_tick`: last tick
+  // that succeeded.
   uint64_t TakeSafe(std::optional<WindowId> stored, uint64_t good_tick);
   void Clear() { waiting_.clear(); }
   bool empty() const { return waiting_.empty(); }

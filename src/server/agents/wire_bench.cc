@@ -1,4 +1,4 @@
-// The rate of one stream over loopback, with server and agent in one process.
+// Benchmarks of one stream over loopback, with server and agent in one process.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -38,7 +38,7 @@ v1::FromAgent WindowOfTasks(int64_t tasks) {
   return out;
 }
 
-// Messages of range(0) tasks each. They are kept on disk (in /dev/shm) if range(1) is set.
+// Sends messages of range(0) tasks each. If range(1) is set, messages are kept on disk (in /dev/shm).
 void BM_Stream(benchmark::State& state) {
   const node::Keep keep = state.range(1) != 0 ? node::Keep::kUntilAcknowledged : node::Keep::kNo;
   Counter counter;
@@ -65,7 +65,7 @@ void BM_Stream(benchmark::State& state) {
 }
 BENCHMARK(BM_Stream)->Args({1, 0})->Args({1, 1})->Args({100, 1})->ArgNames({"tasks", "kept"})->UseRealTime();
 
-// Appends, reads and acknowledges one message in the queue. Each message has a segment of its own.
+// Appends, reads and acknowledges one message in the queue. Each message has its own segment.
 void BM_Queue(benchmark::State& state) {
   const TempDir dir{TempDir::Where::kMemory};
   node::MessageQueueOptions options;

@@ -1,4 +1,4 @@
-// A listener that records everything, and helpers for a server and its agents. For tests.
+// A listener that records all events, and helpers for a server and its agents. For tests.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ namespace taut::server {
 
 namespace v1 = taut::agent::v1;
 
-// Records all calls. If an answer is set, it is called for each message.
+// Records all calls. `answer`, if set, is called for each message.
 class Recorder final : public AgentListener {
  public:
   struct Seen {

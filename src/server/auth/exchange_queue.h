@@ -1,5 +1,5 @@
-// Order of code exchanges for sign-ins: fair between addresses, so that failures of one address do not delay
-// others.
+// Queue of code exchanges for sign-ins. It is fair between addresses: failures of one address do not delay
+// sign-ins from other addresses.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace taut::server {
 
 struct ExchangeLimits {
-  size_t waiting = 64;             // bound of all addresses
-  size_t of_address = 16;          // bound of one address, waiting and running
+  size_t waiting = 64;             // most waiting jobs of all addresses together
+  size_t of_address = 16;          // most jobs of one address, waiting and running
   double failures = 20;            // failures of one address above which its sign-ins are rejected
-  double failures_per_s = 1 / 6.;  // rate at which failures are forgotten: one in 6 s
-  size_t addresses = 4096;         // bound of remembered addresses
+  double failures_per_s = 1 / 6.;  // failures that are forgotten per second: one in 6 s
+  size_t addresses = 4096;         // most remembered addresses
 };
 
 // Plain arithmetic: the time, in seconds of a steady clock, is an argument. Not thread-safe.
@@ -30,8 +30,8 @@ class ExchangeQueue {
  public:
   explicit ExchangeQueue(const ExchangeLimits& limits) : limits_(limits) {}
 
-  // ResourceExhausted if the address has too many sign-ins under way or too many recent failures; otherwise
-  // OK.
+  // Returns ResourceExhausted if the address has too many sign-ins in progress or too many recent failures;
+  // otherwise OK.
   absl::Status Check(const std::string& address, double now_s) {
     const auto at = addresses_.find(address);
     if (at == addresses_.end()) return absl::OkStatus();
@@ -59,8 +59,8 @@ class ExchangeQueue {
     return dropped;
   }
 
-  // Returns the next job: of the address with the fewest running jobs, then the fewest failures, then the
-  // oldest job. nullopt if none waits. The caller must end it with Done. O(addresses).
+  // Returns the next job: from the address with the fewest running jobs, then the fewest failures, then the
+  // oldest job. Returns nullopt if no job waits. The caller must end the job with Done. O(addresses).
   struct Turn {
     std::string address;
     Job job;
@@ -79,8 +79,7 @@ class ExchangeQueue {
     --waiting_;
     return turn;
   }
-  // Ends a job that Next returned.
-
+  // Ends a job that Next returned. `failed`: counts as a failure of the address.
   void Done(const std::string& address, bool failed, double now_s) {
     Address& its = AddressOf(address, now_s);
     if (its.running > 0) --its.running;
@@ -99,7 +98,8 @@ class ExchangeQueue {
     size_t running = 0;
     double failed = 0, since_s = 0;
   };
-  // Failures count in steps of five, so that a single mistake does not put an address behind the others.
+  // Returns the key by which Next chooses an address. Failures count in steps of five, so that a single
+  // mistake does not delay an address.
   static auto OrderOf(const Address& a) {
     return std::tuple(a.running, static_cast<int64_t>(a.failed / 5), a.jobs.front().number);
   }
@@ -118,7 +118,7 @@ class ExchangeQueue {
         return a.second.jobs.empty() && a.second.running == 0 && a.second.failed == 0;
       });
     }
-    // Still too many: forget the idle address with the fewest failures.
+    // If no address could be removed, forget the idle address with the fewest failures.
     while (addresses_.size() >= limits_.addresses) {
       auto least = addresses_.end();
       for (auto at = addresses_.begin(); at != addresses_.end(); ++at) {

@@ -23,7 +23,7 @@ TEST(ExchangeQueue, TakesAddressesInTurn) {
   EXPECT_FALSE(queue.Next(0).has_value());
 }
 
-// Two clients send invalid codes, and an honest client comes last.
+// Two clients send invalid codes; the request of an honest client arrives last.
 TEST(ExchangeQueue, AnHonestSignInIsNotBehindRefusedOnes) {
   Queue queue({});
   for (int i = 0; i < 10; ++i) {

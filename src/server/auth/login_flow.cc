@@ -50,7 +50,7 @@ std::string Quoted(std::string_view text) { return Printable(CutUtf8(text, kMost
 
 bool Same(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-  // Compared in constant time, so that the time says nothing about the secret.
+  // The comparison takes constant time, so that its duration reveals nothing about the secret.
 }
 
 absl::Status Declined(std::string text) { return absl::UnauthenticatedError(std::move(text)); }
@@ -85,7 +85,7 @@ std::string LoginFlow::Keyed(std::string_view what, std::string_view cookie) con
   return absl::WebSafeBase64Escape(std::string(reinterpret_cast<const char*>(digest), size));
 }
 
-// A time in the future is not current either: the clock was set back since.
+// A time in the future is not current either: the clock was set back after the sign-in began.
 bool LoginFlow::IsCurrent(int64_t since_s, int64_t now_s) const {
   return now_s - since_s < options_.pending_s && since_s - now_s <= kClockLeewayS;
 }
@@ -130,7 +130,7 @@ absl::StatusOr<LoginFlow::Exchange> LoginFlow::Callback(std::string_view cookie,
   if (pending_.contains(parts->id)) return Declined("This sign-in was used before.");
   if (pending_.size() >= options_.max_pending)
     return absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
-  // Registered as used before anything can fail: a second callback with the same state must never be
+  // Mark the sign-in as used before any step can fail: a second callback with the same state must never be
   // exchanged.
   pending_[std::string(parts->id)] = {Stage::kUnknown, parts->since_s};
   if (const std::string_view issuer = Find(query, "iss"); !issuer.empty() && issuer != options_.issuer)
@@ -195,10 +195,10 @@ LoginFlow::Collected LoginFlow::Collect(std::string_view cookie, int64_t now_s) 
   Expire(now_s);
   const std::optional<CookieParts> parts = PartsOf(cookie);
   const auto at = parts.has_value() ? pending_.find(parts->id) : pending_.end();
-  // The time is part of the cookie: with another time it is a forged cookie.
+  // The time is part of the cookie: a cookie with another time is forged.
   if (at == pending_.end() || at->second.since_s != parts->since_s) return {};
   Collected out{at->second.stage, std::move(at->second.claims), std::move(at->second.error)};
-  // The entry stays until it expires, so that the callback cannot be used again.
+  // The entry stays until it expires, so that the same callback cannot be used again.
   if (out.stage != Stage::kWaiting) at->second = {Stage::kUnknown, at->second.since_s};
   return out;
 }

@@ -1,8 +1,8 @@
-// Sign-in of a browser with an authorization code and PKCE, step by step. No I/O, no clock, no threads.
+// The steps of a browser's sign-in with an authorization code and PKCE. No I/O, no clock, no threads.
 //
 // Sources: RFC 6749 (4.1), RFC 7636 (S256), RFC 9207 (`iss`), OpenID Connect Core (3.1), RFC 9700 and the
-// IETF's "OAuth 2.0 for Browser-Based Applications". tautd is the latter's backend for frontend: the browser
-// gets a session of tautd and no token.
+// IETF's "OAuth 2.0 for Browser-Based Applications". In the terms of the last document tautd is a backend for
+// frontend: the browser receives a session of tautd and no token.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace taut::server {
 // The provider's endpoints for sign-in, from its discovery document.
 struct LoginProvider {
   std::string authorization, token;  // addresses of the endpoints
-  bool secret_in_form = false;       // only client_secret_post is supported; otherwise HTTP Basic
+  bool secret_in_form = false;       // false: HTTP Basic; true: the provider supports only client_secret_post
 };
 
 struct LoginOptions {
@@ -31,43 +31,42 @@ struct LoginOptions {
   std::string client_secret;  // "": a public client
   std::string redirect_url;   // address of the callback; see CheckRedirectUrl
   std::string scopes = "openid";
-  int64_t pending_s = 600;                          // longest time from the start to the end of a sign-in
-  size_t max_pending = 1000;                        // bound of sign-ins whose callback arrived in that time
+  int64_t pending_s = 600;    // longest time from the start to the end of a sign-in
+  size_t max_pending = 1000;  // most sign-ins whose callback arrived within the last pending_s
   std::function<std::string(size_t bytes)> random;  // cryptographically secure bytes
 };
 
-// End of every redirect URL; the part before it is the address of tautd's pages.
+// End of every redirect URL. The part before kCallbackPath is the address of tautd's pages.
 inline constexpr std::string_view kCallbackPath = "/login/callback";
-// Accepts https://HOST[/PREFIX]/login/callback, or http:// on this machine. InvalidArgument, with the
-// setting's name, otherwise.
+// Returns OK for https://HOST[/PREFIX]/login/callback, or the same with http:// on this machine. Otherwise
+// returns InvalidArgument, with the setting's name.
 absl::Status CheckRedirectUrl(std::string_view url);
 // Returns the path before kCallbackPath: "" or "/PREFIX".
 std::string_view PrefixOfRedirectUrl(std::string_view url);
-// Not thread-safe.
-
+// All sign-ins in progress. Not thread-safe.
 class LoginFlow {
  public:
   explicit LoginFlow(LoginOptions options);
 
-  // Starts a sign-in. Returns the cookie for the browser and the address to redirect it to. Nothing is
-  // stored: state, nonce and code verifier are keyed hashes of the cookie, so that strangers cannot fill the
+  // Starts a sign-in. Returns the cookie for the browser and the address to redirect the browser to. Stores
+  // nothing: state, nonce and code verifier are keyed hashes of the cookie, so that strangers cannot fill the
   // memory.
   struct Begun {
     std::string cookie, location;
   };
   Begun Begin(const LoginProvider& provider, int64_t now_s) const;
 
-  // Handles the browser's return from the provider, with the cookie of Begin; each sign-in once. Errors are
-  // sentences for the person: the cookie is missing or too old, the state belongs to another browser, or the
-  // provider refused. Unavailable: max_pending is reached.
+  // Handles the browser's return from the provider, with the cookie of Begin. Accepts each sign-in once.
+  // Errors are sentences for the person: the cookie is missing or too old, the state belongs to another
+  // browser, or the provider refused. Unavailable: max_pending is reached.
   struct Exchange {
     std::string id, code, verifier, nonce;
   };
   absl::StatusOr<Exchange> Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
                                     int64_t now_s);
 
-  // The request that exchanges the code for tokens, and the ID token in its response. Errors are sentences
-  // for the person.
+  // RequestFor returns the request that exchanges the code for tokens. IdTokenOf returns the ID token in the
+  // response; its errors are sentences for the person.
   struct TokenRequest {
     std::string form;
     std::vector<HttpHeader> headers;
@@ -75,10 +74,10 @@ class LoginFlow {
   TokenRequest RequestFor(const LoginProvider& provider, const Exchange& exchange) const;
   static absl::StatusOr<std::string> IdTokenOf(int status, std::string_view body);
 
-  // Ends the exchange of this id with the claims of the ID token, or with the reason of its failure.
+  // Ends the exchange with this id. `result`: the claims of the ID token, or the reason of the failure.
   void Finish(const std::string& id, absl::StatusOr<VerifiedToken> result);
 
-  // State of a sign-in. Collect returns kDone and kFailed once, and kUnknown afterwards.
+  // State of a sign-in. Collect returns kDone and kFailed only once; later calls return kUnknown.
   enum class Stage : uint8_t { kUnknown, kWaiting, kDone, kFailed };
   struct Collected {
     Stage stage = Stage::kUnknown;
@@ -101,7 +100,8 @@ class LoginFlow {
 
   const LoginOptions options_;
   const std::string key_;
-  // By id. Entries stay after Collect, so that a second callback is rejected.
+  // Sign-ins whose callback arrived, by id. Entries stay after Collect, so that a second callback is
+  // rejected.
   std::map<std::string, Pending, std::less<>> pending_;
 };
 

@@ -65,7 +65,7 @@ absl::Status LoginService::Callback(std::string_view cookie, const std::vector<Q
                                                        : absl::StatusOr<LoginFlow::Exchange>(status);
     status = exchange.status();
     if (status.ok()) {
-      // Copied, because the exchange moves into the queue.
+      // Copy the id, because the exchange is moved into the queue.
       const std::string id = exchange->id;
       const std::optional<Job> dropped = jobs_.Add(address, {*std::move(exchange), now}, SecondsOf(now));
       const absl::Status busy = absl::UnavailableError("Too many sign-ins are under way: retry in a minute.");
@@ -73,7 +73,7 @@ absl::Status LoginService::Callback(std::string_view cookie, const std::vector<Q
       if (dropped.has_value() && dropped->exchange.id == id) status = busy;
     }
   }
-  // After the lock is released: a woken thread takes it at once.
+  // Notify after the lock is released, because a woken thread locks it at once.
   if (status.ok()) wake_.notify_all();
   if (!status.ok()) ++failed_;
   return status;
@@ -112,7 +112,7 @@ void LoginService::Run(ProviderClient& client) {
     absl::StatusOr<VerifiedToken> claims = Claims(turn->job, client);
     if (!claims.ok()) ++failed_;
     lock.lock();
-    // An unreachable provider is no failure of the address.
+    // An unreachable provider does not count as a failure of the address.
     jobs_.Done(turn->address, !claims.ok() && !absl::IsUnavailable(claims.status()), now_s());
     flow_.Finish(turn->job.exchange.id, std::move(claims));
   }
@@ -140,7 +140,7 @@ absl::StatusOr<VerifiedToken> LoginService::Claims(const Job& job, ProviderClien
       StrCat("The ID token of ", options_.name, " is refused: ", Message(verified.status()), "."));
 }
 
-// Retries while the token's key is unknown: the verifier has requested new keys.
+// Retries while the provider's keys lack the token's key: the verifier has requested a fetch of newer keys.
 absl::StatusOr<VerifiedToken> LoginService::Verify(const std::string& token, const std::string& nonce) {
   const auto until = std::chrono::steady_clock::now() + options_.key_wait;
   while (true) {

@@ -1,5 +1,5 @@
-// Sign-in to tautd's pages: the flow, the sessions, and threads that exchange codes, so that no request waits
-// for the provider.
+// Sign-in to tautd's pages: the sign-in flow, the sessions, and the threads that exchange codes. No request
+// waits for the provider.
 #pragma once
 
 #include <atomic>
@@ -23,21 +23,21 @@
 
 namespace taut::server {
 
-// Thread-safe. Only its own threads wait for the network.
+// Thread-safe. Only the service's own threads wait for the network.
 class LoginService {
  public:
   struct Options {
     LoginOptions flow;
-    std::string name;     // the provider's name, for people
+    std::string name;     // the provider's name, as shown to people
     std::string ca_file;  // PEM; "": the system's CAs
     int64_t session_s = 12 * 3600;
     std::vector<std::string> proxies = {};  // addresses of proxies whose X-Forwarded-For is trusted
-    ExchangeLimits limits = {};             // of exchanges
-    int threads = 4;                        // parallel exchanges
+    ExchangeLimits limits = {};             // bounds of waiting and running exchanges
+    int threads = 4;                        // number of parallel exchanges
     std::chrono::seconds most_waiting{30};  // longest wait of an exchange for its turn
     std::chrono::seconds key_wait{15};      // longest wait for the provider's new keys
     std::shared_ptr<const OidcVerifier> verifier;
-    std::function<std::shared_ptr<const LoginProvider>()> provider;  // null: not known
+    std::function<std::shared_ptr<const LoginProvider>()> provider;  // null: the endpoints are not known
     std::function<void()> refresh;  // requests a fetch of the provider's document
     std::function<int64_t()> now_s;
   };
@@ -48,13 +48,13 @@ class LoginService {
 
   const std::vector<std::string>& proxies() const { return options_.proxies; }
   const std::string& name() const { return options_.name; }
-  // "" or "/PREFIX": the prefix that a proxy adds to the paths of tautd's pages.
+  // Returns the prefix that a proxy adds to the paths of tautd's pages: "" or "/PREFIX".
   std::string_view prefix() const { return PrefixOfRedirectUrl(options_.flow.redirect_url); }
-  // Host name by which browsers reach tautd, with the port unless it is the scheme's default.
+  // Returns the host name that browsers use for tautd, with the port unless it is the scheme's default.
   std::string host() const { return HostOfUrl(options_.flow.redirect_url); }
-  // True if browsers use https.
+  // Returns true if browsers use https.
   bool is_secure() const { return options_.flow.redirect_url.starts_with("https://"); }
-  // Name of the cookie of a sign-in in progress.
+  // Returns the name of the cookie of a sign-in in progress.
   std::string_view cookie_name() const { return is_secure() ? "__Host-taut_login" : "taut_login"; }
   int64_t pending_s() const { return options_.flow.pending_s; }
   const std::shared_ptr<LoginSessions>& sessions() const { return sessions_; }
@@ -62,8 +62,8 @@ class LoginService {
 
   // Starts a sign-in. Unavailable if the provider's endpoints are not known.
   absl::StatusOr<LoginFlow::Begun> Begin();
-  // Queues the exchange of the code. `address`: of the browser, or of its network. Errors as of
-  // LoginFlow::Callback and ExchangeQueue::Check; Unavailable if too many wait.
+  // Queues the exchange of the code. `address`: the address of the browser, or of its network. Returns the
+  // errors of LoginFlow::Callback and ExchangeQueue::Check; Unavailable if too many exchanges wait.
   absl::Status Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
                         const std::string& address);
   struct Outcome {
@@ -71,7 +71,7 @@ class LoginService {
     std::string session = {};  // kDone: value of the session's cookie
     std::string error = {};    // kFailed: a sentence
   };
-  // Returns the state of the browser's sign-in and, when it is done, starts the session.
+  // Returns the state of the browser's sign-in. If the sign-in is done, also starts the session.
   Outcome Collect(std::string_view cookie);
 
   struct Counts {
@@ -90,7 +90,7 @@ class LoginService {
 
   const Options options_;
   const std::shared_ptr<LoginSessions> sessions_;
-  std::deque<ProviderClient> clients_;  // one for each thread
+  std::deque<ProviderClient> clients_;  // one client for each thread
   std::atomic<uint64_t> done_ = 0, failed_ = 0;
   std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;

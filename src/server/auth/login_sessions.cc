@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kCookieBytes = 32;
 constexpr int64_t kBackS = 60;  // allowed step of the clock backwards
 
-// Only digests are stored: tautd's memory contains no valid cookie, and the time of a look-up reveals
-// nothing.
+// Returns the digest of a cookie. Only digests are stored: tautd's memory contains no valid cookie, and the
+// duration of a look-up reveals nothing.
 std::string DigestOf(std::string_view cookie) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256(reinterpret_cast<const unsigned char*>(cookie.data()), cookie.size(), digest);
@@ -24,8 +24,8 @@ std::string DigestOf(std::string_view cookie) {
 
 }  // namespace
 
-// With the prefix __Host- a browser accepts the cookie only over https from the host itself and for all its
-// paths. No page of another host in the domain can set it.
+// With the prefix __Host-, a browser accepts the cookie only over https, from the host itself, and for all
+// its paths. No page of another host in the domain can set such a cookie.
 std::string_view LoginSessions::cookie_name() const {
   return options_.secure ? "__Host-taut_session" : "taut_session";
 }
@@ -35,7 +35,7 @@ bool LoginSessions::IsCurrent(const Entry& entry, int64_t now_s) const {
 }
 
 absl::StatusOr<std::string> LoginSessions::Begin(VerifiedToken claims) {
-  // Checked before the session exists: a person without a role gets none.
+  // Check the role before the session exists: a person without a role receives no session.
   if (const absl::StatusOr<Caller> caller = options_.verifier->CallerOf(claims); !caller.ok())
     return caller.status();
   const int64_t now_s = options_.now_s();
@@ -80,7 +80,7 @@ absl::StatusOr<Caller> LoginSessions::CallerOf(std::string_view cookie) const {
       return absl::UnauthenticatedError("the session is over: sign in again");
     claims = at->second.claims;
     claims.expires_s = at->second.until_s;
-    // Outside the lock: the verifier has its own.
+    // The verifier is called without the lock, because it has its own.
   }
   return options_.verifier->CallerOf(claims);
 }

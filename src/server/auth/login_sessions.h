@@ -1,4 +1,4 @@
-// Sessions of browsers after a sign-in. They are in memory and end when tautd stops.
+// Sessions of browsers after a sign-in. Sessions are kept in memory and end when tautd stops.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// The sessions, by the cookie of the browser. Thread-safe.
 class LoginSessions final : public BrowserSessions {
  public:
   struct Options {
     int64_t session_s = 12 * 3600;
-    bool secure = true;  // pages use https; decides the cookie's name
+    bool secure = true;  // pages use https; selects the cookie's name
     // When a bound is reached, a new session ends the oldest one.
     size_t max_sessions = 5000, max_of_user = 20;
     std::shared_ptr<const OidcVerifier> verifier;
     std::function<std::string(size_t bytes)> random;
-    std::function<int64_t()> now_s;  // the wall clock, as for tokens
+    std::function<int64_t()> now_s;  // the wall clock, as used for tokens
   };
   explicit LoginSessions(Options options) : options_(std::move(options)) {}
 
   // Starts a session and returns the value of its cookie. Unauthenticated if no role is bound to the claims.
   absl::StatusOr<std::string> Begin(VerifiedToken claims);
-  // Ends a session; no effect if there is none.
+  // Ends the session of this cookie. No effect if there is none.
   void End(std::string_view cookie);
   size_t size() const;
 
   std::string_view cookie_name() const override;
-  // Uses the present bindings, so that a removed one counts at once. Unauthenticated if there is no such
-  // session, it has expired, or no role is bound to its claims any more.
+  // Returns the caller with the present bindings, so that a removed binding has effect at once.
+  // Unauthenticated if there is no such session, it has expired, or no role is bound to its claims any more.
   absl::StatusOr<Caller> CallerOf(std::string_view cookie) const override;
 
  private:

@@ -1,4 +1,4 @@
-// A provider's keys, and tokens signed with them or with other keys. For tests.
+// Keys of a provider, and tokens signed with these or with other keys. For tests.
 #pragma once
 
 #include <cjose/cjose.h>
@@ -25,7 +25,7 @@ class TokenMaker {
   TokenMaker(const TokenMaker&) = delete;
   TokenMaker& operator=(const TokenMaker&) = delete;
 
-  // A JWK Set of both public keys, "r" and "e".
+  // Returns a JWK Set of both public keys, "r" and "e".
   std::string Jwks(std::string_view more = "") const {
     return StrCat("{\"keys\":[", PublicOf(rsa_, "r", R"(,"alg":"RS256","use":"sig")"), ",",
                   PublicOf(ec_, "e", ""), more, "]}");

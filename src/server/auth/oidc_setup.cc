@@ -25,7 +25,8 @@ absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& co
 
 namespace {
 
-// Bytes of the system's secure generator. Without it no sign-in is safe, so the process ends.
+// Returns bytes of the system's secure generator. Ends the process if the generator fails, because no sign-in
+// would be safe.
 std::string RandomBytes(size_t bytes) {
   std::string out(bytes, '\0');
   if (RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(bytes)) != 1) std::abort();
@@ -111,7 +112,7 @@ absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64
   rules.audience = config.audience;
   rules.user_claim = config.user_claim;
   rules.groups_claim = config.groups_claim;
-  // The verifier and the login use the keys by a raw pointer: OidcParts::keys outlives both.
+  // The verifier and the login use this raw pointer to the keys: OidcParts::keys outlives both.
   ProviderKeys* const raw = parts.keys.get();
   parts.verifier = std::make_shared<OidcVerifier>(
       std::move(rules), *std::move(bindings), [raw] { return raw->keys(); }, [raw] { raw->Refresh(); },

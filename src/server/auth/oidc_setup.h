@@ -15,17 +15,18 @@
 
 namespace taut::server {
 
-// InvalidArgument names the malformed entry of server.oidc.bindings.
+// Returns the bindings in server.oidc.bindings. InvalidArgument names a malformed entry.
 absl::StatusOr<std::vector<ClaimBinding>> ReadClaimBindings(const OidcConfig& config);
 
-// All null without an issuer; `login` also without a client_id.
+// All members are null without an issuer. `login` is also null without a client_id.
 struct OidcParts {
-  std::unique_ptr<ProviderKeys> keys;  // must outlive the others
+  std::unique_ptr<ProviderKeys> keys;  // must outlive the other members
   std::shared_ptr<OidcVerifier> verifier;
   std::unique_ptr<LoginService> login;
 };
-// InvalidArgument names the missing or wrong setting; NotFound a missing file. Nothing runs before keys and
-// login are started. `log` may be null; otherwise it must outlive the parts.
+// Makes the objects that the settings require. InvalidArgument names the missing or wrong setting, NotFound
+// the missing file. No thread runs before keys and login are started. `log` may be null; otherwise it must
+// outlive the returned objects.
 absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64_t()> now_s, DaemonLog* log);
 
 }  // namespace taut::server

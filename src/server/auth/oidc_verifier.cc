@@ -96,7 +96,7 @@ absl::StatusOr<Caller> OidcVerifier::CallerOf(const VerifiedToken& claims) const
     return absl::UnauthenticatedError(
         StrCat("no role is bound to what the token has in its claim ", rules_.groups_claim));
   }
-  // The prefix keeps the name apart from the names of tautd's own tokens.
+  // The prefix separates the name from the names of tautd's own tokens.
   caller.user = StrCat("oidc:", claims.user);
   caller.authenticated = true;
   caller.valid_until_s = claims.expires_s;

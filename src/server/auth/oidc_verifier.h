@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// Gives a role to people with this value in the claim TokenRules::groups_claim. With Role::kGroup: these
-// bindings.
+// Binds a role to people whose claim TokenRules::groups_claim has this value. With Role::kGroup, `groups` has
+// their roles in groups.
 struct ClaimBinding {
   std::string value;
   Role role = Role::kNone;
@@ -23,25 +23,27 @@ struct ClaimBinding {
 // Parses "platform-team: operator" or "shop-leads: owner shop,media". InvalidArgument says what is allowed.
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text);
 
-// Thread-safe. A person with several bindings gets the highest role of the platform, otherwise all group
-// bindings.
+// Thread-safe. A person with several bindings receives the highest role of the platform. If none of the
+// bindings is of the platform, the person receives all group bindings.
 class OidcVerifier final : public BearerVerifier {
  public:
-  // `keys`: returns the provider's keys, null if there are none now. `unknown_key`: called for a token of an
-  // unknown key.
+  // `keys` returns the provider's keys; null if no keys are available now. `unknown_key` is called when a
+  // token has an unknown key.
   OidcVerifier(TokenRules rules, std::vector<ClaimBinding> bindings,
                std::function<std::shared_ptr<const KeySet>()> keys, std::function<void()> unknown_key,
                std::function<int64_t()> now_s);
 
   bool Takes(std::string_view token) const override { return LooksLikeJwt(token); }
   absl::StatusOr<Caller> CallerOf(std::string_view token) const override;
-  // Returns the caller with the present bindings of these claims. Unauthenticated if there are none.
+  // Returns the caller with the present bindings of these claims. Unauthenticated if no role is bound to
+  // them.
   absl::StatusOr<Caller> CallerOf(const VerifiedToken& claims) const;
-  // Returns the claims of an ID token that was requested with this nonce for this client. Errors as of
-  // VerifyToken, and Unauthenticated if there are no keys.
+  // Verifies the ID token that was requested with this nonce for this client, and returns its claims. Returns
+  // the errors of VerifyToken, and Unauthenticated if there are no keys.
   absl::StatusOr<VerifiedToken> VerifyIdToken(std::string_view token, const std::string& client_id,
                                               std::string nonce) const;
-  // Applies to every request from now on, also in older sessions.
+  // Replaces the bindings. The new bindings apply to every request from now on, also in sessions that are
+  // already open.
   void SetBindings(std::vector<ClaimBinding> bindings);
 
  private:

@@ -1,5 +1,5 @@
-// The table of permissions: which role may do what. docs/operate/security.md, "Roles", has the same table for
-// people; a test compares both.
+// The table of permissions, which lists the acts that each role permits. docs/operate/security.md, "Roles",
+// has the same table for people; a test compares the two.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,44 @@
 
 namespace taut::server {
 
-// Permission that a route requires. For a caller bound to groups it holds for these groups only.
+// Permission that a route requires. A caller who is bound to groups has it for these groups only.
 enum class Act : uint8_t {
-  kLook,          // the pages, the API's description, what the caller may do
+  kLook,          // the pages, the API's description, and the caller's own permissions
   kSeeJobs,       // usage, limits, decisions, OOM kills, tier acts, events, settings and what-if of jobs
-  kSeeQuota,      // quota, requests for it, and whether one would be admitted
+  kSeeQuota,      // quota, requests for quota, and whether a request would be admitted
   kSeeMoney,      // costs, bills, budgets, and what limits save in money
-  kMoveMoney,     // transfers, splits and the end of money of businesses and groups
-  kGrantMoney,    // more money, overrides, and what is frozen
+  kMoveMoney,     // transfers, splits and the expiry of money of businesses and groups
+  kGrantMoney,    // more money, overrides, and frozen money
   kSetJobs,       // settings of jobs
-  kMakeRequests,  // requests for quota, and the end of one's own
-  kEndRequests,   // the end of others' requests
+  kMakeRequests,  // requests for quota, and the end of the caller's own requests
+  kEndRequests,   // the end of other people's requests
   kSeePlatform,   // machines, metrics, totals over time: data that belongs to no single group
   kWriteSamples,
   kRunPlatform,  // tautd itself: confirming that its clock is right
 };
 inline constexpr int kNumActs = 12;
 
-// A row of the table.
+// One row of the table of permissions.
 struct Permission {
   Act act;
-  std::string_view name;  // "see_jobs": as in the API's field `may`
-  std::string_view what;  // "see jobs": for the docs and sentences
-  std::string_view who;   // role names separated by commas: "reader, platform, operator, member"
+  std::string_view name;  // as in the API's field `may`, such as "see_jobs"
+  std::string_view what;  // for the docs and sentences, such as "see jobs"
+  std::string_view who;   // role names separated by commas, such as "reader, platform, operator, member"
 };
 std::span<const Permission> Permissions();
 const Permission& PermissionOf(Act act);
 
-// True if the role may do this for everything. kGroup may only kLook.
+// Returns true if the role permits the act for the whole cell. kGroup permits only kLook.
 bool May(Role role, Act act);
-// True if the role may do this in its own group.
+// Returns true if the role permits the act in the role's own group.
 bool May(GroupRole role, Act act);
-// True if the caller may do this for everything, or for one group at least.
+// Returns true if the caller may perform the act for the whole cell or for at least one group.
 bool May(const HttpRequest& caller, Act act);
 
-// "role operator required (to confirm the clock); this token is of role member of shop". If several roles
-// suffice, the text begins with "role of these required: ".
+// Returns a refusal, such as "role operator required (to confirm the clock); this token is of role member of
+// shop". If several roles suffice, the text begins with "role of these required: ".
 std::string RefusalText(const HttpRequest& caller, Act act);
-// "member of shop, owner of media", or "reader".
+// Returns the caller's roles, such as "member of shop, owner of media" or "reader".
 std::string RolesText(const HttpRequest& caller);
 
 }  // namespace taut::server

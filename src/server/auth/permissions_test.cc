@@ -19,7 +19,7 @@ std::vector<std::string> Cells(std::string_view line) {
   return {out.begin() + 1, out.end() - 1};
 }
 
-// Reads the table of docs/operate/security.md, "Roles": the permissions by role.
+// Reads the permissions by role from the table in docs/operate/security.md, "Roles".
 std::map<std::string, std::set<std::string>> TableOfDocs() {
   std::ifstream file("docs/operate/security.md");
   std::map<std::string, std::set<std::string>> out;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostAnswerBytes = size_t{1} << 20;
 
-// Splits "https://host/a?b" into "https://host" and "/a?b".
+// Splits an address such as "https://host/a?b" into "https://host" and "/a?b".
 std::pair<std::string, std::string> Parted(std::string_view url) {
   const size_t host = url.find("://");
   const size_t path = host == std::string_view::npos ? host : url.find('/', host + 3);
@@ -65,7 +65,7 @@ absl::StatusOr<HttpResponse> ProviderClient::Send(std::string_view url, std::str
   request.body = form;
   if (method == "POST") request.content_type = "application/x-www-form-urlencoded";
   request.headers = std::move(headers);
-  // Stop may have come between: it interrupts only a request that it can see.
+  // Stop may have been called before SetCurrent: it cancels only the request that SetCurrent has set.
   if (!SetCurrent(client->get())) {
     (void)SetCurrent(nullptr);
     return absl::CancelledError("stopped");

@@ -11,34 +11,34 @@
 
 namespace taut::server {
 
-// InvalidArgument unless the address is https://HOST/..., or http:// on this machine: a plain-text response
-// from the network could be forged. `what` names the address in the error.
+// Returns InvalidArgument unless the address is https://HOST/..., or http:// on this machine: a plain-text
+// response from the network could be forged. `what` names the address in the error.
 absl::Status CheckProviderUrl(std::string_view what, std::string_view url);
 
-// "https://id.example.com:8443/a" -> "id.example.com:8443".
+// Returns the host and port of an address: "id.example.com:8443" for "https://id.example.com:8443/a".
 std::string HostOfUrl(std::string_view url);
 
-// Get and Post from one thread; Stop from any thread.
+// Threads: Get and Post must be called from one thread; Stop may be called from any thread.
 class ProviderClient {
  public:
   // `ca_file`: PEM; "": the system's CAs.
   explicit ProviderClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
 
-  // Any status is a response; it has at most 1 MiB and arrives within 10 s. Errors as of HttpClient;
-  // Cancelled after Stop.
+  // Sends a request. Returns a response of any status. A response may have at most 1 MiB and must arrive
+  // within 10 s. Returns the errors of HttpClient; Cancelled after Stop.
   absl::StatusOr<HttpResponse> Get(std::string_view url) { return Send(url, "GET", "", {}); }
-  // Sends a form (application/x-www-form-urlencoded).
+  // Sends a form (application/x-www-form-urlencoded). Bounds and errors are as in Get.
   absl::StatusOr<HttpResponse> Post(std::string_view url, std::string_view form,
                                     std::vector<HttpHeader> headers) {
     return Send(url, "POST", form, std::move(headers));
   }
-  // Cancels the request in progress and all later ones.
+  // Cancels the request in progress and every later request.
   void Stop();
 
  private:
   absl::StatusOr<HttpResponse> Send(std::string_view url, std::string_view method, std::string_view form,
                                     std::vector<HttpHeader> headers);
-  bool SetCurrent(HttpClient* current);  // false: stopped
+  bool SetCurrent(HttpClient* current);  // returns false if stopped
 
   const std::string ca_file_;
   std::mutex mutex_;

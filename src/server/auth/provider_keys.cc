@@ -102,9 +102,9 @@ absl::StatusOr<ProviderKeys::Fetched> ProviderKeys::Fetch() {
 }
 
 void ProviderKeys::Run() {
-  std::optional<std::string> said;  // absent: report the first result in any case
+  std::optional<std::string> said;  // last reported error; absent: the first result is reported in any case
   std::unique_lock lock(mutex_);
-  // The lock is released during the fetch: requests read keys() meanwhile.
+  // The lock is released during the fetch, so that requests can read keys() meanwhile.
   while (!stopping_) {
     wanted_ = false;
     lock.unlock();
@@ -118,7 +118,7 @@ void ProviderKeys::Run() {
       login_ = fetched->login;
       fetched_ = std::chrono::steady_clock::now();
     }
-    // Tokens with unknown keys cause at most one fetch in this time.
+    // Wait without regard to wanted_: tokens with unknown keys cause at most one fetch in this time.
     wake_.wait_for(lock, options_.retry, [this] { return stopping_; });
     if (fetched.ok() && options_.every > options_.retry)
       wake_.wait_for(lock, options_.every - options_.retry, [this] { return stopping_ || wanted_; });

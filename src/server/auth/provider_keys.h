@@ -1,5 +1,5 @@
-// Keys and sign-in endpoints of an OpenID Connect provider, fetched by a thread, so that no request waits for
-// them.
+// Keys and sign-in endpoints of an OpenID Connect provider. A thread fetches them, so that no request waits
+// for the provider.
 #pragma once
 
 #include <chrono>
@@ -27,19 +27,21 @@ class ProviderKeys {
     std::chrono::seconds every{300};  // interval between fetches
     std::chrono::seconds retry{
         10};  // delay after a failed fetch, and least time between two that unknown keys cause
-    std::chrono::seconds keep{24 * 3600};  // without a successful fetch, keys are used for this time
+    std::chrono::seconds keep{24 * 3600};  // time for which keys are used after the last successful fetch
     bool login = false;                    // the discovery document must have the sign-in endpoints
-    std::function<void(const std::string& error)> on_change;  // "": works again; called on the thread
+    // called by the thread when the error changes; "": fetches succeed
+    std::function<void(const std::string& error)> on_change;
   };
-  // Nothing is fetched before Start. InvalidArgument if the issuer is not such an address.
+  // Creates the object without fetching anything; Start begins to fetch. InvalidArgument if the issuer's
+  // address is invalid.
   static absl::StatusOr<std::unique_ptr<ProviderKeys>> Create(Options options);
   void Start();
   ~ProviderKeys();
 
-  // Null if no keys were fetched or they are too old. Never blocks on the network. Thread-safe, as the
-  // functions below.
+  // Returns the keys; null if no keys were fetched or the last fetch is too old. Never blocks on the network.
+  // This function and the functions below are thread-safe.
   std::shared_ptr<const KeySet> keys() const;
-  // Sign-in endpoints; null also without Options::login.
+  // Returns the sign-in endpoints; null under the same conditions as keys(), and without Options::login.
   std::shared_ptr<const LoginProvider> login() const;
   // Requests a fetch soon, because a token has an unknown key.
   void Refresh();

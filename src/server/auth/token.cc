@@ -29,8 +29,8 @@ struct FreeSignature {
 
 absl::Status Refused(std::string text) { return absl::UnauthenticatedError(std::move(text)); }
 
-// Base64url without padding (RFC 7515). cjose aborts the process on other text, so everything is checked here
-// first.
+// Returns true if the text is base64url without padding (RFC 7515). cjose aborts the process on any other
+// text, so every part of a token is checked first.
 bool IsBase64Url(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return !text.empty() && text.size() % 4 != 1 && text.find_first_not_of(kDigits) == std::string_view::npos;
@@ -48,7 +48,7 @@ std::optional<std::string> Decoded(std::string_view text) {
   return out;
 }
 
-// Returns the algorithm of a key; "": not supported.
+// Returns the signature algorithm of a key; "" if the key is not supported.
 std::string_view AlgorithmOf(JsonNode key) {
   const std::string_view type = key.Text("kty");
   const std::string_view ours = type == "RSA"                                ? "RS256"
@@ -68,7 +68,7 @@ bool IsLongEnough(JsonNode key) {
   return (modulus->size() - first) * 8 >= kLeastRsaBits;
 }
 
-// Returns the claim of this name, or else follows the name piece by piece.
+// Returns the claim with this whole name. If there is none, splits the name at its dots and follows the path.
 JsonNode ClaimNamed(JsonNode claims, std::string_view name) {
   if (const JsonNode whole = claims[name]; static_cast<bool>(whole)) return whole;
   JsonNode at = claims;
@@ -180,7 +180,7 @@ absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& 
   if (!head.has_value() || !tree.Parse(*head).ok() || !tree.root().is_object())
     return Refused("the token has no header");
   const std::string algorithm(tree.root().Text("alg")), id(tree.root().Text("kid"));
-  // The key determines the algorithm, not the token (RFC 8725, 3.1).
+  // The key determines the algorithm. The token must not choose it (RFC 8725, 3.1).
   if (algorithm != "RS256" && algorithm != "ES256")
     return Refused("the token is not signed with RS256 or ES256");
   if (static_cast<bool>(tree.root()["crit"])) return Refused("the token has a critical header");
@@ -198,7 +198,8 @@ absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& 
     const std::unique_ptr<cjose_jws_t, FreeSignature> jws(
         cjose_jws_import(token.data(), token.size(), &error));
     if (jws == nullptr) return Refused("the token cannot be read");
-    // Two parsers may read a header with a repeated field differently: compare what cjose read.
+    // Two parsers may read a header with a repeated field differently: compare the algorithm that cjose has
+    // read.
     const char* said = cjose_header_get(cjose_jws_get_protected(jws.get()), CJOSE_HDR_ALG, &error);
     if (said == nullptr || algorithm != said) return Refused("the token's header says two algorithms");
     if (!cjose_jws_verify(jws.get(), key->second.key.get(), &error))

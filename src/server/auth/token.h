@@ -15,11 +15,12 @@
 
 namespace taut::server {
 
-// The public keys of a provider by `kid`. Immutable and thread-safe.
+// The public keys of a provider, found by `kid`. Immutable and thread-safe.
 class KeySet {
  public:
-  // Parses a JWK Set. Keys that are not for signatures with RS256 (2,048 bits or more) or ES256, or have no
-  // `kid`, are skipped. DataLoss if it is not JSON or has no `keys`; FailedPrecondition if no key remains.
+  // Parses a JWK Set. Skips keys without a `kid`, and keys that are not for signatures with RS256 (2,048 bits
+  // or more) or ES256. DataLoss if the text is not JSON or has no `keys`; FailedPrecondition if no key
+  // remains.
   static absl::StatusOr<std::shared_ptr<const KeySet>> Parse(std::string_view json);
   size_t size() const;
 
@@ -32,27 +33,29 @@ class KeySet {
 };
 
 struct TokenRules {
-  std::string issuer;    // must equal `iss`
-  std::string audience;  // must be one of `aud`
+  std::string issuer;    // required value of `iss`
+  std::string audience;  // required value; one of `aud`
   std::string user_claim = "sub";
-  // A name, or a path of names with dots: "realm_access.roles". Its value is a text or a list of texts.
+  // Name of the claim with the groups, or a path of names separated by dots: "realm_access.roles". The
+  // claim's value is a text or a list of texts.
   std::string groups_claim = "groups";
-  int64_t leeway_s = 60;  // allowed difference of clocks
-  // If set, the token must be an ID token for this nonce (OpenID Connect Core, 3.1.3.7); with several
-  // audiences it must be issued to this client (`azp`).
+  int64_t leeway_s = 60;  // allowed difference between the clocks of tautd and the provider
+  // If set, the token must be an ID token for this nonce (OpenID Connect Core, 3.1.3.7). An ID token with
+  // several audiences must be issued to `audience` (`azp`).
   std::optional<std::string> nonce = std::nullopt;
 };
 
 struct VerifiedToken {
   std::string user;
   std::vector<std::string> groups;
-  int64_t expires_s = 0;  // includes the leeway
+  int64_t expires_s = 0;  // end of the token's validity, with the leeway added
 };
 
-// True if the text has two dots, as no other kind of token does.
+// Returns true if the text has two dots, as no token other than a JWT has.
 bool LooksLikeJwt(std::string_view token);
-// NotFound if no key has the token's `kid`: newer keys may have it. Unauthenticated, with the reason, for all
-// other errors. Errors contain nothing of the token but the `kid`. Takes about 50 us.
+// Verifies a token and returns its claims. NotFound if no key has the token's `kid`: the provider may have
+// newer keys. Unauthenticated, with the reason, for all other errors. Errors quote only the `kid` of the
+// token. Takes about 50 us.
 absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& keys, const TokenRules& rules,
                                           int64_t now_s);
 

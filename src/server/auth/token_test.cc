@@ -1,4 +1,4 @@
-// The tokens that are accepted and the ones that are refused. Source of the attacks: RFC 8725.
+// Tokens that are accepted and tokens that are refused. Source of the attacks: RFC 8725.
 #include "server/auth/token.h"
 
 #include <gmock/gmock.h>
@@ -74,22 +74,22 @@ TEST_F(Token, WithAWrongSignatureIsRefused) {
   const std::string good = maker().Rs256(Claims());
   const size_t first = good.find('.'), second = good.rfind('.');
   const std::string payload = good.substr(first + 1, second - first - 1);
-  // No algorithm, with and without a signature.
+  // Tokens without an algorithm or with an unsupported one, with and without a signature.
   for (const std::string alg : {"none", "None", "HS256", "RS512", "PS256", ""}) {
     const std::string head = Base64Url(StrCat(R"({"kid":"r","alg":")", alg, "\"}"));
     EXPECT_EQ(Why(StrCat(head, ".", payload, ".")), "not a signed token") << alg;
     EXPECT_THAT(Why(StrCat(head, ".", payload, good.substr(second))), HasSubstr("not signed with")) << alg;
   }
-  // HMAC with the text of the public key as its secret.
+  // An HMAC whose secret is the text of the public key.
   const std::string secret = TokenMaker::PublicOf(maker().rsa(), "r", "");
   cjose_jwk_t* key =
       cjose_jwk_create_oct_spec(reinterpret_cast<const uint8_t*>(secret.data()), secret.size(), nullptr);
   EXPECT_THAT(Why(TokenMaker::Sign(key, "HS256", "r", Claims())), HasSubstr("not signed with"));
   cjose_jwk_release(key);
-  // The same field twice: two parsers may read different values.
+  // A header with the same field twice: two parsers may read different values.
   const std::string twice = Base64Url(R"({"kid":"r","alg":"RS256","alg":"HS256"})");
   EXPECT_NE(Why(StrCat(twice, ".", payload, good.substr(second))), "");
-  // The key of the other algorithm, other claims, a changed bit, a missing part.
+  // Tokens with a key of the other algorithm, other claims, a changed bit, or a missing part.
   EXPECT_EQ(Why(maker().Es256(Claims(), "r")), "the token's key is for another algorithm");
   EXPECT_EQ(Why(StrCat(good.substr(0, first + 1), Base64Url(Claims(",\"admin\":true")), good.substr(second))),
             "the token's signature is wrong");
@@ -99,7 +99,7 @@ TEST_F(Token, WithAWrongSignatureIsRefused) {
   for (size_t size = 0; size < good.size(); size += 7) EXPECT_NE(Why(good.substr(0, size)), "") << size;
   EXPECT_NE(Why(StrCat(good, ".x")), "");
   EXPECT_NE(Why(std::string(20'000, 'a') + ".b.c"), "");
-  // Text for which cjose ends the process: padding in the middle, other digits, an impossible length.
+  // Texts for which cjose ends the process: padding in the middle, other digits, an impossible length.
   for (const char* piece :
        {"eyJhbGciOiJlI=wia2lkIjoiMSJ9", "=", "a", "abcde", "a+b/", "ab\x80z", "a b", "ab=="}) {
     EXPECT_EQ(Why(StrCat(piece, ".", payload, ".", payload)), "not a signed token") << piece;
@@ -107,11 +107,11 @@ TEST_F(Token, WithAWrongSignatureIsRefused) {
         << piece;
     EXPECT_EQ(Why(StrCat(good.substr(0, second + 1), piece)), "not a signed token") << piece;
   }
-  // A header that the receiver must understand.
+  // A header with an extension that the receiver must understand.
   EXPECT_EQ(
       Why(StrCat(Base64Url(R"({"kid":"r","alg":"RS256","crit":["x"]})"), ".", payload, good.substr(second))),
       "the token has a critical header");
-  // A key that is not one of the provider's.
+  // A token signed with a key that the provider does not have.
   const TokenMaker stranger;
   EXPECT_EQ(Why(stranger.Rs256(Claims())), "the token's signature is wrong");
   EXPECT_EQ(VerifyToken(stranger.Rs256(Claims(), "x"), *keys_, kRules, kNow).status().code(),

@@ -21,7 +21,7 @@ constexpr std::string_view kLowered = "limit_lowered", kRolledBack = "limit_roll
 constexpr std::string_view kEvents[] = {
     kLowered, kRolledBack, kOom,  kDisconnected, kConnected,   kNotReady,       kReady,
     kSetting, kStepBack,   kHeld, kHoldEnded,    kBudgetShare, kBudgetForecast, kTierAct};
-// Bound of events in one notification; further ones are only counted in it.
+// Most events in one notification. A notification only has the number of the events above this bound.
 constexpr size_t kMaxEvents = 200;
 constexpr double kAgentsEverySeconds = 1;  // interval between checks of connected agents
 
@@ -45,7 +45,7 @@ void PutOptional(std::string_view key, std::optional<double> value, JsonWriter& 
   }
 }
 
-// Writes the members that all events have.
+// Writes the members that the JSON objects of all events have.
 void Begin(std::string_view event, int64_t time_s, std::string_view text, JsonWriter& json) {
   json.BeginObject();
   json.Field("event", event);
@@ -113,7 +113,7 @@ absl::Status ActLog::Start() {
   return absl::OkStatus();
 }
 
-// Look holds the fleet's lock for the call, so copy the name.
+// Look holds the fleet's lock only during the call, so copy the name.
 std::string ActLog::NameOf(JobId id) const {
   std::string name;
   context_.control->Look(id, [&](const brain::LiveJob& job) { name = job.record.name; });
@@ -322,7 +322,7 @@ void ActLog::AgentsSeen(std::span<const AgentView> agents, int64_t now_s) {
   std::vector<std::string> notices;
   for (const AgentView& a : agents) {
     const auto known = agents_.emplace(a.name, false).first;
-    // False for a new one: after a restart known agents start as disconnected.
+    // `was` is false for a new agent: after a restart known agents start as disconnected.
     const bool was = known->second;
     known->second = a.connected;
     if (was == a.connected) continue;
@@ -381,7 +381,7 @@ void ActLog::StoreSeen(const absl::Status& status, int64_t now_s) {
   if (!error.empty()) context_.log->Act(LogLevel::kWarning, kNotReady, {{"error", error}});
   if (error.empty()) context_.log->Act(LogLevel::kInfo, kReady, {});
   const std::string_view event = error.empty() ? kReady : kNotReady;
-  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // another reason is not another event
+  if ((!was_ready && !error.empty()) || !Wanted(event)) return;  // a different error is no new event
   JsonWriter json;
   Begin(event, now_s,
         error.empty() ? std::string("the store recovered") : StrCat("the store failed: ", error), json);

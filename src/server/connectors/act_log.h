@@ -18,10 +18,10 @@
 
 namespace taut::server {
 
-// Names of all events, as in notify.events.
+// Returns the names of all events, as used in notify.events.
 std::span<const std::string_view> NotifyEvents();
-// Starts the delivery of notifications; null without a URL. InvalidArgument or NotFound if the URL, a file or
-// an event is invalid.
+// Starts the delivery of notifications. Returns null without a URL. InvalidArgument or NotFound if the URL, a
+// file or an event is invalid.
 absl::StatusOr<std::unique_ptr<Webhook>> OpenNotify(const NotifyConfig& config);
 
 class ActLog final : public Component {
@@ -29,33 +29,33 @@ class ActLog final : public Component {
   struct Options {
     NotifyConfig config;
     std::string cell;      // added to each notification
-    std::string currency;  // of budgets without a currency
-    // Returns all known agents; null if agents are not enabled. Both functions are called by the loop.
+    std::string currency;  // for budgets without a currency of their own
+    // Returns all known agents; null if agents are not enabled. The loop calls this function and `budgets`.
     std::function<std::vector<AgentView>()> agents;
-    // Returns new notices of budgets; called once an hour.
+    // Returns the new notices of budgets. Called once an hour; null without budgets.
     std::function<std::vector<BudgetNotice>()> budgets;
   };
-  // `context` must outlive it.
+  // `context` must outlive the object.
   ActLog(Options options, const DaemonContext& context) : options_(std::move(options)), context_(context) {}
 
   std::string_view name() const override { return "notify"; }
-  // Errors as of OpenNotify.
+  // Starts notifications. Returns the errors of OpenNotify.
   absl::Status Start() override;
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
 
  private:
-  // Logs the events and notifies of those that are not historical.
+  // Logs the events. Sends notifications of the events that are not historical.
   void OnTick(const TickEvents& events);
   // Reports agents that connected or disconnected since the last call.
-  // Reports new notices of budgets.
   void AgentsSeen(std::span<const AgentView> agents, int64_t now_s);
-  // Reports when the store fails or recovers.
+  // Reports the new notices of budgets.
   void BudgetsSeen(std::span<const BudgetNotice> budgets, int64_t now_s);
-  // Returns the job's name; "" if it is unknown.
+  // Reports that the store has failed or recovered since the last call.
   void StoreSeen(const absl::Status& status, int64_t now_s);
-  // True if the event is configured in notify.events.
+  // Returns the job's name; "" if the job is unknown.
   std::string NameOf(JobId id) const;
+  // Returns true if notify.events has the event.
   bool Wanted(std::string_view event) const;
   void Deliver(std::vector<std::string> events);
   void AddDecisions(const TickEvents& events, std::vector<std::string>& notices) const;
@@ -69,10 +69,10 @@ class ActLog final : public Component {
   const DaemonContext& context_;
   std::string actuator_;
   std::unique_ptr<Webhook> webhook_;
-  std::map<std::string, bool> agents_;  // by name: whether it was connected
+  std::map<std::string, bool> agents_;  // by name: true if the agent was connected at the last check
   double agents_seen_s_ = 0;
-  // Holds that were already logged above debug level: a job that rests between its runs starts one each time.
-  // kNone: the end of a hold.
+  // Holds that were already logged above debug level. Without this list, a job that rests between its runs
+  // would log a hold each time. kNone stands for the end of a hold.
   std::set<std::pair<JobId, brain::HoldCause>> logged_holds_;
   std::string store_error_;
 };

@@ -28,7 +28,7 @@ AgentView AgentOf(std::string name, bool connected) {
 
 class ActLogTest : public ComponentTest {
  protected:
-  // Sends notifications to a server of the test.
+  // Makes the log send notifications to a server of the test.
   void ServeNotifications() {
     auto server = HttpServer::Start({}, [this](const HttpRequest& request) {
       const std::lock_guard lock(mutex_);

@@ -14,7 +14,7 @@ namespace taut::server {
 class ExternalComponent final : public Component {
  public:
   // Connects to the service. REQUIRES: an address is configured. `machine` (see ExternalBounds) is called
-  // from any thread. `context` must outlive it. Errors as of ConnectExternalRecommender.
+  // from any thread. `context` must outlive the component. Returns the errors of ConnectExternalRecommender.
   static absl::StatusOr<std::unique_ptr<ExternalComponent>> Open(const ExternalRecommenderConfig& config,
                                                                  const std::string& cell,
                                                                  std::function<PerResource<double>()> machine,

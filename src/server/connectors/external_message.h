@@ -1,4 +1,4 @@
-// Messages to and from an external recommender. Responses are checked here.
+// Conversion and check of the messages to and from an external recommender.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace taut::server {
 
 inline constexpr size_t kMaxExternalReasonBytes = 500;
 
-// Makes the request for `jobs` in this window.
+// Returns the request for `jobs` in this window.
 taut::recommender::v1::RecommendRequest ExternalRequest(std::string_view cell, WindowId window,
                                                         std::span<const ExternalJob> jobs);
 
@@ -23,11 +23,11 @@ struct ExternalResult {
   std::vector<ExternalAnswer> answers;
   uint64_t invalid = 0;
   std::vector<RefusedAnswer> refused;  // all invalid answers
-  std::string why;                     // the last invalid one and the allowed amount; "" if there is none
+  std::string why;  // the last invalid answer and the allowed amount; "" if no answer is invalid
 };
-// Parses the response to a request for `jobs`. An answer is invalid, and none of its amounts is used, if its
-// job was not requested or was answered before, or if an amount is impossible or outside `bounds`. Reasons
-// are cut and made printable. `until`: end of the answers' validity.
+// Parses the response to a request for `jobs`. An answer is invalid if its job was not requested or has an
+// earlier answer, or if an amount is impossible or outside `bounds`. No amount of an invalid answer is used.
+// Reasons are cut and made printable. `until`: end of the answers' validity.
 ExternalResult TakeExternalResponse(const taut::recommender::v1::RecommendResponse& response,
                                     std::span<const ExternalJob> jobs, WindowId until,
                                     const ExternalBounds& bounds = {});

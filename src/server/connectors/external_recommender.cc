@@ -34,7 +34,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       : options_(std::move(options)) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    // A restarted service is found again within the time between two windows.
+    // With this delay a restarted service is found again before the next window.
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 5'000);
     arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
     stub_ = recommender_v1::Recommender::NewStub(
@@ -56,7 +56,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     {
       const std::lock_guard lock(mutex_);
       if (next_.has_value()) ++health_.skipped_batches;
-      next_ = std::move(batch);  // answers for older windows would be too late
+      next_ = std::move(batch);  // a waiting batch is replaced: answers for older windows would be too late
     }
     wake_.notify_all();
   }
@@ -82,7 +82,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       const ExternalBatch batch = *std::exchange(next_, std::nullopt);
       lock.unlock();
       const auto begin = SteadyClock::now();
-      // A newer window makes the rest of this one useless.
+      // A newer window makes the remaining jobs of this window useless.
       for (size_t first = 0; first < batch.jobs.size() && !HasNewer(); first += options_.max_jobs) {
         const size_t count = std::min(options_.max_jobs, batch.jobs.size() - first);
         if (!Call(batch.window, std::span(batch.jobs).subspan(first, count))) break;
@@ -93,8 +93,8 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     }
   }
 
-  // REQUIRES mutex_. A job that is rejected in each window is reported once; at most kMostTold are
-  // remembered.
+  // Stores a rejected answer. A job that is rejected in each window is reported once. At most kMostTold
+  // reports are remembered. REQUIRES: mutex_.
   void NoteRefused(RefusedAnswer refused) {
     constexpr size_t kMostTold = 10'000;
     ++health_.invalid_by_kind[static_cast<size_t>(refused.kind)];
@@ -107,7 +107,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
     return stopping_ || next_.has_value();
   }
 
-  // Returns false if the service does not answer: further calls would only wait.
+  // Returns false if the service does not answer, because further calls would only wait.
   bool Call(WindowId window, std::span<const ExternalJob> jobs) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(options_.deadline_ms));
@@ -118,7 +118,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
       ++health_.requests;
     }
     recommender_v1::RecommendResponse response;
-    // Without the lock: the destructor must be able to cancel the call.
+    // The call is made without the lock, because the destructor must be able to cancel it.
     const grpc::Status status =
         stub_->Recommend(&context, ExternalRequest(options_.cell, window, jobs), &response);
     ExternalResult result;
@@ -140,7 +140,7 @@ class GrpcExternalRecommender final : public ExternalRecommender {
                : Printable(CutUtf8(status.error_message(), kMaxExternalReasonBytes));
       if (health_.error.empty())
         health_.error = StrCat("gRPC status ", static_cast<int>(status.error_code()));
-      // An error status of the service may concern these jobs only: continue with the next ones.
+      // An error status of the service may be caused by these jobs alone: continue with the next jobs.
       return !late && status.error_code() != grpc::StatusCode::UNAVAILABLE;
     }
     health_.error.clear();
@@ -160,10 +160,10 @@ class GrpcExternalRecommender final : public ExternalRecommender {
   bool stopping_ = false;
   std::optional<ExternalBatch> next_;
   std::vector<ExternalAnswer> answers_;
-  std::vector<RefusedAnswer> refused_;                      // not taken yet
+  std::vector<RefusedAnswer> refused_;                      // not yet returned to the caller
   std::set<std::pair<ExternalRefusal, std::string>> told_;  // reported so far, by kind and job
   ExternalHealth health_;
-  grpc::ClientContext* call_ = nullptr;  // in progress
+  grpc::ClientContext* call_ = nullptr;  // call in progress; null: none
   std::thread thread_;
 };
 

@@ -56,7 +56,7 @@ class ExternalRecommenderTest : public testing::Test {
     return health;
   }
 
-  // Does not answer before the test is over or permits it.
+  // Delays the response until the test permits it or ends.
   grpc::Status Hold() const {
     (void)Eventually([this] { return go_.load(); });
     return grpc::Status::OK;

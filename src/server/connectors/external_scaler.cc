@@ -40,8 +40,8 @@ absl::Status CheckPart(std::string_view key, std::string_view value) {
                                            "': expected a name without '/'; or give the full name as job"));
 }
 
-// A stream of StreamIsActive. Every Start... and Finish is made under the lock, and none after Finish. Other
-// threads write or finish only after the initial metadata was sent: before that gRPC has not bound the
+// A stream of StreamIsActive. Every Start... and Finish is called under the lock, and none after Finish.
+// Other threads write or finish only after the initial metadata was sent: before that, gRPC has not bound the
 // reactor.
 class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
@@ -52,7 +52,7 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
 
   const std::string& job() const { return job_; }
-  // Writes the state if it differs from the last one written.
+  // Writes the state if it differs from the last state that was written.
   void Show(bool is_active) {
     const std::lock_guard lock(mutex_);
     // If a write is in progress, the next check of the watch writes the newest state.
@@ -96,7 +96,7 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   }
   void OnDone() override {
     TakeOver(this);
-    // Moved out: on_done deletes this object, and its function with it.
+    // Move the function out first: on_done deletes this object, and with it the member on_done_.
     const auto on_done = std::move(on_done_);
     on_done(this);
   }
@@ -107,11 +107,11 @@ class ActiveStream final : public grpc::ServerWriteReactor<keda::IsActiveRespons
   std::optional<bool> shown_;
   bool open_ = false;
   bool writing_ = false;
-  std::optional<grpc::Status> end_;  // status of the end, or of the end as soon as the stream is open
+  std::optional<grpc::Status> end_;  // status of the end; sent as soon as the stream is open
   keda::IsActiveResponse message_;
 };
 
-// A stream that is rejected before it begins.
+// A stream that is rejected at once.
 class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
  public:
   explicit NoStream(const grpc::Status& status) {
@@ -128,7 +128,7 @@ class NoStream final : public grpc::ServerWriteReactor<keda::IsActiveResponse> {
 
 class ScalerService final : public keda::ExternalScaler::CallbackService {
  public:
-  // `know`: GrpcServer::Know.
+  // `know` is GrpcServer::Know.
   ScalerService(const ScalerServerOptions& options, ReplicasOf replicas_of,
                 std::function<void(const std::string&)> know)
       : know_(std::move(know)),
@@ -143,7 +143,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
     return Reply(context, replicas.status());
   }
 
-  // Also for a job without a number: it may get one later, and KEDA requests the spec first.
+  // Responds also for a job without a number: it may get one later, and KEDA requests the spec first.
   grpc::ServerUnaryReactor* GetMetricSpec(grpc::CallbackServerContext* context,
                                           const keda::ScaledObjectRef* ref,
                                           keda::GetMetricSpecResponse* response) override {
@@ -273,7 +273,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
   std::atomic<uint64_t> answered_{0}, unknown_job_{0}, no_number_{0}, failed_{0};
   mutable std::mutex mutex_;  // locked before a stream's mutex
   std::condition_variable changed_;
-  std::set<ActiveStream*> streams_;  // each until its OnDone
+  std::set<ActiveStream*> streams_;  // each stream stays until its OnDone
   bool stopping_ = false;
   std::thread watch_;
 };

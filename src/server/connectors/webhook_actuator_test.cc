@@ -308,7 +308,7 @@ TEST_F(WebhookActuatorTest, DamagedStateIsIgnored) {
   EXPECT_THAT(Keys(), ElementsAre("i2-1"));
 }
 
-// webhook.jobs changed between a stop and a start, so agents may have this job now.
+// webhook.jobs has changed between a stop and a start: agents may set the limits of this job now.
 TEST_F(WebhookActuatorTest, OrdersOfJobsThatAreNotItsOwnAnyMoreFail) {
   Order(6, "db", 2);
   const std::string state = Hook().SaveState();

@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Actuator>> WebhookComponent::MakeActuator() {
 
 absl::Status WebhookComponent::Start() {
   actuator_->Start([this](uint64_t decision) {
-    // Both bounds are exclusive: the query finds this decision alone.
+    // Both bounds are exclusive, so that the query finds only this decision.
     DecisionQuery query;
     query.before_id = decision + 1;
     query.after_id = decision - 1;

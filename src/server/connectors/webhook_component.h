@@ -11,27 +11,28 @@
 
 namespace taut::server {
 
-// REQUIRES: config.url is not empty. InvalidArgument or NotFound, with the setting's key, if the URL, the
-// secret or the CA file cannot be used.
+// Creates the actuator of the webhook. REQUIRES: config.url is not empty. InvalidArgument or NotFound, with
+// the setting's key, if the URL, the secret or the CA file cannot be used.
 absl::StatusOr<std::unique_ptr<WebhookActuator>> OpenWebhook(const WebhookConfig& config,
                                                              std::function<double()> steady_s);
-// Returns what is unsafe in the settings; "" if nothing.
+// Returns a warning about unsafe settings; "" if there are none.
 std::string WebhookWarning(const WebhookConfig& config);
 
 class WebhookComponent final : public Component {
  public:
-  // `config` must have a URL. `history` and `context` must outlive it.
+  // `config` must have a URL. `history` and `context` must outlive the component.
   WebhookComponent(WebhookConfig config, History* history, const DaemonContext& context)
       : config_(std::move(config)), history_(history), context_(context) {}
 
   std::string_view name() const override { return "webhook"; }
-  // Errors as of OpenWebhook.
+  // Returns the actuator. Returns the errors of OpenWebhook.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
-  // True if orders for this job's memory limit go to the webhook. Call after MakeActuator.
+  // Returns true if orders for this job's memory limit go to the webhook. Call after MakeActuator.
   bool ClaimsMemory(const std::string& job) const {
     return actuator_->Claims({.job = job, .target = Resource::kMemory});
   }
-  // Starts sending. By now the restore has loaded the waiting orders and the decisions without an outcome.
+  // Starts sending. Called after the restore, which loads the waiting orders and the decisions without an
+  // outcome.
   absl::Status Start() override;
   // Logs when requests start to fail and when they succeed again.
   void Tick(const LoopTurn& turn) override;

@@ -1,4 +1,4 @@
-// The webhook as a component: an endpoint that cannot be reached, one that answers again, and a stop.
+// The webhook as a component: an endpoint that cannot be reached, an endpoint that recovers, and a stop.
 #include "server/connectors/webhook_component.h"
 
 #include <gmock/gmock.h>

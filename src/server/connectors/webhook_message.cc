@@ -20,7 +20,7 @@ constexpr int64_t kMaxTasks = 1'000'000;
 
 constexpr int64_t kYear9999s = 253'402'300'799;
 
-// Formats "2026-11-23T04:05:06Z".
+// Returns the time in the format "2026-11-23T04:05:06Z".
 std::string Rfc3339(int64_t unix_s) {
   namespace chrono = std::chrono;
   const chrono::sys_seconds time{chrono::seconds(std::clamp<int64_t>(unix_s, 0, kYear9999s))};
@@ -32,7 +32,7 @@ std::string Rfc3339(int64_t unix_s) {
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
-// Cuts between code points and removes line ends and control characters.
+// Cuts a text between code points and removes line ends and control characters.
 std::string Shown(std::string_view text) {
   text = StripSpace(text);
   size_t size = std::min(text.size(), kMaxTextBytes);

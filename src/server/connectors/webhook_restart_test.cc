@@ -41,7 +41,7 @@ class WebhookCell {
   }
   ControlCell& cell() { return cell_; }
   void set_answers(bool answers) { endpoint_->answers = answers; }
-  // Runs the minutes [from, to), with attempts after each.
+  // Simulates the minutes [from, to) and makes the due attempts after each.
   void Live(int from, int to) {
     for (int minute = from; minute < to; ++minute) {
       ASSERT_TRUE(cell_.Live(minute, minute + 1).ok());
@@ -70,7 +70,7 @@ class WebhookCell {
   const std::set<std::string>& keys() const { return keys_; }
 
  private:
-  // Records the decisions that it accepted.
+  // Records the decisions of the orders that it accepted.
   class Endpoint final : public HttpPoster {
    public:
     Endpoint(std::multiset<uint64_t>& sent, std::set<std::string>& keys) : sent_(sent), keys_(keys) {}
