@@ -1,4 +1,4 @@
-// A store with a known account, for tests of costs and bills.
+// A store whose account is known, for tests of costs and bills.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Node agents as JSON.
+// Writes the list of node agents as JSON.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace taut::server {
 
-// Writes an AgentPage. `enabled`: agent connections are configured.
+// Writes an AgentPage. `enabled`: true if agent connections are configured.
 void PutAgents(const AgentList& agents, bool enabled, JsonWriter& json);
 
 }  // namespace taut::server

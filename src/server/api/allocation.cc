@@ -27,7 +27,7 @@ constexpr int64_t kMostSteps = 1000;
 // A grouping of jobs: one entry of the comma-separated parameter `aggregate`.
 struct Aggregate {
   std::string property;  // key in the row's "properties"; "" for a label
-  std::string by;        // as in CostQuery
+  std::string by;        // property of the group, as in CostQuery
 };
 
 absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
@@ -52,11 +52,11 @@ absl::StatusOr<std::vector<Aggregate>> AggregatesOf(std::string_view text) {
   return out;
 }
 
-// `idle_cost`: this row's part of the shared cost of idle capacity.
+// Writes the row's amounts and cost of a resource. `idle_cost`: the row's share of the cost of idle capacity.
 void PutResource(Resource r, const AccountAmounts& a, double hours, double price, double idle_cost,
                  JsonWriter& json) {
   const bool cpu = r == Resource::kCpu;
-  const double unit = cpu ? 1 : kGiB;  // a core, or a GiB in bytes
+  const double unit = cpu ? 1 : kGiB;  // one core, or one GiB in bytes
   const auto put = [&](std::string_view name, double value) {
     json.Key(name);
     json.Number(value, kDigits);
@@ -73,13 +73,13 @@ void PutResource(Resource r, const AccountAmounts& a, double hours, double price
   put(cpu ? "cpuCostAdjustment" : "ramCostAdjustment", 0);
 }
 
-// Returns usage over allocation; 1 if there was usage without an allocation.
+// Returns usage divided by allocation; 1 if there was usage without an allocation.
 double Efficiency(const AccountAmounts& a) {
   if (a.allocation > 0) return static_cast<double>(a.usage) / static_cast<double>(a.allocation);
   return a.usage > 0 ? 1 : 0;
 }
 
-// Returns "shop/web", made of a group's values.
+// Returns the name of a group, such as "shop/web", made of its values.
 std::string GroupName(const CostGroup& group) {
   std::string name;
   for (const auto& value : group.values)
@@ -91,12 +91,12 @@ struct Span {
   int64_t start_s, end_s;
 };
 
-// One row of a set, by name.
+// One row of a set. A set has its rows by name.
 struct Row {
   size_t group = 0;
   AccountEntry sums;
-  double shared = 0;              // part of the cost of shared namespaces
-  PerResource<double> idle = {};  // part of the cost of idle capacity
+  double shared = 0;              // share of the cost of shared namespaces
+  PerResource<double> idle = {};  // share of the cost of idle capacity
 };
 
 double CostOf(Resource r, const AccountEntry& sums, const Prices& prices) {
@@ -114,7 +114,7 @@ struct AllocationQuery {
   int64_t step_s = 0;
   bool one_set = false;
   CostQuery costs;
-  std::vector<std::string> shared;  // namespaces whose costs are shared among the others
+  std::vector<std::string> shared;  // namespaces whose costs are shared among the rows of other namespaces
   bool shared_evenly = false;
   bool has_idle = false, shares_idle = false;
 };
@@ -131,7 +131,7 @@ struct AllocationSource {
   bool Reaches(const JobRecord& job) const { return reach.all() || reach.Has(job); }
 };
 
-// Returns the length of a set, from `step` or `accumulate`.
+// Returns the length of a set in seconds, from the parameter `step` or `accumulate`.
 absl::StatusOr<int64_t> StepOf(const HttpRequest& request, int64_t window_s) {
   const std::string accumulate = TextParameter(request, "accumulate"), step = TextParameter(request, "step");
   if (accumulate == "true") return window_s;
@@ -144,8 +144,8 @@ absl::StatusOr<int64_t> StepOf(const HttpRequest& request, int64_t window_s) {
   return step.empty() ? window_s : AllocationDuration("step", step);
 }
 
-// Returns an error if a step or the whole window needs hours of days for which the account keeps only daily
-// sums.
+// Returns an error if a step or the whole window needs single hours of days for which the account keeps only
+// daily sums.
 absl::Status CheckHours(const TimeSpan& window, int64_t step_s, bool is_between_times, int64_t hours_from_s) {
   if (window.from_s >= hours_from_s) return absl::OkStatus();
   const int64_t length = window.to_s - window.from_s;
@@ -169,7 +169,7 @@ bool IsIn(const std::vector<std::string>& namespaces, const JobRecord& job) {
   return at != job.labels.end() && std::ranges::find(namespaces, at->second) != namespaces.end();
 }
 
-// Distributes `shared` over the rows, by their own cost or evenly.
+// Distributes `shared` over the rows, evenly or in proportion to each row's own cost.
 void Share(double shared, bool evenly, const Prices& prices, std::map<std::string, Row>& rows) {
   double sum = 0;
   for (const auto& [name, row] : rows) sum += CostOf(row.sums, prices);
@@ -180,7 +180,8 @@ void Share(double shared, bool evenly, const Prices& prices, std::map<std::strin
   }
 }
 
-// Each row bears a resource's idle cost in proportion to its share of the cost of all jobs, as in OpenCost.
+// Distributes the idle cost of each resource over the rows, in proportion to the row's share of the cost of
+// all jobs, as OpenCost does.
 void ShareIdle(const AccountEntry& idle, const AccountEntry& all, const Prices& prices,
                std::map<std::string, Row>& rows) {
   for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
@@ -263,10 +264,10 @@ absl::StatusOr<CostReport> ReadShared(const AllocationQuery& query, const Alloca
   return ReadCosts(source.history, source.view, costs);
 }
 
-// Beside the allocations of a set: the charges of all jobs, and the capacity that they leave idle.
+// The data for idle capacity: the charges of all jobs, and the capacity of the machines.
 struct IdleSource {
   std::optional<IdleCapacity> capacity;  // nullopt: not requested
-  std::optional<CostReport> read;        // costs of all jobs, if the rows do not cover all
+  std::optional<CostReport> read;        // costs of all jobs; nullopt if the rows cover all jobs
   const CostReport* all = nullptr;
 
   const AccountEntry* AllOf(const CostStep& step) const {
@@ -290,7 +291,7 @@ absl::StatusOr<IdleSource> ReadIdle(const AllocationQuery& query, const Allocati
   absl::StatusOr<CostReport> all = ReadCosts(source.history, source.view, costs);
   if (!all.ok()) return all.status();
   idle.read = *std::move(all);
-  idle.all = nullptr;  // set once the report has its final address
+  idle.all = nullptr;  // set once `read` has its final address
   return idle;
 }
 
@@ -301,8 +302,8 @@ class SetWriter {
             const IdleSource& idle, JsonWriter& json)
       : query_(query), source_(source), report_(report), idle_(idle), json_(json) {}
 
-  // `all`: sums of all jobs; null: unknown. `sums_of`: returns the sums of a group by index, null if it has
-  // none.
+  // Writes one set. `all`: sums of all jobs; null: unknown. `sums_of` returns the sums of a group by its
+  // index; null if the group has none.
   template <typename SumsOf>
   void Put(Span span, double to_share, const AccountEntry* all, SumsOf sums_of) {
     // Groups with equal names are merged: each name appears once in a set.
@@ -401,7 +402,7 @@ void SetWriter::PutIdle(const AccountEntry& idle, Span span) {
   PutRow(std::string(kIdleName), group, Row{0, idle, 0, {}}, span);
 }
 
-// Writes the sets. Returns whether the idle capacity of a set is known.
+// Writes all sets. Returns true if the idle capacity of at least one set is known.
 absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSource& source, JsonWriter& json) {
   const absl::StatusOr<CostReport> report = ReadCosts(source.history, source.view, query.costs);
   if (!report.ok()) return report.status();
@@ -433,7 +434,8 @@ absl::StatusOr<bool> PutData(const AllocationQuery& query, const AllocationSourc
   return sets.knows_idle();
 }
 
-// Returns what the response leaves out, and why; "" if nothing.
+// Returns a text that names the omitted parts of the response and the reasons; "" if the response is
+// complete.
 std::string AllocationWarning(const HttpRequest& request, const AllocationSource& source, bool knows_idle) {
   std::vector<std::string> parts;
   if (!source.prices.known())

@@ -12,18 +12,20 @@ namespace taut::server {
 
 using JobFilter = std::function<bool(const JobRecord&)>;
 
-// Source: OpenCost's API documentation, "Filters".
-// Parses a filter. It compares cluster, namespace, controllerName, controllerKind or label[NAME] with values
-// in quotes:
+// Parses a filter. A filter compares cluster, namespace, controllerName, controllerKind or label[NAME] with
+// values in quotes:
 //   namespace:"shop","web"+label[team]!:"data"
 // Operators: ":" equal, "!:" not equal, "~:" contains, "!~:" does not contain, "<~:" begins with, "!<~:" does
 // not begin with, "~>:" ends with, "!~>:" does not end with. Values separated by commas are alternatives
-// (with "!": none of them). "+" is and, "|" is or; to mix them, use parentheses. A job's controller name is
-// that of its name, or one part of it. InvalidArgument gives the position of the error.
+// (with "!": none of the values may match). "+" means and, "|" means or; a filter with both needs
+// parentheses. controllerName is compared with the name of the workload and of the job. If a custom rule made
+// the job's name, it is also compared with each piece of the name between slashes. InvalidArgument gives the
+// position of the error. Source: OpenCost's API documentation, "Filters".
 absl::StatusOr<JobFilter> ParseAllocationFilter(std::string_view text);
 
 // Combines the parameters filter, filterClusters, filterNamespaces, filterControllers and filterLabels
-// (comma-separated) of a request; a job must satisfy all. The function is empty if there is none.
+// (comma-separated) of a request. A job must satisfy all of them. The returned function is empty if the
+// request has none of these parameters.
 absl::StatusOr<JobFilter> AllocationFilterOf(const HttpRequest& request);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Idle capacity of a cell as OpenCost defines it: the capacity of its machines less what allocations are
+// Idle capacity of a cell as OpenCost defines it: the capacity of the machines minus the allocations that are
 // charged.
 #pragma once
 
@@ -16,18 +16,19 @@ inline constexpr std::string_view kIdleName = "__idle__";
 
 class IdleCapacity {
  public:
-  // Time of history needed before a span: the open hour uses the capacity of the last closed hour.
+  // Seconds of history needed before a span: for the hour that is still open, the capacity of the last closed
+  // hour is used.
   static constexpr int64_t kBeforeSeconds = 2 * 3600;
   // `history` is hourly and begins kBeforeSeconds before the first span.
   explicit IdleCapacity(CapacityHistory history) : history_(std::move(history)) {}
 
-  // Returns the idle capacity of a span as billed amounts, never below 0: the mean capacity of its hours for
-  // the measured time, less `allocated`, the charges of all jobs. A resource with unknown capacity has 0;
-  // nullopt if all are unknown. O(hours).
+  // Returns the idle capacity of a span as billed amounts, never below 0. The result is the mean capacity of
+  // the span's hours for the measured time, minus `allocated`, the charges of all jobs. A resource with
+  // unknown capacity has 0. nullopt if the capacity of all resources is unknown. O(hours).
   std::optional<AccountEntry> Of(int64_t start_s, int64_t end_s, const AccountEntry& allocated) const;
 
  private:
-  // Capacity in the resource's unit times hours; nullopt: unknown.
+  // Returns the capacity in the resource's unit times hours; nullopt: unknown.
   std::optional<double> CapacityHours(Resource r, int64_t start_s, int64_t end_s) const;
 
   const CapacityHistory history_;

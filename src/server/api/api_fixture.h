@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Accepts everything and stores nothing.
+// Accepts all values and stores none.
 class NoStore : public Store, public EmptyHistory {
  public:
   absl::Status Commit(const PassRecord& pass) override {
@@ -30,7 +30,7 @@ class NoStore : public Store, public EmptyHistory {
   size_t settings = 0;
 };
 
-// All routes over a control plane, which must outlive it.
+// All routes over a control plane. The control plane must outlive the object.
 class TestApi {
  public:
   explicit TestApi(ControlPlane& control, FleetAccess::Parts fleet = {}, std::function<Timestamp()> now = {},

@@ -7,12 +7,12 @@
 
 namespace taut::server {
 
-// Samples and what-if requests change nothing, so they are not logged.
+// Samples (/api/v1/write) and what-if requests count as reads, because they change no settings.
 void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& response) {
   if (request.role == Role::kNone || request.path == "/logout") return;
   const bool question = request.method == "GET" || request.path == "/api/v1/write" ||
                         (request.segments.size() == 5 && request.segments[4] == "whatif");
-  // 404 for an unknown name and for one of another group are the same response; both are logged.
+  // For an unknown name and for a name of another group the response is the same 404: log both.
   const bool refused = response.status == 403 || (request.role == Role::kGroup && response.status == 404 &&
                                                   request.segments.size() > 3);
   if (question && !refused) return;
@@ -20,7 +20,7 @@ void AuditLog::LogRequest(const HttpRequest& request, const HttpResponse& respon
 }
 
 void AuditLog::Log(const HttpRequest& request, const Entry& entry) {
-  constexpr size_t kMostBytes = 500;  // of a response
+  constexpr size_t kMostBytes = 500;  // of the response's text
   int64_t left_out = 0;
   if (entry.refused()) {
     const double now_s = steady_s_();

@@ -11,24 +11,24 @@
 
 namespace taut::server {
 
-// Thread-safe. Every change is one line. Of refusals at most kMost in kSpanSeconds are logged, so that no one
-// can fill the disk; the next line has the number of those left out.
+// Writes one line for each change. Of refusals, logs at most kMost in kSpanSeconds, so that no client can
+// fill the disk. The next logged refusal follows a line with the number of omitted refusals. Thread-safe.
 class AuditLog {
  public:
   static constexpr int kMost = 100;
   static constexpr double kSpanSeconds = 10;
   struct Entry {
     std::string_view who;   // the token's name; "": the address is logged
-    std::string roles;      // as of RolesText
-    std::string_view text;  // for a refusal: the sentence of the response
+    std::string roles;      // in the format of RolesText
+    std::string_view text;  // for a refusal: the sentence in the response
     int status = 0;
     bool refused() const { return status >= 400; }
   };
 
-  // `log` must outlive it. `steady_s`: a clock that never goes back.
+  // `log` must outlive the object. `steady_s`: returns seconds of a clock that never goes back.
   AuditLog(DaemonLog& log, double (*steady_s)()) : log_(log), steady_s_(steady_s) {}
-  // Logs the request if it was a change or was refused. Reads are not logged; neither are requests without a
-  // role, and sign-outs, which their handler logs.
+  // Logs the request if it was a change or was refused. Does not log reads, requests without a role, and
+  // sign-outs, which their handler logs.
   void LogRequest(const HttpRequest& request, const HttpResponse& response);
   void Log(const HttpRequest& request, const Entry& entry);
 

@@ -1,4 +1,4 @@
-// Bills of a known account.
+// Bills computed from a known account.
 #include "server/pool/bills.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ AccountEntry CoreHours(uint32_t job, uint64_t usage, uint64_t allocation, uint32
   AccountAmounts& cpu = e.of[0];
   cpu.usage = usage * brain::kMillicoreSecondsPerCoreHour;
   cpu.allocation = allocation * brain::kMillicoreSecondsPerCoreHour;
-  // The amount by windows is larger.
+  // The billed amount is a sum over windows, so it is larger than the totals of usage and allocation.
   cpu.billed = std::max(cpu.usage, cpu.allocation) + 5 * brain::kMillicoreSecondsPerCoreHour;
   cpu.windows = windows;
   cpu.windows_without_allocation = without;
@@ -61,7 +61,7 @@ TEST_F(BillsTest, GroupsPayByTheirTiersRules) {
   const AccountBill of = Make(TwoTiers(brain::ChargeRule::kReservation));
   EXPECT_THAT(of.groups, ElementsAre("shop", "media"));
   ASSERT_EQ(of.bill.groups.size(), 2U);
-  // 42 core-hours reserved at 0.03, and 7 used at 0.01.
+  // 42 core-hours were reserved at a price of 0.03 and 7 were used at 0.01.
   EXPECT_EQ(ToText(of.bill.groups[0].sums.total), "1.33");
   EXPECT_EQ(ToText(of.bill.groups[1].sums.total), "0.06");
   EXPECT_EQ(ToText(of.bill.sums.total), "1.39");

@@ -1,4 +1,5 @@
-// API handlers for the cell's capacity: its lines over time, what can be sold, and the promises of it.
+// API handlers for the cell's capacity: its lines over time, the amounts that can be sold, and the promises
+// made.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -13,7 +14,8 @@ constexpr int64_t kLineSeconds = 3600;
 constexpr int64_t kMostPoints = 500;
 constexpr int64_t kMostResolution = 30 * kDaySeconds;
 
-// Returns the resolution without a parameter: whole hours, at most kMostPoints of them.
+// Returns the default resolution in seconds: the fewest whole hours that give at most kMostPoints points, up
+// to kMostResolution.
 int64_t DefaultResolution(const TimeSpan& span) {
   const int64_t hours = (span.to_s - span.from_s + kLineSeconds - 1) / kLineSeconds;
   return std::clamp((hours + kMostPoints - 1) / kMostPoints * kLineSeconds, kLineSeconds, kMostResolution);

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr int64_t kMidnight = 1'700'006'400;
 constexpr WindowId kToday{kMidnight / kWindowSeconds};
 
-// Returns an entry of as many core-hours as GiB-hours.
+// Returns an entry whose core-hours equal its GiB-hours.
 AccountEntry Entry(uint32_t job, double usage, double allocation) {
   AccountEntry e{.job = JobId{job}};
   for (const Resource r : kResources) {
@@ -125,7 +125,8 @@ TEST_F(CostsTest, WhatCameLaterIsNamed) {
   EXPECT_DOUBLE_EQ(costs["total"]["cpu"]["billed"].get_double().value(), 16 + 3);
 }
 
-// A job without a record still counts, as do two groups whose values join to one name.
+// The costs of a job without a record are still counted, and those of two groups whose values join to one
+// name.
 TEST_F(CostsTest, NothingIsLostOfJobsThatAreGone) {
   store_.jobs[1] = {JobId{1}, "db", {{"namespace", "shop/web"}}, 0};
   store_.jobs[0] = {JobId{0}, "web/db", {{"namespace", "shop"}}, 0};
@@ -189,7 +190,7 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   ASSERT_EQ(days["data"].get_array().value().size(), 2U);
   EXPECT_NEAR(days["data"].at(1)["shop/web"]["cpuCoreHours"].get_double().value(), 2, 1e-9);
   EXPECT_NEAR(days["data"].at(1)["shop/web"]["minutes"].get_double().value(), 60, 1e-9);
-  // Parameters that are not supported.
+  // Requests with parameters that are not supported.
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"aggregate", "pod"}}, 400), HasSubstr("label:NAME"));
   EXPECT_THAT(Get("/allocation", {{"window", "soon"}}, 400), HasSubstr("a duration such as 7d"));
   EXPECT_THAT(Get("/allocation", {{"window", "7d"}, {"step", "7m"}}, 400), HasSubstr("whole hours"));
@@ -275,7 +276,8 @@ void ShowMachines(CapacityService& service) {
   }
 }
 
-// OpenCost's __idle__ is the cost of machines less the cost of the allocations of all jobs, with any filter.
+// OpenCost's __idle__ is the cost of machines minus the cost of the allocations of all jobs, whatever the
+// filter.
 TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   const auto get = [&](std::vector<QueryParameter> query) {
     query.insert(query.end(), {{"aggregate", "namespace"}, {"includeIdle", "true"}});
@@ -309,7 +311,7 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   EXPECT_NEAR(number(days.at(1)["__idle__"], "cpuCoreHours"), 10 - 2, 1e-6);
   const auto one = get({{"window", "2d"}, {"accumulate", "true"}})["data"].at(0)["__idle__"];
   EXPECT_NEAR(number(one, "cpuCoreHours"), 70 - 16, 1e-6);
-  // The idle cost is shared by the cost of each row.
+  // The idle cost is shared in proportion to the cost of each row.
   const auto shared = get({{"window", "yesterday"}, {"shareIdle", "true"}})["data"].at(0);
   EXPECT_TRUE(shared["__idle__"].error());
   double sum = 0;

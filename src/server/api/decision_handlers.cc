@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// Parses all parameters except the job and the search.
+// Parses all parameters except the job and the search text.
 absl::Status ReadDecisionQuery(const HttpRequest& request, DecisionQuery& query) {
   const absl::StatusOr<std::optional<Target>> target = TargetParameter(request);
   if (!target.ok()) return target.status();
@@ -118,7 +118,7 @@ HttpResponse GetOoms(const ApiCall& call, const FleetAccess& access) {
   }
   const absl::StatusOr<int64_t> limit = IntParameter(call.request, "limit", 100, 1, 1000);
   if (!limit.ok()) return ErrorResponse(limit.status());
-  // For callers bound to groups, search the newest ones, as FindDecisions does.
+  // For callers bound to groups, only this number of the newest kills is searched, as in FindDecisions.
   constexpr size_t kLookedThrough = 20'000;
   const bool some = !call.reach.all() && !job.has_value();
   auto ooms =

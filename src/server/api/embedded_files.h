@@ -7,10 +7,10 @@
 namespace taut::server {
 
 struct EmbeddedFile {
-  std::string_view path;  // "/index.html"
+  std::string_view path;  // such as "/index.html"
   std::string_view bytes;
 };
-// "/api/v1/openapi.yaml" first. "/index.html" is present only if the dashboard was built.
+// Returns all files, "/api/v1/openapi.yaml" first. "/index.html" is present only if the dashboard was built.
 std::span<const EmbeddedFile> EmbeddedFiles();
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// GET /api/v1/events: a stream of events, restricted for each listener to what that caller may see.
+// GET /api/v1/events: a stream of events. A listener receives only the events that the caller may see.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// All open streams of events. Thread-safe.
 class EventStreams {
  public:
-  // `access` must outlive it. Subscribes to the ticks of its control plane.
+  // Subscribes to the ticks of the control plane of `access`. `access` must outlive the object.
   explicit EventStreams(const FleetAccess& access);
 
   void AddRoutes(RouteTable& routes);
-  // Sends the events to all listeners that may see them.
+  // Sends each event to the listeners that may see it.
   void Publish(const TickEvents& events);
   // Ends all streams. Call before the server stops.
   void Close();
 
  private:
-  // A stream of a caller who is bound to groups or whose token expires.
+  // A stream whose caller is bound to groups or has a token that expires.
   struct GroupStream {
     std::shared_ptr<EventStream> stream;
-    HttpRequest caller;  // without headers and body
+    HttpRequest caller;  // the subscribing request, without headers and body
   };
   using SendEvent =
       absl::FunctionRef<void(std::string_view event, const std::string& data, std::string_view id)>;
@@ -37,11 +37,11 @@ class EventStreams {
   HttpResponse Subscribe(const ApiCall& call);
   HttpResponse SubscribeGroup(const HttpRequest& request);
   void PublishToGroups(const TickEvents& events);
-  // Calls `send` for each of `events` in reach, one after the other.
+  // Calls `send` for each of `events` that is in reach, one after the other.
   void SendEvents(const TickEvents& events, const Reach& reach, const Prices& prices, SendEvent send) const;
 
   const FleetAccess& access_;
-  EventHub events_;  // streams of callers who see everything
+  EventHub events_;  // streams of callers who may see all jobs
   std::mutex mutex_;
   std::vector<GroupStream> group_streams_;
 };

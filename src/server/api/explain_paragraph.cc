@@ -26,7 +26,8 @@ std::string ExplainParagraph(const brain::LiveJob& job, Resource r, const Reason
   };
   std::string out;
   const std::optional<double> recommended = lane.lane.recommended();
-  // The present limit, and the decided one if it differs from both the present and the recommended one.
+  // Describes the present limit. Also describes the decided limit if it differs from both the present and the
+  // recommended limit.
   const auto now = [&] {
     if (enforced) return StrCat(said(lane.real_limit()), " now. ");
     const bool same = lane.limit() == lane.owner() || lane.limit() == recommended;

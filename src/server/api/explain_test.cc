@@ -13,8 +13,8 @@ using testing::HasSubstr;
 
 constexpr int kFirst = 1'700'006'400 / kWindowSeconds;
 
-// Returns a window of a job in mode auto. Its machine's agent reports this CPU limit, and may set limits if
-// `managed`.
+// Returns a window of a job in mode auto. The agent of the job's machine reports this CPU limit, and may set
+// limits if `managed`.
 ReportedWindow Window(int window, float cpu_limit, bool managed) {
   ReportedWindow w;
   w.window = WindowId{window};

@@ -34,7 +34,8 @@ int HttpStatusOf(absl::StatusCode code) {
   }
 }
 
-// Returns up to three jobs that `name` may stand for: those that contain it, otherwise the nearest ones.
+// Returns up to three jobs that the caller may have meant by `name`: jobs whose names contain it, otherwise
+// the jobs with the nearest names.
 std::vector<std::string> NearestJobs(const FleetView& view, std::string_view name) {
   constexpr size_t kMost = 3, kMostCompared = 20'000;
   std::vector<std::string> out;

@@ -1,4 +1,4 @@
-// The fleet as a caller may see it: jobs in reach, prices, and names for responses.
+// The fleet as a caller may see it: the jobs in the caller's reach (Reach), prices, and names for responses.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@
 
 namespace taut::server {
 
-// Thread-safe.
+// All functions are thread-safe.
 class FleetAccess {
  public:
   struct Parts {
-    const QuotaService* quota = nullptr;  // null: no groups are known
+    const QuotaService* quota = nullptr;  // null: no group is known
     Prices prices = {};
     MachineSize machine = {};
   };
-  // `context`, its control plane, and the objects in `parts` must outlive it.
+  // `context`, the control plane in it, and the objects in `parts` must outlive this object.
   explicit FleetAccess(const DaemonContext& context) : FleetAccess(context, Parts()) {}
   FleetAccess(const DaemonContext& context, Parts parts) : context_(context), parts_(std::move(parts)) {}
 
@@ -35,23 +35,27 @@ class FleetAccess {
   // Returns the end of the last closed window; the present time if there is none.
   int64_t NowSeconds() const;
 
-  // Returns the caller's reach for this act, with the present groups.
+  // Returns the caller's reach for this act, computed from the present groups.
   Reach ReachOf(const HttpRequest& request, Act act) const;
   std::shared_ptr<const FleetView> ViewOf(const Reach& reach) const {
     return views_.Of(reach, control().view());
   }
   bool Reaches(const Reach& reach, JobId id) const;
-  // As Reaches, by the job's name. An unknown job is in reach only of callers who see everything.
+  // Returns true if the job of this name is in reach. An unknown job is in reach only of callers who may see
+  // all jobs.
   bool ReachesNamed(const Reach& reach, std::string_view job) const;
-  // Returns Reaches as a function that remembers its results: for many rows of few jobs. Not thread-safe.
+  // Returns Reaches as a function that caches its results. Suits many rows of few jobs. The function is not
+  // thread-safe.
   std::function<bool(JobId)> ReachedJobs(const Reach& reach) const;
-  // Returns nullopt also for a job that is not in reach, so that a caller cannot tell the difference.
+  // Returns the job of this name. Returns nullopt for an unknown job and for a job out of reach, so that a
+  // caller cannot tell the two apart.
   std::optional<JobId> FindJob(std::string_view name, const Reach& reach) const;
-  // Returns 404 with similar names of jobs in reach.
+  // Returns the response 404, with similar names of jobs in reach.
   HttpResponse NoJob(std::string_view name, const Reach& reach) const;
-  // Returns the job's name, also if the job was forgotten.
+  // Returns the job's name, even if the job was forgotten; "job N" if the store has no record of it.
   std::string NameOf(JobId id) const;
-  // Returns empty prices for a caller who may not see the money of everything in `shown`.
+  // Returns the prices. Returns empty prices if the caller may not see the money of all jobs and groups in
+  // `shown`.
   const Prices& PricesFor(const HttpRequest& request, const Reach& shown) const;
   FleetShown ShownTo(const Reach& reach, const Prices& prices) const {
     return {parts_.machine, prices, control().actuator_name(), reach.all()};
@@ -63,8 +67,8 @@ class FleetAccess {
   mutable GroupViews views_;
 };
 
-// {"error": text} with the HTTP status for an absl::Status.
+// Returns {"error": text} with the HTTP status that corresponds to the absl::Status.
 HttpResponse ErrorResponse(const absl::Status& status);
-using taut::ErrorResponse;  // for an HTTP status and a text: src/common/net/http.h
+using taut::ErrorResponse;  // this one has an HTTP status and a text: src/common/net/http.h
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Time limit of the view of a fleet of 100,000 jobs that people of a group get. It is computed once for each
+// Benchmarks the view of people of a group on a fleet of 100,000 jobs. The view is computed once for each
 // window and set of groups.
 #include <benchmark/benchmark.h>
 

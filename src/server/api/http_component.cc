@@ -46,7 +46,7 @@ absl::StatusOr<ServerOptions> HttpComponent::OpenServer() {
   if (oidc_.login != nullptr) {
     const std::vector<std::string> open = OpenPathsWithLogin();
     server->open_paths.insert(server->open_paths.end(), open.begin(), open.end());
-    // A proxy may pass on a Host that differs from the one in the browser's Origin.
+    // A proxy may forward a Host that differs from the host in the browser's Origin.
     server->names.push_back(oidc_.login->host());
   }
   if (server->default_headers.empty()) server->default_headers = PageSecurityHeaders();
@@ -108,11 +108,12 @@ absl::Status HttpComponent::Start() {
   return absl::OkStatus();
 }
 
-// The order matters: new bindings first, then the end of event streams, because clients reopen these at once.
+// The order matters. Set the new bindings before the event streams end, because clients reopen their streams
+// at once.
 absl::Status HttpComponent::TakeAccess(Reloading& reload) {
   const ServerConfig& running = reload.running.server;
   ServerConfig server = WithSignIn(reload.next.server);
-  server.options.listen = running.options.listen;  // can only change with a restart
+  server.options.listen = running.options.listen;  // changes only with a restart
   server.oidc = running.oidc;
   server.oidc.bindings = reload.next.server.oidc.bindings;
   absl::StatusOr<ServerOptions> options = OpenServerOptions(server);

@@ -15,17 +15,17 @@ namespace taut::server {
 class HttpComponent final : public Component {
  public:
   struct Options {
-    const DaemonConfig& config;  // the running one, which must outlive the component
-    std::string config_path;     // "" for none
+    const DaemonConfig& config;  // the running configuration, which must outlive the component
+    std::string config_path;     // "" without a configuration file
     std::string version;
     int64_t started_s = 0;
   };
-  // `context` and the objects in `parts` must outlive it.
+  // `context` and the objects in `parts` must outlive the component.
   HttpComponent(Options options, ApiParts parts, const DaemonContext& context);
   ~HttpComponent() override;
 
   std::string_view name() const override { return "http"; }
-  // After the components that the API shows.
+  // Starts after the components that the API shows.
   std::span<const std::string_view> after() const override;
   // Opens the port. InvalidArgument or NotFound if a file or setting of access control is invalid;
   // Unavailable if an address is in use.
@@ -36,15 +36,16 @@ class HttpComponent final : public Component {
   void Stop() override;
   // Handles a request as the server does. This function and those below may be called only after Start.
   HttpResponse Handle(const HttpRequest& request) { return router_->Handle(request); }
-  // Access control in force.
+  // Returns the options in force, which include access control.
   const ServerOptions& options() const { return server_options_; }
   uint16_t port() const { return server_->port(); }
-  // "http://127.0.0.1:7070/".
+  // Returns the address of the pages, such as "http://127.0.0.1:7070/".
   std::string url() const;
 
  private:
   absl::StatusOr<ServerOptions> OpenServer();
-  // Returns `config` with the verifiers of OpenID Connect, without which sign-in would be lost.
+  // Returns `config` with the verifiers of OpenID Connect. Without the verifiers, a reload would disable
+  // sign-in.
   ServerConfig WithSignIn(ServerConfig config) const;
   absl::StatusOr<AboutDaemon> About() const;
   absl::Status MakeRouter();
@@ -55,7 +56,7 @@ class HttpComponent final : public Component {
   AuditLog audit_;
   ServerOptions server_options_;
   OidcParts oidc_;
-  std::unique_ptr<ReplicaWatch> replica_watch_;  // only without a cluster
+  std::unique_ptr<ReplicaWatch> replica_watch_;  // null with a cluster
   ApiParts api_;
   std::unique_ptr<FleetAccess> access_;
   std::unique_ptr<EventStreams> events_;

@@ -1,4 +1,5 @@
-// The daemon's HTTP server as a component: the tokens that count after a reload, and its metrics.
+// The daemon's HTTP server as a component: the tokens that are accepted after a reload, and the server's
+// metrics.
 #include "server/api/http_component.h"
 
 #include <gmock/gmock.h>

@@ -120,7 +120,7 @@ void PutHolds(const brain::LiveJob& job, JsonWriter& json) {
   json.EndArray();
 }
 
-// Writes the memory need of its tasks, as agents have probed it.
+// Writes the memory need of the job's tasks, as agents have found by probing.
 void PutMemoryNeeded(const std::string& job, const AgentsComponent* agents, JsonWriter& json) {
   json.Key("memory_needed");
   if (agents == nullptr) return json.Null();

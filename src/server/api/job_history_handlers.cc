@@ -58,7 +58,7 @@ HttpResponse GetReplicas(const ApiCall& call, const FleetAccess& access) {
     query.size = fleet.SizeUseOf(fleet.job(call.job));
   });
   query.policy = &policy;
-  // One more week is replayed before, if stored, so that the policy starts with history.
+  // Replay the week before as well, if it is stored, so that the policy starts with history.
   constexpr int32_t kWeek = 7 * kWindowsPerDay;
   const auto days =
       access.control().history().JobDays(call.job, WindowId{query.from.index - kWeek}, query.to);

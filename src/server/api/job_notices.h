@@ -1,4 +1,4 @@
-// Sentences of GET /api/v1/jobs/JOB about anything unusual or wrong with a job.
+// Sentences in GET /api/v1/jobs/JOB about unusual conditions and faults of a job.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,24 @@
 
 namespace taut::server {
 
-// Facts about a job from outside the fleet's state.
+// Facts about a job that are not in the fleet's state.
 struct JobFacts {
   std::optional<OomSource> oom_source = {};
-  std::optional<bool> knows_starts = {};  // a series has the start times of its tasks
-  std::string collision = {};             // sources whose series have this job's name; "": only one
-  // The cluster in the job's name, and the known job of the same workload without a cluster in its name. Both
-  // are "" if there is no such job.
+  std::optional<bool> knows_starts = {};  // true if a series has the start times of the job's tasks
+  std::string collision = {};  // sources whose series have this job's name; "" if there is only one
+  // The cluster in the job's name, and the known job of the same workload whose name has no cluster. Both are
+  // "" if there is no such job.
   std::string cluster = {}, without_cluster = {};
-  std::string of_pods = {};   // a notice about its pods; "": none
+  std::string of_pods = {};   // a notice about the job's pods; "": none
   bool has_external = false;  // an external recommender is configured
 };
 
-// Returns the sentences. `shown` is the view of `job`; `window`: the last closed window.
+// Returns the sentences about the job. `shown` is the view of `job`. `window`: the last closed window;
+// nullopt if no window has closed.
 std::vector<std::string> JobNotices(const brain::LiveJob& job, const JobView& shown, const JobFacts& facts,
                                     std::optional<WindowId> window);
 
-// Notice (also in explanations) that cpu.startup_window is set and has no effect.
+// The notice that cpu.startup_window is set and has no effect. Explanations use it too.
 inline constexpr std::string_view kNoStartsNotice =
     "No series says when its tasks start, so that cpu.startup_window does nothing: kubernetes, "
     "kube-state-metrics "

@@ -1,4 +1,4 @@
-// Writes the API's values as JSON, in the shapes of openapi.yaml.
+// Functions that write the API's values as JSON, in the shapes of openapi.yaml.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,10 @@
 
 namespace taut::server {
 
-// Writes null for no time: INT64_MIN, or a value that an older version stored before its clock was set.
+// Writes a time. Writes null for INT64_MIN, and for values that an older version stored before its clock was
+// set.
 void PutTime(std::string_view key, int64_t time_s, JsonWriter& json);
-// Writes values that were 32-bit floats with the fewest digits that identify the float.
+// Writes an amount that was a 32-bit float, with the fewest digits that identify the float.
 void PutAmount(std::string_view key, std::optional<double> amount, JsonWriter& json);
 struct FleetShown {
   MachineSize machine;
@@ -31,25 +32,26 @@ struct FleetShown {
 };
 void PutFleet(const FleetView& view, const FleetShown& shown, JsonWriter& json);
 void PutFleetHistory(std::span<const FleetPoint> points, JsonWriter& json);
-// Writes an exact amount as text, with up to six decimals.
+// Writes an exact amount of money as text, with up to six decimals.
 void PutMoney(std::string_view key, brain::Money money, JsonWriter& json);
 struct JobShown {
   const Prices& prices;
-  int64_t grace_s = 0;  // time after a window's end until it closes
+  int64_t grace_s = 0;  // seconds from a window's end until it closes
 };
 // Writes the fields of a JobRow without the braces.
 void PutJobFields(const JobView& job, const JobShown& shown, JsonWriter& json);
-// Writes the fields of a provisional limit without the braces; `first`: the job's first window, INT32_MIN for
-// none.
+// Writes the fields of a provisional limit without the braces. `first`: the job's first window; INT32_MIN if
+// there is none.
 void PutProvisional(std::optional<double> limit, WindowId first, int64_t grace_s, JsonWriter& json);
 // Writes the field "replicas".
 void PutReplicaSums(const ReplicaSums& sums, JsonWriter& json);
 // Writes the fields of JobTotals without the braces.
 void PutTotals(const JobTotals& totals, const Prices& prices, JsonWriter& json);
-// Writes the fields of a risk without the braces. Lists, jobs and explanations share it, so that they agree.
+// Writes the fields of a risk without the braces. Lists, jobs and explanations use this one function, so that
+// they show the same figures.
 void PutRisk(const LimitRisk& risk, JsonWriter& json);
 void PutReason(const Reason& reason, JsonWriter& json);
-// Writes null if no number of replicas is recommended.
+// Writes the replicas of a job; null if no number of replicas is recommended.
 void PutReplicas(std::string_view key, const brain::LiveReplicas* replicas, JsonWriter& json);
 // Writes the fields of a Decision without the braces.
 void PutDecisionFields(const Decision& decision, std::string_view job, JsonWriter& json);
@@ -61,11 +63,11 @@ void PutHeatmap(const Heatmap& map, const HeatmapQuery& query, std::span<const O
                 JsonWriter& json);
 void PutWhatIf(const WhatIfResult& result, Resource resource, double milliseconds, JsonWriter& json);
 
-// Returns the sentence about a provisional limit: the peak that it is based on, and when there will be enough
-// history for a recommendation.
+// Returns the sentence about a provisional limit: the peak that the limit is based on, and when there will be
+// enough history for a recommendation.
 std::string ProvisionalSentence(const brain::ProvisionalLimit& early, Resource resource, int64_t grace_s);
-// Returns all reasons for a job's limit in words. `enforced` false: nothing is applied, and the owner's limit
-// is in force.
+// Returns the paragraph with all reasons for a job's limit. `enforced`: false if no limits are applied and
+// the owner's limit is in force.
 std::string ExplainParagraph(const brain::LiveJob& job, Resource resource, const Reason& reason,
                              bool enforced);
 

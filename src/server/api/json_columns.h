@@ -7,7 +7,7 @@
 
 namespace taut::server {
 
-// `get` writes the value of one element.
+// Writes the array `key`. `get` returns or writes the value of one element.
 template <typename Values, typename Get>
 void PutColumn(std::string_view key, const Values& values, Get get, JsonWriter& json) {
   json.Key(key);

@@ -55,14 +55,15 @@ HttpResponse Redirect(int status, std::string location) {
   return out;
 }
 
-// The prefix __Host- requires the path "/".
+// Returns the Set-Cookie header. The prefix __Host- requires the path "/".
 std::string Cookie(const LoginService& service, std::string_view name, std::string_view value,
                    std::string_view same_site, int64_t seconds) {
   return StrCat(name, "=", value, "; Path=/; Max-Age=", seconds, "; HttpOnly; SameSite=", same_site,
                 service.is_secure() ? "; Secure" : "");
 }
 
-// SameSite=Lax: the browser sends this cookie with the provider's redirect; it would not send a Strict one.
+// The cookie has SameSite=Lax: the browser sends it with the provider's redirect, as it would not with
+// Strict.
 std::string LoginCookie(const LoginService& service, std::string_view value, int64_t seconds) {
   return Cookie(service, service.cookie_name(), value, "Lax", seconds);
 }
@@ -71,7 +72,7 @@ std::string SessionCookie(const LoginService& service, std::string_view value, i
   return Cookie(service, service.sessions()->cookie_name(), value, "Strict", seconds);
 }
 
-// Returns the browser's network address. Behind a trusted proxy it is the last address in X-Forwarded-For,
+// Returns the browser's network address. Behind a trusted proxy the last address in X-Forwarded-For is used,
 // which the browser cannot choose.
 std::string NetworkOfBrowser(const LoginService& service, const HttpRequest& request) {
   const std::string* forwarded = request.header("X-Forwarded-For");
@@ -123,7 +124,8 @@ HttpResponse BeginLogin(LoginService& service) {
   return out;
 }
 
-// The redirect removes the code from the browser's address bar; the exchange happens elsewhere.
+// Handles the provider's redirect. The response redirects again, so that the code disappears from the
+// browser's address bar. A thread of the service exchanges the code.
 HttpResponse LoginCallback(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   const absl::Status taken = service.Callback(CookieOf(request, service.cookie_name()).value_or(""),
                                               request.query, NetworkOfBrowser(service, request));
@@ -153,7 +155,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     case LoginFlow::Stage::kDone:
       break;
   }
-  // The old session ends, because its cookie is replaced and no one could end it later.
+  // End the old session: its cookie is replaced, so no one could end it later.
   service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
   if (const absl::StatusOr<Caller> caller = service.sessions()->CallerOf(outcome.session); caller.ok()) {
     HttpRequest person;
@@ -161,8 +163,8 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
     person.bindings = caller->bindings;
     if (audit != nullptr) audit->Log(request, {caller->user, RolesText(person), "", 200});
   }
-  // A page instead of a redirect: in a chain of redirects that another site began, browsers do not send
-  // SameSite=Strict cookies.
+  // Respond with a page and not with a redirect: in a chain of redirects that another site began, browsers do
+  // not send SameSite=Strict cookies.
   HttpResponse out = SmallPage(200, service.prefix(), signed_in);
   out.headers.push_back({"Set-Cookie", SessionCookie(service, outcome.session, service.session_s())});
   out.headers.push_back({"Set-Cookie", LoginCookie(service, "", 0)});
@@ -172,7 +174,7 @@ HttpResponse LoginWait(const HttpRequest& request, LoginService& service, AuditL
 HttpResponse Logout(const HttpRequest& request, LoginService& service, AuditLog* audit) {
   if (request.method != "POST")
     return ErrorResponse(405, "/logout is a POST: it ends the session of the browser");
-  // Without a session there is nothing to end; a request with a token has none.
+  // A request with a token has no session that could be ended.
   if (request.by_session) {
     service.sessions()->End(CookieOf(request, service.sessions()->cookie_name()).value_or(""));
     if (audit != nullptr) audit->Log(request, {request.user, RolesText(request), "", 204});
@@ -202,7 +204,7 @@ std::optional<HttpResponse> LoginAnswer(const HttpRequest& request, const ApiPar
   if (request.path == "/logout") return Logout(request, service, parts.audit);
   if (get && request.path == "/api/v1/login") return LoginWays(request, parts);
   if (request.role != Role::kNone || !get) return std::nullopt;
-  // The page reveals nothing about the fleet and leads to the provider.
+  // This page reveals nothing about the fleet. It leads to the provider.
   if (request.path == "/" && request.parameter("token") != nullptr) {
     HttpResponse out =
         TextResponse(401, "Authentication required: enter a token as the password, with any user name.\n");

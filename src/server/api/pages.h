@@ -1,4 +1,4 @@
-// The files compiled into the program: the dashboard and the API's description.
+// Serves the files compiled into the program: the dashboard and the API's description.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace taut::server {
 
-// True if the dashboard was built in.
+// Returns true if the dashboard is compiled in.
 bool HasPages();
-// Returns a file, or 404. `pages` false: the dashboard is disabled.
+// Returns the response with a file, or 404. `pages`: false if the dashboard is disabled.
 HttpResponse PageFile(std::string_view path, bool pages);
 
 }  // namespace taut::server

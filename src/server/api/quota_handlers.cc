@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kMaxTasks = 1'000'000'000;
 
-// Cores and bytes, as everywhere in the API; other resources in their own unit.
+// Writes an amount: CPU in cores and memory in bytes, as everywhere in the API; other resources in their own
+// unit.
 void PutOne(std::string_view resource, int64_t amount, JsonWriter& json) {
   if (resource == brain::kQuotaCpu) {
     json.Number(static_cast<double>(amount) / 1000, 15);
@@ -140,7 +141,7 @@ void PutRequest(const brain::QuotaRequest& r, JsonWriter& json) {
   json.EndObject();
 }
 
-// A parsed request and the job that it is for.
+// A parsed request for quota and the job that the quota is for.
 struct Asked {
   brain::AdmissionRequest request;
   std::string job;
@@ -215,7 +216,7 @@ absl::StatusOr<Asked> AskedInQuery(const HttpRequest& request) {
   return out;
 }
 
-// Parses {"cpu": 2, "memory": "4GiB"}: numbers or texts. A number for memory is in bytes.
+// Parses a body such as {"cpu": 2, "memory": "4GiB"}, with numbers or texts. A number for memory is in bytes.
 absl::StatusOr<Asked> AskedInBody(std::string_view body) {
   JsonTree tree;
   if (!tree.Parse(body).ok() || !tree.root().is_object()) {
@@ -241,14 +242,15 @@ absl::StatusOr<Asked> AskedInBody(std::string_view body) {
   return out;
 }
 
-// Responds as for an unknown group and names only the caller's groups.
+// Returns the response to an unknown group. It names only the groups that the caller may see.
 HttpResponse NoGroup(std::string_view group, const Reach& reach) {
   std::string text = StrCat("no group \"", ShortText(group), "\" of yours");
   if (!reach.groups().empty()) StrAppend(&text, ": expected ", Join(reach.groups(), ", "), " or one below");
   return ErrorResponse(404, text);
 }
 
-// NotFound for a missing request and for one out of reach: callers cannot tell the difference.
+// Returns the request with this number. Returns the same NotFound for a missing request and for a request out
+// of reach, so that callers cannot tell the two apart.
 absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const Reach& reach,
                                                 const QuotaService& service) {
   const std::optional<int64_t> id = WholeNumber(text);
@@ -258,14 +260,15 @@ absl::StatusOr<brain::QuotaRequest> FindRequest(const std::string& text, const R
   return absl::NotFoundError(StrCat("no request ", *id, " of your groups"));
 }
 
-// True if the caller made the request or changed it last; the names are those of WhoOf.
+// Returns true if the caller made the request or was the last to change it. The names are compared in the
+// format of WhoOf.
 bool IsOf(const HttpRequest& caller, const brain::QuotaRequest& request) {
   if (caller.user.empty()) return false;
   return request.who == caller.user || request.who.starts_with(StrCat(caller.user, " (says "));
 }
 
-// Returns rows, use and requests of groups in reach. Cohorts above are left out: the use of other groups
-// could be computed from them.
+// Returns the rows, use and requests of the groups in reach. Leaves out the cohorts above these groups,
+// because the use of other groups could be computed from a cohort's use.
 QuotaView ViewWithin(const Reach& reach, QuotaView view, const QuotaService& service) {
   if (reach.all()) return view;
   std::erase_if(view.rows, [&](const brain::QuotaRowView& row) { return !reach.Has(row.group); });
@@ -355,7 +358,7 @@ HttpResponse GetRequests(const ApiCall& call, QuotaService* service) {
         return (!state.has_value() || r.state == *state) && (group.empty() || r.asked.group == group);
       },
       static_cast<size_t>(*limit));
-  // A group that was removed may still have requests.
+  // A group that was removed may still have requests, so an unknown group is an error only without requests.
   if (found.empty() && !group.empty() && !service->scheme()->Has(group)) {
     if (!call.reach.all()) return NoGroup(group, call.reach);
     return ErrorResponse(
@@ -379,7 +382,7 @@ HttpResponse PostRequest(const ApiCall& call, const FleetAccess& access, QuotaSe
   const absl::StatusOr<Asked> asked = AskedInBody(call.request.body);
   if (!asked.ok()) return ErrorResponse(asked.status());
   if (!call.reach.Has(asked->request.group)) {
-    // The caller may see this group: 403, not 404.
+    // The caller may see this group, so the response is 403 and not 404.
     if (access.ReachOf(call.request, Act::kSeeQuota).Has(asked->request.group))
       return ErrorResponse(403, RefusalText(call.request, Act::kMakeRequests));
     return NoGroup(asked->request.group, call.reach);
@@ -407,7 +410,8 @@ HttpResponse DeleteRequest(const ApiCall& call, const FleetAccess& access, Quota
   if (absl::Status s = OnlyParameters(call.request, {"who"}); !s.ok()) return ErrorResponse(s);
   const absl::StatusOr<std::string> who = WhoOf(call.request);
   if (!who.ok()) return ErrorResponse(who.status());
-  // Searched in the larger reach of seeing, so that a visible request gives 403 and not 404.
+  // The request is searched in the reach of kSeeQuota, which is larger: a request that the caller may see
+  // must give 403 and not 404.
   const absl::StatusOr<brain::QuotaRequest> found =
       FindRequest(call.request.segments[3], access.ReachOf(call.request, Act::kSeeQuota), *service);
   if (!found.ok()) return ErrorResponse(found.status());

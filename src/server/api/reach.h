@@ -1,4 +1,5 @@
-// The extent of a caller's permission: everything, or some groups of the quota and their descendants.
+// The extent of a caller's permission (Reach): all jobs and groups, or only some groups of the quota and
+// their descendants.
 #pragma once
 
 #include <memory>
@@ -11,23 +12,23 @@
 
 namespace taut::server {
 
-// A value. Without quota, a caller who is bound to groups reaches nothing.
+// A value type. If quota is not configured, a caller who is bound to groups has an empty reach.
 class Reach {
  public:
-  // Returns the reach of the caller's roles that permit this act. `scheme`: null without quota.
+  // Returns the reach of those of the caller's roles that permit this act. `scheme`: null without quota.
   static Reach Of(const HttpRequest& caller, Act act, std::shared_ptr<const GroupScheme> scheme);
-  // Reaches everything.
+  // Constructs the reach over all jobs and groups.
   Reach() = default;
 
   bool all() const { return all_; }
-  // The groups, ascending, without their descendants. Empty if all().
+  // Returns the groups in ascending order, without their descendants. Empty if all().
   const std::vector<std::string>& groups() const { return groups_; }
-  // Null if all(), or without quota.
+  // Returns the scheme of the groups. Null if all(), or without quota.
   const std::shared_ptr<const GroupScheme>& scheme() const { return scheme_; }
-  // True if the group is one of groups() or below one.
+  // Returns true if the group is one of groups() or a descendant of one.
   bool Has(std::string_view group) const;
   bool Has(const JobRecord& job) const { return all_ || (scheme_ != nullptr && Has(scheme_->GroupOf(job))); }
-  // Equal if scheme and groups are the same.
+  // Two reaches are equal if all(), groups() and scheme() are equal.
   bool operator==(const Reach&) const = default;
 
  private:

@@ -56,8 +56,8 @@ TEST(Reach, IsNothingWithoutQuotaAndEverythingForThePlatform) {
   EXPECT_FALSE(Reach::Of(Bound({}), Act::kSeeJobs, Scheme()).Has("shop"));
 }
 
-// A route to the whole fleet must not be open to people of groups by mistake. The routes in this list check
-// the reach.
+// A route that shows the whole fleet must not be open to people of groups by mistake. The handlers of the
+// routes in this list check the reach.
 TEST(Permissions, RoutesThatPeopleOfGroupsReachAreTheseAlone) {
   NoStore store;
   DryRunActuator actuator;

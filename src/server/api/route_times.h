@@ -12,18 +12,20 @@
 
 namespace taut::server {
 
-// True if the request's path matches the route's. A name in braces matches any piece: "/api/v1/jobs/{job}".
+// Returns true if the request's path matches the route's path. A name in braces matches any piece, as in
+// "/api/v1/jobs/{job}".
 bool FitsPath(std::string_view path, const HttpRequest& request);
 
-// Thread-safe and lock-free. The routes are fixed, so requests cannot create new ones.
+// Counts durations by route. Thread-safe and lock-free. The list of routes is fixed, so that requests cannot
+// add routes.
 class RouteTimes {
  public:
-  // `paths` of the routes may contain duplicates and must outlive the object.
+  // `paths`: the paths of all routes. It may contain duplicates. The texts must outlive the object.
   explicit RouteTimes(const std::vector<std::string_view>& paths);
-  // Returns the first path that matches, or "other". O(routes).
+  // Returns the first path that matches the request, or "other". O(routes).
   std::string_view RouteOf(const HttpRequest& request) const { return routes_[IndexOf(request)]; }
   void Note(const HttpRequest& request, double seconds);
-  // Writes tautd_http_request_duration_seconds for the routes that had requests.
+  // Writes tautd_http_request_duration_seconds for the routes that have had requests.
   void Put(MetricsText& out) const;
 
  private:
@@ -36,7 +38,7 @@ class RouteTimes {
   size_t IndexOf(const HttpRequest& request) const;
 
   std::vector<std::string_view> routes_;  // "other" first, then each path once
-  std::vector<Times> times_;              // by index of routes_
+  std::vector<Times> times_;              // times of routes_[i]
 };
 
 }  // namespace taut::server

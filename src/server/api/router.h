@@ -1,5 +1,5 @@
-// The API's routes, and the router that checks permissions. A caller without the role for a route is
-// rejected; a handler gets the caller's reach.
+// Routes of the API, and the router that checks permissions. Rejects callers without the role for a route.
+// Passes the groups that the caller may access (Reach) to the handler.
 #pragma once
 
 #include <functional>
@@ -17,43 +17,44 @@
 
 namespace taut::server {
 
-// A request that the caller may make.
+// A request that the caller is permitted to make.
 struct ApiCall {
   const HttpRequest& request;
-  Reach reach;     // of the caller for the route's act: nothing outside it may be shown or changed
-  JobId job = {};  // for a route of one job; it is in reach
+  Reach reach;     // the caller's reach for the route's act: nothing outside it may be shown or changed
+  JobId job = {};  // for a route of one job: the job, which is in reach
 };
 using ApiHandler = std::function<HttpResponse(const ApiCall&)>;
 
-// A path and method, and the permission they require. A name in braces matches any piece.
+// A path and a method, and the permission that they require. A name in braces matches any piece.
 struct Route {
   std::string_view method, path;
   Act act;
   ApiHandler handler;
 
-  // True if the path is below /api/v1/jobs/{job}.
+  // Returns true if the path is below /api/v1/jobs/{job}.
   bool is_of_job() const;
 };
 
-// Handlers are called concurrently by many threads.
+// The handlers of all routes. Many threads call the handlers concurrently.
 class RouteTable {
  public:
-  // Returns a response without checking a role, or nullopt if the request is not one of its own.
+  // A handler for requests without a role. Returns a response, or nullopt if the request is not for this
+  // handler.
   using OpenHandler = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
 
-  // `method` and `path` must be constants of the program.
+  // Adds a route. `method` and `path` must be constants of the program.
   void Add(std::string_view method, std::string_view path, Act act, ApiHandler handler) {
     routes_.push_back({method, path, act, std::move(handler)});
   }
-  // Adds a handler that is called before all routes, in the order of these calls, and without a role.
-  // `paths`, constants of the program, name the paths that it serves.
+  // Adds a handler for requests without a role. All such handlers are called before the routes, in the order
+  // in which they were added. `paths`: constants of the program that name the paths that the handler serves.
   void AddOpen(std::span<const std::string_view> paths, OpenHandler handler) {
     open_paths_.insert(open_paths_.end(), paths.begin(), paths.end());
     open_.push_back(std::move(handler));
   }
   std::span<const Route> routes() const { return routes_; }
   std::span<const OpenHandler> open() const { return open_; }
-  // Paths of both, each as often as it was added.
+  // Returns the paths of routes() and of open(), each as often as it was added.
   std::vector<std::string_view> paths() const;
 
  private:
@@ -62,7 +63,8 @@ class RouteTable {
   std::vector<OpenHandler> open_;
 };
 
-// Handle is the server's handler and thread-safe.
+// Checks permissions and calls the handler of a request. Thread-safe: the server calls Handle from its
+// threads.
 class Router {
  public:
   struct Parts {
@@ -70,12 +72,12 @@ class Router {
     AuditLog* audit = nullptr;       // null: no audit log
     double (*steady_s)() = nullptr;  // null: requests are not timed
   };
-  // `access` and the objects in `parts` must outlive it.
+  // `access` and the objects in `parts` must outlive the router.
   Router(const FleetAccess& access, RouteTable table, Parts parts)
       : access_(access), table_(std::move(table)), parts_(parts), times_(table_.paths()) {}
 
   HttpResponse Handle(const HttpRequest& request) const;
-  // Writes the durations of requests.
+  // Writes the durations of requests by route.
   void Collect(MetricsText& out) const { times_.Put(out); }
 
  private:

@@ -1,5 +1,5 @@
-// The API's routes, one function for each topic. Pointers must outlive the table. Null stands for a part that
-// the daemon does not have; its routes respond with an explanation.
+// The API's routes, with one function for each topic. Pointers must outlive the table. A null pointer stands
+// for a part that the daemon does not have; the routes of this part respond with an explanation.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ struct CellLink {
   std::string name, url;
 };
 
-// Facts about the daemon and its surroundings, for the status.
+// Facts about the daemon and its surroundings, as the status shows them.
 struct AboutDaemon {
   std::string version;
-  std::string store_text;   // for people: "SQLite, /var/lib/tautd/tautd.db"
-  std::string config_file;  // "" for none
-  std::string cell_name;    // "" for none
+  std::string store_text;   // text for people, such as "SQLite, /var/lib/tautd/tautd.db"
+  std::string config_file;  // "" without a configuration file
+  std::string cell_name;    // "" if the cell has no name
   std::vector<CellLink> cell_links;
   int64_t started_s = 0;
   bool pages = true;
@@ -44,7 +44,7 @@ struct AboutDaemon {
 
 // The objects that the API shows.
 struct ApiParts {
-  // Components, set by the list of components.
+  // Components. The list of components sets these pointers.
   const KubernetesComponent* cluster = nullptr;
   const AgentsComponent* agents = nullptr;
   const BackfillComponent* backfill = nullptr;
@@ -55,14 +55,14 @@ struct ApiParts {
   BudgetComponent* budgets = nullptr;
   MachinesComponent* machines = nullptr;
   CapacityComponent* capacity = nullptr;
-  DaemonClock* clock = nullptr;               // which an operator may confirm
-  const ComponentList* components = nullptr;  // for their metrics and warnings
-  // Set by HttpComponent.
+  DaemonClock* clock = nullptr;               // an operator may confirm that this clock is right
+  const ComponentList* components = nullptr;  // source of the components' metrics and warnings
+  // Objects that HttpComponent sets.
   AboutDaemon about = {};
   LoginService* login = nullptr;  // null: no sign-in with a provider
   AuditLog* audit = nullptr;
   EventStreams* events = nullptr;
-  const ReplicaWatch* replica_watch = nullptr;  // only without a cluster
+  const ReplicaWatch* replica_watch = nullptr;  // null with a cluster
   double (*steady_s)() = nullptr;
 
   const KubernetesSource* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
@@ -71,11 +71,12 @@ struct ApiParts {
 // Returns all routes. `access` and the objects in `parts` must outlive the table.
 RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts);
 
-// /healthz and /readyz.
+// Adds /healthz and /readyz.
 void AddHealthRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
-// Routes of a browser that signs in; they require no role.
+// Adds the routes for a browser that signs in. They require no role.
 void AddLoginRoutes(const ApiParts& parts, RouteTable& routes);
-// Returns the paths that need no role where people sign in: the page, its files, and the way to a session.
+// Returns the paths that need no role if people sign in: the page, the page's files, and the paths of the
+// sign-in.
 std::vector<std::string> OpenPathsWithLogin();
 void AddStatusRoutes(const FleetAccess& access, const ApiParts& parts, RouteTable& routes);
 void AddWriteRoutes(const FleetAccess& access, RouteTable& routes);
@@ -89,13 +90,13 @@ void AddDecisionRoutes(const FleetAccess& access, RouteTable& routes);
 void AddTierActRoutes(const FleetAccess& access, RouteTable& routes);
 void AddPromiseRoutes(const FleetAccess& access, RouteTable& routes);
 void AddCostRoutes(const FleetAccess& access, const LabelBudgets* budgets, RouteTable& routes);
-// In the format of OpenCost.
+// Adds the route of allocations in the format of OpenCost.
 void AddAllocationRoutes(const FleetAccess& access, const CapacityService* capacity, RouteTable& routes);
 void AddBillRoutes(const FleetAccess& access, const PricesComponent* prices, RouteTable& routes);
 void AddBusinessRoutes(const FleetAccess& access, BudgetService* service, RouteTable& routes);
 void AddQuotaRoutes(const FleetAccess& access, QuotaService* service, RouteTable& routes);
 void AddCapacityRoutes(const FleetAccess& access, const CapacityService* service, RouteTable& routes);
-// The compiled-in files; the router serves their other paths.
+// Adds routes for the compiled-in files. The router itself serves the paths that are no route.
 void AddPageRoutes(bool pages, RouteTable& routes);
 void AddMachineRoutes(const MachineService* service, RouteTable& routes);
 

@@ -43,7 +43,7 @@ void PutRules(const FleetAccess& access, JsonWriter& json) {
   json.EndArray();
 }
 
-// Returns the recommenders that a job may have, with the what-if parameters of each.
+// Returns the recommenders that a job may have, and the what-if parameters of each recommender.
 HttpResponse GetRecommenders(const ApiCall& call) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
   JsonWriter json;
@@ -79,7 +79,7 @@ HttpResponse GetRecommenders(const ApiCall& call) {
 
 HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const std::string& config_file) {
   if (absl::Status s = OnlyParameters(call.request, {}); !s.ok()) return ErrorResponse(s);
-  // For callers bound to groups, search the newest changes.
+  // For callers bound to groups, only this number of the newest changes is searched.
   constexpr size_t kLookedThrough = 10'000;
   auto changes =
       access.control().history().Settings(std::nullopt, call.reach.all() ? kMaxChanges : kLookedThrough);
@@ -112,7 +112,7 @@ HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const s
   if (call.reach.all()) {
     PutRules(access, json);
   } else {
-    // The rules' patterns name jobs of other groups.
+    // The patterns of rules name jobs of other groups, so the rules are left out for callers bound to groups.
     json.Key("rules");
     json.BeginArray();
     json.EndArray();
@@ -131,7 +131,7 @@ HttpResponse GetSettings(const ApiCall& call, const FleetAccess& access, const s
   return JsonResponse(200, json.Take());
 }
 
-// Returns all errors, as one text and by key.
+// Returns a response with all errors, as one text and by key.
 HttpResponse SettingErrors(std::span<const brain::KeyValue> errors) {
   std::string all;
   for (const auto& [key, error] : errors) StrAppend(&all, all.empty() ? "" : "; ", error);
@@ -151,7 +151,7 @@ HttpResponse SettingErrors(std::span<const brain::KeyValue> errors) {
   return JsonResponse(400, json.Take());
 }
 
-// The data of GET settings, copied under the lock.
+// The data for GET settings, copied while the lock is held.
 struct SettingsShown {
   std::vector<brain::SettingSource> sources;
   brain::JobPolicy policy, by_rules;

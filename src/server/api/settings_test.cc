@@ -107,7 +107,8 @@ TEST_F(ApiSettings, EachResourceMayHaveItsOwnRecommender) {
   EXPECT_THAT(api_.Handle(job).body, AllOf(HasSubstr(R"("recommender":"moving_window+analogs")"),
                                            HasSubstr(R"("cpu":{"recommender":"moving_window")"),
                                            HasSubstr(R"("memory":{"recommender":"analogs")")));
-  // Both are set at the job: the setting of one resource overrides the setting of both.
+  // The job has a recommender for one resource and one for both: the one for the single resource overrides
+  // the other.
   EXPECT_EQ(Patch(R"({"recommender": "peak"})").status, 200);
   EXPECT_THAT(api_.Handle(job).body, HasSubstr(R"("recommender":"moving_window+peak")"));
   EXPECT_EQ(Patch(R"({"cpu.recommender": ""})").status, 200);

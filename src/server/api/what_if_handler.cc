@@ -1,4 +1,5 @@
-// POST /api/v1/jobs/JOB/whatif: the result of another recommender or of other settings.
+// POST /api/v1/jobs/JOB/whatif: computes the limits that another recommender or other settings would have
+// set.
 #include <algorithm>
 
 #include "common/base/short_text.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxOoms = 100'000, kMaxDecisions = 10'000;
 
-// An empty body stands for an object without fields.
+// Parses the body. An empty body is the same as an object without fields.
 absl::Status ReadWhatIf(std::string_view body, double& days, WhatIfChange& change) {
   JsonTree tree;
   if (!tree.Parse(body.empty() ? "{}" : body).ok() || !tree.root().is_object()) {
@@ -73,7 +74,8 @@ HttpResponse PostWhatIf(const ApiCall& call, const FleetAccess& access, double (
   const double start_s = steady_s();
   const WindowId end{WindowId::Of(Timestamp::FromSeconds(access.NowSeconds())).index + 1};
   query.score_from = WindowId{end.index - static_cast<int32_t>(days * kWindowsPerDay)};
-  // The same time and one more week are replayed before, if stored, so that all start with history.
+  // Also replay the same number of days and one more week before, if stored, so that each recommender starts
+  // with history.
   const WindowId from{query.score_from.index - static_cast<int32_t>((days + 7) * kWindowsPerDay)};
   const auto history = access.control().history().JobDays(call.job, from, end);
   if (!history.ok()) return ErrorResponse(history.status());

@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// True if a Content-Type names no protobuf message, or that of remote write 1.0.
+// Returns true if a Content-Type names the protobuf message of remote write 1.0, or no message.
 bool IsRemoteWrite1(std::string_view type) {
   constexpr std::string_view kMessage = "proto=";
   const size_t at = type.find(kMessage);
@@ -19,7 +19,7 @@ bool IsRemoteWrite1(std::string_view type) {
   return message == "prometheus.WriteRequest" || message == "\"prometheus.WriteRequest\"";
 }
 
-// Returns 0 for loopback: this machine's clock is the daemon's own.
+// Returns an id of the sender's clock; 0 for loopback, because this machine's clock is the daemon's own.
 uint64_t SenderOf(const std::string& peer) {
   std::string_view address = std::string_view(peer).substr(0, peer.rfind(':'));
   if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
