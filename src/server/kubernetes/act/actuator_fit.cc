@@ -1,5 +1,5 @@
-// KubernetesActuator: the state of a pod beyond what the watch shows, and how much of an order fits the pod's
-// namespace.
+// KubernetesActuator: the amounts of a pod that the watch does not show yet, and the part of an order that
+// fits in the pod's namespace.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -15,7 +15,8 @@ void SetAmounts(const ContainerResources& amounts, Resource resource, ContainerS
   if (amounts.limit.has_value()) container.limits.of(resource) = amounts.limit;
 }
 
-// Adds this pod's amounts to what quotas have left: the quota's use includes the pod.
+// Adds this pod's amounts to the amounts that quotas have left, because the use of a quota already includes
+// the pod.
 void CountPod(const Pod& pod, std::vector<NamespaceRule>& rules) {
   for (NamespaceRule& rule : rules) {
     for (const ContainerState& container : pod.containers) {
@@ -39,7 +40,7 @@ std::optional<Pod> KubernetesActuator::AsSent(const Work& work, const Pod& pod) 
   std::optional<Pod> out;
   std::erase_if(found->second, [&](const Sent& sent) {
     const ContainerState* const container = ResizedContainer(pod, sent.container);
-    // Stop waiting for a patch that never becomes visible, or that is visible now.
+    // Stop waiting for a patch that the watch shows now, or that did not become visible in time.
     if (container == nullptr || sent.until_s <= options_.steady_s()) return true;
     if (SpecHas(*container, sent.resource, sent.amounts)) return true;
     if (container == own && sent.resource == resource) return false;
@@ -79,13 +80,13 @@ StandingOrder KubernetesActuator::Fitting(const Work& work, const Pod& pod, cons
       work.terms.allocation.of_request() || !container->limits.of(resource).has_value()
           ? container->requests.of(resource)
           : container->limits.of(resource);
-  // A pod that breaks a rule already cannot be fitted: leave the decision to the API server.
+  // A pod that already breaks a rule cannot be fitted: leave the decision to the API server.
   if (rule.empty() || !now.has_value() || !broken(*now).empty()) return order;
   const double most =
       FittingAmount(resource, *now, *order.value, [&](double amount) { return broken(amount).empty(); });
   if (!broken(most).empty()) return order;
   // A pod that was never raised is patched anyway, so that the API server's message is reported. But the API
-  // server accepts containers that together exceed their pod, so that case is handled here.
+  // server accepts containers that together exceed their pod's limit, so this case is handled here.
   const std::optional<Pod> next = planned(*order.value);
   const bool is_refused = !next.has_value() || AbovePod(pod, *next).empty();
   if (is_refused && IsSameAmount(resource, most, *now) && !pod.resized_by_us) return order;

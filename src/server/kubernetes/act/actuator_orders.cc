@@ -1,4 +1,4 @@
-// KubernetesActuator: incoming orders, their storage and reports, and the orders for new pods.
+// KubernetesActuator: receives orders, stores and reports them, and returns the orders for new pods.
 #include <utility>
 
 #include "common/base/strings.h"
@@ -7,7 +7,8 @@
 namespace taut::server {
 namespace {
 
-// The first of several actuators receives the orders that none claims.
+// Returns the outcome of an order that this actuator does not claim. The first of several actuators receives
+// the orders that no actuator claims.
 OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
   OutcomeUpdate out;
   out.id = order.decision;
@@ -25,7 +26,8 @@ OutcomeUpdate NotOurs(const TargetOrder& order, int64_t now_s) {
 std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
   std::vector<PodOrder> out;
   if (!WhyNot().empty()) return out;
-  // For these kinds the pod's job may not be known before the sync.
+  // The pods of these kinds may be split into several jobs. The pod's job may therefore be unknown before the
+  // sync.
   const bool may_be_split = pod.owner_kind == "DaemonSet" || pod.owner_kind == "StatefulSet";
   if (may_be_split && !cluster_->synced()) return out;
   const std::string workload = WorkloadKey(cluster_->pods().WorkloadOf(pod));
@@ -38,7 +40,7 @@ std::vector<PodOrder> KubernetesActuator::OrdersFor(const Pod& pod) const {
     if (entry == nullptr || !entry->all.has_value() || terms == terms_.end()) continue;
     const WorkloadName& name = entry->workload;
     const std::optional<double> amount = terms->second.Held(*entry->all).value;
-    // A new pod gets the template's amounts anyway.
+    // Skip the order: a new pod has the template's amounts anyway.
     if (!amount.has_value() || terms->second.in_template) continue;
     const ContainerState* container = ResizedContainer(pod, name.container);
     if (container == nullptr) continue;
@@ -83,7 +85,8 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
         continue;
       }
       if (order.target.is_replicas()) {
-        // An order with a final outcome is not repeated: another program may have changed the number since.
+        // An order with a final outcome is not repeated, because another program may have changed the number
+        // since.
         if (IsFinal(order.known)) continue;
         scales_.insert_or_assign(order.job, ScaleOrder{order, 0, ""});
         has_new_scale_ = true;
@@ -93,7 +96,7 @@ void KubernetesActuator::Apply(std::span<const TargetOrder> orders, int64_t now_
       Index({order.job, order.target});
     }
   }
-  // After the lock is released: the woken thread takes it at once.
+  // Notify after the lock is released, because the woken thread locks it at once.
   wake_.notify_all();
 }
 

@@ -1,6 +1,6 @@
-// KubernetesActuator: a lower memory limit that the kubelet refuses because usage, here with the page cache,
-// is above it. Until the limit is withdrawn, the kubelet carries out no other resize of the pod, neither of
-// its CPU nor of its other containers.
+// KubernetesActuator: a lower memory limit that the kubelet refuses because usage, which here includes the
+// page cache, is above the limit. Until the limit is withdrawn, the kubelet carries out no other resize of
+// the pod, whether of its CPU or of its other containers.
 //
 // Source: Kubernetes 1.35, pkg/kubelet/kuberuntime, validatePodResizeAction.
 #include <cmath>
@@ -11,7 +11,8 @@
 namespace taut::server {
 namespace {
 
-// True if the message is about this container, or about the limit of the whole pod.
+// Returns true if the kubelet's message is a refusal to lower the memory of this container or of the whole
+// pod.
 bool RefusesShrink(const Pod& pod, const ContainerState& container) {
   const std::string_view text = pod.resize_message;
   if (pod.resize != ResizeState::kError) return false;
@@ -35,7 +36,7 @@ std::optional<KubernetesActuator::PodResult> KubernetesActuator::WithdrawShrink(
     return std::nullopt;
   }
   const double now_s = options_.steady_s();
-  if (now_s < memory.withdraw_at_s) {  // the last withdrawal failed, or is not visible yet
+  if (now_s < memory.withdraw_at_s) {  // the last withdrawal failed, or the watch does not show it yet
     Again(aim.work.key, memory.withdraw_at_s);
     return memory.problem.empty() ? ShrinkWaits(pod) : PodResult{PodState::kProblem, memory.problem, {}};
   }

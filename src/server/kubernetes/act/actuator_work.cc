@@ -1,5 +1,6 @@
-// KubernetesActuator: the orders that are due, and their sequence. Raises are first, as a job with too little
-// waits for them; cuts can wait. A raise that arrives during cuts is done before the remaining ones.
+// KubernetesActuator: the orders that are due, and their sequence. Raises are carried out first, because a
+// job with too little waits for its raise, while a cut can wait. A raise that arrives during cuts is carried
+// out before the remaining cuts.
 #include <algorithm>
 
 #include "common/base/strings.h"
@@ -28,7 +29,8 @@ std::vector<KubernetesActuator::Work> KubernetesActuator::TakeWork() {
     if (is_due) due_.insert(it->first);
     it = is_due ? again_.erase(it) : std::next(it);
   }
-  // Cleared before due_ is taken, under the same lock: an order that arrives later sets it again.
+  // Clear has_new_orders_ before due_ is taken, under the same lock: an order that arrives later sets it
+  // again.
   has_new_orders_ = false;
   std::vector<Work> out;
   for (const StandingOrders::Key& key : std::exchange(due_, {})) {
@@ -45,7 +47,7 @@ void KubernetesActuator::Again(const StandingOrders::Key& key, double at_s) {
   if (!is_new) it->second = std::min(it->second, at_s);
 }
 
-// True if a pod has less than is ordered for it.
+// Returns true if a pod has less than the order for it.
 bool KubernetesActuator::Raises(const Work& work) const {
   const Resource resource = work.key.second.resource();
   return std::ranges::any_of(cluster_->pods().Of(work.workload), [&](const PodPtr& pod) {
@@ -61,7 +63,7 @@ void KubernetesActuator::SortIn(std::vector<Work> taken, WorkQueues& queues) con
   for (Work& work : taken) {
     const StandingOrders::Key key = work.key;
     const bool raises = Raises(work);
-    // Earlier work for this key is of an older order.
+    // Earlier work with this key has an older order.
     queues.raises.erase(key);
     queues.others.erase(key);
     (raises ? queues.raises : queues.others).emplace(key, std::move(work));

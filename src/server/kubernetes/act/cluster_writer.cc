@@ -33,7 +33,7 @@ bool MayPass(const absl::Status& status) {
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kUnauthenticated:  // an expired token, or a credential plugin that failed
+    case absl::StatusCode::kUnauthenticated:  // an expired token, or a failure of the credential plugin
       return true;
     default:
       return false;
@@ -106,7 +106,8 @@ absl::Status ApiWriter::ApplyTemplate(const WorkloadName& workload, std::string_
       .status();
 }
 
-// Lists with a selector: the right to watch namespaces comes with the right to list them, not to get one.
+// Uses a list with a selector: the right to watch namespaces usually comes with the right to list them, not
+// to get a single one.
 absl::Status ApiWriter::CheckReviewed(const Pod& pod) {
   const absl::StatusOr<std::string> configuration = client_->Get(StrCat(
       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/", PercentEncode(webhook_)));
@@ -129,7 +130,7 @@ absl::Status ApiWriter::Evict(const Pod& pod) {
   body.EndObject();
   body.Key("deleteOptions");
   body.BeginObject();
-  // The UID makes the eviction fail if another pod has the name now.
+  // With the UID the eviction fails if another pod has this name now.
   body.Key("preconditions");
   body.BeginObject();
   body.Field("uid", pod.uid);

@@ -1,4 +1,4 @@
-// Changes that Tautline makes in a cluster: the interface, and its implementation over the API server.
+// Changes that Tautline makes in a cluster: the interface, and its implementation that calls the API server.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,32 @@
 
 namespace taut::server {
 
-// Not thread-safe. Errors as of ApiStatus: after Unavailable, DeadlineExceeded, Aborted and ResourceExhausted
-// a retry may succeed.
+// Writes to a cluster. Functions return the errors of ApiStatus. A retry may succeed after Unavailable,
+// DeadlineExceeded, Aborted and ResourceExhausted. Not thread-safe.
 class ClusterWriter {
  public:
   virtual ~ClusterWriter() = default;
-  // `patch`: a strategic merge patch for pods/resize.
+  // Resizes a pod's containers in place. `patch`: a strategic merge patch for pods/resize.
   virtual absl::Status ResizePod(const Pod& pod, std::string_view patch) = 0;
-  // Sets the subresource scale, of any kind that has one (server/kubernetes/watch/scale_finder.h).
+  // Sets the number of replicas through the subresource scale, which the workload's kind must have
+  // (server/kubernetes/watch/scale_finder.h).
   virtual absl::Status Scale(const WorkloadName& workload, int64_t replicas) = 0;
-  // Returns the containers of the workload's template with their owner's amounts. InvalidArgument if the kind
+  // Returns the containers of the workload's template, with the owner's amounts. InvalidArgument if the kind
   // has no known template.
   virtual absl::StatusOr<std::vector<ContainerState>> Template(const WorkloadName& workload) = 0;
-  // Returns the workload's object as JSON. InvalidArgument as for Template.
+  // Returns the workload's object as JSON. InvalidArgument if the kind has no known template.
   virtual absl::StatusOr<std::string> Workload(const WorkloadName& workload) = 0;
-  // `body`: for a server-side apply by kFieldManager. It also takes over its fields from managers that do not
-  // apply.
+  // Applies `body` to the workload, by a server-side apply with the manager kFieldManager. The fields in
+  // `body` become Tautline's, even if another manager has set them.
   virtual absl::Status ApplyTemplate(const WorkloadName& workload, std::string_view body) = 0;
-  // OK if the mutating webhook reviews new pods with this pod's labels in its namespace; FailedPrecondition
-  // with the reason if not.
+  // Returns OK if the mutating webhook reviews new pods that have this pod's labels and namespace. Otherwise
+  // returns FailedPrecondition with the reason.
   virtual absl::Status CheckReviewed(const Pod& pod) = 0;
-  // Evicts this pod and no other of the same name. ResourceExhausted if a PodDisruptionBudget forbids it now.
+  // Evicts this pod, but no later pod of the same name. ResourceExhausted if a PodDisruptionBudget forbids
+  // the eviction now.
   virtual absl::Status Evict(const Pod& pod) = 0;
-  // Seconds that the server's last response requested to wait before the next request (429, 503); 0: none.
+  // Returns the seconds that the server's last response (429, 503) requested to wait before the next request;
+  // 0: none.
   virtual double retry_after_s() const = 0;
 };
 
@@ -58,11 +61,11 @@ class ApiWriter final : public ClusterWriter {
   absl::Status CheckReviewed(const Pod& pod) override;
   absl::Status Evict(const Pod& pod) override;
   double retry_after_s() const override { return client_->retry_after_s(); }
-  // Thread-safe: the request in progress and all later ones fail.
+  // Makes the request in progress and all later requests fail. Thread-safe.
   void Interrupt() { client_->Interrupt(); }
 
  private:
-  // InvalidArgument if the kind has no scale.
+  // Returns the path of the workload's scale. InvalidArgument if the kind has no scale.
   absl::StatusOr<std::string> ScaledPath(const WorkloadName& workload);
 
   std::unique_ptr<ApiClient> client_;
@@ -70,12 +73,13 @@ class ApiWriter final : public ClusterWriter {
   ScaleFinder scales_;
 };
 
-// True if a retry may succeed without anyone's action.
+// Returns true if a retry may succeed without anyone's action.
 bool MayPass(const absl::Status& status);
 
-// Returns "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument for a kind without a pod template.
+// Returns the workload's path, such as "/apis/apps/v1/namespaces/shop/deployments/web". InvalidArgument for a
+// kind without a pod template.
 absl::StatusOr<std::string> WorkloadPath(const WorkloadName& workload);
-// Returns the path of a list that contains only this workload, or nothing.
+// Returns the path of a list that contains only this workload, or is empty if the workload does not exist.
 absl::StatusOr<std::string> WorkloadListPath(const WorkloadName& workload);
 
 }  // namespace taut::server

@@ -1,4 +1,4 @@
-// Events of the cluster (core/v1) about Tautline's acts on workloads, as `kubectl describe` shows them.
+// Writes Events (core/v1) about Tautline's acts on workloads, as `kubectl describe` shows them.
 #pragma once
 
 #include <cstdint>
@@ -33,32 +33,32 @@ class WorkloadDirectory {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, WorkloadIdentity> identities_;  // by WorkloadKey
+  std::map<std::string, WorkloadIdentity> identities_;  // identity by WorkloadKey
 };
 
 struct WorkloadEvent {
   WorkloadName workload;
-  std::string reason;  // "LimitSet"
+  std::string reason;  // such as "LimitSet"
   std::string message;
   bool is_warning = false;
 };
-// Returns the Event for a decision.
+// Returns the Event about a decision.
 WorkloadEvent EventOf(const Decision& decision, const WorkloadName& workload);
-// Returns the Event that a pod was evicted because of `why`.
+// Returns the Event about the eviction of a pod. `why`: the reason of the eviction.
 WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::string_view why);
-// Returns the Event that the kernel limits a pod below its limits, as `text` describes.
+// Returns the Event about a pod that the kernel limits below its limits. `text` describes the amounts.
 WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
-// Returns the Event that a label or annotation of the workload is not used.
+// Returns the Event about a label or annotation of the workload that has no effect.
 WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence);
 // Returns the Event object as JSON. `time`: RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 
-// Writes Events from a queue at a bounded rate. Events that do not fit in the queue are dropped, and so are
-// those that the server rejects. Add and counts from any thread; Step from one thread.
+// Writes Events from a queue at a bounded rate. Drops Events that do not fit in the queue or that the server
+// rejects. Add and counts may be called from any thread, Step from one thread only.
 class EventWriter {
  public:
   struct Options {
-    // Posts `body` to the collection.
+    // Posts an Event's JSON, `body`, to the path `collection`.
     std::function<absl::Status(const std::string& collection, const std::string& body)> send;
     std::function<std::string()> time;
     std::function<double()> steady_s;
@@ -68,9 +68,9 @@ class EventWriter {
   EventWriter(Options options, const WorkloadDirectory* directory)
       : options_(std::move(options)), directory_(directory) {}
 
-  // Queues an Event. It is dropped later if its workload is not in the directory.
+  // Queues an Event. Step drops the Event if its workload is not in the directory.
   void Add(WorkloadEvent event);
-  // Writes as many Events as the rate allows, until `stopping` returns true.
+  // Writes queued Events until the rate is used up, the queue is empty, or `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
@@ -88,7 +88,7 @@ class EventWriter {
   std::deque<WorkloadEvent> waiting_;
   Counts counts_;
   std::string last_error_;
-  // Used by the thread of Step.
+  // Used only by the thread that calls Step.
   double tokens_ = 0, filled_at_s_ = -1;
 };
 

@@ -18,7 +18,8 @@ constexpr size_t kFewestReady = 2;
 
 std::string PodText(const Pod& pod) { return StrCat("pod ", FullName(pod)); }
 
-// Returns "" if the pod's controller creates a replacement that can do the same elsewhere.
+// Returns the reason why the pod is never evicted. Returns "" if its controller creates a replacement that
+// can run elsewhere in its place.
 std::string WhyNever(const Pod& pod) {
   if (pod.is_static) return "it is a static pod";
   if (pod.owner_kind.empty()) return "it has no controller that would replace it";
@@ -28,7 +29,8 @@ std::string WhyNever(const Pod& pod) {
   return "";
 }
 
-// Returns the name in a message such as "The disruption budget web needs 2 healthy pods and has 2 currently".
+// Returns the name of the budget in a message such as "The disruption budget web needs 2 healthy pods and has
+// 2 currently".
 std::string_view BudgetIn(std::string_view message) {
   constexpr std::string_view kBefore = "disruption budget ";
   const size_t at = message.find(kBefore);
@@ -37,7 +39,8 @@ std::string_view BudgetIn(std::string_view message) {
   return rest.substr(0, rest.find(' '));
 }
 
-// Returns a result with a text if the other pods do not serve, or are too few.
+// Returns a result with a text if the workload has too few pods, or if another pod of it does not serve.
+// Otherwise the text is "".
 Evictor::Result WhyNotNow(const std::vector<PodPtr>& pods, const Pod& pod) {
   size_t ready = 0, alive = 0;
   const Pod* missing = nullptr;
@@ -73,8 +76,9 @@ Evictor::Result Evictor::LookForReplacement(State& state, const std::vector<PodP
   const double until_s = state.evicted_at_s + options_.replaced_s;
   if (next == nullptr && now_s < until_s)
     return {Did::kWaits, StrCat("evicted once the pod that replaces ", state.evicted, " is ready"), until_s};
-  // No replacement in time, or a good one: the next pod may be evicted. A replacement without the set amounts
-  // stops all evictions of the workload, since they would not help.
+  // If no replacement appeared in time, or a replacement has the set amounts, the next pod may be evicted. A
+  // replacement without the set amounts stops all evictions of the workload, because further evictions would
+  // not help.
   const std::string evicted = std::exchange(state.evicted, "");
   if (next == nullptr || given) return {Did::kEvicted, "", 0};
   state.last = {Did::kNothing,
@@ -120,7 +124,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
       return state.last;
     }
   }
-  // Cheap checks of the watch first; then those that need requests.
+  // Make the cheap checks against the watch first, then the checks that need requests.
   if (Result result = WhyNotNow(pods, pod); !result.text.empty()) return result;
   if (const std::string why = why_not(); !why.empty())
     return {Did::kNothing, StrCat("not evicted: ", why), 0};
@@ -138,7 +142,7 @@ Evictor::Result Evictor::Evict(const WorkloadName& workload, const Pod& pod,
     out.was_asked = true;
     return out;
   }
-  // From here on only the replacement's state decides: UIDs, as a StatefulSet reuses names.
+  // From here on the state of the replacement decides. Compare UIDs, because a StatefulSet reuses names.
   state = {};
   state.evicted = PodText(pod);
   state.evicted_uid = pod.uid;

@@ -11,7 +11,7 @@ namespace {
 constexpr double kForgetEverySeconds = 3600;
 constexpr std::chrono::milliseconds kLook{100};  // interval between checks of the cluster's changes
 
-// True if the owner's amounts are ordered for all pods.
+// Returns true if the order for all pods is the owner's amounts.
 bool IsReleased(const StandingOrders::Entry& entry) {
   return entry.all.has_value() && !entry.all->value.has_value() && entry.some.empty();
 }
@@ -45,7 +45,7 @@ void KubernetesActuator::Stop() {
 void KubernetesActuator::Run() {
   while (true) {
     Step();
-    // Before the first sync Step does nothing, so work that is due must not end the wait.
+    // Before the first sync Step does nothing, so due work must not end the wait.
     const bool may_work = cluster_->synced();
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, kLook, [&] { return stopping_ || (may_work && !due_.empty()) || has_new_scale_; });
@@ -55,7 +55,7 @@ void KubernetesActuator::Run() {
 }
 
 void KubernetesActuator::Step() {
-  if (!cluster_->synced()) return;  // a pod that is missing before the sync is not gone
+  if (!cluster_->synced()) return;  // a pod that is missing before the sync may still exist
   templates_.clear();
   std::erase_if(rolled_,
                 [now_s = options_.steady_s()](const auto& one) { return one.second.until_s <= now_s; });
@@ -71,7 +71,7 @@ void KubernetesActuator::Step() {
   WorkQueues queues;
   SortIn(TakeWork(), queues);
   while (std::optional<Work> work = queues.Next()) {
-    // Without the lock: the terms come from another component, which has its own.
+    // Called without the lock, because another component with its own lock returns the terms.
     const std::optional<PodTerms> terms = TermsOf(work->key);
     if (!terms.has_value()) {
       Again(work->key, options_.steady_s() + options_.terms_s);
@@ -95,7 +95,8 @@ void KubernetesActuator::Step() {
   if (options_.steady_s() >= forget_at_s_) Forget();
 }
 
-// Waits for the list of autoscalers, too: an order that is set before could move their replicas.
+// Also waits for the list of autoscalers: an order that is set before the list is known could change the
+// replicas of an autoscaled workload.
 std::string KubernetesActuator::WhyNot() const {
   if (std::string why = options_.why_not ? options_.why_not() : ""; !why.empty()) return why;
   const std::string missing = options_.owners == nullptr ? "" : options_.owners->NotListed();
@@ -106,7 +107,7 @@ std::string KubernetesActuator::WhyNot() const {
 void KubernetesActuator::NoteWhetherItMay() {
   const bool may = WhyNot().empty();
   if (may && !might_) {
-    memory_.clear();  // state from before: another tautd may have changed the pods legitimately
+    memory_.clear();  // another tautd may have changed the pods legitimately since
     rolled_.clear();
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) due_.insert(key);
@@ -121,7 +122,8 @@ void KubernetesActuator::NoteTerms() {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, entry] : orders_.entries()) keys.push_back(key);
   }
-  // Without the lock: the terms come from another component. An unknown job keeps its last terms.
+  // Called without the lock, because another component with its own lock returns the terms. An unknown job
+  // keeps its last terms.
   std::map<StandingOrders::Key, PodTerms> now;
   for (const StandingOrders::Key& key : keys) {
     if (const std::optional<PodTerms> terms = TermsOf(key); terms.has_value()) now.emplace(key, *terms);
@@ -177,7 +179,7 @@ void KubernetesActuator::Forget() {
 }
 
 void KubernetesActuator::Enforce(const Work& work) {
-  // Only pods that still exist keep their memory.
+  // Keep the memory of pods that still exist, and of no others.
   std::map<std::string, PodMemory> before;
   before.swap(memory_[work.key]);
   std::map<std::string, PodMemory>& memory = memory_[work.key];
@@ -204,7 +206,7 @@ void KubernetesActuator::Enforce(const Work& work) {
     if (!result.text.empty() && tally.text.empty()) tally.text = result.text;
   }
   if (memory.empty()) memory_.erase(work.key);
-  // If the job's mode withdraws an order, that says nothing about its decision; a release follows.
+  // If the job's mode withdraws an order, this is no outcome of the order's decision. A release follows.
   if (work.terms.applies() || IsReleased(work.entry)) ReportAll(work, tallies);
 }
 
@@ -226,7 +228,8 @@ KubernetesActuator::PodResult KubernetesActuator::EnforcePod(const Work& work, c
   }
   memory.blocked_since_s.reset();
   if (!result.evict_after_s.has_value() || !order.value.has_value()) return result;
-  // Counted from here: the pod may be evicted once it has been blocked for evict_after_s.
+  // The time until the eviction starts here: the pod may be evicted once it has been blocked for
+  // evict_after_s.
   memory.blocked_since_s = since_s.value_or(options_.steady_s());
   return EvictIfDue(work, pod, std::move(result), *memory.blocked_since_s);
 }
@@ -284,7 +287,7 @@ void KubernetesActuator::ReportAll(const Work& work, const std::map<uint64_t, Ta
     }
     return;
   }
-  // The owner's limits are restored, and later pods get them from their template: the order is done.
+  // Restored pods have the owner's limits, and later pods get these from their template: the order is done.
   const bool released =
       IsReleased(*now) && work.entry.all.has_value() && now->all->decision == work.entry.all->decision;
   if (all_done && released) {

@@ -1,4 +1,5 @@
-// Keeps a ResourceQuota in each namespace with quota, so that the API server rejects pods beyond it.
+// Keeps a ResourceQuota in each namespace that has quota, so that the API server rejects pods beyond the
+// quota.
 //
 // Source: Kubernetes, "Resource Quotas" (requests.cpu, requests.memory) and "Server-Side Apply".
 #pragma once
@@ -18,43 +19,44 @@
 
 namespace taut::server {
 
-// Upper bounds on what all pods of a namespace may request: cores and bytes; absent: unlimited.
+// Upper bounds for the total requests of a namespace's pods, in cores and bytes; absent: unlimited.
 struct NamespaceQuota {
   std::string namespace_name;
   std::optional<double> cpu, memory;
 };
 
-// Returns the bounds for the namespaces that are groups, in the default tier: the quota in use plus what is
-// available. nullopt before the first window has closed.
+// Returns the bounds for the groups that are namespaces, in the default tier. A bound is the quota in use
+// plus the quota that is available. nullopt before the first window has closed.
 std::optional<std::vector<NamespaceQuota>> NamespaceQuotasOf(const QuotaView& view);
 
-// Step from one thread; counts and last_error from any thread.
+// Step must be called from one thread; counts and last_error may be called from any thread.
 class QuotaWriter {
  public:
   struct Options {
     std::string name = "tautline";  // name of the ResourceQuota
     // Sends `body` to this path as a server-side apply.
     std::function<absl::Status(const std::string& path, const std::string& body)> apply;
-    // Returns the namespaces with a ResourceQuota of Tautline, as from before a restart.
+    // Returns the namespaces that have a ResourceQuota of Tautline, for example from before a restart.
     std::function<absl::StatusOr<std::vector<std::string>>()> existing;
     std::function<double()> steady_s;
-    // An unchanged quota is written again after this time, in case another program changed it.
+    // An unchanged quota is written again after this time, because another program may have changed it.
     double again_s = 600;
-    double retry_s = 30;    // after a failure
+    double retry_s = 30;    // delay after a failed write
     double absent_s = 300;  // delay if the namespace does not exist
   };
   explicit QuotaWriter(Options options) : options_(std::move(options)) {}
 
-  // Writes what is due, one after the other, until `stopping` returns true. A namespace that was written and
-  // is no longer in `wanted` gets a ResourceQuota without limits. A group that is not a namespace is retried
-  // later, without an error. The first Step, and the first after Pause, lists the existing ResourceQuotas.
+  // Writes the quotas that are due, one after the other, until `stopping` returns true. A namespace that was
+  // written before but is not in `wanted` gets a ResourceQuota without limits. A group that is not a
+  // namespace is retried later, without an error. The first Step, and the first Step after Pause, lists the
+  // existing ResourceQuotas.
   void Step(const std::vector<NamespaceQuota>& wanted, const std::function<bool()>& stopping);
 
-  // Call when another tautd may write from now on: what is known of the cluster is forgotten.
+  // Call when another tautd may write from now on. Forgets the state of the cluster's ResourceQuotas.
   void Pause();
 
   struct Counts {
-    uint64_t namespaces = 0;  // with a quota that was written
+    uint64_t namespaces = 0;  // namespaces whose quota was written
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
@@ -62,22 +64,23 @@ class QuotaWriter {
 
   static std::string PathOf(const std::string& namespace_name, const std::string& name);
   static std::string BodyOf(const NamespaceQuota& quota, const std::string& name);
-  // Path of the list of Tautline's ResourceQuotas, and the namespaces in it. DataLoss if the text is not a
-  // list.
+  // ListPath returns the path of the list of Tautline's ResourceQuotas. The function below it returns the
+  // namespaces in the list. DataLoss if the text is not a list.
   static std::string ListPath();
   static absl::StatusOr<std::vector<std::string>> NamespacesOf(std::string_view list);
 
  private:
   struct Entry {
-    std::string written;  // "": nothing yet
-    double due_s = 0;     // latest time of the next write, if nothing changes
+    std::string written;  // content that was last written; "": none
+    double due_s = 0;     // latest time of the next write if nothing changes
     double not_before_s = 0;
   };
   void Write(const NamespaceQuota& quota, Entry& entry);
   bool AskExisting();
 
   const Options options_;
-  std::map<std::string, Entry> entries_;  // by namespace; used by Step, as are the next two
+  // entry by namespace; entries_ and the next two members are used only by Step
+  std::map<std::string, Entry> entries_;
   bool asked_ = false;
   double ask_again_s_ = 0;
   mutable std::mutex mutex_;  // guards the members below

@@ -32,7 +32,8 @@ bool IsEqual(const ContainerState& container, Resource resource) {
   return request.has_value() && limit.has_value() && IsSameAmount(resource, *request, *limit);
 }
 
-// True if request equals limit everywhere, except for this resource of this container.
+// Returns true if request equals limit for all containers and resources of the pod except this resource of
+// `but`.
 bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   for (const ContainerState& container : pod.containers) {
     for (const Resource r : kPodResources) {
@@ -42,7 +43,7 @@ bool IsRestEqual(const Pod& pod, const ContainerState& but, Resource resource) {
   return true;
 }
 
-// Returns why the container has no place for an amount of the resource; OK if it has one.
+// Returns OK if the container has a place for an amount of the resource. Otherwise returns the reason.
 absl::Status CheckPlace(const Pod& pod, const ContainerState& container, Resource resource,
                         const AllocationPlace& place) {
   if (place.now.limit.has_value() || place.now.request.has_value()) return absl::OkStatus();
@@ -72,7 +73,7 @@ absl::Status Check(const Pod& pod, const ContainerState& container, const Ordere
   }
   const bool restarts =
       resource == Resource::kCpu ? container.restarts_for_cpu : container.restarts_for_memory;
-  if (restarts && !container.crash_loops) {  // without a running container nothing is restarted
+  if (restarts && !container.crash_loops) {  // if no container is running, a restart policy has no effect
     return Refuse(pod, container,
                   StrCat("its resizePolicy for ", Name(resource),
                          " is RestartContainer; expected NotRequired, the default"));
@@ -157,7 +158,7 @@ absl::StatusOr<ContainerResources> PlanRelease(const Pod& pod, const ContainerSt
                   StrCat("its template has no ", Name(resource),
                          " limit, and one that a pod has cannot be removed; a new pod has none"));
   }
-  // The API server does the same for a container that has only a limit.
+  // The API server does the same for a container that has a limit but no request.
   if (!out.request.has_value()) out.request = out.limit;
   return out;
 }
@@ -184,7 +185,7 @@ bool Lowers(const ContainerState& container, Resource resource, const ContainerR
   const auto below = [](const std::optional<double>& to, const std::optional<double>& from) {
     return to.has_value() && (!from.has_value() || *to < *from);
   };
-  // A request that is added lowers nothing.
+  // A request that is added does not lower anything.
   const std::optional<double> request = is_cpu ? container.requests.cpu : container.requests.memory;
   return below(wanted.limit, is_cpu ? container.limits.cpu : container.limits.memory) ||
          (request.has_value() && below(wanted.request, request));

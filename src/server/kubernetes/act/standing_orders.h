@@ -1,4 +1,4 @@
-// The limits in force for the jobs of a cluster, pod by pod: they also apply to pods that are created later.
+// The limits in force for the jobs of a cluster, pod by pod. They also apply to pods that are created later.
 // Values only: no I/O, clock or lock.
 #pragma once
 
@@ -26,41 +26,41 @@ class StandingOrders {
  public:
   using Key = std::pair<std::string, Target>;
   struct Entry {
-    WorkloadName workload;                      // the job's
-    std::optional<StandingOrder> all;           // for the pods that `some` does not name
-    std::map<std::string, StandingOrder> some;  // by pod name: a trial
-    // Unix time since which the job has no pods; 0: it has some.
+    WorkloadName workload;                      // the job's workload
+    std::optional<StandingOrder> all;           // order for the pods that `some` does not name
+    std::map<std::string, StandingOrder> some;  // orders of a trial, by pod name
+    // Unix time since which the job has no pods; 0 if it has pods.
     int64_t without_pods_s = 0;
-    // The last reported outcome of each decision here.
+    // The last reported outcome of each decision in this entry.
     std::map<uint64_t, std::pair<Outcome, std::string>> reported;
 
     // Returns the order for this pod; nullptr if there is none.
     const StandingOrder* Of(const std::string& pod) const;
   };
 
-  // Adds an order; one for all pods ends a trial. Orders that it replaces are superseded, unless they were
-  // applied or failed.
+  // Adds an order. An order for all pods ends a trial. Adds the outcome kSuperseded for each replaced order
+  // that was neither applied nor failed.
   void Take(const TargetOrder& order, const WorkloadName& workload, int64_t now_s,
             std::vector<OutcomeUpdate>& outcomes);
-  // Orders the owner's amounts, without a decision, if nothing is ordered. Returns false if something is.
+  // Orders the owner's amounts, without a decision, if the key has no order. Returns false if it has one.
   bool Adopt(const Key& key, const WorkloadName& workload);
-  // Adds an outcome of one of the entry's decisions, if it changed.
+  // Appends an outcome of one of the entry's decisions to `outcomes` if the outcome changed.
   void Report(const Key& key, uint64_t decision, Outcome outcome, std::string text, int64_t now_s,
               std::vector<OutcomeUpdate>& outcomes);
 
   const std::map<Key, Entry>& entries() const { return entries_; }
   const Entry* Find(const Key& key) const;
   void NotePods(const Key& key, bool has_pods, int64_t now_s);
-  // Returns the jobs without pods since before this time.
+  // Returns the keys of the jobs that have had no pods since before this time.
   std::vector<Key> WithoutPodsSince(int64_t time_s) const;
-  // Deletes the entry, so that later changes of its pods have no effect.
+  // Deletes the entry, so that later changes of the job's pods have no effect.
   void Erase(const Key& key) { entries_.erase(key); }
 
   void Save(ByteWriter& out) const;
-  // Returns the workload of a job for which an older version saved the name alone; nullopt if it is not of
-  // this cluster.
+  // Returns the workload of a job for which an older version saved only the name; nullopt if the job does not
+  // belong to this cluster.
   using OfOldName = absl::FunctionRef<std::optional<WorkloadName>(std::string_view job)>;
-  // Replaces all entries. Returns false, with none left, if the data is damaged.
+  // Replaces all entries by saved ones. Returns false, and leaves no entry, if the data is damaged.
   bool Load(ByteReader& in, OfOldName workload_of);
 
  private:

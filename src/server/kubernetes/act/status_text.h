@@ -1,5 +1,5 @@
-// The annotation tautline.dev/status of a workload: the recommendations for its containers and their reasons,
-// in one line.
+// The annotation tautline.dev/status of a workload. In one line it has the recommendations for the workload's
+// containers and the reasons.
 //
 //   app auto: cpu request 125m limit 250m set (...), memory request 48Mi limit 96Mi waits (...); log observe: ...
 //
@@ -22,8 +22,8 @@ inline constexpr size_t kMaxStatusBytes = 400;
 inline constexpr size_t kMaxStatusReasonBytes = 60;
 
 struct ResourceStatus {
-  ContainerResources amounts = {};  // recommended; both absent: none yet
-  std::string_view state = {};      // "set", "waits"; "": only recommended
+  ContainerResources amounts = {};  // recommended amounts; both absent: no recommendation yet
+  std::string_view state = {};      // "set" or "waits"; "": the amounts are only recommended
   std::string reason = {};          // for people; "": none
 };
 
@@ -36,19 +36,22 @@ struct ContainerStatus {
   ResourceStatus& of(Resource r) { return r == Resource::kCpu ? cpu : memory; }
 };
 
-// Returns how far a job's recommendation is carried out: "set" if the order is within a tenth of it,
-// otherwise "waits", "on trial", or "dry run" if nothing is applied. "" if the mode only shows it.
+// Returns the state of a job's recommendation: "set" if the order in force is within a tenth of it, otherwise
+// "waits", "on trial", or "dry run" if nothing is applied. "" if the job's mode only shows the
+// recommendation.
 std::string_view StateOf(const JobView& job, Resource r, bool on_trial);
 
-// Returns at most kMaxStatusBytes. If the text is too long, it leaves out reasons, then the last containers,
-// and ends with their number. Memory is in whole Mi, rounded up. "" for no containers.
+// Returns the status in at most kMaxStatusBytes. If the text would be longer, leaves out first the reasons,
+// then the last containers, and ends with the number of the omitted containers. Memory is in whole Mi,
+// rounded up. "" for no containers.
 std::string StatusText(std::span<const ContainerStatus> containers);
 
-// True if no amount differs by more than a tenth of the larger one, and nothing else differs except reasons.
-// Accepts any text.
+// Returns true if two statuses differ only in their reasons and in amounts by at most a tenth of the larger
+// amount. Accepts any text.
 bool SaysTheSame(std::string_view a, std::string_view b);
 
-// Returns the first sentence up to a comma, cut to kMaxStatusReasonBytes between characters. O(bytes).
+// Returns the first sentence of the text up to a comma, cut to kMaxStatusReasonBytes between characters.
+// O(bytes).
 std::string ShortReason(std::string_view sentences);
 
 }  // namespace taut::server

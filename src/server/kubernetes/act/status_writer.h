@@ -18,47 +18,50 @@
 
 namespace taut::server {
 
-// Field manager of the annotation alone. It differs from kFieldManager, whose server-side apply would remove
-// fields that it does not name.
+// Field manager of the annotation tautline.dev/status. It must differ from kFieldManager: a server-side apply
+// by kFieldManager would remove an annotation that the apply does not name.
 inline constexpr std::string_view kStatusFieldManager = "tautline-status";
 
-// Replace, ReplaceCustom, Put, Remove, counts and last_error from any thread; Step from one thread.
+// Writes the annotations that are due. Step must be called from one thread; all other functions may be called
+// from any thread.
 class StatusWriter {
  public:
   struct Options {
-    // Returns the status of a workload (its container is empty). Empty: nothing is recommended, and the
-    // annotation is removed. nullopt: unknown now, and the annotation stays. `reasons`: with reasons.
+    // Returns the status of a workload (the name has no container). Empty list: nothing is recommended, and
+    // the annotation is removed. nullopt: the status is unknown at present, and the annotation stays.
+    // `reasons`: include reasons.
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
     // Sends a merge patch to this path.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<double()> retry_after_s;  // as of ClusterWriter
     std::function<double()> steady_s;
-    double look_s = 20;      // between two checks of a workload
-    double settle_s = 10;    // from its first sight to the first check
-    double again_s = 600;    // between two writes to a workload, except removals
-    double retry_s = 30;     // after a temporary failure
-    double refused_s = 600;  // after other failures; of a missing right, for its kind and namespace
+    double look_s = 20;      // interval between two checks of a workload
+    double settle_s = 10;    // delay from the first sight of a workload to its first check
+    double again_s = 600;    // least interval between two writes to a workload; removals need not wait
+    double retry_s = 30;     // delay after a temporary failure
+    double refused_s = 600;  // delay after other failures; if a right is missing, for its kind and namespace
     double per_second = 5, burst = 10;  // rate of writes to the API server
   };
   explicit StatusWriter(Options options) : options_(std::move(options)) {}
 
   // Replaces all workloads of a kind, such as "Deployment".
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
-  // As above, for custom resources that own pods (custom_owners.h).
+  // As Replace, for custom resources that own pods (custom_owners.h).
   void ReplaceCustom(const FoundKind& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
   void Remove(const std::string& kind, const OwnedObject& object);
 
-  // Writes what is due, one after the other, until `stopping` returns true: annotations that differ from the
-  // object's (SaysTheSame), and removals where nothing is recommended. O(workloads that are due).
+  // Writes the annotations that are due, one after the other, until `stopping` returns true. An annotation is
+  // written if it differs from the object's (SaysTheSame), and removed if nothing is recommended. O(workloads
+  // that are due).
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
-  // "": the last write succeeded and no right is missing. For missing rights, one sentence for all built-in
-  // kinds of Kubernetes and one for each custom kind, with the remedy.
+  // Returns the last error; "" if the last write succeeded and no right is missing. For missing rights, has
+  // one sentence for all built-in kinds of Kubernetes and one for each custom kind, with the remedy.
   std::string last_error() const;
 
   // Returns a merge patch for the object with this UID; nullopt: removes the annotation.
@@ -68,9 +71,9 @@ class StatusWriter {
   struct Entry {
     WorkloadName workload;
     std::string uid;
-    std::optional<std::string> text;  // as in the object
+    std::optional<std::string> text;  // annotation that the object has
     double look_at_s = 0;             // time of the next check
-    double write_at_s = 0;            // time before which nothing but a removal is written
+    double write_at_s = 0;            // time before which only a removal is written
   };
   using Key = std::string;  // as WorkloadKey
   // Returns the workload if its check is due, and schedules the next one.
@@ -81,20 +84,21 @@ class StatusWriter {
   void NoteFailure(const Key& key, const Entry& entry, const absl::Status& status);
   bool HasToken(double now_s);
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload) const;
-  // All require mutex_. A right: "" for all built-in kinds, which one manifest grants, or a custom kind.
+  // The functions below require mutex_. RightFor returns the right that a kind needs: "" for all built-in
+  // kinds, which one manifest grants, or the name of a custom kind.
   std::string RightFor(const std::string& kind) const;
   std::string WayOut(const std::string& right) const;
-  void ForgetErrorsOfRights();  // errors of rights that are refused nowhere any more
+  void ForgetErrorsOfRights();  // forgets the errors of rights that are no longer refused anywhere
 
   const Options options_;
   mutable std::mutex mutex_;
   std::map<Key, Entry> entries_;
   std::map<std::string, FoundKind> custom_;                                  // by kind, as in job names
   std::map<std::pair<std::string, std::string>, double> forbidden_until_s_;  // by kind and namespace
-  std::map<std::string, std::string> forbidden_errors_;  // by right: error of the first refusal
+  std::map<std::string, std::string> forbidden_errors_;  // error of the first refusal, by right
   std::string last_error_;
   Counts counts_;
-  // Used by the thread of Step.
+  // Used only by the thread that calls Step.
   double tokens_ = 0, filled_at_s_ = -1, paused_until_s_ = 0;
 };
 

@@ -1,8 +1,9 @@
-// Sets limits in the pod template of a workload, which rolls out: for all containers and resources at once,
-// never during a rollout, and not more often than the jobs' change_period.
+// Sets limits in the pod template of a workload, which causes a rollout. Sets all containers and resources at
+// once, never during a rollout, and not more often than the jobs' change_period.
 //
-// Source: Kubernetes, "Server-Side Apply". Fields that another manager applies are left to it. Fields that
-// others updated are taken over once, and left alone for a while if they are changed again.
+// Source: Kubernetes, "Server-Side Apply". Fields that another manager applies are left to that manager.
+// Fields that other managers updated are taken over once; if a manager changes them again, they are left
+// alone for a while.
 #pragma once
 
 #include <cstdint>
@@ -23,43 +24,46 @@ namespace taut::server {
 struct TemplateWish {
   std::string container;  // "": the only container
   Resource resource = Resource::kCpu;
-  std::optional<double> amount;  // cores or bytes; absent: the owner's amount
+  std::optional<double> amount;  // cores or bytes; absent: the owner's amount is wanted
   Allocation allocation;
   double change_period_s = 3600;
   std::string set_by = {}, scaled_by = {};  // as in FieldClaims
 };
 
-// Not thread-safe.
+// Sets templates through a ClusterWriter. Not thread-safe.
 class TemplateSetter {
  public:
   struct Options {
     std::function<int64_t()> unix_s;
-    double step_back_s = 3600;  // after another manager changed what was set
+    double step_back_s = 3600;  // time to leave a template alone after another manager changed a set amount
     double poll_s = 5;          // interval between checks of a rollout
     double refused_retry_s = 600;
-    // LimitRanges and ResourceQuotas of a namespace; none: unknown.
+    // Returns the LimitRanges and ResourceQuotas of a namespace. Empty function: they are unknown.
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
-    // Returns the largest amounts among the nodes on which the workload's pods may run.
+    // Returns the largest amounts of the nodes on which the workload's pods may run.
     std::function<Amounts(const WorkloadName& workload)> largest_node;
-    std::function<std::string()> why_not;  // returns "" if the cluster may be changed now
+    // returns the reason why the cluster may not be changed now; "" if it may be changed
+    std::function<std::string()> why_not;
   };
   enum class Did : uint8_t { kDone, kWaits, kFailed };
   struct Result {
     Did did = Did::kDone;
-    std::string text;  // why it is not done
+    std::string text;  // reason why the amount is not set
   };
   struct Results {
-    std::vector<Result> of;     // one for each wish
-    double again_in_s = 0;      // 0: when the workload's pods or orders change
+    std::vector<Result> of;  // one for each wish
+    // seconds until the next call is due; 0: call when the workload's pods or orders change
+    double again_in_s = 0;
     bool was_set = false;       // the API server accepted a patch in this call
     absl::Status refused;       // the patch was rejected, or the workload could not be read
     bool stepped_back = false;  // another manager changed what was set
   };
-  // `writer` must outlive it.
+  // `writer` must outlive the object.
   TemplateSetter(Options options, ClusterWriter* writer) : options_(std::move(options)), writer_(writer) {}
 
-  // Checks the workload and sets what is due in its template. `wishes`: all that apply to it, at most one for
-  // each container and resource; amounts that they do not name stay. One GET and at most one PATCH.
+  // Checks the workload and sets the amounts that are due in its template. `wishes`: all wishes for the
+  // workload, at most one for each container and resource. Amounts without a wish stay. Sends one GET and at
+  // most one PATCH.
   Results Set(const WorkloadName& workload, const std::vector<TemplateWish>& wishes);
 
  private:

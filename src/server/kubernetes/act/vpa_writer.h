@@ -18,36 +18,38 @@
 
 namespace taut::server {
 
-// Put, Remove, Replace, counts and last_error from any thread; Step from one thread.
+// Step must be called from one thread; Put, Remove, Replace, counts and last_error may be called from any
+// thread.
 class VpaWriter {
  public:
   struct Options {
     std::string recommender = "tautline";  // spec.recommenders[0].name
-    // Returns the recommendation for each task of the container's job; absent: none, or no such job.
+    // Returns the recommendation for each task of the container's job; absent if there is no recommendation
+    // or no such job.
     std::function<Amounts(const WorkloadName& container, bool requests_only)> advice;
-    // Finds who scales by a request, which then stays; must outlive it. Nothing is written before the
-    // HorizontalPodAutoscalers are listed. nullptr: no one scales.
+    // Finds the autoscalers that rely on a request, which must then stay. Must outlive the writer. Nothing is
+    // written before the HorizontalPodAutoscalers are listed. nullptr: there are no autoscalers.
     const FieldOwners* owners = nullptr;
     // Sends a merge patch to this path.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<std::string()> time;  // RFC 3339
     std::function<double()> steady_s;
-    // An unchanged status is written again after this time, in case another program changed it.
+    // An unchanged status is written again after this time, because another program may have changed it.
     double again_s = 600;
-    double retry_s = 30;  // after a failure
+    double retry_s = 30;  // delay after a failed write
   };
-  // `cluster` must outlive it.
+  // `cluster` must outlive the writer.
   VpaWriter(Options options, const Cluster* cluster) : options_(std::move(options)), cluster_(cluster) {}
 
   void Replace(std::vector<Vpa> vpas);
   void Put(Vpa vpa);
   void Remove(const Vpa& vpa);
 
-  // Writes what is due, one after the other, until `stopping` returns true.
+  // Writes the statuses that are due, one after the other, until `stopping` returns true.
   void Step(const std::function<bool()>& stopping);
 
   struct Counts {
-    uint64_t vpas = 0;  // naming Tautline
+    uint64_t vpas = 0;  // VPAs that name Tautline
     uint64_t written = 0, failed = 0;
   };
   Counts counts() const;
@@ -56,21 +58,21 @@ class VpaWriter {
  private:
   struct Entry {
     Vpa vpa;
-    std::string written;  // without its time; "": nothing yet
-    double due_s = 0;     // latest time of the next write, if nothing changes
+    std::string written;  // last written status without its time; "": none
+    double due_s = 0;     // latest time of the next write if nothing changes
     double not_before_s = 0;
   };
   static std::string KeyOf(const Vpa& vpa) { return vpa.namespace_name + "/" + vpa.name; }
   void PutLocked(Vpa vpa);  // REQUIRES: mutex_
   VpaAdvice AdviceOf(const Vpa& vpa) const;
-  // Removes the target of a request that another scaler relies on.
+  // Removes the target from the advice if another autoscaler relies on the request.
   void LetStay(const Vpa& vpa, const WorkloadName& workload, ContainerAdvice& advice, VpaAdvice& out) const;
   void Write(const std::string& key, Entry entry);
 
   const Options options_;
   const Cluster* const cluster_;
   mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;  // by "namespace/name"
+  std::map<std::string, Entry> entries_;  // entry by "namespace/name"
   uint64_t written_ = 0, failed_ = 0;
   std::string last_error_;
 };
