@@ -107,8 +107,8 @@ class KubernetesActuator final : public Actuator {
     // Called once for each pod whose cgroup allows less than its containers run with, by the thread that
     // calls Step.
     std::function<void(const WorkloadName&, const Pod&, const std::string& text)> kernel_low = {};
-    std::optional<Eviction> eviction =
-        {};  // for pods that cannot be resized in place; absent: none is evicted
+    // For pods that cannot be resized in place; absent: no pod is evicted.
+    std::optional<Eviction> eviction = {};
   };
   // `cluster` must outlive the actuator. Nothing is changed in the cluster before Start.
   KubernetesActuator(Options options, Cluster* cluster, std::unique_ptr<ClusterWriter> writer)

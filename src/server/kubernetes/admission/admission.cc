@@ -54,14 +54,14 @@ std::string Answer(const std::string& uid, const std::string& patch) {
   return ReviewAnswer(uid, true, with);
 }
 
-// The bounds that a pod must keep with its orders, unless it exceeded them `before`.
+// The bounds that a pod must not exceed with its orders. A bound that the pod exceeded `before` is ignored.
 struct PodRoom {
   const Pod& before;
   const Amounts& largest_node;
   std::span<const NamespaceRule> rules;
 };
 
-// Applies an order to `pod` and `patch`. On an error both are unchanged.
+// Applies an order to `pod` and `patch`. On an error `pod` and `patch` are unchanged.
 absl::Status GiveAmount(const PodOrder& order, double amount, const PodRoom& room, Pod& pod,
                         std::string& patch) {
   Pod next = pod;
@@ -90,8 +90,8 @@ absl::Status Give(const PodOrder& order, const PodRoom& room, Pod& pod, std::str
   return GiveAmount(order, order.amount, room, pod, patch);
 }
 
-// Applies as much of an order as fits if it exceeds what the pod's containers share (spec.resources): such a
-// pod is not resized later.
+// Applies the part of an order that fits, if the whole order exceeds the amounts that the pod's containers
+// share (spec.resources). The part is applied now, because such a pod is not resized later.
 void GiveWhatFits(const PodOrder& order, const PodRoom& room, Pod& pod, std::string& patch) {
   if (pod.pod_limits == Amounts() && pod.pod_requests == Amounts()) return;
   const ContainerState* const container = ResizedContainer(pod, order.container);
@@ -132,7 +132,7 @@ std::string OwnersText(const std::vector<ContainerState>& containers, bool was_n
 
 PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders, const Amounts& largest_node,
                       std::span<const NamespaceRule> rules) {
-  Pod pod = review.pod;  // as changed by the orders
+  Pod pod = review.pod;  // the pod as changed by the orders
   std::string patch;
   const PodRoom room{review.pod, largest_node, rules};
   for (const PodOrder& order : orders) {
@@ -145,7 +145,7 @@ PodAdmission AdmitPod(const PodReview& review, std::span<const PodOrder> orders,
 std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource resource,
                         std::span<const PodOrder> orders, const Amounts& largest_node,
                         std::span<const NamespaceRule> rules) {
-  Pod before = pod;  // as in the template
+  Pod before = pod;  // the pod with the amounts of its template
   for (ContainerState& c : before.containers) {
     if (!c.knows_owner()) continue;
     c.requests = c.owner_requests;
@@ -154,7 +154,7 @@ std::string WhyNotGiven(const Pod& pod, std::string_view container, Resource res
   Pod next = before;
   std::string patch;
   std::string out = "nothing is set for all pods of its workload";
-  // All orders, since each leaves less room for the next, as in AdmitPod.
+  // Apply all orders, as AdmitPod does, because each order leaves less room for the next.
   for (const PodOrder& order : orders) {
     const absl::Status given = Give(order, {before, largest_node, rules}, next, patch);
     if (order.container == container && order.resource == resource)

@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<PodQuotaReviewer>> PodQuotaReviewer::Make(Options
 }
 
 absl::Status PodQuotaReviewer::Step() {
-  // Versions are read first: a change during the step is then found by the next one.
+  // Read the versions first: if they change during this step, the next step finds the change.
   const QuotaService::Versions versions = options_.service->versions();
   if (versions.quota != seen_.quota) {
     auto [spec, rules] = options_.service->quota();
@@ -71,7 +71,8 @@ LiveTask PodQuotaReviewer::TaskOf(const Pod& pod) const {
   for (const ContainerState& container : pod.containers) {
     out.parts.push_back({naming.JobOf(workload, container.name), VectorOf(RequestsOf(container))});
   }
-  // The scheduler counts this amount for no particular container. The last one is an application's.
+  // The scheduler counts this amount for no particular container. Add it to the last container, which is an
+  // application's.
   const Amounts beyond = RequestsBeyondContainers(pod);
   if (beyond != Amounts() && !pod.containers.empty())
     out.parts.push_back({naming.JobOf(workload, pod.containers.back().name), VectorOf(beyond)});
@@ -107,8 +108,9 @@ void PodQuotaReviewer::Remove(const Pod& pod) {
   DropTask(pod);
 }
 
-// The pods of a Deployment are one workload over its ReplicaSets, so that a rollout continues. A run of a
-// CronJob, a Job, and a pod without a controller are workloads of their own, as nothing recreates them.
+// Returns the pod's workload. The pods of a Deployment are one workload across its ReplicaSets, so that a
+// rollout may continue. A run of a CronJob, a Job, and a pod without a controller are each a separate
+// workload, because nothing recreates them.
 RunningWork::Task PodQuotaReviewer::WorkOf(const Pod& pod) const {
   if (pod.owner_kind == "ReplicaSet")
     return {FullName(pod), StrCat("workload ", WorkloadKey(options_.cluster->pods().WorkloadOf(pod)))};
@@ -117,13 +119,13 @@ RunningWork::Task PodQuotaReviewer::WorkOf(const Pod& pod) const {
 }
 
 std::vector<std::string> PodQuotaReviewer::WhyHeld(const Pod& pod, const LiveTask& task) {
-  // A static pod runs whether the API server accepts it or not.
+  // A static pod runs even if the API server rejects it.
   if (!holds_groups() || pod.is_static) return {};
   const std::string group = live_.GroupOf(task);
   std::string why = group.empty() ? "" : options_.why_held(group);
   if (why.empty()) return {};
   const bool all = options_.held == HeldPods::kAll;
-  // Unknown before the pods are listed, and then the pod is allowed.
+  // Before the pods are listed, the workload is unknown, and the pod is allowed.
   if (!all && running_.Ask(WorkOf(pod).work) != RunningWork::Answer::kIsNew) return {};
   return {StrCat("group \"", group, "\" may start ", all ? "no pod" : "nothing new",
                  " while its budget is spent or frozen (when_spent: refuse)."),
@@ -138,7 +140,7 @@ std::string PodQuotaReviewer::Answer(const PodReview& review) {
   if (options_.is_watched(review.pod)) {
     const LiveTask task = TaskOf(review.pod);
     held = WhyHeld(review.pod, task);
-    // A pod that is refused for its budget takes no quota.
+    // A pod that is refused because of its budget takes no quota.
     if (held.empty() || !options_.refuse) answer = live_.Ask(task, review.dry_run);
   }
   if (!held.empty()) {

@@ -1,5 +1,5 @@
-// The server of tautd's webhooks for new pods: creates its certificate, writes it to the cluster, and answers
-// reviews.
+// The server of tautd's webhooks for new pods. It creates its certificate, writes the certificate to the
+// cluster, and responds to reviews.
 #pragma once
 
 #include <atomic>
@@ -23,23 +23,24 @@ class PodWebhookServer {
  public:
   struct Options {
     AdmissionConfig config;
-    std::string certificate_file;  // with its key; created if missing, replaced before it expires
+    std::string certificate_file;  // with the private key; created if missing, replaced before it expires
     std::function<Timestamp()> now;
-    // Called on the server's threads. Null: this webhook is not served.
+    // The functions of the two webhooks, called on the server's threads. A webhook whose function is null is
+    // not served.
     std::function<PodAdmission(const PodReview&)> admit;  // the mutating webhook
     std::function<std::string(const PodReview&)> quota;  // the validating webhook; returns an AdmissionReview
   };
   struct Counts {
-    uint64_t changed = 0, unchanged = 0;  // pods, by the mutating webhook
+    uint64_t changed = 0, unchanged = 0;  // pods that the mutating webhook changed or left unchanged
     uint64_t refused = 0;                 // requests that are not reviews of a pod
   };
-  // Listens when it returns. Errors name the setting.
+  // Starts a server, which listens when the function returns. Errors name the setting.
   static absl::StatusOr<std::unique_ptr<PodWebhookServer>> Start(Options options,
                                                                  std::unique_ptr<ApiClient> client);
   ~PodWebhookServer() { Stop(); }
 
-  // Does what is due: renews the certificate and updates the webhooks' configurations with it. Returns the
-  // last error, "" if there is none. Call from one thread, every few seconds.
+  // Renews the certificate if it is due, and updates the webhooks' configurations with the certificate.
+  // Returns the last error; "" if there is none. Call from one thread, every few seconds.
   std::string Keep();
   // Makes Keep return soon. Thread-safe.
   void Interrupt() { client_->Interrupt(); }
@@ -51,17 +52,18 @@ class PodWebhookServer {
       : options_(std::move(options)), client_(std::move(client)) {}
   absl::Status Listen();
   ServerOptions ServerOptionsNow() const;
-  // Reads or creates the certificate. Returns true if it is a new one.
+  // Reads or creates the certificate. Returns true if the certificate is new.
   absl::StatusOr<bool> RefreshCertificate();
   absl::Status TellCluster();
-  // `kind`: path segment of the kind of configuration.
+  // Writes the certificate to the configuration of a webhook. `kind`: path segment of the configuration's
+  // kind.
   absl::Status TellWebhook(std::string_view kind, std::string_view webhook);
   HttpResponse Answer(const HttpRequest& request);
 
   const Options options_;
   const std::unique_ptr<ApiClient> client_;
   std::unique_ptr<HttpServer> server_;
-  std::string token_, certificate_pem_;  // used by the thread that calls Keep
+  std::string token_, certificate_pem_;  // used only by the thread that calls Keep
   double tell_at_s_ = 0;
   std::string error_;
   std::atomic<uint64_t> changed_ = 0, unchanged_ = 0, refused_ = 0;

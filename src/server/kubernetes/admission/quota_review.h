@@ -12,9 +12,9 @@ namespace taut::server {
 // Name of the webhook in its ValidatingWebhookConfiguration.
 inline constexpr std::string_view kQuotaWebhook = "quota.tautline.dev";
 
-// Returns the AdmissionReview that responds to the one with this UID. The sentences say why the pod has no
-// room. If it is not `allowed`, they are the message; otherwise warnings, cut to 256 bytes each and 4,096 in
-// all, as the API server requires.
+// Returns the AdmissionReview that responds to the request with this UID. `sentences`: the reasons why the
+// pod has no room. If the pod is not `allowed`, the sentences are the message. Otherwise they are warnings,
+// cut to 256 bytes each and 4,096 in total, as the API server requires.
 std::string QuotaAnswer(std::string_view uid, bool allowed, std::span<const std::string> sentences);
 
 }  // namespace taut::server

@@ -34,7 +34,7 @@ bool Fits(JsonNode expression, const Labels& labels) {
   return op == "In" ? is_one : op == "NotIn" && !is_one;
 }
 
-// True if the labels match. A missing selector matches everything.
+// Returns true if the labels match the selector. A missing selector matches all labels.
 bool Selects(JsonNode selector, const Labels& labels) {
   bool selects = true;
   selector["matchLabels"].ForEachField([&](std::string_view key, JsonNode wanted) {

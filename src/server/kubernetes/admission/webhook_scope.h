@@ -1,4 +1,4 @@
-// The new pods that the API server sends to the mutating webhook. No I/O.
+// Decides which new pods the API server sends to the mutating webhook. No I/O.
 //
 // Source: Kubernetes, "Dynamic Admission Control": a webhook's namespaceSelector and objectSelector.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace taut::server {
 
-// Name of Tautline's webhook in its MutatingWebhookConfiguration.
+// Name of Tautline's mutating webhook in its MutatingWebhookConfiguration.
 inline constexpr std::string_view kPodWebhook = "pods.tautline.dev";
 
-// OK if the webhook reviews a new pod with these labels. `configuration`: the MutatingWebhookConfiguration;
-// `namespaces`: a NamespaceList that begins with the pod's namespace. FailedPrecondition with the reason if
-// not; DataLoss if a text is not JSON. Conditions on requests (matchConditions) cannot be checked here and
-// count as no.
+// Returns OK if the webhook reviews a new pod with these labels. `configuration`: the
+// MutatingWebhookConfiguration. `namespaces`: a NamespaceList that begins with the pod's namespace.
+// FailedPrecondition, with the reason, if the webhook does not review the pod or has conditions on requests
+// (matchConditions), which cannot be checked here. DataLoss if a text is not JSON.
 absl::Status CheckWebhookScope(std::string_view configuration, std::string_view namespaces,
                                const std::vector<std::pair<std::string, std::string>>& pod_labels);
 

@@ -16,70 +16,74 @@
 
 namespace taut::server {
 
-// Not thread-safe except for Interrupt: one client, one thread, one connection.
+// One client uses one connection, and must be called from one thread; only Interrupt is thread-safe.
 class ApiClient {
  public:
   struct Options {
-    std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of requests other than watches
+    std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for all requests except watches
     size_t max_body_bytes = size_t{256} << 20;
   };
-  // InvalidArgument if the address or a file is invalid. Connects with the first request.
+  // Creates a client, which connects with its first request. InvalidArgument if the address or a file is
+  // invalid.
   static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const ClusterAccess& access,
                                                            const Options& options);
 
-  // Return the body. Errors: those of HttpClient and of ApiStatus. A change waits at most 3 s for a
-  // credential. `accept`: the requested media type; "": JSON.
+  // These functions return the body of the response, or the errors of HttpClient and ApiStatus. A request
+  // that changes an object waits at most 3 s for a credential. `accept`: the requested media type; "": JSON.
   absl::StatusOr<std::string> Get(std::string_view path, std::string_view accept = "");
   absl::StatusOr<std::string> Create(std::string_view collection, std::string_view body);
   absl::StatusOr<std::string> Patch(std::string_view path, std::string_view body, std::string_view type);
-  // Passes the lines of a watch to on_line until it returns false or the server ends the watch (OK).
+  // Passes each line of a watch to on_line, until on_line returns false or the server ends the watch (OK). A
+  // watch without data for the time `silence` fails.
   absl::Status Watch(std::string_view path, std::string_view accept,
                      const std::function<bool(std::string_view line)>& on_line,
                      std::chrono::milliseconds silence);
-  // Thread-safe: the request in progress and all later ones fail.
+  // Makes the request in progress and all later requests fail. Thread-safe.
   void Interrupt();
 
-  // Seconds that the server's last response requested to wait before the next request (429, 503); 0: none.
+  // Returns the seconds that the server's last response (429, 503) requested to wait before the next request;
+  // 0: none.
   int retry_after_s() const { return retry_after_s_; }
 
  private:
   ApiClient(std::unique_ptr<HttpClient> http, ClusterAccess access, ClientOptions options);
   using SteadyTime = std::chrono::steady_clock::time_point;
-  // Sets the headers for `accept` and uses a connection with the present certificate. Waits for a credential
-  // until `give_up`.
+  // Sets the headers for `accept`, and opens a new connection if the certificate has changed. Waits for a
+  // credential until `give_up`.
   absl::Status Prepare(HttpClient::Request& request, std::string_view accept, SteadyTime give_up);
   absl::Status UseCertificate(const Credential& credential);
-  // True if the response is a 401 to a credential that was replaced meanwhile: the request must be repeated.
+  // Returns true if the response is a 401 to a credential that has been replaced since: the request must be
+  // repeated.
   bool IsOutdated(int status, SteadyTime give_up);
   absl::StatusOr<std::string> Send(HttpClient::Request request, std::string_view accept);
   void NoteRetryAfter(const HttpResponse& response);
 
   const ClusterAccess access_;
-  ClientOptions options_;  // of http_
+  ClientOptions options_;  // options of http_
   std::unique_ptr<HttpClient> http_;
-  std::mutex http_mutex_;  // guards the replacement of http_, and Interrupt
+  std::mutex http_mutex_;  // guards the replacement of http_ against Interrupt
   std::atomic<bool> interrupted_ = false;
-  CredentialPtr used_;  // by the last request; null: no plugin's credential
+  CredentialPtr used_;  // the credential of the last request; null: it was not from a plugin
   int retry_after_s_ = 0;
 };
 
-// Media types of patches.
+// Media types of the bodies of patches.
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 inline constexpr std::string_view kMergePatch = "application/merge-patch+json";
-// Server-side apply: creates the object if it is missing.
+// Media type of a server-side apply, which creates the object if it is missing.
 inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
-// Metadata of objects without their specifications.
+// Media type that requests the metadata of objects without their specifications.
 inline constexpr std::string_view kMetadataOnly =
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 inline constexpr std::string_view kMetadataOnlyWatch =
     "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
-// Our name in managedFields of objects that we change.
+// Tautline's name in the managedFields of objects that it changes.
 inline constexpr std::string_view kFieldManager = "tautline";
 
-// Converts a response to a status with the message of the server's Status object. 2xx OK; 404 NotFound, 401
-// Unauthenticated, 403 PermissionDenied, 409 Aborted (changed meanwhile), 410 OutOfRange (the version is too
-// old: list again), 400 and 422 InvalidArgument, 429 and 503 Unavailable, others Internal. A 429 because of a
-// PodDisruptionBudget is ResourceExhausted.
+// Converts a response to a status with the message of the server's Status object. 2xx is OK, 404 NotFound,
+// 401 Unauthenticated, 403 PermissionDenied, 409 Aborted (the object has changed meanwhile). 410 is
+// OutOfRange (the version is too old: list again), 400 and 422 InvalidArgument, 429 and 503 Unavailable,
+// others Internal. A 429 because of a PodDisruptionBudget is ResourceExhausted.
 absl::Status ApiStatus(const HttpResponse& response);
 
 }  // namespace taut::server

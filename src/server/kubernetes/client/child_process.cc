@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Interval between checks of the process's end and of `stopping`.
+// Interval between two checks whether the process has ended and whether `stopping` is set.
 constexpr std::chrono::milliseconds kPollPause{50};
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kFirstInherited = STDERR_FILENO + 1;
@@ -34,16 +34,16 @@ class ReadEnd {
   ReadEnd(const ReadEnd&) = delete;
   ReadEnd& operator=(const ReadEnd&) = delete;
 
-  // Returns the writing end, which the caller must close; -1 with errno.
+  // Opens a pipe and returns its writing end, which the caller must close; -1 on an error, with errno.
   int Open() {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
     fd_ = ends[0];
-    (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // this end only
+    (void)fcntl(fd_, F_SETFL, O_NONBLOCK);  // non-blocking only for the reading end
     return ends[1];
   }
-  int fd() const { return fd_; }  // -1: closed, at its end
-  // Reads all present data, up to about `max` bytes.
+  int fd() const { return fd_; }  // -1: the end is closed
+  // Reads the data that is present, up to about `max` bytes.
   void ReadInto(std::string& out, size_t max) {
     std::array<char, 16384> piece{};
     for (size_t sum = 0; fd_ >= 0 && sum < max;) {
@@ -111,7 +111,7 @@ class Child {
     posix_spawn_file_actions_addclosefrom_np(&settings.files, kFirstInherited);
     std::vector<std::string> all = {command.path};
     all.insert(all.end(), command.arguments.begin(), command.arguments.end());
-    int error = errno;  // of a failed pipe
+    int error = errno;  // the error of a pipe that could not be opened
     if (output >= 0 && errors >= 0) {
       error = posix_spawn(&pid_, command.path.c_str(), &settings.files, &settings.attributes,
                           Pointers(all).data(), Pointers(command.environment).data());
@@ -126,8 +126,8 @@ class Child {
   absl::Status Follow(const ChildCommand& command, const std::atomic<bool>& stopping, ChildOutput& out) {
     const Clock::time_point deadline = Clock::now() + command.timeout;
     while (true) {
-      // Checked before the pipes are read: after its end the program writes nothing more, so the last read is
-      // complete.
+      // Check before the pipes are read: after its end the program writes nothing more, so the last read is
+      // then complete.
       const bool ended = HasEnded();
       output_.ReadInto(out.output, command.max_output_bytes + 1);
       errors_.ReadInto(out.errors, command.max_output_bytes);
@@ -170,7 +170,7 @@ class Child {
     if (WEXITSTATUS(status) == 0) return absl::OkStatus();
     return absl::FailedPreconditionError(StrCat("it ended with exit code ", WEXITSTATUS(status)));
   }
-  // Not reaped yet, so the group id cannot belong to another group.
+  // Kills the process group. The process is not reaped yet, so its group id cannot belong to another group.
   void Kill() {
     if (pid_ == kNone) return;
     (void)kill(-pid_, SIGKILL);

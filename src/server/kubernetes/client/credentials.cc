@@ -23,7 +23,7 @@ Credentials::~Credentials() {
   thread_.join();
 }
 
-// A clock that was set back ends the pause.
+// Returns true within kPause after the last attempt. A clock that was set back ends the pause.
 bool Credentials::IsPaused(Timestamp now) const {
   return last_.has_value() && *last_ <= now && now < After(*last_, kPause);
 }
@@ -63,7 +63,7 @@ void Credentials::Run() {
   while (true) {
     wake_.wait(lock, [this] { return stopping_ || is_wanted_; });
     if (stopping_) return;
-    // Without the lock: the plugin may take a minute, and clients go on.
+    // Fetch without the lock, because a plugin may take a minute and clients must continue.
     lock.unlock();
     absl::StatusOr<Credential> got = fetch_(stopping_);
     const Timestamp now = now_();

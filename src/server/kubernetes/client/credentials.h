@@ -1,5 +1,5 @@
-// A client's credential for an API server, if it changes and takes a while to obtain: from a credential
-// plugin.
+// A client's credential for an API server, for credentials that change and that take time to obtain, such as
+// those of a credential plugin.
 #pragma once
 
 #include <atomic>
@@ -20,19 +20,19 @@ namespace taut::server {
 
 struct Credential {
   std::string token;                     // "": none
-  std::string certificate_pem, key_pem;  // both or neither
+  std::string certificate_pem, key_pem;  // both set, or both ""
   std::optional<Timestamp> expires;      // absent: valid until the server rejects it
 };
 using CredentialPtr = std::shared_ptr<const Credential>;
 
-// The credential of one cluster, shared by all its clients. Thread-safe. Its own thread obtains the
-// credential at the first request, a minute before it expires (clients continue with the old one meanwhile),
-// and after the server rejected it. It waits kPause after each attempt, so that clients do not repeat
-// failures and rejections.
+// The credential of one cluster, shared by all its clients. Thread-safe. A separate thread obtains the
+// credential at the first request, a minute before it expires, and after the server has rejected it. Clients
+// continue with the old credential until it expires. The thread waits kPause after each attempt, so that
+// failures and rejections are not repeated at once.
 class Credentials {
  public:
   static constexpr std::chrono::seconds kPause{15}, kBeforeExpiry{60};
-  // May block; must return soon after `stopping` is set.
+  // Obtains a credential. May block, but must return soon after `stopping` is set.
   using Fetch = std::function<absl::StatusOr<Credential>(const std::atomic<bool>& stopping)>;
 
   Credentials(Fetch fetch, std::function<Timestamp()> now);
@@ -41,10 +41,12 @@ class Credentials {
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;
 
-  // Returns the present credential. If there is none, waits up to `timeout` (DeadlineExceeded) or until
-  // `stopped` is set (Unavailable). Other errors: those of the last `fetch`.
+  // Returns the present credential. If there is none, waits until a credential is obtained, for at most
+  // `timeout` (DeadlineExceeded), or until `stopped` is set (Unavailable). Other errors: those of the last
+  // Fetch.
   absl::StatusOr<CredentialPtr> Get(std::chrono::milliseconds timeout, const std::atomic<bool>& stopped);
-  // Call when the server responded 401 to it. No effect if it is not the newest.
+  // Call when the server responded 401 to a request with this credential. No effect if a newer credential
+  // exists.
   void Refuse(const CredentialPtr& credential);
 
  private:
@@ -56,10 +58,10 @@ class Credentials {
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   std::atomic<bool> stopping_ = false;
-  bool is_wanted_ = false;  // requested and not yet obtained
+  bool is_wanted_ = false;  // a credential was requested and is not yet obtained
   bool is_refused_ = false;
-  CredentialPtr newest_;  // null: none obtained yet
-  absl::Status failure_;  // of the last attempt
+  CredentialPtr newest_;  // null: no credential was obtained yet
+  absl::Status failure_;  // error of the last attempt
   std::optional<Timestamp> last_;
   std::thread thread_;
 };

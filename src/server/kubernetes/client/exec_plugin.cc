@@ -40,8 +40,8 @@ bool IsProgram(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
 }
 
-// Returns the program's path, "" if there is none. Relative folders in PATH are skipped: they depend on where
-// this process was started.
+// Returns the program's path; "" if there is none. Relative folders in PATH are skipped, because they depend
+// on the folder in which this process was started.
 std::string FindProgram(const std::string& command, std::string_view search) {
   if (command.find('/') != std::string::npos) return IsProgram(command) ? command : "";
   for (const std::string_view folder : Split(search, ':')) {
@@ -62,12 +62,12 @@ std::string Found(JsonNode node) {
 
 absl::Status Wrong(std::string_view what) { return absl::InvalidArgumentError(StrCat("its output ", what)); }
 
-// True for text that is safe in a header: a line end would begin another header.
+// Returns true if the text is safe in a header. For example, a line end would begin another header.
 bool IsToken(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// Returns "" for an absent field and for null.
+// Returns the text of a field; "" if the field is absent or null.
 absl::StatusOr<std::string> StatusText(JsonNode status, std::string_view name) {
   const JsonNode field = status[name];
   if (!field || field.is_null()) return std::string();

@@ -21,32 +21,33 @@ inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v
 // A credential plugin: users[].user.exec of a kubeconfig.
 struct ExecPlugin {
   std::string api_version;  // kExecV1 or kExecV1Beta1; "": no plugin
-  std::string command;      // a path if it contains a slash, else a name to look up in PATH
+  std::string command;      // a path if it contains a slash; otherwise a name that is searched in PATH
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;  // overrides this process's environment
   std::string install_hint;
-  bool wants_cluster = false;  // provideClusterInfo
+  bool wants_cluster = false;  // provideClusterInfo: the plugin requests an ExecCluster
 };
 
-// Data about the cluster for a plugin that requests it. The CA is PEM, "" for the system's.
+// Data about the cluster, for a plugin that requests them. The CA is PEM; "" stands for the system's CAs.
 struct ExecCluster {
   std::string server, ca_pem;
 };
 
-// Returns the request for KUBERNETES_EXEC_INFO as JSON.
+// Returns the value of the variable KUBERNETES_EXEC_INFO, as JSON.
 std::string ExecInfo(const ExecPlugin& plugin, const ExecCluster& cluster);
 
-// Returns program, arguments and environment: `environment` ("NAME=VALUE") with the plugin's variables.
-// NotFound, with the install hint, if the program does not exist or may not be run.
+// Returns the program, the arguments and the environment of a plugin. The environment is `environment`
+// ("NAME=VALUE"), overridden by the plugin's variables. NotFound, with the install hint, if the program does
+// not exist or may not be run.
 absl::StatusOr<ChildCommand> ExecCommand(const ExecPlugin& plugin, const ExecCluster& cluster,
                                          const std::vector<std::string>& environment);
 
-// Parses the program's output. InvalidArgument says what was found and what is allowed, without tokens or
-// keys.
+// Parses the program's output. InvalidArgument says what was found and what is allowed, but contains no token
+// or key.
 absl::StatusOr<Credential> ParseExecCredential(std::string_view json, std::string_view api_version);
 
-// Runs the program and parses its output. Errors name the plugin: those of RunChild and ParseExecCredential,
-// and InvalidArgument for an unusable certificate.
+// Runs the program and parses its output. Returns the errors of RunChild and ParseExecCredential, and
+// InvalidArgument for an unusable certificate. All errors name the plugin.
 absl::StatusOr<Credential> RunExecPlugin(const ExecPlugin& plugin, const ChildCommand& command,
                                          const std::atomic<bool>& stopping);
 

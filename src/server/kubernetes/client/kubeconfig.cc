@@ -13,7 +13,7 @@ namespace taut::server {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{4} << 20;
-// A cluster's extension with more data for its plugin, which is not supported.
+// An extension of a cluster that has more data for the cluster's plugin. It is not supported.
 constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
 
 std::string ReadAll(std::istream& in) {
@@ -134,7 +134,7 @@ class Reader {
     return TakeEnvironment(exec["env"], out);
   }
 
-  // Modes that need a terminal are rejected: tautd has none.
+  // Rejects modes that need a terminal, because tautd has none.
   absl::Status CheckMode(const YAML::Node& exec) const {
     const std::string mode = Text(exec["interactiveMode"]);
     if (mode == "Never" || mode == "IfAvailable") return absl::OkStatus();
@@ -169,13 +169,13 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Arguments and environment variables end at a zero byte.
+  // Rejects text with a zero byte, because arguments and environment variables end at a zero byte.
   absl::Status CheckText(const YAML::Node& node) const {
     if (Text(node).find('\0') == std::string::npos) return absl::OkStatus();
     return Bad(node, "exec: a text has a zero byte");
   }
 
-  // Reads KEY-data (base64), which takes precedence, and KEY as a file name.
+  // Reads KEY-data (base64) and KEY (a file name). KEY-data takes precedence.
   absl::Status TakeFileOrData(const YAML::Node& node, const std::string& key, std::string& file,
                               std::string& pem) const {
     file = Path(Text(node[key]));
@@ -187,7 +187,7 @@ class Reader {
 
   std::string Path(const std::string& text) const {
     if (text.empty()) return "";
-    return (std::filesystem::path(folder_) / text).string();  // an absolute path stays
+    return (std::filesystem::path(folder_) / text).string();  // an absolute path is left unchanged
   }
 
   const std::string name_, folder_;
@@ -209,7 +209,7 @@ absl::StatusOr<ClusterAccess> ParseKubeconfig(std::string_view yaml, std::string
 absl::StatusOr<ClusterAccess> ReadKubeconfig(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError(StrCat("cannot read the kubeconfig ", path));
-  // An absolute path, as a plugin's command needs one.
+  // Make the path absolute, because a plugin's command needs an absolute path.
   std::error_code ignored;
   const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
   return ParseKubeconfig(ReadAll(file), path, whole.parent_path().string());

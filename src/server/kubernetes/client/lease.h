@@ -1,5 +1,5 @@
-// Decides which of several tautds may change a cluster: the holder of a Lease (coordination.k8s.io/v1),
-// renewed as in Kubernetes's own components (client-go, tools/leaderelection).
+// Decides which one of several tautds may change a cluster: the holder of a Lease (coordination.k8s.io/v1).
+// The Lease is renewed as in Kubernetes's own components (client-go, tools/leaderelection).
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,24 @@
 namespace taut::server {
 
 struct LeaseRecord {
-  std::string version;      // resourceVersion
+  std::string version;      // resourceVersion of the object
   std::string holder;       // "": none
-  std::string renewed;      // as its holder wrote it; only compared for equality
-  double duration_s = 0;    // validity without a renewal
+  std::string renewed;      // text that the holder wrote; only compared for equality
+  double duration_s = 0;    // time for which the Lease is valid without a renewal
   int64_t transitions = 0;  // number of changes of the holder
 };
-// DataLoss if the text is not the JSON of a Lease.
+// Parses a Lease. DataLoss if the text is not the JSON of a Lease.
 absl::StatusOr<LeaseRecord> ParseLease(std::string_view json);
 
-// One Lease. Errors as of ApiStatus: NotFound, and Aborted if another tautd changed or created it meanwhile.
+// Reads and writes one Lease. Functions return the errors of ApiStatus: NotFound, and Aborted if another
+// tautd changed or created the Lease meanwhile.
 class LeaseStore {
  public:
   virtual ~LeaseStore() = default;
   virtual absl::StatusOr<LeaseRecord> Read() = 0;
-  // `time`: RFC 3339 with microseconds.
+  // Creates the Lease. `time`: RFC 3339 with microseconds.
   virtual absl::Status Create(const LeaseRecord& record, const std::string& time) = 0;
-  // Succeeds only if the stored version is still the record's. `is_taken`: the holder is new.
+  // Writes the Lease if its stored version is still the record's. `is_taken`: the record's holder is new.
   virtual absl::Status Write(const LeaseRecord& record, const std::string& time, bool is_taken) = 0;
 };
 
@@ -52,29 +53,30 @@ class ApiLeaseStore final : public LeaseStore {
   const std::string namespace_, name_;
 };
 
-// Clocks of different machines are never compared: a Lease has expired once it has not changed for its
-// duration, by the steady clock of the tautd that observes it.
+// Takes, renews and releases a Lease. Clocks of different machines are never compared: a Lease has expired if
+// it has not changed for its duration, by the steady clock of the tautd that observes it.
 class LeaseKeeper {
  public:
   struct Options {
-    std::string identity;               // unique among tautds
+    std::string identity;               // must be unique among tautds
     std::function<double()> steady_s;   // must advance while the machine is suspended
-    std::function<std::string()> time;  // for people: RFC 3339 with microseconds
+    std::function<std::string()> time;  // time as people read it: RFC 3339 with microseconds
     double duration_s = 15;
-    double renew_deadline_s = 10;  // longest time of holding it after the start of the last renewal
+    double renew_deadline_s = 10;  // longest time of holding the Lease after the start of a renewal
   };
   LeaseKeeper(Options options, std::unique_ptr<LeaseStore> store)
       : options_(std::move(options)), store_(std::move(store)) {}
 
-  // Renews the Lease, or takes it if it has no holder or has expired. Call every two seconds or so, from one
-  // thread. An error changes nothing: a Lease that cannot be renewed is held until its deadline.
+  // Renews the Lease, or takes it if it has no holder or has expired. Call about every two seconds, from one
+  // thread. After an error the state is unchanged: a Lease that cannot be renewed is held until its deadline.
   absl::Status Step();
-  // Releases the Lease at once. Call after the last change, from the thread of Step or after its end.
+  // Releases the Lease at once. Call after the last change in the cluster. Call from the thread of Step, or
+  // after this thread has ended.
   void Release();
 
-  // Thread-safe.
+  // Returns true if this tautd holds the Lease. Thread-safe.
   bool held() const { return options_.steady_s() < held_until_s_.load(); }
-  std::string holder() const;  // as last read; "": none, or not read yet
+  std::string holder() const;  // holder at the last read; "": there is none, or the Lease was not read yet
 
  private:
   absl::Status Take(LeaseRecord record, double begin_s);
@@ -83,7 +85,7 @@ class LeaseKeeper {
   const Options options_;
   const std::unique_ptr<LeaseStore> store_;
   std::atomic<double> held_until_s_ = -1;
-  // Used by the thread of Step.
+  // Used only by the thread that calls Step.
   LeaseRecord seen_;
   double seen_at_s_ = 0;
   mutable std::mutex mutex_;

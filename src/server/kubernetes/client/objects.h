@@ -16,20 +16,21 @@
 
 namespace taut::server {
 
-// The recommendation for a workload in one line (status_text.h). Tautline writes it; it is not a setting.
+// Annotation with the recommendation for a workload, in one line (status_text.h). Tautline writes it; it is
+// not a setting.
 inline constexpr std::string_view kStatusAnnotation = "tautline.dev/status";
 
 // Metadata of a ReplicaSet, Job, Deployment or Namespace.
 struct OwnedObject {
   std::string namespace_name, name;
-  std::string owner_kind, owner_name;  // its controller; "": none
+  std::string owner_kind, owner_name;  // controller of the object; "": none
   std::string uid = {};
   std::vector<std::pair<std::string, std::string>> steering =
-      {};                                  // annotations with settings, and labels that opt out (steering.h)
-  std::string program = {};                // label or annotation kProgramName, else generateName; "": none
+      {};                    // annotations that are settings, and labels that opt out (steering.h)
+  std::string program = {};  // label or annotation kProgramName, else generateName; "": none
   std::optional<std::string> status = {};  // annotation kStatusAnnotation; absent: none
   std::string split = {};                  // annotation kSplitAnnotation (workload_split.h)
-  // Sentences about labels and annotations that look like settings and are not used.
+  // Sentences about labels and annotations that look like settings but have no effect.
   std::vector<std::string> refused = {};
 };
 
@@ -43,10 +44,11 @@ struct Node {
   Amounts allocatable;
   bool is_ready = false;
   std::vector<std::pair<std::string, std::string>> labels = {};
-  std::vector<NodeTaint> taints = {};  // NoSchedule and NoExecute, without the cluster's own (node_filter.h)
+  // NoSchedule and NoExecute, without taints that the cluster itself sets (node_filter.h)
+  std::vector<NodeTaint> taints = {};
 };
 
-// Bounds of a LimitRange; absent: unbounded.
+// Bounds of a LimitRange; an absent amount is unbounded.
 struct AmountRange {
   Amounts min = {}, max = {}, max_limit_request_ratio = {};
 };
@@ -55,29 +57,29 @@ struct AmountRange {
 struct NamespaceRule {
   std::string namespace_name = {}, name = {};
   AmountRange container = {}, pod = {};          // for a LimitRange
-  Amounts requests_left = {}, limits_left = {};  // for a ResourceQuota: its amounts less their use
+  Amounts requests_left = {}, limits_left = {};  // for a ResourceQuota: its amounts minus their use
 };
 
-// The policy of a VerticalPodAutoscaler for a container, "*" for all others.
+// The policy of a VerticalPodAutoscaler for a container; "*" stands for all other containers.
 struct VpaContainerPolicy {
   std::string container = "*";
   bool is_off = false;
   bool controls_cpu = true, controls_memory = true;
-  bool requests_only = false;  // controlledValues: limits stay
+  bool requests_only = false;  // controlledValues: the VPA does not change limits
   Amounts min_allowed, max_allowed;
   bool operator==(const VpaContainerPolicy&) const = default;
 };
 
 struct Vpa {
   std::string namespace_name, name;
-  std::string recommender;  // the first one named; "": the default
+  std::string recommender;  // the first recommender that is named; "": the default
   std::string target_kind, target_name;
-  std::string update_mode = {};  // "Off": it changes no pods; "": not set, and it does
+  std::string update_mode = {};  // "Off": the VPA changes no pods; "": not set, and it changes pods
   std::vector<VpaContainerPolicy> policies;
   bool operator==(const Vpa&) const = default;
 };
 
-// Metric of a HorizontalPodAutoscaler: the use of a resource as a share of its requests.
+// A metric of a HorizontalPodAutoscaler: the use of a resource as a share of the requests for it.
 struct UtilizationMetric {
   Resource resource = Resource::kCpu;
   std::string container = {};  // "": all containers of a pod
@@ -91,23 +93,23 @@ struct Hpa {
   bool operator==(const Hpa&) const = default;
 };
 
-// A ScaledObject of KEDA. It sets the replicas of its target through an HPA, which KEDA creates, and deletes
-// while the object is paused.
+// A ScaledObject of KEDA. It sets the replicas of its target through an HPA. KEDA creates the HPA, and
+// deletes it while the ScaledObject is paused.
 struct KedaScaledObject {
   std::string namespace_name = {}, name = {};
   std::string target_kind = {}, target_name = {};
-  // The annotation, "autoscaling.keda.sh/paused-replicas: 3"; "": not paused.
+  // The annotation that pauses the object, such as "autoscaling.keda.sh/paused-replicas: 3"; "": not paused.
   std::string paused_by = {};
   bool operator==(const KedaScaledObject&) const = default;
 };
 
-// Metadata of a list. `resource_version`: start of a watch; `next`: token for the rest of the list, "" if
-// complete.
+// Metadata of a list. `resource_version`: version at which a watch can start. `next`: token for the rest of
+// the list; "" if the list is complete.
 struct ListMeta {
   std::string resource_version, next;
 };
 
-// Metadata of a watch event.
+// Kind of a watch event.
 enum class WatchEvent : uint8_t { kPut, kDeleted, kBookmark, kError };
 struct WatchMeta {
   WatchEvent event = WatchEvent::kError;
@@ -116,17 +118,19 @@ struct WatchMeta {
   std::string error;
 };
 
-// Not thread-safe; reuses its buffers. Parse functions return DataLoss for text that is not JSON or not such
-// an object. Missing fields stay unchanged, since servers leave out empty ones. O(bytes).
+// Parses JSON of the API server, and reuses its buffers. Parse functions return DataLoss for text that is not
+// JSON or not such an object. Members of the output whose fields are missing stay unchanged, because servers
+// leave out empty fields. O(bytes). Not thread-safe.
 class ObjectParser {
  public:
   ObjectParser();
   ~ObjectParser();
 
-  // Calls fn for each item. `Object` is Pod, OwnedObject, Node, Vpa, Hpa, KedaScaledObject or NamespaceRule.
+  // Calls `fn` for each item of a list. `Object` is Pod, OwnedObject, Node, Vpa, Hpa, KedaScaledObject or
+  // NamespaceRule.
   template <typename Object>
   absl::Status ParseList(std::string_view body, ListMeta& meta, absl::FunctionRef<void(Object&&)> fn);
-  // Parses a line of a watch. `object` is set for kPut and kDeleted.
+  // Parses a line of a watch. `object` is set only for kPut and kDeleted.
   template <typename Object>
   absl::Status ParseWatch(std::string_view line, WatchMeta& meta, Object& object);
 

@@ -16,7 +16,8 @@
 namespace taut::server {
 namespace {
 
-// Names of Tekton's TaskRuns contain generated names of PipelineRuns, so use the labels.
+// Returns the Tekton task in the labels. The names of Tekton's TaskRuns contain generated names of
+// PipelineRuns, so they are of no use.
 std::string TektonTask(JsonNode labels) {
   const std::string_view pipeline = labels.Text("tekton.dev/pipeline"),
                          task = labels.Text("tekton.dev/pipelineTask");
@@ -44,7 +45,7 @@ ContainerState ReadContainer(JsonNode spec) {
   return out;
 }
 
-// Parses "2026-02-03T04:05:06Z"; 0 for other text.
+// Parses a time such as "2026-02-03T04:05:06Z" to Unix seconds; 0 for other text.
 int64_t UnixSeconds(std::string_view text) {
   absl::Time time;
   std::string error;
@@ -65,7 +66,8 @@ void ReadContainerStatus(JsonNode status, Pod& pod) {
     container.running = static_cast<bool>(running);
     container.crash_loops = status["state"]["waiting"].Text("reason") == "CrashLoopBackOff";
     if (container.running) container.started_s = UnixSeconds(running.Text("startedAt"));
-    // A container that waits for its restart has its end in `state`, one that runs in `lastState`.
+    // A container that waits for its restart has its end in `state`. A running container has it in
+    // `lastState`.
     for (const char* key : {"lastState", "state"}) {
       const JsonNode ended = status[key]["terminated"];
       if (!ended) continue;
@@ -100,7 +102,8 @@ void ReadCondition(JsonNode condition, Pod& pod) {
   }
 }
 
-// True for "Pod resources updated by NAME: container 0: cpu request, memory request"; the list may be empty.
+// Returns true for a text such as "Pod resources updated by NAME: container 0: cpu request, memory request".
+// The list after NAME may be empty.
 bool IsChangedByVpa(std::string_view updates) {
   const std::string_view what = updates.substr(std::min(updates.find(':'), updates.size()));
   return what.find("request") != std::string_view::npos || what.find("limit") != std::string_view::npos;
@@ -144,7 +147,8 @@ void ReadContainers(JsonNode pod_spec, std::vector<ContainerState>& out) {
   });
 }
 
-// Resources of the whole pod are those of its only container, if that has none of its own.
+// Reads the resources of the whole pod. They belong to its only container, if this container has no resources
+// of its own.
 void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   const JsonNode resources = spec["resources"];
   if (!resources || containers.size() != 1) return;
@@ -158,13 +162,14 @@ void ReadPodLevel(JsonNode spec, std::vector<ContainerState>& containers) {
   }
 }
 
-// A kubelet that cannot resize whole pods does not report what they run with: use the requested amounts.
+// Reads the amounts that the pod runs with. A kubelet that cannot resize whole pods does not report these, so
+// the requested amounts are used.
 void ReadActualOfPod(JsonNode status, std::vector<ContainerState>& containers) {
   const JsonNode resources = status["resources"];
   for (ContainerState& c : containers) {
     for (const Resource r : kPodResources) {
       if (!c.of_pod(r)) continue;
-      // In Kubernetes 1.35 the requests in `resources` stay those from before a resize.
+      // In Kubernetes 1.35 the requests in `resources` remain those from before a resize.
       const std::optional<double> allocated = ReadAmount(status["allocatedResources"], Name(r));
       c.actual_requests.of(r) = !resources              ? c.requests.of(r)
                                 : allocated.has_value() ? allocated
@@ -182,7 +187,8 @@ void ReadLeftOut(JsonNode pod_spec, std::vector<std::string>& out) {
       [&](JsonNode container) { out.emplace_back(container.Text("name")); });
 }
 
-// Source: Kubernetes, component-helpers/resource: PodRequests.
+// Reads the requests that the scheduler counts besides the containers. Source: Kubernetes,
+// component-helpers/resource, PodRequests.
 void ReadPodRequests(JsonNode pod_spec, Pod& pod) {
   pod.own_requests = ReadAmounts(pod_spec["resources"], "requests");
   for (const Resource r : kPodResources) pod.overhead.of(r) = ReadAmount(pod_spec["overhead"], Name(r));
@@ -198,8 +204,8 @@ void ReadPodRequests(JsonNode pod_spec, Pod& pod) {
   });
 }
 
-// Reads the amounts that were noted when the webhook changed the pod, or Tautline its template. Returns false
-// if there are none.
+// Reads the owner's amounts that were noted when the webhook changed the pod, or when Tautline changed the
+// pod's template. Returns false if no amounts were noted.
 bool ReadOwnersAmounts(JsonNode metadata, std::vector<ContainerState>& containers) {
   const std::string_view text = metadata["annotations"].Text(kOwnersAnnotation);
   if (text.empty()) return false;

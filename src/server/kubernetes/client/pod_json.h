@@ -1,4 +1,4 @@
-// Parses a pod's JSON.
+// Parses a pod from the API server's JSON.
 #pragma once
 
 #include "common/json/json_tree.h"
@@ -6,7 +6,8 @@
 
 namespace taut::server {
 
-// Returns false if it has no metadata. Missing fields stay unchanged.
+// Parses a pod from JSON. Returns false if `at` has no metadata. Members of `pod` whose fields are missing in
+// `at` stay unchanged.
 bool ReadPod(JsonNode at, Pod& pod);
 
 }  // namespace taut::server

@@ -30,7 +30,8 @@ constexpr std::array<std::pair<std::string_view, double>, 16> kSuffixes = {{
     {"E", 1e18},
     {"", 1},
 }};
-// Decimal fractions of a core have no exact double: 0.1 * 3 must give 300m and not 301m.
+// Tolerance of the rounding up: decimal fractions of a core have no exact double, and 0.1 * 3 must give 300m
+// and not 301m.
 constexpr double kQuantityRounding = 1e-6;
 
 }  // namespace
@@ -39,7 +40,7 @@ std::optional<double> ParseQuantity(std::string_view text) {
   for (const auto& [suffix, factor] : kSuffixes) {
     if (!text.ends_with(suffix)) continue;
     const std::string_view number = text.substr(0, text.size() - suffix.size());
-    // "1E" is an exa and "1E3" an exponent: with a suffix there is no exponent.
+    // "1E" is a suffix (exa), and "1E3" has an exponent: a quantity cannot have both.
     if (!suffix.empty() && number.find_first_of("eE") != std::string_view::npos) return std::nullopt;
     if (number.starts_with("+-")) return std::nullopt;
     const std::optional<double> value = ParseDouble(number);

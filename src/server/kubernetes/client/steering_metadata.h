@@ -7,9 +7,10 @@
 
 namespace taut::server {
 
-// Reads a workload's or namespace's settings, status and split, and what is not used. Bounded in size.
+// Reads the settings, the status and the split of a workload or namespace, and sentences about entries
+// without effect. Bounded in size.
 void ReadSteeringMetadata(JsonNode metadata, OwnedObject& object);
-// Reads a pod's opt-outs, and what is not used.
+// Reads the opt-outs of a pod, and sentences about entries without effect.
 void ReadSteeringMetadata(JsonNode metadata, Pod& pod);
 
 }  // namespace taut::server

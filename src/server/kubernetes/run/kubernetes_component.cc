@@ -158,7 +158,7 @@ absl::Status KubernetesComponent::Start() {
 void KubernetesComponent::Stop() {
   run_->Stop();
   if (actuator_ != nullptr) actuator_->Stop();
-  // Last: as long as this process may still write, no other one may hold the lease.
+  // Release the lease last: while this process may still write, no other tautd may hold the lease.
   run_->ReleaseLease();
 }
 

@@ -1,4 +1,4 @@
-// The daemon's component for a cluster: KubernetesSource, connected with other components.
+// The daemon's component for a cluster: a KubernetesSource and its connections with other components.
 #pragma once
 
 #include <memory>
@@ -16,35 +16,36 @@ namespace taut::server {
 
 class KubernetesComponent final : public Component {
  public:
-  // Null for parts that the daemon does not have. They must outlive the component.
+  // Other parts of the daemon. A null pointer stands for a part that the daemon does not have. The parts must
+  // outlive the component.
   struct Parts {
     QuotaComponent* quota = nullptr;
     const BudgetComponent* budgets = nullptr;
   };
-  // InvalidArgument if the configuration requires a cluster and names none. Other errors as of
-  // OpenClusterAccess and KubernetesSource::Create. Null if no cluster is configured. `context` must outlive
-  // it.
+  // Opens the configured cluster. Returns null if no cluster is configured, and InvalidArgument if the
+  // configuration requires a cluster but names none. Other errors: those of OpenClusterAccess and
+  // KubernetesSource::Create. `context` must outlive the component.
   static absl::StatusOr<std::unique_ptr<KubernetesComponent>> Open(const DaemonConfig& config, Parts parts,
                                                                    const DaemonContext& context);
 
   std::string_view name() const override { return "kubernetes"; }
-  // After the components that new pods are checked against.
+  // Starts after the components that new pods are checked against.
   std::span<const std::string_view> after() const override;
-  // Null unless limits are set in the cluster.
+  // Returns the actuator; null unless limits are set in the cluster.
   absl::StatusOr<std::unique_ptr<Actuator>> MakeActuator() override;
   absl::Status Start() override;
   void Collect(MetricsText& out) const override;
   void Stop() override;
   KubernetesSource& cluster() { return *run_; }
   const KubernetesSource& cluster() const { return *run_; }
-  // Includes the actuator's figures.
+  // Returns the figures of the source and of the actuator.
   KubernetesFacts facts() const;
 
  private:
-  // Settings from other sections than KubernetesConfig.
+  // Settings that are not in KubernetesConfig.
   struct Options {
     bool sets_limits = false;
-    bool resource_quotas = false;  // write the quota's groups as ResourceQuota objects
+    bool resource_quotas = false;  // the quota's groups are written as ResourceQuota objects
     int64_t forget_jobs_s = 0;
     std::vector<std::string> job_labels;
   };

@@ -1,5 +1,6 @@
-// Settings of jobs that come from the cluster: annotations, and the ranges that LimitRanges and nodes allow.
-// They are passed on when they change, and asked for before anything is decided for a new job.
+// KubernetesSource: settings of jobs that come from the cluster. These are annotations, and the ranges that
+// LimitRanges and nodes allow. They are passed on when they change. The control plane also requests them
+// before anything is decided for a new job.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -27,8 +28,8 @@ bool IsWatchedKind(std::string_view kind) {
   });
 }
 
-// Returns the ratio request ÷ limit, above 0, that a recommendation of the job keeps; 1 if a container lacks
-// either.
+// Returns the ratio request ÷ limit, above 0, that a recommendation of the job keeps. Returns 1 if a
+// container lacks a request or a limit.
 double RequestShare(const std::vector<PodPtr>& pods, const std::string& container, Resource r,
                     const Allocation& allocation) {
   for (const PodPtr& pod : pods) {
@@ -47,7 +48,7 @@ std::vector<Label> SettingLabelsOf(const std::vector<Label>& labels) {
   return out;
 }
 
-// Adds the opt-outs among labels and annotations of the pod template.
+// Adds the opt-outs in the labels and annotations of the pods.
 void TakePodsMode(const std::vector<PodPtr>& pods, const std::string& container, std::vector<Label>& labels) {
   const std::string of_container = StrCat(container, ".", kModeLabel);
   for (const PodPtr& pod : pods) {
@@ -82,9 +83,9 @@ Allocation KubernetesSource::AllocationWith(const JobRecord& record, const std::
   return out;
 }
 
-// Sets the ranges that the cluster allows, which override annotations of the same name. The last known range
-// stays until LimitRanges and nodes are known, and while the job has no pods, which decide the nodes that
-// count.
+// Sets the ranges that the cluster allows. They override annotations with the same name. The last known range
+// stays until LimitRanges and nodes are known. It also stays while the job has no pods, because pods decide
+// which nodes count.
 void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::vector<PodPtr> pods = cluster_.pods().Of(workload);
@@ -109,8 +110,8 @@ void KubernetesSource::PutAllowed(const JobQuestion& job, const WorkloadName& wo
   }
 }
 
-// Sets the version that the pods run, which overrides an annotation of the same name. The version is stored
-// as a label, so that a restart does not take the running version for a new one.
+// Sets the version that the pods run. It overrides an annotation with the same name. The version is stored as
+// a label, so that after a restart the running version does not count as a new one.
 void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& workload,
                                   std::vector<Label>& labels) const {
   const std::string key = StrCat(kSettingLabel, "version");
@@ -123,10 +124,10 @@ void KubernetesSource::PutVersion(const JobRecord& job, const WorkloadName& work
 }
 
 std::vector<Label> KubernetesSource::LabelsOf(const JobQuestion& job, const WorkloadName& workload) const {
-  const bool read = options_.config.annotations;  // if false, settings from earlier annotations are removed
+  const bool read = options_.config.annotations;  // false: settings from earlier annotations are removed
   std::vector<Label> out = read ? steering_.Of(workload) : std::vector<Label>();
-  // Settings known before a restart hold until the objects of a custom kind have been read; else mode off
-  // would be lost.
+  // The settings from before a restart stay until the objects of a custom kind have been read. Otherwise mode
+  // off would be lost.
   if (read && !custom_owners_->IsSettled(workload.kind)) out = SettingLabelsOf(job.record.labels);
   if (read) TakePodsMode(cluster_.pods().Of(workload), workload.container, out);
   PutAllowed(job, workload, out);
@@ -138,13 +139,14 @@ uint64_t KubernetesSource::SteeringVersion() const {
   return steering_.version() + namespace_rules_.version();
 }
 
-// Passes on the settings of jobs whose stored labels differ from them.
+// Passes on the settings of each job whose stored labels differ from its settings.
 void KubernetesSource::PassOnSteering() {
   const auto is_known = [this](const WatchedKind& kind) { return steering_.Knows(kind.kind); };
   if (options_.config.annotations && !std::ranges::all_of(kWatchedKinds, is_known)) return;
-  // Read before the labels: a change during the loop then differs from it and is passed on next time.
+  // Read the version before the labels: a change during the loop changes the version and is passed on next
+  // time.
   steered_ = SteeringVersion();
-  // Kept here, since the loop alone would not keep the view alive.
+  // `view` keeps the jobs alive during the loop.
   const std::shared_ptr<const FleetView> view = control_->view();
   for (const JobView& job : view->jobs) {
     const std::optional<WorkloadName> workload = cluster_.naming().Of(job.record->workload());
@@ -175,7 +177,7 @@ std::string KubernetesSource::WhyUndecided() const {
                          : StrCat("no limit is decided before the first list of ", awaited, " has been read");
 }
 
-// PassOnPods calls this and SayWhatIsRefused.
+// Logs a change of the lists for which decisions wait. PassOnPods calls this function and SayWhatIsRefused.
 void KubernetesSource::SayWhatIsAwaited() {
   const std::string now = AwaitedLists();
   if (now == awaited_) return;
@@ -198,8 +200,8 @@ std::vector<PodPtr> KubernetesSource::TakeChangedPods() {
   return pods;
 }
 
-// Reports labels and annotations without effect: as an Event of the workload, or as a log line if the object
-// has no Events.
+// Reports labels and annotations that have no effect. The report is an Event of the workload, or a log line
+// if there are no Events about the object.
 void KubernetesSource::SayWhatIsRefused() {
   for (const Steering::Refused& refused : steering_.TakeRefused()) {
     const std::string kind = KindInNames(refused.kind);
@@ -214,10 +216,11 @@ void KubernetesSource::SayWhatIsRefused() {
   }
 }
 
-// A pod may arrive before its workload, since each kind has its own watch.
+// Returns true if the object of the job's workload has been seen. A pod may arrive before its workload,
+// because each kind has its own watch.
 bool KubernetesSource::IsSeen(const JobRecord& job, const WorkloadName& workload) const {
   if (cluster_.pods().Of(workload, PodsThat::kHaveNotEnded).empty()) {
-    // The series of a job may arrive before its pods. A job that had pods once keeps its settings.
+    // The series of a job may arrive before its pods. A job that once had pods keeps its settings.
     return !IsKnownKind(workload.kind) || !SettingLabelsOf(job.labels).empty();
   }
   if (!options_.config.annotations) return true;

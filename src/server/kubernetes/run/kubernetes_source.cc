@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kInCluster = "in-cluster";
 constexpr size_t kScrapers = 4;
-constexpr std::chrono::milliseconds kPassOn{500};  // short, since an OOM kill waits for it
+constexpr std::chrono::milliseconds kPassOn{500};  // short, because an OOM kill waits for the next pass-on
 constexpr int64_t kPassOnAllMicros = 60 * kMicrosPerSecond;
 constexpr double kAwaitSplitsSeconds = 60;
 
@@ -140,14 +140,15 @@ void KubernetesSource::Stop() {
   if (event_client_ != nullptr) event_client_->Interrupt();
   if (status_client_ != nullptr) status_client_->Interrupt();
   if (admission_ != nullptr) admission_->Interrupt();
-  // Interrupted above, since a request in flight would delay the join by its timeout. The lease has a short one.
+  // The requests of these threads were interrupted above, because a request in progress would delay the join
+  // by its timeout. The lease's request has a short timeout.
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   if (admission_ != nullptr) admission_->Stop();
 }
 
-// Pods wait for the lists that decide their groups, but at most kAwaitSplitsSeconds: tautd may lack the right
-// to list them.
+// Makes the pods wait for the lists that decide their groups. They wait at most kAwaitSplitsSeconds, because
+// tautd may lack the right to list these objects.
 void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   if (cluster_.synced()) {
     const size_t left_out = cluster_.nodes().num_groups_left_out();
@@ -166,11 +167,11 @@ void KubernetesSource::LookAtSplits(std::optional<double>& pods_since) {
   options_.log->Warn("kubernetes: DaemonSets, StatefulSets or nodes cannot be listed: no workload is split");
 }
 
-// Passes changed pods on at once and all pods every minute, because the ingest forgets series without
+// Passes changed pods on at once, and all pods every minute, because the ingest forgets series without
 // samples.
 void KubernetesSource::PassOnPods() {
   std::optional<Timestamp> all_passed_on;
-  // Steady time since which the pods are listed and their groups are not known.
+  // Steady time since which the pods are listed but their groups are not known.
   std::optional<double> pods_since;
   while (true) {
     {
@@ -190,7 +191,7 @@ void KubernetesSource::PassOnPods() {
       all_passed_on = time;
       ReportPods(cluster_, time, starts, *intake_);
       passed_on_ = true;
-      // The others are in the full report; only this list has pods that are gone.
+      // The full report has all pods except those that are gone: pass on only these.
       std::erase_if(changed, [](const PodPtr& pod) { return !pod->is_ended; });
     }
     ReportPods(cluster_, changed, time, starts, *intake_);
@@ -204,8 +205,8 @@ void KubernetesSource::Scrape() {
   const std::chrono::seconds interval(options_.config.scrape_interval_s);
   while (true) {
     const auto begin = std::chrono::steady_clock::now();
-    // Owners are passed on first, or a job would get a guessed name. If the time comes from samples, samples
-    // have to be first.
+    // The owners of pods are passed on before usage is read, because otherwise a job would get a guessed
+    // name. If samples set the time, no owners can be passed on before the first samples.
     const bool ready = cluster_.synced() && (passed_on_ || options_.sample_time().us <= 0);
     if (ready) usage_->Read(*intake_);
     std::unique_lock lock(mutex_);
@@ -246,7 +247,7 @@ std::string KubernetesSource::NoticeOf(const Workload& job) const {
   return out;
 }
 
-// Compares the replicas of each StatefulSet that is not split.
+// Observes the replicas of each StatefulSet that is not split, to find differences between them.
 void KubernetesSource::LookAtReplicas(const ClosedWindow& window) {
   const std::shared_ptr<const FleetView> view = control_->view();
   std::map<std::string, WorkloadName> observed;

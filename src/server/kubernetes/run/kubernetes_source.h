@@ -54,7 +54,7 @@ absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 // Owns all clients, watches and threads of one cluster.
 class KubernetesSource final : public JobSettingsSource {
  public:
-  // Kinds of objects whose annotations are settings and that get Events.
+  // Kinds of objects whose annotations are settings and about which Events are written.
   struct WatchedKind {
     const char *kind, *api_version, *path;
   };
@@ -63,56 +63,60 @@ class KubernetesSource final : public JobSettingsSource {
     ClusterAccess access;
     ClusterNaming naming;
     std::function<Timestamp()> now;
-    // Time of pods' series: `now`, or the time of the newest sample if samples set the time.
+    // Returns the time for the series of pods: `now`, or the time of the newest sample if samples set the
+    // time.
     std::function<Timestamp()> sample_time;
     std::string state_dir;     // directory of the webhook's certificate
     DaemonLog* log = nullptr;  // must outlive the source
   };
-  // Creates the clients and watches of the configured kinds, but starts none. Returns the error of a client
-  // that cannot be created.
+  // Creates the clients of the cluster and the watches of the configured kinds, but starts none. Returns the
+  // error of a client that cannot be created.
   static absl::StatusOr<std::unique_ptr<KubernetesSource>> Create(Options options);
   ~KubernetesSource() override { Stop(); }
 
-  // Returns the actuator for this cluster, which must outlive it. Call before Start. `forget_s`: as in
-  // KubernetesActuator::Options.
+  // Returns the actuator for this cluster. The source must outlive the actuator. Call before Start.
+  // `forget_s`: as in KubernetesActuator::Options.
   absl::StatusOr<std::unique_ptr<KubernetesActuator>> MakeActuator(std::function<double()> steady_s,
                                                                    int64_t forget_s);
-  // Keeps ResourceQuotas of the namespaces that `quotas` returns; nullopt: unknown now, and nothing is
-  // written. Call before Start.
+  // Keeps ResourceQuotas in the namespaces that `quotas` returns. nullopt: the quotas are unknown at present,
+  // and nothing is written. Call before Start.
   absl::Status KeepQuotas(std::function<std::optional<std::vector<NamespaceQuota>>()> quotas);
-  // Checks new pods against the quota of `service`, which must outlive this, if kubernetes.admission.quota is
-  // set, and against `why_held` of their group (PodQuotaReviewer::Options). Call before Start.
+  // Checks new pods: against the quota of `service` if kubernetes.admission.quota is set, and against
+  // `why_held` of their group (PodQuotaReviewer::Options). `service` must outlive the source. Call before
+  // Start.
   absl::Status HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
                            std::function<std::string(std::string_view group)> why_held);
   // Starts watches and threads. `control` must outlive Stop.
   absl::Status Start(ControlPlane* control);
-  // Stops all threads and waits for them. May be called again, and without Start.
+  // Stops all threads and waits for them. Stop may be called without Start, and more than once.
   void Stop();
-  // Lets another tautd change the cluster at once. Call after Stop and after the actuator's Stop.
+  // Releases the lease, so that another tautd may change the cluster at once. Call after Stop and after the
+  // actuator's Stop.
   void ReleaseLease();
-  // Returns the job's container as in its template; nullopt if the job is not a container of pods that exist
+  // Returns the job's container as in its template. nullopt if the job is not a container of pods that exist
   // now.
   std::optional<TemplateContainer> ContainerOf(const Workload& job) const;
-  // Returns the totals of a pod with the job's container; nullopt if there is none now, or jobs are whole
-  // pods.
+  // Returns the totals of a pod that has the job's container. nullopt if no pod has it now, or if jobs are
+  // whole pods.
   std::optional<PodTotals> PodTotalsOf(const Workload& job) const;
-  // Returns a notice about the job's pods: runs of different images in one job, or a paused ScaledObject that
-  // fixes its number. "": nothing.
+  // Returns a notice about the job's pods; "" if there is none. Causes: different images in one job, a wrong
+  // annotation that splits the workload, replicas that use different amounts, or a paused ScaledObject that
+  // fixes the number of replicas.
   std::string NoticeOf(const Workload& job) const;
-  // As in Cluster.
+  // Returns the job and task of a container by its ID, as Cluster::TaskOfContainer.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const {
     return cluster_.TaskOfContainer(id);
   }
   bool synced() const { return cluster_.synced(); }
-  // Call after Start. Until the first lists are read, and until a new workload itself is seen, the answer is
-  // unknown.
+  // Returns the job's settings from the cluster. The answer is kUnknown until the first lists are read, and
+  // for a new workload until its object has been seen. Call after Start.
   JobAnswer SettingsOf(const JobQuestion& question) override;
   bool RequestStays(const Workload& job, Resource r) const override;
-  // Names the list for which decisions wait, for people. "": none.
+  // Returns a text that names the list for which decisions wait; "" if decisions do not wait.
   std::string WhyUndecided() const;
-  // Does not include the actuator's figures.
+  // Returns the figures of the source, without the figures of the actuator.
   KubernetesFacts facts() const;
-  // Nodes and their pods.
+  // Returns the nodes as machines, and their pods as tasks.
   const PlacementSource& placement() const { return placement_; }
 
  private:
@@ -140,7 +144,8 @@ class KubernetesSource final : public JobSettingsSource {
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes);
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
-  std::string WhyNotChange() const;  // returns "" if the cluster may be changed
+  // returns the reason why the cluster may not be changed; "" if it may be changed
+  std::string WhyNotChange() const;
   // ---- kubernetes_settings.cc ----
   static std::span<const WatchedKind> WatchedKinds();
   Allocation AllocationWith(const JobRecord& record, const std::vector<Label>& settings,
@@ -150,7 +155,7 @@ class KubernetesSource final : public JobSettingsSource {
   std::string AwaitedLists() const;
   void SayWhatIsAwaited();
   void SayWhatIsRefused();
-  // Returns the changed pods of the cluster, and notes unused settings for SayWhatIsRefused.
+  // Returns the changed pods of the cluster. Also stores their unused settings for SayWhatIsRefused.
   std::vector<PodPtr> TakeChangedPods();
   bool IsSeen(const JobRecord& job, const WorkloadName& workload) const;
   void Wait(std::chrono::milliseconds pause);
@@ -162,7 +167,7 @@ class KubernetesSource final : public JobSettingsSource {
   void PassOnSteering();
   void LookAtReplicas(const ClosedWindow& window);
   void LookAtSplits(std::optional<double>& pods_since);
-  // Threads.
+  // Functions that run on a thread each.
   void PassOnPods();
   void Scrape();
   void WriteVpas();
@@ -181,42 +186,42 @@ class KubernetesSource final : public JobSettingsSource {
   const NodePlacement placement_{&cluster_};
   WorkloadDirectory workloads_;
   NamespaceRules namespace_rules_;
-  FieldOwners field_owners_;  // VPAs are known with an actuator or kubernetes.vpa
+  FieldOwners field_owners_;  // VPAs are watched only with an actuator or kubernetes.vpa
   Steering steering_;
-  uint64_t steered_ = 0;        // the last SteeringVersion() passed on
-  std::string awaited_;         // the last AwaitedLists() logged
-  size_t groups_left_out_ = 0;  // the last number logged
+  uint64_t steered_ = 0;        // the SteeringVersion() that was last passed on
+  std::string awaited_;         // the AwaitedLists() that was last logged
+  size_t groups_left_out_ = 0;  // the number that was last logged
   ControlPlane* control_ = nullptr;
-  std::unique_ptr<LiveWorkloadIntake> intake_;       // of control_
-  KubernetesActuator* actuator_ = nullptr;           // null: nothing is set
-  std::vector<std::function<void()>> runs_, stops_;  // of the reflectors
-  std::unique_ptr<UsageReader> usage_;               // if usage is read
-  std::unique_ptr<WorkloadAdvice> advice_;           // of control_
+  std::unique_ptr<LiveWorkloadIntake> intake_;       // writes to control_
+  KubernetesActuator* actuator_ = nullptr;           // null: limits are not set in the cluster
+  std::vector<std::function<void()>> runs_, stops_;  // Run and Stop of the reflectors
+  std::unique_ptr<UsageReader> usage_;               // null: usage is not read
+  std::unique_ptr<WorkloadAdvice> advice_;           // reads from control_
   std::unique_ptr<ApiClient> owners_client_;         // used by the thread that reads templates
   std::unique_ptr<OwnersReader> owners_;
   std::unique_ptr<ApiClient> custom_client_;           // used by the thread that reads custom resources
-  std::unique_ptr<CustomOwnersReader> custom_owners_;  // if workloads' metadata is needed
+  std::unique_ptr<CustomOwnersReader> custom_owners_;  // null: workloads' metadata is not needed
   std::unique_ptr<ApiClient> vpa_client_;              // used by the thread that writes VPA status
-  std::unique_ptr<VpaWriter> vpas_;                    // if enabled
+  std::unique_ptr<VpaWriter> vpas_;                    // null: disabled
   std::unique_ptr<ApiClient> quota_client_;            // used by the thread that writes ResourceQuotas
-  std::unique_ptr<QuotaWriter> quotas_;                // if enabled
+  std::unique_ptr<QuotaWriter> quotas_;                // null: disabled
   std::function<std::optional<std::vector<NamespaceQuota>>()> wanted_quotas_;
-  std::unique_ptr<LeaseKeeper> lease_;  // if one is configured
+  std::unique_ptr<LeaseKeeper> lease_;  // null: no lease is configured
   ReplicaSpread replica_spread_;
   std::unique_ptr<ApiClient> event_client_;       // used by the thread that writes Events
   DecisionEvents decision_events_;                // used by the thread that ticks
-  std::unique_ptr<EventWriter> events_;           // if enabled
+  std::unique_ptr<EventWriter> events_;           // null: disabled
   std::unique_ptr<ApiClient> status_client_;      // used by the thread that writes workloads' annotations
-  std::unique_ptr<StatusWriter> status_;          // if enabled
-  std::unique_ptr<PodWebhookServer> admission_;   // if enabled
-  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // if enabled
+  std::unique_ptr<StatusWriter> status_;          // null: disabled
+  std::unique_ptr<PodWebhookServer> admission_;   // null: disabled
+  std::unique_ptr<PodQuotaReviewer> quota_gate_;  // null: disabled
   std::vector<std::thread> threads_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
   std::vector<std::function<uint64_t()>> lists_;
-  std::atomic<bool> passed_on_ = false;  // true once all pods were passed on
+  std::atomic<bool> passed_on_ = false;  // true once all pods were passed on to the control plane
   KernelLimits kernel_limits_;
   WatchLog watch_log_;
   std::atomic<uint64_t> watch_failures_ = 0;

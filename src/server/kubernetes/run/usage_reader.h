@@ -18,18 +18,18 @@
 
 namespace taut::server {
 
-// Read from one thread; all others from any thread.
+// Read must be called from one thread; all other functions may be called from any thread.
 class UsageReader {
  public:
   struct Options {
     KubeletUsage usage = KubeletUsage::kCadvisor;
-    std::string namespaces;          // a pattern; "": all
-    std::function<Timestamp()> now;  // time of samples without one
+    std::string namespaces;          // a pattern of namespaces; "": all
+    std::function<Timestamp()> now;  // time of samples that have no time of their own
     std::function<double()> steady_s;
     DaemonLog* log = nullptr;
   };
-  // `clients`: one for each concurrent request, at least one. The log, `cluster` and `kernel_limits` must
-  // outlive the reader.
+  // `clients` has at least one client; each serves one request at a time. The log, `cluster` and
+  // `kernel_limits` must outlive the reader.
   UsageReader(Options options, const Cluster& cluster, KernelLimits& kernel_limits,
               std::vector<std::unique_ptr<ApiClient>> clients)
       : options_(std::move(options)),
@@ -37,13 +37,14 @@ class UsageReader {
         kernel_limits_(kernel_limits),
         clients_(std::move(clients)) {}
 
-  // Reads the usage of all pods once. Logs when the number of failing nodes, or the first error, changes.
+  // Reads the usage of all pods once. Logs a line when the number of failing nodes, or the error of the first
+  // of them, changes.
   void Read(WorkloadIntake& to);
-  // Ends requests in progress; later errors are not logged.
+  // Ends the requests in progress. Later errors are not logged.
   void Interrupt();
 
   struct Counts {
-    uint64_t read = 0, failed = 0;  // readings of nodes
+    uint64_t read = 0, failed = 0;  // attempts to read a node's usage
     double last_s = 0;              // duration of the last Read
   };
   Counts counts() const { return {read_, failed_, last_s_}; }
@@ -61,7 +62,7 @@ class UsageReader {
   std::atomic<bool> stopping_ = false;
   std::atomic<uint64_t> read_ = 0, failed_ = 0;
   std::atomic<double> last_s_ = 0;
-  std::string error_;  // the last error logged
+  std::string error_;  // the error that was last logged
 };
 
 }  // namespace taut::server
