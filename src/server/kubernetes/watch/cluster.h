@@ -17,12 +17,12 @@
 
 namespace taut::server {
 
-// Holds the parts of a cluster, each with its own lock, and passes changes of nodes, owners and splits on to
-// the pods. Thread-safe.
+// The parts of a cluster, each with its own lock. Changes of nodes, owners and splits are passed on to the
+// pods. Thread-safe.
 class Cluster {
  public:
-  // `node_group_label`: the label of nodes by whose value DaemonSets are split (workload_split.h); "" if they
-  // are not split.
+  // `node_group_label`: label of nodes. DaemonSets are split by its value (workload_split.h). "": DaemonSets
+  // are not split by nodes.
   explicit Cluster(ClusterNaming naming, const std::string& node_group_label = "");
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
@@ -42,11 +42,10 @@ class Cluster {
   // Returns true once the pods and every list that decides their groups have arrived. Before that, a pod of a
   // split workload would count as a task of the wrong job.
   bool synced() const;
-  // Makes synced() wait for the pods alone, for a cluster in which tautd may not list what decides the
-  // groups.
+  // Makes synced() wait only for the pods. Used if tautd may not list the objects that decide the groups.
   void AwaitNothing() { awaits_groups_ = false; }
   // Returns the job and the task of the container with this ID (ContainerState::id). nullopt if no pod has
-  // such a container, or if the job is of whole pods and the pod has several containers.
+  // such a container, or if the job consists of whole pods and the pod has several containers.
   std::optional<std::pair<std::string, std::string>> TaskOfContainer(std::string_view id) const;
 
  private:

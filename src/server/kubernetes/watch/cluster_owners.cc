@@ -20,8 +20,8 @@ std::string OwnerText(const std::string& kind, const std::string& name) {
   return kind.empty() ? "<none>/<none>" : StrCat(kind, "/", name);
 }
 
-// Until a ReplicaSet is seen, the owner of its pods is derived from its name; Learn returns the pods whose
-// owner this corrects.
+// Stores an object. Until a ReplicaSet is known, the owner of its pods is derived from its name. Returns the
+// pods whose owner the object corrects.
 std::vector<std::string> ClusterOwners::Learn(const std::string& kind, const OwnedObject& object) {
   const std::string child = ObjectKey(kind, object.namespace_name, object.name);
   const auto [was, is_new] = objects_[kind].try_emplace(child);
@@ -50,7 +50,7 @@ void ClusterOwners::Replace(const std::string& kind, const std::vector<OwnedObje
       std::ranges::move(Learn(kind, object), std::back_inserter(moved));
     }
   }
-  // Without the lock, since PodTable takes its own lock first and then calls this object.
+  // Called without the lock, because PodTable locks itself first and then calls this object.
   if (!moved.empty()) moved_(moved);
   const std::lock_guard lock(mutex_);
   for (const auto& [key, object] : gone) Forget(key);

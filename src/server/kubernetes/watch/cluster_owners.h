@@ -1,4 +1,4 @@
-// The ReplicaSets and Jobs of a cluster, and the top owner that each pod has through them.
+// The ReplicaSets and Jobs of a cluster, and the top owner that each pod has through these objects.
 #pragma once
 
 #include <functional>
@@ -24,15 +24,15 @@ std::string OwnerText(const std::string& kind, const std::string& name);
 // Finds the top owner of each pod. Thread-safe.
 class ClusterOwners {
  public:
-  // `moved` is called without the lock, with the ObjectKeys of pods whose top owner may have changed. It may
-  // call this object.
+  // `moved` is called with the ObjectKeys of pods whose top owner may have changed. The call is made without
+  // the lock, so `moved` may call this object.
   explicit ClusterOwners(std::function<void(const std::vector<std::string>& pods)> moved)
       : moved_(std::move(moved)) {}
 
   // ---- called by watches; `kind`: "ReplicaSet", "Job" ----
   void Replace(const std::string& kind, const std::vector<OwnedObject>& objects);
   void Put(const std::string& kind, const OwnedObject& object);
-  // Removes an object. Its pods keep the top owner that they have, for they end soon or find another
+  // Removes an object. The pods of the object keep their top owner, because they will end soon or get another
   // controller.
   void Remove(const std::string& kind, const OwnedObject& object);
   void ForEach(absl::FunctionRef<void(const std::string& kind, const OwnedObject&)> fn) const;
@@ -40,15 +40,15 @@ class ClusterOwners {
   // ---- pods, by their ObjectKey ----
   void LearnPod(const std::string& key, const Pod& pod);
   void ForgetPod(const std::string& key);
-  // Returns the top owner of a pod that LearnPod has stored.
+  // Returns the top owner of a pod. REQUIRES: LearnPod has stored the pod.
   TopOwner OfPod(const Pod& pod) const;
-  // Returns the top owner that a pod without LearnPod will have.
+  // Returns the top owner that a pod will have which LearnPod has not stored yet.
   TopOwner OfNewPod(const Pod& pod) const;
   // Returns the top owner of pods with this controller.
   TopOwner Of(const std::string& namespace_name, const std::string& kind, const std::string& name) const;
 
  private:
-  // These two require mutex_.
+  // Learn and the function below it require mutex_.
   std::vector<std::string> Learn(const std::string& kind, const OwnedObject& object);
   void Forget(const std::string& key);
 

@@ -1,5 +1,5 @@
-// The containers of a cluster's pods: the pod of each container ID, and the containers whose usage does not
-// count.
+// The containers of a cluster's pods: the pod of each container ID, and the containers whose usage is not
+// counted.
 #pragma once
 
 #include <mutex>
@@ -16,13 +16,13 @@ namespace taut::server {
 // An index by container ID and by container name. Thread-safe.
 class ContainerIndex {
  public:
-  // Replaces the containers of one pod, whose ObjectKey is `pod`. nullptr as `before` or `now`: the pod did
-  // not exist before, or no longer exists.
+  // Replaces the containers of one pod. `pod` is the pod's ObjectKey. `before` is nullptr if the pod is new;
+  // `now` is nullptr if the pod is gone.
   void Replace(const std::string& pod, const Pod* before, const Pod* now);
-  // Returns the ObjectKey of the pod whose container has this ID (ContainerState::id); nullopt if there is
-  // none.
+  // Returns the ObjectKey of the pod that has the container with this ID (ContainerState::id); nullopt if no
+  // pod has it.
   std::optional<std::string> PodOf(std::string_view id) const;
-  // Returns true if Pod::left_out names the container.
+  // Returns true if the container's usage is not counted because Pod::left_out names the container.
   bool IsLeftOut(std::string_view namespace_name, std::string_view pod, std::string_view container) const;
 
  private:

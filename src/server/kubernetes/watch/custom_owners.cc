@@ -64,8 +64,8 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
     }
     const absl::StatusOr<FoundKind> listed = List(kind, stopping);
     const absl::Status status = listed.status();
-    // A kind that tautd may not list, or that no longer exists, has no settings: waiting for them would block
-    // its jobs for ever. Other errors may pass.
+    // If tautd may not list a kind, or the kind no longer exists, the kind has no settings: waiting for them
+    // would block its jobs for ever. Other errors may be temporary.
     const bool is_final = absl::IsPermissionDenied(status) || absl::IsNotFound(status) ||
                           absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status);
     std::optional<FoundKind> gone;
@@ -84,9 +84,9 @@ void CustomOwnersReader::Step(const std::function<bool()>& stopping) {
   ForgetOthers(kinds);
 }
 
-// A kind that is left out is reported in last_error(), since nothing is decided for jobs whose settings are
-// not read. Listed kinds keep their places: anyone who may create a pod may invent kinds of owners, and these
-// must not displace a real kind.
+// A kind that is left out is reported in last_error(), because nothing is decided for jobs whose settings are
+// not read. Kinds that are already listed stay: anyone who may create a pod may invent kinds of owners, and
+// invented kinds must not displace a real kind.
 void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   const std::lock_guard lock(mutex_);
   left_out_.clear();
@@ -103,7 +103,7 @@ void CustomOwnersReader::LeaveOut(std::vector<std::string>& kinds) {
   std::ranges::sort(kinds);
 }
 
-// A kind that has lost its last pods is listed no more, so its objects may be outdated and have to be
+// If a kind has lost its last pods, it is no longer listed. Its objects may then be outdated and must be
 // forgotten, even if the kind still exists.
 void CustomOwnersReader::ForgetOthers(const std::vector<std::string>& owning) {
   std::vector<FoundKind> gone;

@@ -31,7 +31,8 @@ bool CountsOn(const Hpa& hpa, std::string_view container, Resource resource) {
   });
 }
 
-// Names recommender and updateMode even if the VPA does not set them, so that people see why it counts.
+// Returns a text that names the VPA with its recommender and updateMode. Both are named even if the VPA does
+// not set them, so that people see why the VPA counts.
 std::string VpaText(const Vpa& vpa) {
   return StrCat("the VerticalPodAutoscaler ", KeyOf(vpa), " (recommender ",
                 vpa.recommender.empty() ? "default" : vpa.recommender, ", updateMode ",
@@ -55,7 +56,7 @@ void FieldOwners::EraseLocked(const std::string& key, Known<Object>& known) {
 template <typename Object>
 void FieldOwners::PutLocked(Object object, Known<Object>& known) {
   const std::string key = KeyOf(object), workload = TargetOf(object);
-  // The status of these objects changes every few seconds. An object that is equal in all parsed fields must
+  // The status of these objects changes every few seconds. If all parsed fields are equal, the object must
   // not be reported as changed.
   const auto it = known.objects.find(key);
   if (it != known.objects.end() && it->second == object) return;
@@ -141,7 +142,8 @@ bool FieldOwners::KnowsScaledObjects() const {
   return scaled_objects_.listed;
 }
 
-// KEDA itself accepts one ScaledObject per workload. If there are several, a paused one comes first.
+// Returns the ScaledObject of the workload. KEDA itself accepts one for each workload. If there are several,
+// a paused one has precedence.
 const KedaScaledObject* FieldOwners::ScaledObjectLocked(const std::string& workload) const {
   const auto of = scaled_objects_.by_workload.find(workload);
   if (of == scaled_objects_.by_workload.end()) return nullptr;

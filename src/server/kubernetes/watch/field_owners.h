@@ -20,17 +20,17 @@
 
 namespace taut::server {
 
-// The claims on one resource of a container, for people: "the HorizontalPodAutoscaler shop/web"; "" if there
-// is none.
+// The claims on one resource of a container, as text for people, such as "the HorizontalPodAutoscaler
+// shop/web". "": there is no claim.
 struct FieldClaims {
   std::string set_by;     // a VerticalPodAutoscaler of another recommender that sets the resource
   std::string scaled_by;  // a HorizontalPodAutoscaler that scales by use ÷ request of the resource
 };
 
-// The autoscalers of a cluster as last seen, by the workload that they name. Thread-safe.
+// The autoscalers of a cluster as last seen, each stored under the workload that it names. Thread-safe.
 class FieldOwners {
  public:
-  // VerticalPodAutoscalers that name `recommender` are Tautline's own, and claim nothing.
+  // `recommender`: VerticalPodAutoscalers with this recommender are Tautline's own and claim nothing.
   explicit FieldOwners(std::string recommender = "tautline") : recommender_(std::move(recommender)) {}
 
   void ReplaceHpas(std::vector<Hpa> all) { Replace(std::move(all), hpas_); }
@@ -44,19 +44,21 @@ class FieldOwners {
   void PutScaledObject(KedaScaledObject object) { Put(std::move(object), scaled_objects_); }
   void RemoveScaledObject(const KedaScaledObject& object) { Remove(object, scaled_objects_); }
 
-  // Returns the names of the kinds HorizontalPodAutoscaler and VerticalPodAutoscaler, in the plural, that
-  // were never listed; "" if both were.
+  // Returns a text with those of the kinds HorizontalPodAutoscaler and VerticalPodAutoscaler that were never
+  // listed, in the plural; "" if both were listed.
   std::string NotListed() const;
-  // These two return true once the objects of the kind were listed.
+  // Returns true once the objects of the kind were listed; so does the function below.
   bool KnowsScaledObjects() const;
   bool KnowsHpas() const;
-  // Returns the claims on a resource of a container; `container` "" means any container of the workload.
+  // Returns the claims on a resource of a container. If `container` is "", returns the claims on any
+  // container of the workload.
   FieldClaims On(const WorkloadName& workload, std::string_view container, Resource resource) const;
-  // Returns the object that sets the number of replicas, for people: "the HorizontalPodAutoscaler shop/web";
-  // "" if there is none. A paused ScaledObject comes first, since it has no HorizontalPodAutoscaler while it
-  // is paused.
+  // Returns a text for people that names the object which sets the number of replicas, such as "the
+  // HorizontalPodAutoscaler shop/web"; "" if no object does. A paused ScaledObject has precedence, because it
+  // has no HorizontalPodAutoscaler while it is paused.
   std::string ReplicasOwner(const WorkloadName& workload) const;
-  // Returns the paused ScaledObject of the workload and what pauses it, for people; "" if none is paused.
+  // Returns a text for people with the paused ScaledObject of the workload and the annotation that pauses it;
+  // "" if none is paused.
   std::string PausedScaling(const WorkloadName& workload) const;
   // Returns the workloads, as WorkloadKey, whose claims may have changed since the last call.
   std::vector<std::string> TakeChanged();

@@ -34,7 +34,8 @@ std::string ShortImage(std::string_view image) {
   return out;
 }
 
-// Returns true if the container is the workload's; "" as the workload's container stands for all of them.
+// Returns true if the container belongs to the workload. "" as the workload's container stands for all
+// containers.
 bool IsOf(const WorkloadName& workload, const ContainerState& container) {
   return workload.container.empty() || workload.container == container.name;
 }
@@ -55,8 +56,8 @@ std::vector<std::string> VersionsOf(std::span<const PodPtr> pods, const Workload
 }
 
 std::string MixedImages(std::span<const PodPtr> pods, const WorkloadName& workload) {
-  std::map<std::string, std::map<std::string, std::string>>
-      images;  // by container, then without the tag: a pod
+  // By container, then by image without tag: a pod that runs the image.
+  std::map<std::string, std::map<std::string, std::string>> images;
   for (const PodPtr& pod : pods) {
     if (!pod->owner_kind.empty() && !IsRunKind(pod->owner_kind)) continue;
     for (const ContainerState& container : pod->containers) {

@@ -10,12 +10,13 @@
 
 namespace taut::server {
 
-// Returns the versions that these pods of the workload run, sorted, each once: the image of its container,
-// or, of whole pods, all their images joined by "+". "registry/shop/web:1.3" becomes "web:1.3", and of a
-// digest the first 12 digits are kept.
+// Returns the versions that these pods of the workload run, sorted, each once. A version is the image of the
+// workload's container or, for whole pods, all images of the pod joined by "+". "registry/shop/web:1.3" is
+// shortened to "web:1.3", and a digest to its first 12 digits.
 std::vector<std::string> VersionsOf(std::span<const PodPtr> pods, const WorkloadName& workload);
-// Returns a notice for people if runs of one program (IsRunKind), or pods without an owner, have different
-// images, tags left aside. It names the first such container; "" if there is none.
+// Returns a notice for people if the images of runs of one program (IsRunKind), or of pods without an owner,
+// differ by more than their tags. The notice names the first container with different images. "" if there is
+// none.
 std::string MixedImages(std::span<const PodPtr> pods, const WorkloadName& workload);
 
 }  // namespace taut::server

@@ -1,6 +1,6 @@
-// The memory limits of pods' cgroups as the kubelets report them. A resize that meets a container as it
-// restarts may set the limit of the container's cgroup and miss the pod's. The kernel then kills at the lower
-// of the two.
+// The memory limits of pods' cgroups as the kubelets report them. If a resize coincides with the restart of a
+// container, it may set the limit of the container's cgroup but not the limit of the pod's cgroup. The kernel
+// then kills at the lower limit.
 //
 // Source: metric container_spec_memory_limit_bytes of cAdvisor, for the cgroup above the containers.
 #pragma once
@@ -24,12 +24,12 @@ void ForEachPodLimit(std::string_view text, absl::FunctionRef<void(const std::st
 // way, or the pod has ended.
 std::optional<double> NeededPodLimit(const Pod& pod);
 
-// The latest limits of all pods' cgroups. Thread-safe.
+// The latest reported limit of each pod's cgroup. Thread-safe.
 class KernelLimits {
  public:
   struct Report {
     double bytes = 0;
-    double at_s = 0;  // of the steady clock
+    double at_s = 0;  // steady time of the report
   };
   // Stores the limits on one kubelet's cAdvisor page, read at `now_s`. Reports older than five minutes are
   // removed.

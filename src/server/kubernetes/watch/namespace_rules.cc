@@ -30,8 +30,8 @@ RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   return sum;
 }
 
-// Returns the amount of the pod's limit that its containers may use. A container without a limit is bounded
-// by the pod's limit alone, so its request counts.
+// Returns the part of the pod's limit that its containers use. A container without a limit is bounded only by
+// the pod's limit, so its request counts.
 double SharedOf(const Pod& pod, Resource resource) {
   double sum = 0;
   for (const ContainerState& container : pod.containers) {
@@ -45,7 +45,7 @@ bool Above(const std::optional<double>& value, const std::optional<double>& most
   return value.has_value() && most.has_value() && *value > *most * (1 + 1e-9);
 }
 
-// Returns how a LimitRange's range is broken, for people; "" if it is not.
+// Returns a text for people if the amounts are outside the range of a LimitRange; "" if they are inside.
 std::string Broken(const RequestAndLimit& now, const AmountRange& range, Resource resource) {
   const std::optional<double> least = range.min.of(resource), most = range.max.of(resource),
                               ratio = range.max_limit_request_ratio.of(resource);
@@ -71,8 +71,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
   const RequestAndLimit was = SumOf(before, resource), now = SumOf(after, resource);
   const std::string what = Broken(now, rule.pod, resource);
   if (!what.empty() && Broken(was, rule.pod, resource).empty()) return StrCat("of the pod: ", what);
-  // The quota's use does not include the new pod yet, so the whole amount of the pod has to fit into the
-  // rest.
+  // The quota's use does not include the new pod yet, so the whole amount of the pod must fit in the amount
+  // that is left.
   if (Above(now.request, rule.requests_left.of(resource)) && Above(now.request, was.request))
     return "of the pod: request above what is left";
   if (Above(now.limit, rule.limits_left.of(resource)) && Above(now.limit, was.limit))
@@ -84,8 +84,8 @@ std::string BrokenOf(const Pod& before, const Pod& after, const NamespaceRule& r
 
 AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& largest,
                        const RecommendedAmount& amount, Resource resource) {
-  // Request and limit per unit of the amount. The request, which is the smaller one, has to reach the
-  // minimum, and the limit must not exceed the maximum.
+  // Request and limit for one unit of the amount. The request, which is the smaller of the two, must not be
+  // below the minimum, and the limit must not exceed the maximum.
   const double of_request = amount.is_request ? 1 : amount.share;
   const double of_limit = amount.is_request ? 1 / amount.share : 1;
   AllowedRange out;
@@ -105,8 +105,8 @@ AllowedRange AllowedBy(std::span<const NamespaceRule> rules, const LargestNode& 
       out.lower_by = StrCat("LimitRange ", rule.name);
     }
   }
-  // The lower bound may exceed the upper one, as if a LimitRange requires more than any node has. The upper
-  // bound gives way, since the API server refuses a pod below the LimitRange.
+  // The lower bound may exceed the upper bound, for example if a LimitRange requires more than any node has.
+  // In this case the upper bound is raised, because the API server refuses a pod below the LimitRange.
   if (out.lower.has_value() && out.upper.has_value() && *out.lower > *out.upper) out.upper = out.lower;
   return out;
 }
@@ -180,8 +180,8 @@ void NamespaceRules::Remove(const std::string& kind, const NamespaceRule& rule) 
   if (found->second.empty()) rules_.erase(found);
 }
 
-// The use of a quota changes with every pod, and no recommendation depends on it. Counting it would send all
-// settings again each time.
+// Counts only changes of LimitRanges. The use of a quota changes with every pod, but no recommendation
+// depends on it. If it were counted, each change would send all settings again.
 void NamespaceRules::Note(const std::string& kind) { version_ += kind == "LimitRange" ? 1 : 0; }
 
 uint64_t NamespaceRules::version() const {

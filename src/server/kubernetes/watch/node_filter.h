@@ -30,32 +30,32 @@ using NodeTerm = std::vector<NodeRequirement>;
 
 // A taint that a pod tolerates.
 struct Toleration {
-  std::string key, value, effect;  // "" matches every one
-  bool exists = false;             // with any value
+  std::string key, value, effect;  // "" matches every key, value or effect
+  bool exists = false;             // the toleration matches any value
 };
 
 // The conditions of a pod on its nodes.
 struct NodeFilter {
   std::vector<std::pair<std::string, std::string>> selector;
-  // A node has to meet one of them; absent if no affinity is required.
+  // A node must meet at least one of these terms. Absent if no affinity is required.
   std::optional<std::vector<NodeTerm>> terms;
   std::vector<Toleration> tolerations;
-  std::string where;  // selector and terms for people: "nodeSelector pool=small"; "" if there are neither
-  std::string key;    // text of all conditions: filters with the same key are equal
+  std::string where;  // selector and terms as text for people, such as "nodeSelector pool=small"; "": none
+  std::string key;    // text of all conditions; filters with equal keys are equal
 };
 
-// Reads the filter of a pod's spec. nullptr: the spec has no condition, so the pod may run on every node
-// without taints. A node that all terms name (as the DaemonSet controller writes them) is stored in
-// `pinned_node`. It is left out of the filter, so that the pods of a DaemonSet share one.
+// Reads the filter of a pod's spec. Returns nullptr if the spec has no condition, so that the pod may run on
+// every node without taints. If all terms name one node, as the DaemonSet controller writes them, the node is
+// stored in `pinned_node` and not in the filter. The pods of a DaemonSet can then share one filter.
 std::shared_ptr<const NodeFilter> ReadNodeFilter(JsonNode pod_spec, std::string& pinned_node);
-// Reads a node with its labels and taints. Returns false if it has no metadata.
+// Reads a node with its labels and taints. Returns false if `at` has no metadata.
 bool ReadNode(JsonNode at, Node& node);
 
 // Returns true if the node meets nodeSelector and affinity. A filter of nullptr selects every node.
 bool Selects(const NodeFilter* filter, const Node& node);
-// Returns true if the pod tolerates every taint NoSchedule and NoExecute of the node. ReadNode leaves the
-// taints node.kubernetes.io/... and node.cloudprovider.kubernetes.io/... out, for the cluster sets them only
-// for a time, as while a node is drained.
+// Returns true if the pod tolerates every taint NoSchedule and NoExecute of the node. The taints
+// node.kubernetes.io/... and node.cloudprovider.kubernetes.io/... are not among the node's taints, because
+// the cluster sets them only for a time, for example while a node is drained.
 bool Tolerates(const NodeFilter* filter, const Node& node);
 
 }  // namespace taut::server

@@ -8,9 +8,9 @@
 
 namespace taut::server {
 
-// Placement in a cluster. The capacity of a machine is what its node has allocatable. A task is a pod or a
-// container, as ClusterNaming counts them. It requests its requests, or its limits if it has none, and cannot
-// use more than its limits. Pods outside kubernetes.namespaces are absent. Thread-safe.
+// Placement in a cluster. The capacity of a machine is the allocatable amount of its node. A task is a pod or
+// a container, depending on ClusterNaming. It requests its requests, or its limits if it has no requests, and
+// cannot use more than its limits. Pods outside kubernetes.namespaces are absent. Thread-safe.
 class NodePlacement final : public PlacementSource {
  public:
   // `cluster` must outlive this object.

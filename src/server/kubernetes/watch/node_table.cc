@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kMostFilters = 10'000;  // bounds the memory, since the pods under review may name any filter
 
-// Kubelets write the status of a node every few seconds. Unless labels, taints or allocatable amounts differ,
-// no result in largest_ changes.
+// Returns true if the nodes are equal in labels, taints and allocatable amounts: results in largest_ then
+// stay valid. Kubelets write the status of a node every few seconds.
 bool IsSameForPods(const Node& a, const Node& b) {
   return a.allocatable == b.allocatable && a.labels == b.labels && a.taints == b.taints;
 }
@@ -89,8 +89,8 @@ std::vector<std::string> NodeTable::ReplaceNow(std::vector<Node> nodes) {
     std::string name = node.name;
     nodes_.insert_or_assign(std::move(name), std::move(node));
   }
-  // Groups with jobs of their own keep them. Free places go to the largest groups, and to the first by name
-  // among equal ones, so that a restart finds the same groups.
+  // Groups that are already used stay. Free places go to the largest groups, and among equal ones to the
+  // first by name, so that a restart selects the same groups.
   std::erase_if(own_, [this](const std::string& group) { return !sizes_.contains(group); });
   std::vector<std::pair<size_t, std::string>> others;
   for (const auto& [group, size] : sizes_) {
@@ -135,8 +135,8 @@ void NodeTable::Replace(std::vector<Node> nodes) {
     const std::lock_guard lock(mutex_);
     changed = ReplaceNow(std::move(nodes));
   }
-  // Without the lock, since PodTable takes its own lock first and then calls this table. known_ comes last:
-  // it means that the pods have their groups.
+  // Called without the lock, because PodTable locks itself first and then calls this table. known_ is set
+  // last, because it means that all pods have their groups.
   if (has_groups() && regrouped_ != nullptr) regrouped_(changed);
   const std::lock_guard lock(mutex_);
   known_ = true;

@@ -6,8 +6,8 @@
 namespace taut::server {
 namespace {
 
-// Anyone who may write the pod may write its annotation. An amount that no pod could have is therefore
-// ignored.
+// Returns the noted amount, or nullopt if no pod could have this amount: anyone who may write the pod may
+// write its annotation.
 std::optional<double> Believed(const std::optional<double>& noted, const std::optional<double>& most) {
   return noted.has_value() && most.has_value() && *noted > *most ? std::nullopt : noted;
 }
@@ -35,8 +35,8 @@ void KeepOwnersAmounts(const Pod* before, Pod& pod) {
   }
 }
 
-// Kubernetes sets the request of a container that has a limit only to that limit. Amounts that the template
-// does not have may be defaults of a LimitRange, which only the annotation holds.
+// If a container has a limit but no request, Kubernetes sets the request to the limit. Amounts that the
+// template does not have may be defaults of a LimitRange, which only the annotation contains.
 void TakeFromTemplate(const std::vector<ContainerState>& in_template, const Amounts& most, Pod& pod) {
   pod.owners_known = true;
   for (ContainerState& container : pod.containers) {

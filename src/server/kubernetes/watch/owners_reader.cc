@@ -19,7 +19,7 @@ absl::Status OwnersReader::Read(const PodController& controller) {
   const absl::StatusOr<std::string> body = options_.get(*path);
   if (!body.ok()) return body.status();
   const absl::StatusOr<std::vector<ContainerState>> containers = ParseOwnersTemplate(*body);
-  // The controller is gone, and its pods end soon.
+  // The controller is gone, so its pods will end soon.
   if (!containers.ok()) return absl::NotFoundError(StrCat(Message(containers.status())));
   cluster_->pods().SetOwnersAmounts(controller, &*containers);
   return absl::OkStatus();
@@ -34,8 +34,8 @@ void OwnersReader::Step(const std::function<bool()>& stopping) {
       continue;
     }
     const absl::Status status = Read(it->first);
-    // InvalidArgument is a kind whose templates are unknown, NotFound a controller that is gone: a retry
-    // would change neither.
+    // InvalidArgument: the kind has no known template. NotFound: the controller is gone. A retry would change
+    // neither.
     if (status.ok() || absl::IsInvalidArgument(status) || absl::IsNotFound(status)) {
       if (status.ok()) last_error_.clear();
       it = due_.erase(it);

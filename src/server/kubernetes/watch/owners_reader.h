@@ -1,5 +1,5 @@
-// Reads the limits that owners of pods set from their templates, for pods that were resized before tautd saw
-// them, as before a restart of tautd.
+// Reads the limits that owners of pods have set from the pods' templates. Needed for pods that were resized
+// before tautd saw them, for example before a restart of tautd.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Reads each template once, and again after errors. One object belongs to one thread.
+// Reads each template once, and again after an error. All functions must be called from one thread.
 class OwnersReader {
  public:
   struct Options {
@@ -20,8 +20,8 @@ class OwnersReader {
     std::function<absl::StatusOr<std::string>(const std::string& path)> get;
     // Returns the steady clock in seconds.
     std::function<double()> steady_s;
-    double retry_s = 10;           // after an error that may pass
-    double refused_retry_s = 600;  // after an error that does not pass, such as a refusal
+    double retry_s = 10;           // delay after a temporary error
+    double refused_retry_s = 600;  // delay after an error that stays, such as a refusal
   };
   // `cluster` must outlive this object.
   OwnersReader(Options options, Cluster* cluster) : options_(std::move(options)), cluster_(cluster) {}
@@ -36,7 +36,7 @@ class OwnersReader {
 
   const Options options_;
   Cluster* const cluster_;
-  std::map<PodController, double> due_;  // the steady time before which a controller is not read
+  std::map<PodController, double> due_;  // steady time before which a controller is not read
   std::string last_error_;
 };
 

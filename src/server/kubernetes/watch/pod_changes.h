@@ -23,18 +23,18 @@ class PodChanges {
  public:
   // Notes that the pod with this key is new or has changed.
   void NotePod(const std::string& key, PodPtr pod);
-  // Notes that the pod with this key is gone. `killed` is its last state if a container of it was killed for
-  // memory, else nullptr.
+  // Notes that the pod with this key is gone. `killed`: the pod's last state if one of its containers was
+  // killed for memory, else nullptr.
   void NoteGone(const std::string& key, PodPtr killed);
   void NoteWorkload(const std::string& workload);
-  // Notes a controller whose pod was resized before it was seen.
+  // Notes a controller of a pod that was resized before tautd saw it.
   void NoteUnknownOwner(PodController controller);
 
-  // Returns the workloads, as WorkloadKey, of which a pod appeared, changed or disappeared since the last
+  // Returns the WorkloadKeys of the workloads whose pods appeared, changed or disappeared since the last
   // call, ascending.
   std::vector<std::string> TakeWorkloads();
-  // Returns the pods that appeared or changed since the last call, and the pods that are gone if a container
-  // of theirs was killed for memory.
+  // Returns the pods that appeared or changed since the last call. Also returns the pods that are gone if one
+  // of their containers was killed for memory.
   std::vector<PodPtr> TakePods();
   // Returns the controllers noted by NoteUnknownOwner since the last call, each once.
   std::vector<PodController> TakeUnknownOwners();

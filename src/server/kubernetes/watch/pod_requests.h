@@ -1,5 +1,5 @@
-// The requests that the scheduler counts for a pod: max(of the pod, max(of its init containers, sum of
-// containers and sidecars)) + overhead.
+// The requests that the scheduler counts for a pod: max(request of the pod, max(requests of its init
+// containers, sum of its containers and sidecars)) + overhead.
 //
 // Source: Kubernetes, component-helpers/resource, PodRequests; "Sidecar Containers", "Pod-level resources".
 #pragma once
@@ -11,7 +11,7 @@ namespace taut::server {
 // Returns the larger of the requests in the container's spec and the requests that it runs with; absent if it
 // has neither.
 Amounts RequestsOf(const ContainerState& container);
-// Returns the requests that the pod counts beyond the sum of its containers; absent if there are none.
+// Returns the requests that the pod counts above the sum of its containers; absent if there are none.
 Amounts RequestsBeyondContainers(const Pod& pod);
 
 }  // namespace taut::server

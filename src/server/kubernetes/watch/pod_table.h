@@ -24,25 +24,25 @@
 
 namespace taut::server {
 
-// Which pods of a workload a query returns: pods that stay, these and deleted pods that have not ended, or
-// all.
+// Selects the pods of a workload that a query returns. kStay: pods that are not deleted. kHaveNotEnded: also
+// deleted pods that have not ended. kAreThere: all pods.
 enum class PodsThat : uint8_t { kStay, kHaveNotEnded, kAreThere };
 
-// The pods by ObjectKey and by workload. Thread-safe; about 1.5 KiB a pod.
+// The pods of a cluster by ObjectKey and by workload. Thread-safe. Uses about 1.5 KiB for each pod.
 class PodTable {
  public:
   struct SeenPod {
     PodPtr pod;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // All of these must outlive the table. Lock order: the table's lock before theirs, so none of them may call
-  // the table while it holds its own.
+  // All arguments must outlive the table. Lock order: the table's lock is taken before the locks of the
+  // arguments. So none of the arguments may call the table while it holds its own lock.
   PodTable(const NodeTable& nodes, const SplitOrders& splits, ClusterOwners& owners,
            ContainerIndex& containers, PodChanges& changes)
       : nodes_(nodes), splits_(splits), owners_(owners), containers_(containers), changes_(changes) {}
 
   // ---- called by watches ----
-  // A pod that is resized keeps the limits that it had before as the limits of its owner.
+  // For a pod that was resized, the limits from before the resize are kept as its owner's limits.
   void Replace(std::vector<Pod> pods);
   void Put(Pod pod);
   void Remove(const Pod& pod);
@@ -50,26 +50,28 @@ class PodTable {
   // ---- called by the other parts of the cluster ----
   // Looks up the workload of these pods again, after owners have arrived.
   void FindOwnersOf(const std::vector<std::string>& pods);
-  // Look up the group again: of pods of DaemonSets on these nodes, or of all pods of a workload.
+  // These functions determine the group again: of pods of DaemonSets on these nodes, and of all pods of a
+  // workload.
   void RegroupNodes(const std::vector<std::string>& nodes);
   void RegroupWorkload(const std::string& workload);
   // Sets the owner's amounts of the resized pods of this controller from the containers of its template.
-  // nullptr if no template is known: then the annotations of the pods count, up to the largest node.
+  // nullptr: no template is known, and the annotations of the pods are used, up to the size of the largest
+  // node.
   void SetOwnersAmounts(const PodController& controller, const std::vector<ContainerState>* in_template);
 
   // ---- queries by the pod ----
   std::optional<size_t> size() const;  // nullopt before the first list of pods
   std::optional<SeenPod> Find(const std::string& key) const;
-  // Returns the workload of a pod. For a pod that is not in the table, its owner decides.
+  // Returns the workload of a pod. If the pod is not in the table, derives the workload from the pod's owner.
   WorkloadName WorkloadOf(const Pod& pod) const;
   // Returns the workload of the pod with this name; nullopt if the pod is not in the table.
   std::optional<WorkloadName> WorkloadOfPod(std::string_view namespace_name, std::string_view pod) const;
-  // Calls `fn` for every pod, without the lock.
+  // Calls `fn` for every pod. The calls are made without the lock.
   void ForEach(absl::FunctionRef<void(const PodPtr&, const WorkloadName& workload)> fn) const;
 
   // ---- queries by the workload ----
-  // Returns the pods of the workload's group, by name. Empty if the kind is not in lower case, or no pod has
-  // the container. O(number of the workload's pods).
+  // Returns the pods of the workload's group, by name. Empty if the workload's kind is not in lower case, or
+  // if no pod has its container. O(number of the workload's pods).
   std::vector<PodPtr> Of(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
   // Returns the pods of all groups of the workload.
   std::vector<PodPtr> OfAll(const WorkloadName& workload, PodsThat which = PodsThat::kStay) const;
@@ -88,7 +90,7 @@ class PodTable {
   };
   // These functions require mutex_.
   void Insert(Pod pod);
-  // `last`: the pod when it was deleted, if the watch has sent it.
+  // Removes a pod. `last`: the pod at its deletion, if the watch has sent it.
   void Erase(const std::string& key, const Pod* last = nullptr);
   void Place(std::pair<const std::string, Entry>& of);
   void Unplace(const std::string& key, const Entry& entry);
@@ -108,9 +110,10 @@ class PodTable {
   bool listed_ = false;
   std::map<std::string, Entry> pods_;
   WorkloadIndex workloads_;
-  uint64_t regrouped_ = 0;                                    // grows when pods may get other groups
-  std::map<std::string, std::set<std::string>> daemon_pods_;  // by their node, if nodes have groups
-  // Each filter once, by NodeFilter::key: the pods of one template share one.
+  uint64_t regrouped_ = 0;  // grows with each change that may give pods other groups
+  // The pods of DaemonSets by node, if nodes have groups.
+  std::map<std::string, std::set<std::string>> daemon_pods_;
+  // The filters of all pods by NodeFilter::key, so that the pods of one template share one filter.
   absl::flat_hash_map<std::string, std::weak_ptr<const NodeFilter>> filters_;
   size_t clean_filters_at_ = 64;
 };

@@ -1,5 +1,5 @@
 // Finds StatefulSets whose replicas use different amounts, if tautd watches no cluster. The names of jobs and
-// tasks then tell which tasks are replicas of one workload.
+// tasks show which tasks are replicas of one workload.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace taut::server {
 // Observes the windows of a control plane. Thread-safe.
 class ReplicaWatch {
  public:
-  // Observes each present window that `control` closes. `control` must outlive this object, which must
-  // outlive every tick.
+  // Observes the windows that `control` closes, except past windows. `control` must outlive this object, and
+  // this object must outlive every tick of `control`.
   explicit ReplicaWatch(ControlPlane& control);
   // Returns a sentence for people; "" if the job's replicas do not differ.
   std::string NoticeOf(const std::string& job) const { return spread_.HintOf(job); }

@@ -25,7 +25,7 @@ absl::Status ScaleFinder::TakeGroup(const std::string& group_version) {
   JsonTree tree;
   if (absl::Status s = tree.Parse(*body); !s.ok()) return s;
   const JsonNode resources = tree.root()["resources"];
-  std::map<std::string, FoundKind> found;  // by the plural, for namespaced kinds
+  std::map<std::string, FoundKind> found;  // namespaced kinds by their plural
   resources.ForEachItem([&](JsonNode resource) {
     const std::string name(resource.Text("name"));
     if (!resource.Flag("namespaced") || name.find('/') != std::string::npos) return;
@@ -62,7 +62,7 @@ absl::Status ScaleFinder::Discover() {
   kinds_.clear();
   missing_ = absl::OkStatus();
   for (const std::string& version : versions) {
-    // An aggregated API that is down must not hide the kinds of all other groups.
+    // An aggregated API that does not respond must not hide the kinds of all other groups.
     if (absl::Status s = TakeGroup(version); !s.ok() && missing_.ok())
       missing_ = absl::UnavailableError(StrCat("the API group ", version, " cannot be read: ", Message(s)));
   }

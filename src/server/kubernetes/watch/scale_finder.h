@@ -1,5 +1,5 @@
-// Finds kinds, such as those of custom resources (a Rollout, a CloneSet), in the API server's discovery.
-// Finds the path of a workload whose kind has the subresource `scale`.
+// Finds kinds, such as the kinds of custom resources (a Rollout, a CloneSet), in the API server's discovery.
+// Also finds the path of a workload whose kind has the subresource `scale`.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ namespace taut::server {
 
 // A namespaced kind of an API group.
 struct FoundKind {
-  std::string kind;         // "Rollout"
-  std::string api_version;  // "argoproj.io/v1alpha1"
-  std::string plural;       // "rollouts"
+  std::string kind;         // such as "Rollout"
+  std::string api_version;  // such as "argoproj.io/v1alpha1"
+  std::string plural;       // such as "rollouts"
   bool has_scale = false;
   bool can_list = false, can_patch = false;
 };
@@ -25,8 +25,9 @@ struct FoundKind {
 // "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web".
 std::string ObjectPath(const FoundKind& kind, const WorkloadName& workload);
 
-// Caches the discovery, which costs a request for the list of groups and one for each group. It is repeated
-// by the next look-up after kFreshS, or after kMissedS if the kind was not found. Not thread-safe.
+// Caches the discovery, which takes one request for the list of groups and one for each group. A look-up
+// repeats the discovery if it is older than kFreshS, or older than kMissedS and does not have the kind. Not
+// thread-safe.
 class ScaleFinder {
  public:
   static constexpr double kFreshS = 600, kMissedS = 60;
@@ -37,15 +38,17 @@ class ScaleFinder {
   explicit ScaleFinder(Options options) : options_(std::move(options)) {}
 
   // Returns the path of the workload, for example "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web".
-  // InvalidArgument if no namespaced kind of this name has a scale, or kinds of several groups have one (the
-  // error names them). Unavailable if the kind is not found and a group did not answer.
+  // InvalidArgument if no namespaced kind of this name has a scale, or if kinds of several groups do (the
+  // error names the groups). Unavailable if the kind is not found and a group did not respond.
   absl::StatusOr<std::string> PathOf(const WorkloadName& workload);
-  // Returns the namespaced kind of this name, in lower case, that can be listed. Errors as those of PathOf.
+  // Returns the namespaced kind of this name, in lower case, that can be listed. Returns the same errors as
+  // PathOf.
   absl::StatusOr<FoundKind> Find(const std::string& kind);
 
  private:
   absl::Status Discover();
-  // Returns the kind of this name that has `wanted`, if there is exactly one. `what` ends the error's text.
+  // Returns the kind of this name that has `wanted`, if there is exactly one. `what`: the last words of the
+  // error's text.
   absl::StatusOr<FoundKind> Only(const std::string& kind, bool FoundKind::*wanted, std::string_view what);
   // Adds the kinds of one group to kinds_.
   absl::Status TakeGroup(const std::string& group_version);
@@ -53,8 +56,8 @@ class ScaleFinder {
   Options options_;
   bool asked_ = false;
   double asked_s_ = 0;
-  absl::Status missing_;                                 // the error of the first group that did not answer
-  std::map<std::string, std::vector<FoundKind>> kinds_;  // by the kind in lower case, one for each group
+  absl::Status missing_;                                 // error of the first group that did not respond
+  std::map<std::string, std::vector<FoundKind>> kinds_;  // by the kind in lower case; one kind for each group
 };
 
 }  // namespace taut::server

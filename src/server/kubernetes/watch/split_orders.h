@@ -14,15 +14,15 @@
 
 namespace taut::server {
 
-// The annotations as last seen. Thread-safe.
+// The split annotations of DaemonSets and StatefulSets, as last seen. Thread-safe.
 class SplitOrders {
  public:
-  // `by_nodes`: nodes have groups. `changed` is called without the lock, with the WorkloadKey of each
-  // workload whose annotation changed. It may call this object.
+  // `by_nodes`: nodes have groups. `changed` is called with the WorkloadKey of each workload whose annotation
+  // changed. The call is made without the lock, so `changed` may call this object.
   SplitOrders(bool by_nodes, std::function<void(const std::string& workload)> changed)
       : by_nodes_(by_nodes), changed_(std::move(changed)) {}
 
-  // Makes listed() return false until both kinds were replaced once. Call it before any other function.
+  // Makes listed() return false until both kinds were replaced once. Call before any other function.
   void Await();
   bool listed() const;
 
@@ -31,9 +31,9 @@ class SplitOrders {
   void Put(const std::string& kind, const OwnedObject& object) { Note(kind, object, object.split); }
   void Remove(const std::string& kind, const OwnedObject& object) { Note(kind, object, ""); }
 
-  // Returns how the workload of this pod is split.
+  // Returns the rule by which the workload of this pod is split.
   SplitBy Of(const Pod& pod) const;
-  // Returns the fault of the workload's annotation kSplitAnnotation, for people; "" if there is none.
+  // Returns the fault of the workload's annotation kSplitAnnotation, as text for people; "" if there is none.
   std::string WrongOf(const WorkloadName& workload) const;
 
  private:

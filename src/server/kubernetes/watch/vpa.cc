@@ -13,7 +13,7 @@ struct Bounded {
   std::optional<double> target, uncapped;
 };
 
-// Returns the container's own policy, else the policy of "*", else nullptr.
+// Returns the container's own policy, else the policy of "*"; nullptr if there is neither.
 const VpaContainerPolicy* PolicyOf(const Vpa& vpa, std::string_view container) {
   const VpaContainerPolicy* every = nullptr;
   for (const VpaContainerPolicy& policy : vpa.policies) {

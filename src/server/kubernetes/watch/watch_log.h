@@ -1,5 +1,5 @@
-// The log lines about the watches of a cluster. All watches together log one line when the API server cannot
-// be reached, and one when all of them work again. Refusals by the server are logged for each kind.
+// The log lines about the watches of a cluster. If the API server cannot be reached, one line is logged for
+// all watches together, and one when all watches work again. Refusals by the server are logged for each kind.
 #pragma once
 
 #include <map>
@@ -18,13 +18,13 @@ class WatchLog {
     std::string text;  // "" if nothing is to be logged
     bool is_warning = false;
   };
-  // Stores the result of an attempt and returns the line for it. `what` is the watched kind.
+  // Stores the result of an attempt to list or watch, and returns the line to log. `what`: the watched kind.
   Line Note(const std::string& what, const absl::Status& status);
 
  private:
   std::mutex mutex_;
-  std::set<std::string> unreachable_;           // kinds whose last attempt did not reach the server
-  std::map<std::string, std::string> refused_;  // by kind, the error's text
+  std::set<std::string> unreachable_;           // kinds whose last attempt could not connect to the server
+  std::map<std::string, std::string> refused_;  // text of the error, by kind
 };
 
 }  // namespace taut::server

@@ -14,8 +14,7 @@
 
 namespace taut::server {
 
-// An index of pods by workload. Keys of workloads are WorkloadKey, keys of pods ObjectKey. One object belongs
-// to one thread at a time.
+// An index of pods by workload. Workloads have the key WorkloadKey, pods the key ObjectKey. Not thread-safe.
 class WorkloadIndex {
  public:
   // The entry of a pod in the index.
@@ -23,8 +22,7 @@ class WorkloadIndex {
     std::string key;
     std::shared_ptr<const WorkloadName> workload;
   };
-  // Pods by their keys. Both key and pod belong to the caller, who must not move or destroy them before
-  // Remove.
+  // Pods by their keys. The caller owns both key and pod, and must not move or destroy them before Remove.
   using Pods = std::map<std::string_view, const PodPtr*>;
   Place Put(std::string_view key, const PodPtr* pod, const WorkloadName& workload);
   void Remove(std::string_view key, const Place& place);
@@ -45,11 +43,11 @@ class WorkloadIndex {
     std::shared_ptr<const WorkloadName> workload;
     Pods pods;
   };
-  // Returns the keys of the workload's groups; the key of pods without a group is first.
+  // Returns the keys of the workload's groups. The key for pods without a group comes first.
   std::vector<std::string> KeysOf(const std::string& workload) const;
 
   absl::flat_hash_map<std::string, Group> workloads_;
-  std::map<std::string, std::set<std::string>> groups_;  // by workload, the groups that have pods; never ""
+  std::map<std::string, std::set<std::string>> groups_;  // groups that have pods, by workload; never ""
 };
 
 }  // namespace taut::server

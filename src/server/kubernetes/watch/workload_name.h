@@ -1,4 +1,4 @@
-// The workload of a cluster in the terms of the API server, and its conversion from and to the Workload of a
+// The workload of a cluster in the terms of the API server, and its conversion to and from the Workload of a
 // job.
 #pragma once
 
@@ -13,31 +13,31 @@
 namespace taut::server {
 
 struct WorkloadName {
-  std::string namespace_name, kind, name;  // the kind in lower case
-  std::string container;                   // "" for all containers of its pods
-  std::string group = {};                  // of its pods (workload_split.h); "" for pods without a group
+  std::string namespace_name, kind, name;  // the kind is in lower case
+  std::string container;                   // "" stands for all containers of the workload's pods
+  std::string group = {};  // group of the workload's pods (workload_split.h); "": pods without a group
   bool operator==(const WorkloadName&) const = default;
 };
 
-// Return the key of a workload, without the container: "shop/deployment/web",
+// Returns the key of a workload, without the container, such as "shop/deployment/web" or
 // "logging/daemonset/fluentd@large".
 std::string WorkloadKey(const WorkloadName& workload);
 std::string WorkloadKey(std::string_view namespace_name, std::string_view kind, std::string_view name);
 
-// Decides which pods or containers of a cluster are one job, and the job's name.
+// Decides which pods or containers of a cluster form one job, and makes the job's name.
 struct ClusterNaming {
-  std::string cluster;  // the first part of every name; "" if there is none
+  std::string cluster;  // the first part of every name; "": names have no such part
   KubernetesJobs jobs = KubernetesJobs::kPods;
 
-  // Returns the identity of the job to which a container of these pods belongs.
+  // Returns the identity of the job that a container of these pods belongs to.
   Workload IdentityOf(const WorkloadName& pods, std::string_view container) const;
   std::string JobOf(const WorkloadName& pods, std::string_view container) const {
     return IdentityOf(pods, container).JobName();
   }
-  // Returns the workload of a job; nullopt if the job is not one of this cluster. The workload need not
+  // Returns the workload of a job; nullopt if the job does not belong to this cluster. The workload need not
   // exist.
   std::optional<WorkloadName> Of(const Workload& job) const;
-  // Does the same for a job of which an older version stored the name alone.
+  // Returns the workload of a job for which an older version stored only the name. nullopt as for Of.
   std::optional<WorkloadName> OfStoredName(std::string_view job) const;
 };
 

@@ -1,8 +1,8 @@
-// Splits pods of one workload into several jobs, since they need different amounts: pods of a DaemonSet by
-// the group of their node, pods of a StatefulSet by their ordinal. No I/O.
+// Splits the pods of one workload into several jobs, because these pods need different amounts: pods of a
+// DaemonSet by the group of their node, pods of a StatefulSet by their ordinal. No I/O.
 //
 // The group is part of the job's name: "logging/daemonset/fluentd@large/app", "shop/statefulset/db@0/app".
-// Pods without a group are the job whose name has no group.
+// Pods without a group form the job whose name has no group.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,17 @@ namespace taut::server {
 inline constexpr std::string_view kSplitAnnotation = "tautline.dev/split";
 
 enum class SplitBy : uint8_t { kNone, kNode, kOrdinal };
-// Pods with this ordinal or a larger one have no group.
+// Pods whose ordinal is this number or larger have no group.
 inline constexpr int kMostOrdinals = 32;
 
-// Returns how a workload of this kind ("DaemonSet") is split if its annotation has this value; "" if it has
-// none. `by_nodes`: nodes have groups, and DaemonSets are split unless their annotation is none.
+// Returns the rule by which a workload is split. `kind`: such as "DaemonSet". `annotation`: value of its
+// annotation; "" if it has none. `by_nodes`: nodes have groups, and DaemonSets are split unless their
+// annotation is none.
 SplitBy SplitOf(std::string_view kind, std::string_view annotation, bool by_nodes);
-// Returns the fault of the annotation, for people; "" if there is none.
+// Returns the fault of the annotation, as text for people; "" if there is none.
 std::string WrongSplit(std::string_view kind, std::string_view annotation, bool by_nodes);
-// Returns the ordinal, "12" for the pod "db-12" of the StatefulSet "db"; "" if the pod has no group.
+// Returns the group of a StatefulSet's pod, which is its ordinal: "12" for the pod "db-12" of the StatefulSet
+// "db". "" if the pod has no group.
 std::string OrdinalGroup(std::string_view pod, std::string_view owner);
 
 }  // namespace taut::server
