@@ -16,7 +16,7 @@ inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // 139 years
 
 enum class CellJobKind : uint8_t {
   kWork,     // a task ends after run_ms without a break; an evicted task starts over
-  kService,  // the job ends run_ms after its first task started; an eviction only interrupts it
+  kService,  // the job ends run_ms after its first task started; an eviction only interrupts a task
 };
 
 // How long a job, or each of its tasks, runs.
@@ -28,7 +28,7 @@ struct CellJobRun {
 enum class CellEventKind : uint8_t {
   kSubmit,    // a job is submitted
   kStop,      // a job ends at once, with all its tasks
-  kLimit,     // a job's limit changes; its reservation is lowered to the limit if it was higher
+  kLimit,     // a job's limit changes; a reservation above the new limit is lowered to it
   kDrain,     // a machine accepts no more tasks; its tasks are evicted step by step
   kFail,      // a machine goes down and loses its tasks
   kReturn,    // a machine accepts tasks again
@@ -41,7 +41,7 @@ struct CellEvent {
   int64_t time_ms = 0;
   CellEventKind kind = CellEventKind::kSubmit;
   uint32_t id = 0;       // row of the job or the machine in the model
-  uint32_t amounts = 0;  // row of CellWorkload::amounts; used by kLimit and kCapacity
+  uint32_t amounts = 0;  // row of CellWorkload::amounts; row is used by kLimit and kCapacity
 };
 
 // Run times of the jobs of a model, and the events in their order.
@@ -50,21 +50,21 @@ struct CellWorkload {
   std::vector<CellEvent> events;
   std::vector<CellAmounts> amounts;
 
-  // Appends the event with a row of amounts of its own.
+  // Appends the event, and `with` as a new row of amounts.
   void Add(CellEvent event, const CellAmounts& with);
 };
 
-// Checks a workload and sorts its events by time; events of the same time keep their order. Each cause is one
+// Checks a workload and sorts its events by time; events of equal time keep their order. Each cause is one
 // finding.
 // Removes
 // - repeated submissions of a job,
 // - stops and limits of a job that is not submitted or has ended,
-// - failures of a machine that is down, drains of one out of service, returns of one in service,
+// - failures of a machine that is down, drains of a machine out of service, returns of a machine in service,
 // - amounts that are all 0.
-// Keeps and counts events that stood after a later one, limits larger than any machine, and jobs that no
-// event submits.
+// Keeps and counts events that followed a later event, limits larger than any machine, and jobs that no event
+// submits.
 // Returns InvalidArgument if
-// - `runs` does not have one row for each job, or a run is not > 0,
+// - `runs` does not have one row for each job, or a run time is not > 0,
 // - a time is outside [0, kMaxCellTime],
 // - a row of a job, machine or amounts does not exist, or CheckAmounts rejects an amount.
 absl::StatusOr<std::vector<CellFinding>> CheckCellWorkload(const CellModel& model, CellWorkload& workload);

@@ -69,7 +69,7 @@ Variant Segregate(const CellModel& cell, const CellExperimentOptions& options) {
   return absl::FailedPreconditionError("all jobs are production, or none is");
 }
 
-// Permutes the jobs at random and deals them to the parts in turn.
+// Permutes the jobs at random and assigns them to the parts in turn.
 template <uint32_t kParts>
 Variant Split(const CellModel& cell, const CellExperimentOptions& options) {
   if (cell.jobs.size() < kParts)
@@ -118,7 +118,8 @@ bool FitsSomewhere(const CellModel& cell, const CellJob& job, const CellAmounts&
   });
 }
 
-// Returns the machine with the least memory, then CPU, that has room for one task; nullptr if none has.
+// Returns the machine with the least memory, then the least CPU, that has room for one task; nullptr if no machine
+// has room.
 const CellMachine* SmallestFor(const CellModel& cell, const CellJob& job) {
   const CellMachine* best = nullptr;
   const auto size = [](const CellMachine& m) {
@@ -136,7 +137,7 @@ void RoundLimits(CellJob& job) {
   job.limit[kCellMemory] = PowerOfTwo(job.limit[kCellMemory], static_cast<int64_t>(kGiB));
 }
 
-// Sets reservations to the same share of the limits as in `original`.
+// Sets the reservations to the share of the limits that they have in `original`.
 void ReserveInProportion(const CellJob& original, CellJob& job) {
   for (size_t r = 0; r < kMaxCellResources; ++r) {
     if (original.limit[r] == 0) continue;
@@ -148,8 +149,8 @@ void ReserveInProportion(const CellJob& original, CellJob& job) {
 }
 
 enum class Rounding : uint8_t {
-  kProduction,     // a production task that then fits nowhere gets a limit of one whole machine
-  kProductionLow,  // as kProduction, but such a job is removed
+  kProduction,     // a production task that then fits no machine has a whole machine as limit
+  kProductionLow,  // as kProduction, but a job that fits no machine is removed
   kAll,            // as kProduction, for all jobs, with reservations in proportion
 };
 
@@ -185,9 +186,9 @@ bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::
   }
   if (FitsInto(job.limit, original.limit) || FitsSomewhere(cell, job, job.limit)) return false;
   const CellMachine* const machine = SmallestFor(cell, original);
-  if (machine == nullptr) return false;  // no machine had room before
+  if (machine == nullptr) return false;  // no machine had room for the original limit either
   for (size_t r = 0; r < cell.resources.size(); ++r) {
-    // max: never below the original limit, which some machine has room for.
+    // max keeps the limit at or above the original limit, for which some machine has room.
     job.limit[r] = std::max(original.limit[r], std::min(job.limit[r], machine->capacity[r]));
     job.reservation[r] = std::min(job.reservation[r], job.limit[r]);
   }

@@ -9,14 +9,15 @@
 
 namespace taut::brain {
 
-// Tasks that every machine treats alike (an equivalence class): their amounts, constraints and band are
-// equal.
+// Tasks that fit the same machines with equal scores (an equivalence class): the amounts, constraints and band of
+// the tasks are equal.
 struct CellClass {
   CellAmounts limit = {}, reservation = {};
   bool production = false;
   bool soft = false;
   uint32_t constraints = 0;  // row of CellIndex::satisfied; 0: no constraint
-  // A job with a spread or a bound per machine has a class of its own, since these count the job's own tasks.
+  // A job with a spread or a bound per machine has a class of its own, since spread and bound count the job's own
+  // tasks.
   uint32_t job = UINT32_MAX;      // UINT32_MAX: the class is shared by jobs
   uint32_t domains = UINT32_MAX;  // row of CellIndex::domains; UINT32_MAX: no spread
   uint32_t max_per_domain = 0, max_per_machine = 0;
@@ -33,15 +34,15 @@ struct CellDomains {
 // True if, for every constraint, the machine's attribute has one of the allowed values.
 bool MeetsConstraints(const CellMachine& machine, const std::vector<CellConstraint>& constraints);
 
-// Thread-compatible: const methods may run on several threads while no one calls SetAmounts.
+// Const methods may run on several threads while no thread calls SetAmounts.
 class CellIndex {
  public:
   // Keeps a reference to `model`, which must outlive the index and must not change. REQUIRES: CheckCell
   // accepted the model. O(tasks + machines * constraint sets).
   explicit CellIndex(const CellModel& model);
 
-  // Sets the amounts of one task of the job, which moves the job to another class. REQUIRES: CheckAmounts
-  // accepts the amounts, and in no CellState of this index does the job have a placed task. O(1).
+  // Sets the amounts of one task of the job, which moves the job to another class. REQUIRES: CheckAmounts accepts
+  // the amounts, and no CellState of this index has a placed task of the job. O(1).
   void SetAmounts(uint32_t job, const CellAmounts& limit, const CellAmounts& reservation);
 
   const CellModel& model() const { return model_; }
@@ -60,7 +61,8 @@ class CellIndex {
   const std::vector<uint8_t>& satisfied(uint32_t constraints) const { return satisfied_[constraints]; }
   size_t constraint_sets() const { return satisfied_.size(); }
   const CellDomains& domains(uint32_t number) const { return domains_[number]; }
-  // Returns the machine's shape: machines of equal capacity have the same, with dense numbers from 0.
+  // Returns the number of the machine's shape: machines of equal capacity have one shape. Numbers are dense, from
+  // 0.
   uint32_t shape(uint32_t machine) const { return shape_of_machine_[machine]; }
   const std::vector<CellAmounts>& shapes() const { return shapes_; }
 

@@ -14,7 +14,7 @@
 
 namespace taut::brain {
 
-// A resource of the cell. Amounts are whole numbers of a small unit; `per_unit` of them are one displayed
+// A resource of the cell. Amounts are whole numbers of a small unit; `per_unit` small units are one displayed
 // unit.
 struct CellResource {
   std::string name;  // "memory"
@@ -28,14 +28,15 @@ inline constexpr int64_t kMaxCellAmount = int64_t{1} << 50;
 
 // Rows 0 and 1 of the usual resources: millicores and bytes. Row 2 of CpuMemoryGpu: thousandths of a GPU.
 inline constexpr size_t kCellCpu = 0, kCellMemory = 1, kCellGpu = 2;
-// Return the usual resources, in the order of the rows above.
+// CpuAndMemory and CpuMemoryGpu return the usual resources, in the order of the rows above.
 std::vector<CellResource> CpuAndMemory();
 std::vector<CellResource> CpuMemoryGpu();
 
 using CellTier = Tier;
 inline constexpr size_t kCellTiers = kTiers;
 
-// Interns the texts of attributes' keys and values: equal texts have one number. Numbers are dense, from 0.
+// Assigns numbers to the texts of attributes' keys and values: equal texts have one number. Numbers are dense,
+// from 0.
 class AttributeNames {
  public:
   // Returns the number of a text; adds the text if it is new.
@@ -73,11 +74,12 @@ struct CellJob {
   std::string name, user;
   CellTier tier = CellTier::kBatch;
   uint32_t tasks = 1;
-  // Amounts of one task: the most it may use, and what the scheduler counts once it runs. On a machine the
-  // limits of production tasks must fit into the capacity, and so must the reservations of all tasks.
+  // Amounts of one task: the most that the task may use, and the amount that the scheduler counts for a running
+  // task. On a machine, the limits of production tasks must fit into the capacity, and so must the reservations of
+  // all tasks.
   CellAmounts limit = {}, reservation = {};
   std::vector<CellConstraint> constraints;  // all must hold
-  // Attribute of the domains to spread over; a domain gets at most max_per_domain tasks.
+  // Attribute of the domains to spread over; a domain runs at most max_per_domain tasks of the job.
   uint32_t spread_key = kNoAttribute;
   uint32_t max_per_domain = 0;   // > 0 if spread_key is set
   uint32_t max_per_machine = 0;  // 0: any number
@@ -86,7 +88,7 @@ struct CellJob {
   bool soft = false;
 };
 
-// Machines and jobs, with the names that their attributes' numbers stand for.
+// Machines and jobs, with the texts of the attributes' numbers.
 struct CellModel {
   std::vector<CellResource> resources;  // 1 to kMaxCellResources
   AttributeNames names;
@@ -108,7 +110,7 @@ struct CellFinding {
 // Collects one finding for each cause, in order of first appearance. Add is O(causes).
 class CellFindings {
  public:
-  // Counts the cause; keeps the example of its first appearance.
+  // Counts the cause; stores the example only at the cause's first appearance.
   void Add(std::string_view cause, std::string_view example);
   std::vector<CellFinding> Take() { return std::move(all_); }
 
@@ -116,7 +118,7 @@ class CellFindings {
   std::vector<CellFinding> all_;
 };
 
-// Checks a model. Each cause is one finding.
+// Checks and corrects a model. Each cause is one finding.
 // Removes machines without capacity, and machines and jobs whose name is already used.
 // Keeps jobs whose task is larger than any machine, or that require or spread over an attribute that no
 // machine has: their tasks stay pending with a reason.
@@ -124,14 +126,14 @@ class CellFindings {
 // - there is no resource, or more than kMaxCellResources,
 // - CheckAmounts rejects an amount, or a reservation is above the limit,
 // - a job has 0 or more than 10 million tasks, or all jobs have more than 100 million,
-// - a spread has no bound, a constraint no values, or an attribute number no name.
+// - a spread has no bound, a constraint has no values, or an attribute number has no text.
 absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
 
-// True if each amount is at most the capacity's.
+// Returns true if each amount is at most the capacity of its resource.
 bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity);
 
-// Returns InvalidArgument, which names `whose`, if an amount is outside [0, kMaxCellAmount] or is not 0
-// beyond the model's resources.
+// Returns InvalidArgument, which names `whose`, if an amount is outside [0, kMaxCellAmount], or if an amount of a
+// row without resource is not 0.
 absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts);
 
 // Returns, for example, "1.5 GiB of memory".

@@ -19,8 +19,8 @@ SchedulerOptions FromLimit(SchedulerOptions options) {
   return options;
 }
 
-// Returns a pseudo-random number in [0, 1) that depends only on the seed and the task, so that a task's run
-// time is the same in every variant of a simulation (splitmix64).
+// Returns a pseudo-random number in [0, 1) that depends only on the seed and the task (splitmix64). A task's run
+// time is therefore equal in every variant of a simulation.
 double ShareOf(uint64_t seed, uint32_t task) {
   uint64_t x = seed + (uint64_t{task} + 1) * 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -86,8 +86,8 @@ CellSimulation::Source CellSimulation::Next(int64_t& time) const {
   Source source = Source::kNone;
   time = kNoEnd;
   const auto offer = [&](int64_t at, Source from) {
-    // Strictly earlier only: on equal times the source that is offered first wins, which fixes the order of
-    // events of the same time (see the header).
+    // Only a strictly earlier time replaces the choice: for equal times the source that is offered first is
+    // chosen, which determines the order of events of equal time (see the header).
     if (at >= time) return;
     time = at;
     source = from;
@@ -187,8 +187,8 @@ void CellSimulation::TakeEnd() {
     return;
   }
   const uint32_t task = due.id, job = index_.job_of(task);
-  // Events of the heap are not removed when a task is evicted. Such an event is stale: its time does not
-  // match the task's present start.
+  // Events of the heap are not removed when a task is evicted. The event of an evicted task is stale: its time
+  // does not match the task's present start.
   if (scheduler_.state().machine_of(task) == kNowhere || since_[task] + RunOf(task, job) != now_) return;
   CountRun(task, job, false);
   scheduler_.Finish(task);
@@ -264,7 +264,7 @@ void CellSimulation::EndJob(uint32_t job, CellStepKind how) {
     CountRun(t, job, false);
     --running_;
   }
-  // After CountRun, which reads the machines of the tasks.
+  // Must follow CountRun, which reads the machines of the tasks.
   scheduler_.Stop(job);
   for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) {
     if (!scheduler_.Finished(t)) Tell(how, t);
@@ -292,8 +292,8 @@ void CellSimulation::TakeOut(uint32_t machine, CellEventKind kind) {
     ++(kind == CellEventKind::kDrain ? totals_.machine_drains : totals_.machine_failures);
   }
   if (kind == CellEventKind::kFail) {
-    // A drained machine always goes down at the end of its notice; its last tasks are lost to the drain, not
-    // to a failure.
+    // A drained machine always goes down at the end of its notice; the drain, not a failure, is the cause of its
+    // last evictions.
     EvictAll(machine,
              machines_[machine] == Service::kDraining ? EvictionCause::kDrained : EvictionCause::kFailed);
     std::erase(draining_, machine);
@@ -368,7 +368,7 @@ void CellSimulation::TakeDrains() {
       const double most = std::max(1.0, options_.drain_share * model_.jobs[job].tasks);
       if (scheduler_.pending(job) < most) {
         scheduler_.Evict(t, evicted_);
-        // The eviction may have removed other tasks of the gang from this machine, `next` among them.
+        // The eviction may have removed other tasks of the gang from this machine, possibly `next`.
         t = gang ? scheduler_.state().first_on(machine) : next;
         continue;
       }
@@ -393,7 +393,7 @@ void CellSimulation::TakePass() {
       Started(move.task, move.machine);
     }
   }
-  // Preempted tasks may preempt in turn, which is only allowed in a later pass.
+  // Preempted tasks may preempt other tasks only in a later pass.
   if (result.preempted > 0) WantPass();
 }
 
@@ -411,7 +411,7 @@ void CellSimulation::Started(uint32_t task, uint32_t machine) {
   const bool of_measured = job.submit_ms >= options_.warmup_ms;
   const auto waited = static_cast<float>(static_cast<double>(now_ - job.submit_ms) / 1000);
   const CellJobRun& run = workload_.runs[job_number];
-  // kNoEnd: this task has never run, so its delay counts from the submission.
+  // With kNoEnd the task has never run, so the delay counts from the submission.
   if (since_[task] == kNoEnd) {
     if (job.started++ == 0) {
       if (of_measured) totals.first_s.push_back(waited);
@@ -425,7 +425,7 @@ void CellSimulation::Started(uint32_t task, uint32_t machine) {
   since_[task] = now_;
   if (run.kind == CellJobKind::kWork && run.run_ms != kNoEnd)
     ends_.Push({now_ + RunOf(task, job_number), kTaskEnd, task});
-  // A short task ends before its first step; skipping it keeps the queues small.
+  // A short task ends before its first step; no entry for such a task keeps the queues small.
   if (options_.reclaim && (run.kind != CellJobKind::kWork || run.run_ms > options_.settle_after_ms))
     settles_[0].push_back({now_ + options_.settle_after_ms, task});
   Tell(CellStepKind::kStarted, task, machine);
@@ -448,7 +448,7 @@ void CellSimulation::CountRun(uint32_t task, uint32_t job, bool lost) {
 void CellSimulation::Evicted(uint32_t task, EvictionCause cause) {
   const uint32_t job = index_.job_of(task);
   CountRun(task, job, workload_.runs[job].kind == CellJobKind::kWork);
-  // After CountRun, which needs the time of the last start.
+  // Must follow CountRun, which reads the time of the last start.
   since_[task] = now_;
   --running_;
   if (measured()) ++tier(job).evictions[static_cast<size_t>(cause)];

@@ -1,9 +1,9 @@
 // Simulates a cell over time: jobs start, run and end; machines fail, are drained and return; limits change;
 // the scheduler places queued tasks.
 //
-// Discrete events: time jumps from one event to the next. Events of the same time run in this order: ends of
-// tasks and services, steps of reservations, the workload's events in their order, the autoscaler, drains.
-// One scheduling pass comes last, so that it sees everything that happened.
+// Discrete events: time jumps from one event to the next. Events of equal time run in this order: ends of tasks
+// and services, steps of reservations, the workload's events in their order, the autoscaler, drains. One
+// scheduling pass runs last, so that it includes all of these changes.
 #pragma once
 
 #include <array>
@@ -22,28 +22,29 @@
 namespace taut::brain {
 
 struct CellSimulationOptions {
-  SchedulerOptions scheduler;    // `counting` is ignored: a task counts with its limit when it is placed
+  SchedulerOptions scheduler;    // `counting` is ignored: a task counts with its limit when placed
   int64_t end_ms = 0;            // > 0; events at the end still run
-  int64_t warmup_ms = 0;         // time that is not measured; in [0, end_ms)
+  int64_t warmup_ms = 0;         // initial time that is not measured; in [0, end_ms)
   int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0
   // If true, a task's reservation settles from its limit to its reservation (Borg, section 5.5: after 300 s;
   // the speed is not published). A quarter of the way is done after settle_after_ms, and one more quarter
   // after each settle_step_ms. Both > 0.
   bool reclaim = true;
   int64_t settle_after_ms = 300'000, settle_step_ms = 60'000;
-  // A kWork task runs for its job's time times a factor in [1 - spread, 1 + spread), which is constant for
-  // the task; the factor of a gang's tasks is 1. In [0, 1).
+  // Spread of run times, in [0, 1). A kWork task runs for its job's time times a factor in [1 - spread, 1 +
+  // spread), which is constant for the task. The factor of a gang's tasks is 1.
   double run_spread = 0.2;
-  // A drain evicts a task only while less than this share of its job's tasks (at least one task) is pending;
-  // it retries after drain_every_ms. Tasks that are left when the machine goes down are lost. In [0, 1].
+  // Share in [0, 1]. A drain evicts a task only while less than this share of the job's tasks (at least one task)
+  // is pending. The drain retries the remaining tasks every drain_every_ms; tasks that remain when the machine
+  // goes down are evicted.
   double drain_share = 0.1;
   int64_t drain_every_ms = 60'000;
   uint64_t seed = 1;  // seed of the tasks' run factors
 };
-// Returns InvalidArgument, which names the option, if one is out of range.
+// Returns InvalidArgument, which names the option, if an option is out of range.
 absl::Status CheckCellSimulation(const CellSimulationOptions& options);
 
-// An event that a simulation reports: what happened to a task, a job or a machine.
+// Kinds of events of tasks, jobs and machines that a simulation reports.
 enum class CellStepKind : uint8_t {
   kSubmitted,
   kStarted,
@@ -60,8 +61,8 @@ struct CellStep {
   int64_t time_ms = 0;
   CellStepKind kind = CellStepKind::kSubmitted;
   EvictionCause cause = EvictionCause::kPreempted;  // for kEvicted
-  uint32_t id = 0;              // a job for kSubmitted and kLimit; a machine from kOut on; else a task
-  uint32_t machine = kNowhere;  // for kStarted
+  uint32_t id = 0;              // job for kSubmitted and kLimit; machine from kOut on; else task
+  uint32_t machine = kNowhere;  // machine of the task, for kStarted
 };
 
 // Sets the limits of jobs while the cell runs, window by window. Called by the simulation's thread.
@@ -74,7 +75,8 @@ class CellAutoscaler {
     CellAmounts limit = {};
   };
   struct Decision {
-    // Tasks that the kernel killed in the window for exceeding their limit; they lose their machine.
+    // Number of tasks that the kernel killed in the window for exceeding their limit; these tasks lose their
+    // machine.
     uint32_t kills = 0;
     std::optional<CellAmounts> limit;  // new limit; absent: unchanged
   };
@@ -91,10 +93,10 @@ struct CellSimulationHooks {
   std::function<bool(double share)> should_stop;
 };
 
-// One run of a simulation. One thread.
+// One run of a simulation. Not thread-safe.
 class CellSimulation {
  public:
-  // Keeps references to the model and the workload, which must outlive it. REQUIRES: CheckCell and
+  // Keeps references to the model and the workload, which must outlive the simulation. REQUIRES: CheckCell and
   // CheckCellWorkload accepted them, and CheckCellSimulation the options.
   CellSimulation(const CellModel& model, const CellWorkload& workload, const CellSimulationOptions& options,
                  CellSimulationHooks hooks = {});
@@ -145,7 +147,7 @@ class CellSimulation {
   void Started(uint32_t task, uint32_t machine);
   void Evicted(uint32_t task, EvictionCause cause);
   void TellEvicted(EvictionCause cause);
-  // Adds the time since the task's last start to the totals; `lost` if the task has to start over.
+  // Adds the time since the task's last start to the totals. `lost`: the task has to start over.
   void CountRun(uint32_t task, uint32_t job, bool lost);
 
   CellTierTotals& tier(uint32_t job) { return totals_.tiers[static_cast<size_t>(model_.jobs[job].tier)]; }
@@ -167,13 +169,14 @@ class CellSimulation {
 
   int64_t now_ = 0;
   size_t input_ = 0;  // next event of the workload
-  EventHeap ends_;    // kTaskEnd: of a task, kServiceEnd: of a job
-  // By step. Each queue is in order of time, since every step lasts equally long.
+  EventHeap ends_;    // kTaskEnd: id of a task, kServiceEnd: id of a job
+  // Queues of due steps, by number of the step. Each queue is in order of time, since every step has an equal
+  // duration.
   std::array<std::deque<Due>, kSettleSteps> settles_;
   int64_t pass_at_ = kNoEnd, last_pass_ = -1;
   int64_t drain_at_ = kNoEnd;
   int64_t limits_at_ = kNoEnd;
-  std::vector<uint32_t> there_;  // jobs that the autoscaler sees, in order of submission
+  std::vector<uint32_t> there_;  // jobs that are passed to the autoscaler, in order of submission
 
   std::vector<Job> jobs_;
   std::vector<int64_t> since_;  // by task: time of its last start or eviction; kNoEnd: it never ran

@@ -1,4 +1,4 @@
-// Placement of tasks on machines, and the free part of each machine.
+// Placement of tasks on machines, and the free capacity of each machine.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@ namespace taut::brain {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
-// Which amounts a task counts for among the reservations of its machine.
+// The amounts with which a task counts among the reservations of its machine.
 enum class CellCounting : uint8_t {
-  kReservation,  // its reservation, from the start
-  kFromLimit,    // its limit when it is placed; Settle lowers it to the reservation (Borg, section 5.5)
+  kReservation,  // the task's reservation, from the start
+  kFromLimit,    // the task's limit when placed; Settle lowers it to the reservation (Borg, section 5.5)
 };
-// Number of equal steps in which Settle goes from the limit to the reservation.
+// Number of equal steps in which Settle lowers the counted amount from the limit to the reservation.
 inline constexpr uint8_t kSettleSteps = 4;
 
-// Computes the amounts that tasks of a class count for.
+// Computes the counted amounts of tasks of a class.
 struct CellCounts {
   CellCounting counting;
   size_t resources;
 
-  // Returns the amounts that must be free of reservations to place a task; need(): the amounts that must fit
-  // into the capacity.
+  // Returns the amounts that must be free of reservations to place a task. need() returns the amounts that must
+  // fit into the capacity.
   const CellAmounts& entry(const CellClass& c) const {
     return counting == CellCounting::kFromLimit ? c.limit : c.reservation;
   }
   const CellAmounts& need(const CellClass& c) const { return c.production ? c.limit : entry(c); }
-  // Returns the amounts that a task counts for among reservations after `steps` steps of Settle.
+  // Returns the amounts with which a task counts among reservations after `steps` steps of Settle.
   CellAmounts Settled(const CellClass& c, uint8_t steps) const;
 };
 
@@ -43,9 +43,9 @@ class MachineChanges {
  public:
   explicit MachineChanges(size_t window) : machines_(window) {}
   void Note(uint32_t machine) { machines_[count_++ % machines_.size()] = machine; }
-  uint64_t count() const { return count_; }             // of all changes so far
-  uint64_t window() const { return machines_.size(); }  // number of changes that at() still has
-  // Returns the machine of a change. REQUIRES: change in [count() - window(), count()).
+  uint64_t count() const { return count_; }             // number of all changes so far
+  uint64_t window() const { return machines_.size(); }  // number of changes that at() can return
+  // Returns the machine of the change with this number. REQUIRES: change in [count() - window(), count()).
   uint32_t at(uint64_t change) const { return machines_[change % machines_.size()]; }
 
  private:
@@ -59,14 +59,14 @@ struct JobSpread {
   std::vector<uint32_t> on_machine, in_domain;
 };
 
-// Tasks on machines. One thread.
+// Tasks on machines. Not thread-safe.
 class CellState {
  public:
-  // The cell consists of `machines`, which are numbers of machines of the index's model; one may appear
-  // several times. In this class a machine is its place in that list. `index` must outlive the state.
-  // With a load, feasibility and scores use the load's prediction instead of the sum of reservations
-  // (machine_scores.h); the limits of production are still added up. REQUIRES: kReservation if there is a
-  // load. O(machines + tasks).
+  // The cell consists of `machines`, which are numbers of machines of the index's model; a number may appear
+  // several times. All other functions of this class identify a machine by its position in `machines`. `index`
+  // must outlive the state. With a load, feasibility and scores use the load's prediction instead of the sum of
+  // reservations (machine_scores.h); the limits of production are still added up. REQUIRES: kReservation if there
+  // is a load. O(machines + tasks).
   CellState(const CellIndex& index, std::span<const uint32_t> machines,
             CellCounting counting = CellCounting::kReservation, std::unique_ptr<MachineLoad> load = nullptr);
 
@@ -79,7 +79,7 @@ class CellState {
   uint32_t next_on(uint32_t task) const { return next_[task]; }
   const CellSpace& space() const { return space_; }
   const CellCounts& counts() const { return counts_; }
-  // Returns the amounts that a placed task counts for among reservations.
+  // Returns the amounts with which a placed task counts among reservations.
   CellAmounts counted(uint32_t task) const {
     return counts_.Settled(index_.class_of(index_.job_of(task)), settled(task));
   }
@@ -88,16 +88,17 @@ class CellState {
   const MachineChanges& changes() const { return changes_; }
   MachineLoad* load() const { return load_.get(); }  // null: reservations are added up
 
-  // Places a task that is nowhere, or removes one that is placed. O(1). REQUIRES for Place: the task's score
-  // on the machine is finite, or it fits. `settled`: steps of Settle that it starts with.
+  // Place puts an unplaced task on a machine, Remove removes a placed task. O(1). REQUIRES for Place: the task's
+  // score on the machine is finite, or the task fits. `settled`: number of steps of Settle with which the task
+  // starts.
   void Place(uint32_t task, uint32_t machine, uint8_t settled = 0);
   void Remove(uint32_t task);
-  // Sets the steps that the task has settled. REQUIRES: kFromLimit, the task is placed, steps in
+  // Sets the number of steps that the task has settled. REQUIRES: kFromLimit, the task is placed, steps in
   // [settled(task), kSettleSteps].
   void Settle(uint32_t task, uint8_t steps);
-  // Allows or forbids new tasks on the machine; its tasks stay. All machines start in service.
+  // Allows or forbids new tasks on the machine; running tasks stay. All machines start in service.
   void SetInService(uint32_t machine, bool in_service);
-  // Sets the capacity. The free part may become negative; the caller then removes tasks.
+  // Sets the capacity. The free amounts may become negative; the caller then removes tasks.
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
 
   // Counts the job's tasks for spread(). O(tasks of the job); O(1) if the last call was for the same job.

@@ -13,40 +13,40 @@
 
 namespace taut::brain {
 
-// Why a task lost its machine.
+// Cause for which a task lost its machine.
 enum class EvictionCause : uint8_t {
   kPreempted,  // to make room for a task of a higher tier
   kFailed,     // the machine failed
   kDrained,    // the machine was drained
-  kRaised,     // a limit on the machine was raised: the task's own or one of a higher tier
+  kRaised,     // a limit on the machine was raised: the task's own or a higher tier's
   kCapacity,   // the machine's capacity was reduced
   kOom,        // the task used more memory than its own limit
 };
 inline constexpr size_t kEvictionCauses = 6;
 std::string_view Name(EvictionCause cause);  // "preempted"
 
-// Totals of one tier. Counts cover the whole simulation; "measured" means after its warm-up.
+// Totals of one tier. Counts cover the whole simulation; "measured" means after the warm-up.
 struct CellTierTotals {
   uint64_t jobs = 0, jobs_finished = 0;  // submitted; ended by themselves
   // Each submitted task is in exactly one of: finished, removed (its job was stopped), running, pending.
   uint64_t tasks = 0, finished = 0, removed = 0, running = 0, pending = 0;
   uint64_t starts = 0;
 
-  // The following are measured.
+  // The following fields cover the measured time.
   std::array<uint64_t, kEvictionCauses> evictions = {};
   double task_hours = 0, lost_task_hours = 0;  // lost: work that had to be repeated after an eviction
-  // Task hours times the limit of resource 0, in its displayed unit.
+  // Task hours times the limit of resource 0, in the resource's displayed unit.
   double cpu_hours = 0, lost_cpu_hours = 0;
-  // Delays in seconds, in no order. first_s: from a job's submission to the start of its first task. all_s:
-  // until all its tasks have started. Both only for jobs submitted in the measured time. again_s: from a
-  // task's eviction to its next start.
+  // Delays in seconds, in no order. first_s: from a job's submission to the start of its first task. all_s: from
+  // the submission until all tasks of the job have started. first_s and all_s only have jobs that were submitted
+  // in the measured time. again_s: from a task's eviction to its next start.
   std::vector<float> first_s, all_s, again_s;
   uint64_t measured_jobs = 0;  // submitted in the measured time
 
-  // Adds the other's counts and delays.
+  // Adds the counts and delays of `other`.
   void Add(const CellTierTotals& other);
   uint64_t all_evictions() const;
-  // Returns evictions per week of a running task, for one cause or for all; 0 if no task ran.
+  // Returns evictions per week of a running task, for one cause, or for all causes if absent; 0 if no task ran.
   double evictions_per_week(std::optional<EvictionCause> cause = {}) const;
   double lost_share() const { return task_hours > 0 ? lost_task_hours / task_hours : 0; }
 };
@@ -58,7 +58,7 @@ struct CellHour {
   std::array<double, kMaxCellResources> production_reserved = {}, other_reserved = {};
   double running = 0, pending = 0, machines_out = 0;
 
-  // Adds `factor` times the other's values.
+  // Adds `factor` times the values of `other`.
   void AddTimes(double factor, const CellHour& other);
 };
 
@@ -80,7 +80,7 @@ struct CellTotals {
   uint64_t limit_changes = 0, machine_failures = 0, machine_drains = 0;
   double machine_hours_out = 0;      // measured
   uint64_t pending_jobs = 0;         // at the end
-  std::vector<CellPending> pending;  // the first ones, higher tiers first
+  std::vector<CellPending> pending;  // the first pending jobs, higher tiers first
   bool partial = false;              // true if should_stop ended the simulation
 };
 

@@ -1,5 +1,5 @@
-// A priority queue of due events, earliest first: a heap with four children a node, which is flatter than a
-// binary one and so touches fewer cache lines.
+// A priority queue of due events, earliest first: a heap with four children a node, which is flatter than a binary
+// heap and therefore reads fewer cache lines.
 #pragma once
 
 #include <cstddef>

@@ -9,19 +9,19 @@
 
 namespace taut::brain {
 
-// Load of the machines of one packing, which are numbered as in its CellState. One thread.
+// Load of the machines of one packing; machines are numbered as in the packing's CellState. Not thread-safe.
 class MachineLoad {
  public:
   virtual ~MachineLoad() = default;
 
-  // Number of resources, the first rows of CellModel::resources, that the load predicts. For the others,
-  // reservations are added up.
+  // Returns the number of resources, the first rows of CellModel::resources, that the load predicts. For the
+  // remaining resources, reservations are added up.
   virtual size_t resources() const = 0;
-  // REQUIRES for Add: the task is on no machine; for Remove: it is on this one.
+  // REQUIRES for Add: the task is on no machine; for Remove: the task is on `machine`.
   virtual void Add(uint32_t task, uint32_t machine) = 0;
   virtual void Remove(uint32_t task, uint32_t machine) = 0;
-  // Returns the highest expected usage of the machine's tasks; 0 without tasks. PeakWith: including one more
-  // task.
+  // Returns the highest expected usage of the machine's tasks; 0 without tasks. PeakWith returns the highest
+  // expected usage including one more task.
   virtual CellAmounts Peak(uint32_t machine) = 0;
   virtual CellAmounts PeakWith(uint32_t task, uint32_t machine) = 0;
 };

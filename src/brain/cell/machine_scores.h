@@ -10,13 +10,14 @@
 
 namespace taut::brain {
 
-// How machines are ranked; the lowest score wins. u and f are the shares of a resource's capacity that are
-// used and free once the task is on the machine. They are counted as for feasibility: limits of production
-// for a production task, else reservations of all tasks. Sums run over the resources that the machine has.
+// Formula of the score of a machine; the machine with the lowest score is chosen. u and f are the shares of a
+// resource's capacity that are used and free once the task is on the machine. Use is counted as for feasibility:
+// limits of production for a production task, else reservations of all tasks. Sums run over the resources that the
+// machine has.
 enum class CellScore : uint8_t {
   kBestFit,   // sum of f
   kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without)
-  kHybrid,    // sum of f + stranded_weight * sum of (f - min f): the part that a full resource makes unusable
+  kHybrid,    // sum of f + stranded_weight * sum of (f - min f): capacity that a full resource makes unusable
 };
 
 // Choice and parameters of a score.
@@ -26,25 +27,25 @@ struct CellScoring {
   double stranded_weight = 2;  // >= 0
 };
 
-// Penalty added to a score for each soft preference that is not met; far above usual scores of amounts.
+// Penalty added to a score for each unmet soft preference; far above the usual scores of amounts.
 inline constexpr double kSoftPenalty = 1e6;
 
-// Reason why a task may not run on a machine: the first that applies.
+// First reason why a task may not run on a machine.
 enum class CellObstacle : uint8_t { kNone, kOutOfService, kAttribute, kTooSmall, kSpread, kOwnJob, kFree };
 
-// Scores of classes or tasks on the state's machines. REQUIRES: for a class with own bounds, the state has
-// counted its job (CellState::CountJob) before each call. With a load, scores depend on the task: use
-// ScoreTask instead of Score, ScoreAll and IsFeasible. One thread.
+// Scores of classes or tasks on the state's machines. REQUIRES: for a class with own bounds, CellState::CountJob
+// was called for the class's job before each call. With a load, scores depend on the task: use ScoreTask instead
+// of Score, ScoreAll and IsFeasible. Not thread-safe.
 class MachineScores {
  public:
-  // The state must outlive this object.
+  // `state` must outlive this object.
   MachineScores(CellState& state, const CellScoring& scoring);
 
   CellState& state() { return state_; }
 
-  // Returns the score, or kInfeasible if the task does not fit or may not run there.
+  // Returns the score, or kInfeasible if the task does not fit or may not run on the machine.
   double Score(const CellClass& c, uint32_t machine);
-  // Returns whether Score is finite. Faster if most machines lack room in the first resource.
+  // Returns true if Score is finite. Faster than Score if most machines lack room in the first resource.
   bool IsFeasible(const CellClass& c, uint32_t machine) {
     const CellAmounts& reserved = state_.counts().entry(c);
     for (size_t r = 0; r < resources_; ++r) {
@@ -57,17 +58,17 @@ class MachineScores {
   }
   // Writes the score of each machine. O(machines).
   void ScoreAll(const CellClass& c, std::vector<double>& out);
-  // Returns the score of a task by the state's load, or kInfeasible. REQUIRES: the state has a load. Costs
-  // two predictions of the load at most.
+  // Returns the score of a task by the state's load, or kInfeasible. REQUIRES: the state has a load. Costs at most
+  // two predictions of the load.
   double ScoreTask(uint32_t task, uint32_t machine);
   // Returns why a task may not run on the machine; kFree also if the capacity would suffice but is in use.
   CellObstacle Obstacle(const CellClass& c, uint32_t machine);
-  // Returns the score of everything but amounts: kInfeasible, 0, or the sum of penalties.
+  // Returns the score of all rules other than amounts: kInfeasible, 0, or the sum of penalties.
   double Rules(const CellClass& c, uint32_t machine);
 
  private:
   struct Need {
-    // Amounts required from capacity that is free of reservations, and of production's limits.
+    // Amounts that must be free of reservations (first row) and free of production's limits (second row).
     double need[2][kMaxCellResources];
     int view = 0;  // index of the row of `need` that is scored
     const uint8_t* satisfied = nullptr;
@@ -90,9 +91,9 @@ class MachineScores {
   const CellSpace& space_;
   const CellScoring scoring_;
   const size_t resources_, machines_;
-  const double *const free_[2], *const inverse_;  // of space_
+  const double *const free_[2], *const inverse_;  // views of space_
   std::vector<std::vector<uint8_t>> satisfied_;   // by constraint set, then machine; empty: not computed yet
-  // For kWorstFit: n^used by resource, then machine, as of the first seen_ changes of the state.
+  // For kWorstFit: n^used by resource, then machine, after the first seen_ changes of the state.
   std::vector<double> grown_[2];
   uint64_t seen_ = 0;
   // Distinct capacities: shape_ is the number by machine, shapes_ the capacities.

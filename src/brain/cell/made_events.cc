@@ -83,7 +83,7 @@ class EventMaker {
       const double factor = (1 + o_.margin) * std::exp(o_.change_sigma * rng_.Normal());
       for (size_t r = 0; r < kMaxCellResources; ++r) {
         const auto reserved = static_cast<double>(job.reservation[r]);
-        // Some machine has room for the owner's limit, but perhaps for no larger one.
+        // Some machine has room for the owner's limit, but perhaps for no larger limit.
         limit[r] = std::clamp(static_cast<int64_t>(reserved * factor), job.reservation[r], job.limit[r]);
       }
       out_.workload.Add({static_cast<int64_t>(at), CellEventKind::kLimit, j, 0}, limit);
@@ -108,7 +108,7 @@ class EventMaker {
     const double turn = (place + 0.5) / static_cast<double>(out_.model.machines.size());
     for (double at = turn * every; at < end_ms_; at += every) {
       const double off = at + o_.notice_min * kMinuteMs, back = off + o_.maintenance_min * kMinuteMs;
-      // A machine that is down at that time, or fails during it, skips this turn.
+      // A machine that is down at the time of its maintenance, or fails during it, skips this turn.
       if (std::ranges::any_of(down, [&](const auto& d) { return d.first <= back && d.second >= at; }))
         continue;
       Add(CellEventKind::kDrain, at, m);

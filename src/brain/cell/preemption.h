@@ -1,4 +1,4 @@
-// Chooses the tasks to preempt for a more important one.
+// Chooses the tasks to preempt for a more important task.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ namespace taut::brain {
 
 // Result of FindVictims.
 struct PreemptionPlan {
-  uint32_t machine = kNowhere;    // kNowhere: preemption makes room on no machine
+  uint32_t machine = kNowhere;    // kNowhere: preemption does not suffice on any machine
   std::vector<uint32_t> victims;  // tasks on that machine; members of their gangs elsewhere are evicted, too
 };
 
-// Sets `below` to the highest tier that a task of `tier` may preempt; returns false if there is none. Only
-// strictly lower tiers may be preempted, and production never preempts production.
+// Sets `below` to the highest tier that a task of `tier` may preempt; returns false if `tier` may preempt no tier.
+// Only strictly lower tiers may be preempted, and production never preempts production.
 bool TierBelow(CellTier tier, CellTier& below);
 
-// Finds a machine and tasks of it whose removal makes room for `task`.
-// On one machine, victims come from the lowest tiers that suffice. A greedy search removes, within a tier,
-// the task that covers most of what is missing; tasks that turn out not to be needed stay.
-// Among machines the order is: lowest tier of the most important victim, fewest victims (a gang counts all
-// its tasks), lowest machine number. Only the first `candidates` machines of the best tier are compared; 0:
-// all.
+// Finds a machine, and tasks on the machine whose removal makes room for `task`.
+// On one machine, the victims are from the lowest tiers that suffice. Within a tier, a greedy search chooses the
+// task that covers most of the missing amounts; unnecessary tasks are removed from the choice at the end.
+// The machine is chosen by the lowest tier of the most important victim, then the fewest victims (a gang counts
+// all its tasks), then the lowest machine number. Only the first `candidates` machines of the best tier are
+// compared; 0: all machines.
 // REQUIRES: CountJob was called if the class has own bounds. O(machines + tasks of the candidates).
 PreemptionPlan FindVictims(MachineScores& scores, uint32_t task, uint32_t candidates);
 
-// Returns whether removing all tasks of tiers up to `top` would make room on this machine. REQUIRES: as
+// Returns true if removing all tasks of tiers up to `top` would make room on this machine. REQUIRES: as
 // FindVictims. O(1).
 bool CouldPreempt(MachineScores& scores, uint32_t machine, const CellClass& c, CellTier top);
 
@@ -36,8 +36,8 @@ bool CouldPreempt(MachineScores& scores, uint32_t machine, const CellClass& c, C
 // <= 0: nothing is missing.
 CellAmounts MissingReservation(const CellState& state, const CellClass& c, uint32_t machine);
 
-// Returns tasks of one machine with tiers up to `top` that free what is missing, chosen as in FindVictims;
-// empty if they do not suffice or nothing is missing.
+// Returns tasks of one machine with tiers up to `top` whose removal frees the missing amounts, chosen as in
+// FindVictims; empty if these tasks do not suffice or if nothing is missing.
 std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAmounts missing, CellTier top);
 
 }  // namespace taut::brain

@@ -39,7 +39,7 @@ CellJobRun RecordedRunOf(const RecordedJob& job, const JobSpan& span) {
   return run;
 }
 
-// Returns rows of machines or jobs by name, as CheckCell left them.
+// Returns the rows of machines or jobs by name, after CheckCell has removed rows.
 template <typename Row>
 absl::flat_hash_map<std::string_view, uint32_t> RowsByName(const std::vector<Row>& rows) {
   absl::flat_hash_map<std::string_view, uint32_t> out;
@@ -47,7 +47,7 @@ absl::flat_hash_map<std::string_view, uint32_t> RowsByName(const std::vector<Row
   return out;
 }
 
-// Returns the first known capacity of a machine; zeros if it never has one.
+// Returns the first known capacity of a machine; zeros if the capacity is never known.
 CellAmounts FirstCapacity(std::span<const MachineCapacity> all) {
   for (const MachineCapacity& c : all) {
     if (c.in_cell && (c.cpu_cores > 0 || c.memory_bytes > 0)) return AmountsOf(c);
@@ -59,7 +59,7 @@ void AddMachineEvents(std::span<const MachineCapacity> all, uint32_t row, const 
                       CellWorkload& out) {
   bool in = true;
   CellAmounts amounts = first;
-  // The machine is down until its first event, unless that is from before the trace.
+  // The machine is down until its first event, unless this event is from before the trace.
   std::vector<std::pair<int64_t, MachineCapacity>> steps;
   if (!all.empty() && all.front().from.us > 0) steps.push_back({0, MachineCapacity{}});
   for (const MachineCapacity& c : all) steps.push_back({Milliseconds(c.from.us), c});
@@ -182,7 +182,7 @@ CellModel CellAt(const CellModel& model, const CellWorkload& workload, int64_t t
     job.limit = limit[j];
     for (size_t r = 0; r < kMaxCellResources; ++r)
       job.reservation[r] = std::min(job.reservation[r], job.limit[r]);
-    // A job whose reservation is its limit keeps that relation when its limit changes.
+    // A job whose reservation equals its limit keeps this equality when its limit changes.
     if (model.jobs[j].reservation == model.jobs[j].limit) job.reservation = job.limit;
     out.jobs.push_back(std::move(job));
   }

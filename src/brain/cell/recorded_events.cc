@@ -66,7 +66,7 @@ void EventFold::TakeJob(const TraceEvent& event) {
   JobSpan& span = spans_[event.job];
   switch (event.kind) {
     case TraceEventKind::kSubmit:
-      // A job that failed or was evicted may be submitted again; it stays the same job.
+      // A job that failed or was evicted may be submitted again; this is no new job.
       if (span.submit_us >= 0) return;
       span.submit_us = event.time_us;
       if (event.time_us > 0 && !jobs_[event.job].is_alloc_set) ++HourOf(event).jobs;
@@ -165,7 +165,7 @@ void EventFold::End(const TraceEvent& event, uint64_t key) {
   if (!jobs_[event.job].is_alloc_set)
     ++TierOf(event.job).ends[static_cast<size_t>(event.kind) - static_cast<size_t>(TraceEventKind::kEvict)];
   living_.erase(at);
-  // The last end among its tasks is the job's end, unless a task is submitted again.
+  // The last end among the job's tasks is the job's end, unless a task is submitted again.
   if (--span.live == 0) span.end_us = event.time_us;
 }
 
@@ -178,7 +178,8 @@ void EventFold::Request(const TraceEvent& event, uint64_t key) {
   if (task.cpu_cores == before.cpu_cores && task.memory_bytes == before.memory_bytes) return;
   AddRun(event.job, before, event.time_us);
   if (task.since_us >= 0) task.counted_us = event.time_us;
-  // All tasks of a job share one limit. Its tasks change one after the other, which must count as one change.
+  // All tasks of a job share one limit. The trace changes the tasks one after the other, which must count as one
+  // change.
   JobSpan& span = spans_[event.job];
   const auto same = [&](float cpu, float memory) {
     return cpu == task.cpu_cores && memory == task.memory_bytes;

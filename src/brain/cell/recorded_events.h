@@ -22,7 +22,7 @@ inline constexpr uint32_t kWholeJob = UINT32_MAX;  // value of TraceEvent::task 
 
 enum class TraceEventKind : uint8_t {
   kSubmit,
-  kReady,  // only the scheduler delays the start from here on
+  kReady,  // from this event on, only the scheduler delays the start
   kStart,
   kEvict,
   kFail,
@@ -40,7 +40,7 @@ std::string_view EndName(size_t end);
 
 // A row of an event table: an event of a task or of a whole job.
 struct TraceEvent {
-  int64_t time_us = 0;  // 0: before the trace
+  int64_t time_us = 0;  // microseconds since the start of the trace; 0: before the trace
   uint64_t place = 0;   // position of the row, for reports; orders events of the same time
   uint32_t job = 0, task = kWholeJob;
   float cpu_cores = kAbsent, memory_bytes = kAbsent;  // request of the task; kAbsent: not in the row
@@ -58,10 +58,10 @@ struct RecordedJob {
   bool is_alloc_set = false, in_alloc_set = false;
   ScalingMode scaling = ScalingMode::kUnknown;
   uint32_t max_per_machine = 0;  // 0: any number
-  // Number of tasks and request of each, for a job without events of tasks.
+  // Number of tasks, and request of each task, for a job without events of tasks.
   uint32_t told_tasks = 0;
   float told_cpu_cores = 0, told_memory_bytes = 0;
-  bool start_only = false;  // only the start is recorded and serves as submission, so there is no delay
+  bool start_only = false;  // only the start is recorded and is used as submission: no delay is known
 };
 
 // Submissions in one hour.
@@ -69,16 +69,16 @@ struct EventHour {
   uint32_t jobs = 0, new_tasks = 0, tasks_again = 0;  // submissions
 };
 
-// Numbers of one tier.
+// Figures of one tier.
 struct TierEvents {
-  uint64_t jobs = 0, tasks = 0;          // with events
-  uint64_t submissions = 0, starts = 0;  // of tasks
+  uint64_t jobs = 0, tasks = 0;          // jobs and tasks with events
+  uint64_t submissions = 0, starts = 0;  // events of tasks
   std::array<uint64_t, kTaskEnds> ends = {};
   double cpu_hours = 0, gib_hours = 0;  // requests of running tasks
-  // Seconds from when a job could be scheduled to its first start, for jobs that were submitted after the
-  // start of the trace and started. In no order.
+  // Seconds from the time at which a job could be scheduled to its first start. Only jobs that were submitted
+  // after the start of the trace and started; in no order.
   std::vector<float> delays_s;
-  uint64_t never_started = 0;  // among jobs submitted after the start of the trace
+  uint64_t never_started = 0;  // jobs that never started, among jobs submitted after the start of the trace
 };
 
 // Results of the fold over all jobs.
@@ -87,12 +87,12 @@ struct EventFigures {
   std::map<int64_t, EventHour> hours;    // by hour of the trace; without submissions before the trace
   struct AllocSets {
     uint64_t collections = 0, sets = 0, production_sets = 0, jobs_inside = 0;
-    // Requested on machines by alloc sets, and by tasks outside of them.
+    // Requests on machines: of alloc sets, and of tasks outside of alloc sets.
     double cpu_hours = 0, gib_hours = 0, others_cpu_hours = 0, others_gib_hours = 0;
   } allocs;
   std::array<uint64_t, kScalingModes> scaling_jobs = {};
   std::array<double, kScalingModes> scaling_cpu_hours = {};
-  int64_t first_us = 0, last_us = 0;  // of events after the start of the trace; both 0: none
+  int64_t first_us = 0, last_us = 0;  // times of events after the start of the trace; both 0: no events
 
   // Returns the number of jobs of all tiers.
   uint64_t jobs() const;
@@ -101,25 +101,25 @@ struct EventFigures {
 // One job over the trace. Times are microseconds; < 0: unknown.
 struct JobSpan {
   int64_t submit_us = -1, ready_us = -1, start_us = -1, end_us = -1;
-  TraceEventKind end = TraceEventKind::kFinish;  // how the job ended, if an event of the whole job says so
+  TraceEventKind end = TraceEventKind::kFinish;  // end of the job, if an event of the whole job reports it
   uint32_t tasks = 0, live = 0;                  // live: submitted and not ended
   uint64_t runs = 0;                             // runs of tasks that finished, failed or were killed
-  double run_us = 0;                             // total time of these runs
+  double run_us = 0;                             // total time of the counted runs
   float cpu_cores = 0, memory_bytes = 0;         // largest request of a task at its submission
   struct Change {
     int64_t time_us;
     float cpu_cores, memory_bytes;
   };
-  std::vector<Change> changes;  // ascending; later requests of its tasks
+  std::vector<Change> changes;  // later requests of the job's tasks, ascending by time
 };
 
-// Folds events, which must arrive in order of time. Memory: about 150 bytes a job, 40 a live task, 10 for
-// each task ever seen. One thread.
+// Folds events, which must arrive in order of time. Memory: about 150 bytes for each job, 40 for each live task,
+// 10 for each task ever submitted. Not thread-safe.
 class EventFold {
  public:
   // Receives inconsistent events: an end or change of a task that is not live, a start of a task that was not
-  // submitted or already runs, a submission of a live task. Such an event is ignored, except that a start
-  // without a submission counts.
+  // submitted or already runs, a submission of a live task. These events are ignored, except that a start without
+  // a submission counts.
   using Odd = std::function<void(std::string_view cause, const TraceEvent& event)>;
   // `jobs` must outlive the fold.
   EventFold(const std::vector<RecordedJob>& jobs, Odd odd);
@@ -133,8 +133,8 @@ class EventFold {
 
  private:
   struct Living {
-    int64_t since_us = -1;    // start of its run; < 0: pending
-    int64_t counted_us = -1;  // its requests are in the hours up to this time
+    int64_t since_us = -1;    // start of the task's run; < 0: pending
+    int64_t counted_us = -1;  // the task's requests are counted up to this time
     float cpu_cores = 0, memory_bytes = 0;
   };
   void TakeJob(const TraceEvent& event);

@@ -75,7 +75,7 @@ void RecordedMachines::SettleEvents(const Odd& odd) {
         now.memory_bytes = e.memory_bytes.value_or(now.memory_bytes);
         if (now.cpu_cores <= 0 || now.memory_bytes <= 0) odd("machine without capacity", m, e);
       }
-      // The last of several events of the same time wins.
+      // Of several events of equal time, only the last event applies.
       if (!machine.capacities.empty() && machine.capacities.back().from == now.from)
         machine.capacities.pop_back();
       machine.capacities.push_back(now);

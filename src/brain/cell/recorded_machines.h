@@ -1,4 +1,4 @@
-// Machines of a trace as recorded: capacity over time, and on which machine each task ran.
+// Recorded machines of a trace: their capacity over time, and the machine of each task.
 #pragma once
 
 #include <cstdint>
@@ -34,53 +34,53 @@ struct MachineCapacity {
   double of(size_t resource) const { return resource == 0 ? cpu_cores : memory_bytes; }  // by Resource
 };
 
-// Machines and placements of tasks. Memory: about 100 bytes a machine and event, 60 bytes a task, 12 bytes
-// for each move of a task. One thread.
+// Machines and placements of tasks. Memory: about 100 bytes for each machine and event, 60 bytes for each task, 12
+// bytes for each move of a task. Not thread-safe.
 class RecordedMachines {
  public:
   // A task is assumed to stay on its machine across at most this many windows without a row.
   static constexpr int32_t kLongestGap = kWindowsPerHour;
 
-  // A run of windows of a task on one machine, both ends included.
+  // A run of consecutive windows of a task on one machine, [first, last].
   struct Stay {
     int32_t first = 0, last = 0;
     uint32_t machine = 0;
   };
 
-  // Returns the number of the machine with this name, which it adds if it is new. Numbers are dense, from 0,
-  // in order of first appearance.
+  // Returns the number of the machine with this name; adds the machine if it is new. Numbers are dense, from 0, in
+  // order of first appearance.
   uint32_t Number(std::string_view name);
   const std::string& name(uint32_t machine) const { return machines_[machine].name; }
   size_t size() const { return machines_.size(); }
-  // Returns whether a table of machines has an event of the machine.
+  // Returns true if a table of machines has an event of the machine.
   bool listed(uint32_t machine) const { return !machines_[machine].events.empty(); }
-  // Returns the event that was added last, or null. Invalid after the next AddEvent of this machine.
+  // Returns the last added event of the machine, or null. Invalid after the next AddEvent of this machine.
   const MachineEvent* LastEvent(uint32_t machine) const {
     return listed(machine) ? &machines_[machine].events.back() : nullptr;
   }
 
-  // Adds an event; any order.
+  // Adds an event. Events may arrive in any order.
   void AddEvent(uint32_t machine, const MachineEvent& event);
-  // Records that the task was measured on the machine in that window; any order. If a window has several
-  // machines, the last call wins.
+  // Records that the task was measured on the machine in the window. Calls may have any order. If a window has
+  // several machines, the last call applies.
   void Place(JobId job, uint32_t task, WindowId window, uint32_t machine);
 
-  // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for
-  // inconsistent events, which it keeps: an addition of a machine in the cell, a removal or an update of one
-  // not in the cell, an unknown capacity. Such an update adds the machine. Call once, after the last event
-  // and before CapacityAt.
+  // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for inconsistent
+  // events, which it keeps: an addition of a machine that is in the cell, a removal or an update of a machine that
+  // is not in the cell, an unknown capacity. An update of a machine that is not in the cell adds the machine. Call
+  // once, after the last event and before CapacityAt.
   using Odd = std::function<void(std::string_view cause, uint32_t machine, const MachineEvent& event)>;
   void SettleEvents(const Odd& odd);
 
-  // Returns the capacity at that time; null before the machine's first event or if it has none. O(log
+  // Returns the capacity at time `t`; null before the machine's first event, or if the machine has no event. O(log
   // events).
   const MachineCapacity* CapacityAt(uint32_t machine, Timestamp t) const;
   // Returns all capacities, ascending by time.
   std::span<const MachineCapacity> capacities(uint32_t machine) const {
     return machines_[machine].capacities;
   }
-  // Returns the largest amount of the resource that any machine has at any time; 0 if none. O(machines and
-  // capacities).
+  // Returns the largest amount of the resource that any machine has at any time; 0 without machines. O(machines
+  // and capacities).
   double Largest(size_t resource) const;
 
   // Returns the stay that contains the window; null if the task's machine is unknown. Invalid after the next
@@ -99,7 +99,7 @@ class RecordedMachines {
 
   std::vector<Machine> machines_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
-  absl::flat_hash_map<uint64_t, Stays> stays_;  // by job and task; each ascending, none overlap
+  absl::flat_hash_map<uint64_t, Stays> stays_;  // by job and task; the stays of a task ascend without overlap
 };
 
 }  // namespace taut::brain

@@ -134,8 +134,8 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     return;
   }
   const PassResult before = result;
-  // `full`: no machine has room. As long as no changed machine got room since this was found, all tasks of
-  // the class are skipped, which keeps a pass over a long queue cheap.
+  // `full`: no machine has room. As long as no machine has gained room since then, all tasks of the class are
+  // skipped, which keeps a pass over a long queue cheap.
   bool full = StillFull(job, c), may_preempt = options_.preempt && !(full && StillNoVictims(job, c));
   if (full && !may_preempt) return;
   CachedClass* cached = nullptr;
@@ -155,7 +155,7 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     }
     if (!full) NoRoomSince(job) = state_.changes().count() + 1;
     full = true;
-    // A preempted task may be placed again in this pass but preempts only in the next one, so that one
+    // A preempted task may be placed again in this pass but may preempt only in the next pass, so that one
     // preemption does not cascade through the tiers within a pass.
     const bool was_preempted = !preempted_in_.empty() && preempted_in_[t] == pass_;
     if (may_preempt && !was_preempted) {
@@ -192,8 +192,8 @@ void CellScheduler::EndTurn(uint32_t job, const PassResult& before, PassResult& 
     for (const uint32_t t : placed_now_) moves_.push_back({t, state_.machine_of(t)});
     return;
   }
-  // A gang runs as a whole or not at all: remove its tasks, and return its victims to their machines with the
-  // steps that they had settled.
+  // A gang runs as a whole or not at all: remove the gang's tasks, and return the victims to their machines with
+  // their settled steps.
   for (const uint32_t t : placed_now_) state_.Remove(t);
   pending_[job] += static_cast<uint32_t>(placed_now_.size());
   all_pending_ += placed_now_.size();
@@ -269,8 +269,8 @@ CellScheduler::CachedClass* CellScheduler::TreeOf(uint32_t job) {
   if (const auto it = cached_.find(class_number); it != cached_.end() && options_.cached_classes > 0) {
     CachedClass& known = cache_[it->second];
     known.used = ++uses_;
-    // Tasks of the job may have left a domain since; that affects all machines of the domain, which are not
-    // in the log of changes.
+    // Tasks of the job may have left a domain since the last use; this affects all machines of the domain, which
+    // are not in the log of changes.
     if (index_.class_of(job).domains != UINT32_MAX) known.seen = kUnknown;
     return &known;
   }
@@ -316,7 +316,7 @@ bool CellScheduler::Preempt(uint32_t task, PassResult& result) {
 
 void CellScheduler::EvictFor(uint32_t task) {
   const uint32_t machine = state_.machine_of(task);
-  if (machine == kNowhere) return;  // it was evicted with its gang
+  if (machine == kNowhere) return;  // the task was already evicted with its gang
   evicted_now_.push_back({task, machine, state_.settled(task)});
   preempted_in_[task] = pass_;
   BackToQueue(task);

@@ -1,7 +1,7 @@
 // Places the tasks of a cell: a queue by tier and user, feasibility, a score, and preemption by tier.
 //
-// Feasibility (Verma et al., EuroSys 2015, sections 2.5, 3.2, 5.5): on each machine the limits of production
-// tasks fit into its capacity, and so do the reservations of all tasks. So production does not depend on
+// Feasibility (Verma et al., EuroSys 2015, sections 2.5, 3.2, 5.5): on each machine, the limits of production
+// tasks fit into the capacity, and so do the reservations of all tasks. Production therefore does not depend on
 // reclaimed resources, while other tasks may.
 #pragma once
 
@@ -34,22 +34,22 @@ struct SchedulerOptions {
   CellScoring scoring;
   CellCounting counting = CellCounting::kReservation;
   bool preempt = true;
-  // Evaluates identical tasks together, and skips machines that had no room until they change; if false, each
-  // task examines all machines. The placement is the same.
+  // True: the scheduler evaluates identical tasks together, and skips machines that had no room until they change.
+  // False: all machines are examined for each task. The placement does not depend on this option.
   bool equivalence_classes = true;
-  // Number of classes whose scores are cached until their machines change; 0: none. The placement is the
-  // same. Each costs 12 to 16 bytes a machine.
+  // Number of classes whose scores are cached until their machines change; 0: none. The placement does not depend
+  // on this option. A cached class requires 12 to 16 bytes for each machine.
   uint32_t cached_classes = 64;
-  // Relaxed randomisation: examines machines in random order until this many are feasible and picks the best
-  // of them; 0: examines all.
+  // Relaxed randomisation: the scheduler examines machines in random order until `enough` machines are feasible,
+  // and chooses the best of these; 0: examines all machines.
   uint32_t enough = 0;
-  // Number of machines whose victims are compared, among the machines where the most important victim has the
-  // lowest tier; 0: all.
+  // Number of machines whose victims are compared, among the machines whose most important victim has the lowest
+  // tier; 0: all machines.
   uint32_t preemption_candidates = 200;
   uint64_t seed = 1;  // seed of relaxed randomisation
-  // Predicts what a machine's tasks need together; null: the sum of their reservations. With it each task
-  // examines all machines, or `enough`. Must outlive the scheduler. REQUIRES: !preempt, kReservation, and
-  // Resize is not called.
+  // Predicts the joint usage of a machine's tasks; null: the sum of their reservations is used. With a prediction,
+  // all machines (or `enough`) are examined for each task. Must outlive the scheduler. REQUIRES: !preempt,
+  // kReservation, and Resize is not called.
   const MachineLoads* loads = nullptr;
 };
 
@@ -64,7 +64,7 @@ struct CellMove {
   uint32_t task = 0, machine = kNowhere;
 };
 
-// Queue and placement of a cell's tasks. One thread.
+// Queue and placement of a cell's tasks. Not thread-safe.
 class CellScheduler {
  public:
   // `machines`: see CellState. The index must outlive the scheduler.
@@ -75,35 +75,35 @@ class CellScheduler {
 
   // Appends the job with all its tasks to the queue; no effect if it was submitted before. O(1).
   void Submit(uint32_t job);
-  // Submits all jobs of the model, in its order.
+  // Submits all jobs of the model, in the model's order.
   void SubmitAll();
   // Removes all tasks of a job from their machines, and the job from the queue. O(tasks of the job + queue).
   void Stop(uint32_t job);
-  // Processes the queue once: tiers from high to low; within a tier one job of each user in turn, users in
-  // order of their first queued job. Tasks that do not fit stay pending and do not block later jobs.
-  // A task preempts only tasks of lower tiers, and never within production: monitoring does not preempt
-  // production. A task that was preempted in this pass does not preempt in the same pass. Preempting one task
-  // of a gang preempts the whole gang.
-  // With `give_up_above`, stops as soon as more tasks than this could not be placed.
+  // Processes the queue once: tiers from high to low, and within a tier one job of each user in turn. Users are in
+  // the order of their first queued job. Tasks that do not fit stay pending and do not block later jobs. A task
+  // preempts only tasks of lower tiers, and never within production: monitoring does not preempt production. A
+  // task that was preempted in this pass does not preempt in the same pass. Preempting one task of a gang preempts
+  // the whole gang.
+  // With `give_up_above`, stops as soon as more than `give_up_above` tasks could not be placed.
   PassResult Pass(std::optional<uint64_t> give_up_above = {});
 
-  // Returns the moves of the last pass, in order, without those that were undone because a gang did not fit.
+  // Returns the moves of the last pass, in order, without moves that were undone because a gang did not fit.
   const std::vector<CellMove>& moves() const { return moves_; }
 
   // Ends a running task for good. O(1).
   void Finish(uint32_t task);
   bool Finished(uint32_t task) const { return !finished_.empty() && finished_[task] != 0; }
-  // Removes a running task from its machine, together with all tasks of its gang, and queues them again.
-  // Appends each to `evicted`.
+  // Removes a running task, together with all tasks of its gang, from its machine, and queues the removed tasks
+  // again. Appends the removed tasks to `evicted`.
   void Evict(uint32_t task, std::vector<uint32_t>& evicted);
-  // Moves a task's reservation closer to its final value: see CellState::Settle.
+  // Lowers a task's counted reservation towards its final value: see CellState::Settle.
   void Settle(uint32_t task, uint8_t steps) { state_.Settle(task, steps); }
-  // Allows or forbids new tasks on the machine; its tasks stay.
+  // Allows or forbids new tasks on the machine; running tasks stay.
   void SetInService(uint32_t machine, bool in_service) { state_.SetInService(machine, in_service); }
   // Sets the capacity and evicts tasks that no longer fit, lowest tiers first.
   void SetCapacity(uint32_t machine, const CellAmounts& capacity, std::vector<uint32_t>& evicted);
-  // Sets the amounts of all tasks of a job. A task stays on its machine if it fits there, if necessary after
-  // evicting tasks of lower tiers; otherwise it is evicted with its gang. REQUIRES: `index` is the
+  // Sets the amounts of all tasks of a job. A task stays on its machine if the new amounts fit there, if necessary
+  // after evicting tasks of lower tiers; otherwise the task is evicted with its gang. REQUIRES: `index` is the
   // scheduler's index, and CheckAmounts accepts the amounts. O(tasks of the job + victims).
   void Resize(CellIndex& index, uint32_t job, const CellAmounts& limit, const CellAmounts& reservation,
               std::vector<uint32_t>& evicted);
@@ -114,12 +114,12 @@ class CellScheduler {
   uint32_t pending(uint32_t job) const { return pending_[job]; }
   uint64_t pending() const { return all_pending_; }
 
-  // For ExplainPending (pending_reason.h), which changes only scratch data.
+  // Returns the scores for ExplainPending (pending_reason.h), which changes only scratch data.
   MachineScores& scores() { return scores_; }
 
  private:
   struct CachedClass {
-    uint32_t number = UINT32_MAX;  // of the class
+    uint32_t number = UINT32_MAX;  // number of the class
     uint64_t seen = 0;             // number of the state's changes that the tree includes
     uint64_t used = 0;             // value of uses_ at the last use
     ScoreTree tree;
@@ -129,7 +129,7 @@ class CellScheduler {
   std::vector<uint32_t> TurnsOfTier(CellTier tier);
   void PlaceJob(uint32_t job, PassResult& result);
   void PlaceByLoad(uint32_t job, PassResult& result);
-  // Ends the job's turn: records its moves, or undoes them if it is a gang with a pending task.
+  // Ends the job's turn: records the job's moves, or undoes them if the job is a gang with a pending task.
   void EndTurn(uint32_t job, const PassResult& before, PassResult& result);
   // Returns the best machine for one more task of the class; kNowhere if none is feasible.
   uint32_t BestOf(const CellClass& c, CachedClass* cached);
@@ -144,11 +144,10 @@ class CellScheduler {
   bool Preempt(uint32_t task, PassResult& result);
   void EvictFor(uint32_t task);
   void BackToQueue(uint32_t task);
-  // Returns whether the task, which was removed, fits on its machine again, after evicting lower tiers if
-  // necessary.
+  // Returns true if a removed task fits on its machine again, after evicting tasks of lower tiers if necessary.
   bool KeepsMachine(uint32_t task, uint32_t machine, uint8_t settled, std::vector<uint32_t>& evicted);
-  // `known`: number of changes when no machine was feasible, plus 1. Returns true if that still holds for all
-  // machines.
+  // Returns true if still no machine is feasible. `known`: number of changes at the time when no machine was
+  // feasible, plus 1.
   template <typename Feasible>
   bool StillNone(const CellClass& c, uint64_t known, const Feasible& feasible);
   bool StillFull(uint32_t job, const CellClass& c);
@@ -169,16 +168,16 @@ class CellScheduler {
   std::vector<uint32_t> preempted_in_;
   std::vector<uint8_t> finished_;  // by task; empty until the first end
   std::vector<CellMove> moves_;
-  // By class, and by class and tier: 1 + the number of the state's changes at which no machine had room, or
-  // victims; 0: unknown.
+  // no_room_ is by class, no_victims_ by class and tier: 1 + the number of the state's changes at the time when no
+  // machine had room, or victims; 0: unknown.
   std::vector<uint64_t> no_room_, no_victims_;
   uint32_t pass_ = 0;
   std::vector<CachedClass> cache_;
   absl::flat_hash_map<uint32_t, uint32_t> cached_;  // class -> place in cache_
   uint64_t uses_ = 0;
   Rng rng_;
-  std::vector<uint32_t> random_order_;  // of machines, for relaxed randomisation
-  // Tasks that the current job placed, and its victims with their former place: needed to undo a gang.
+  std::vector<uint32_t> random_order_;  // order of machines for relaxed randomisation
+  // Tasks that the current job placed, and the job's victims with their former machines: required to undo a gang.
   struct Evicted {
     uint32_t task, machine;
     uint8_t settled;

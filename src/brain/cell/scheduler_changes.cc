@@ -1,5 +1,5 @@
-// Changes of a cell between passes (ends, evictions, new amounts and capacities), and the memory of which
-// classes found no room.
+// Changes of a cell between passes (ends, evictions, new amounts and capacities), and the record of classes that
+// found no room.
 #include <algorithm>
 
 #include "brain/cell/preemption.h"
@@ -39,14 +39,14 @@ void CellScheduler::SetCapacity(uint32_t machine, const CellAmounts& capacity,
     }
     return false;
   };
-  // The limits of production alone may exceed the capacity, too. Evicts the lower of its two tiers first, and
-  // within a tier the newest tasks first.
+  // The limits of production alone may exceed the capacity, too. Evicts tasks of the lower of production's two
+  // tiers first, and within a tier the newest tasks first.
   for (const CellTier tier : {CellTier::kProduction, CellTier::kMonitoring}) {
     for (uint32_t t = state_.first_on(machine); t != kNowhere && over();) {
       const uint32_t next = state_.next_on(t);
       const CellJob& job = index_.model().jobs[index_.job_of(t)];
       if (job.tier == tier) Evict(t, evicted);
-      // The gang's other tasks may have left this machine with it, `next` among them.
+      // The gang's other tasks may have left this machine with `t`, possibly also `next`.
       t = job.tier == tier && job.gang ? state_.first_on(machine) : next;
     }
   }
@@ -100,7 +100,8 @@ void CellScheduler::Resize(CellIndex& index, uint32_t job, const CellAmounts& li
     evicted.push_back(p.task);
   }
   if (kept == placed.size()) return;
-  // Only a gang gets here: it leaves its machines as a whole, including the tasks that were kept above.
+  // Only a gang reaches this point: the gang leaves its machines as a whole, including tasks that KeepsMachine
+  // accepted.
   for (const Placed& p : placed) {
     BackToQueue(p.task);
     evicted.push_back(p.task);
@@ -121,7 +122,7 @@ uint64_t& CellScheduler::NoVictimsSince(uint32_t job) {
 template <typename Feasible>
 bool CellScheduler::StillNone(const CellClass& c, uint64_t known, const Feasible& feasible) {
   const uint64_t now = state_.changes().count();
-  // A task that leaves a domain makes room on machines of that domain that did not change themselves.
+  // A task that leaves a domain makes room on machines of the domain that did not change themselves.
   if (!options_.equivalence_classes || known == 0 || c.domains != UINT32_MAX ||
       now + 1 - known > state_.changes().window())
     return false;

@@ -12,12 +12,12 @@ namespace taut::brain {
 // Score of a machine on which the task must not or cannot run.
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
-// A tree of minima: of groups of 16 scores, then of groups of 16 minima, and so on. Among equal scores the
-// lowest leaf wins.
+// A tree of minima: of groups of 16 scores, then of groups of 16 minima, and so on. Among equal scores, the lowest
+// leaf is the best.
 class ScoreTree {
  public:
-  // Returns the n scores for the caller to write, before Build. The vector may be longer than n; the caller
-  // leaves the rest kInfeasible. Allocates only if n changes. Build is O(n).
+  // Returns the n scores, which the caller writes before Build. The vector may be longer than n; the caller leaves
+  // the further elements kInfeasible. Allocates only if n changes.
   std::vector<double>& scores(size_t n) {
     if (n != size_) {
       size_ = n;
@@ -48,7 +48,7 @@ class ScoreTree {
     }
   }
   double best_score() const { return LeastOf(levels_.size() - 1, 0); }
-  // Returns the leaf of the best score. REQUIRES: at least one score. O(log n).
+  // Returns the leaf of the lowest score. REQUIRES: at least one score. O(log n).
   uint32_t best() const {
     const double least = best_score();
     size_t at = 0;

@@ -1,13 +1,13 @@
 // The actuary of one pool, tier and horizon: forecasts how much of the capacity that the higher tiers leave
 // unused can be sold and will be available for a promised share of the time.
 //
-// Units are the caller's (cores, bytes, shares). Each step reports the capacity and the use of the higher
-// tiers; sold capacity runs while it fits into the rest. A quote is a quantile statement about time or about
-// horizons (PromiseOf). It holds on average over many quotes, not for each one.
+// Units are the caller's (cores, bytes, shares). Each step reports the capacity and the use of the higher tiers;
+// sold capacity runs while it fits into the rest. A quote is a quantile statement about time or about horizons
+// (PromiseOf). The statement holds on average over many quotes, not for each quote.
 //
-// Method: several bases forecast the high use of the horizon. For each base, a histogram of the errors of
-// past forecasts of the same horizon gives the quantile, so that steps of one horizon, season and growth are
-// included as they happen. The bases are weighted by the pinball loss of their past bounds.
+// Method: several bases forecast the high use of the horizon. For each base, a histogram of the errors of past
+// forecasts of the same horizon gives the quantile, so that steps of one horizon, season and growth are included
+// as they occur. The bases are weighted by the pinball loss of their past bounds.
 // The quantile is corrected for the number of independent samples (split conformal prediction: Vovk et al.
 // 2005) and adjusted by the deficit or surplus of past promises (adaptive conformal inference: Gibbs and
 // Candes 2021).
@@ -37,15 +37,15 @@ struct ActuaryOptions {
   double capacity = 1;         // planned capacity of the pool, > 0: the scale of the histograms
   int64_t step_s = 300;        // seconds; a divisor of 1,800, or 3,600
   int64_t horizon_steps = 12;  // from 1 step to 120 days
-  double promise = 0.98;       // share of time or of horizons, [0.5, 0.99999]
+  double promise = 0.98;       // promised share of time or of horizons, [0.5, 0.99999]
   PromiseOf of = PromiseOf::kTime;
   int64_t reclaim_steps = 0;  // from 0 to one day: see ReclaimReading
   ReclaimReading reading = ReclaimReading::kKept;
-  double forget_days = 120;  // half-life of the error histograms, > 0
-  double recover_days = 3;   // time in which a surplus or deficit of past promises is evened out, > 0
-  // The highest risk that a surplus may buy, as a multiple of 1 - promise, [1, 10].
+  double forget_days = 120;  // half-life of the error histograms in days, > 0
+  double recover_days = 3;   // days in which a surplus or deficit of past promises is evened out, > 0
+  // Highest risk that a surplus of past promises may cause, as a multiple of 1 - promise, [1, 10].
   double most_risk = 2.5;
-  double history_days = 1;  // measured time before the first forecast, > 0
+  double history_days = 1;  // measured days before the first forecast, > 0
   // Disjoint horizons that must be forecast and completed before a sale, [1, 100].
   double least_horizons = 1;
 };
@@ -66,7 +66,7 @@ struct Evidence {
   double samples = 0;           // steps of completed forecasts, with decaying weights
   double steps_per_sample = 1;  // see TailDependence
   double independent = 0;       // samples / steps_per_sample; at most the horizons for kHorizon
-  double needed = 0;            // fewest independent samples for which the quantile is more than a guess
+  double needed = 0;            // fewest independent samples for which the quantile is meaningful
   double ordered_risk = 0;      // 1 - promise
   double calibrated_risk = 0;   // ordered_risk adjusted by the outcome of past promises
   double used_risk = 0;         // calibrated_risk corrected for few samples
@@ -86,27 +86,28 @@ struct Quote {
   bool refused() const { return refusal != Refusal::kNone; }
 };
 
-// Returns one paragraph: the amount or the refusal, and the data that it is based on.
+// Returns one paragraph: the amount or the refusal, and the data that the quote is based on.
 std::string Explain(const Quote& quote, const ActuaryOptions& options);
 
-// Forecaster of one pool, tier and horizon. One thread.
+// Forecaster of one pool, tier and horizon. Not thread-safe.
 class Actuary {
  public:
   // Returns InvalidArgument with the option, its value and the allowed range.
   static absl::StatusOr<Actuary> Make(const ActuaryOptions& options);
 
-  // Adds the next step. NaN, negative and infinite values count as not measured. Steps must have no gaps; a
-  // series that starts at Monday 00:00 makes the evidence readable (seasons need only a fixed origin). Does
-  // not allocate. O(1), plus O(4,000) every horizon / 12 steps for a forecast.
+  // Adds the next step. NaN, negative and infinite values count as not measured. Steps must have no gaps. Step 0
+  // should be at Monday 00:00, so that the evidence is readable; seasons require only a fixed origin. Does not
+  // allocate. O(1), plus O(4,000) every horizon / 12 steps for a forecast.
   void Observe(double capacity, double higher_use);
 
-  // Returns the total amount that can be sold for the horizon that starts with the next step; the caller
-  // subtracts amounts already sold for that time. `planned_use` >= 0: use of the higher tiers in the horizon
-  // beyond what their past shows (sold to them, not used yet, and not grown into gradually).
+  // Returns the total amount that can be sold for the horizon that starts with the next step; the caller subtracts
+  // amounts already sold for that time. `planned_use` >= 0: use of the higher tiers in the horizon beyond their
+  // past use. It is capacity that was sold to these tiers, is not used yet, and will not be reached by gradual
+  // growth.
   Quote Ask(double planned_use = 0) const;
 
-  // Notes that `amount` >= 0 is promised for one horizon from the next step on; replaces an earlier promise.
-  // Calibration uses real promises if there are any, otherwise the quotes that it would have made.
+  // Records that `amount` >= 0 is promised for one horizon from the next step on; replaces an earlier promise.
+  // Calibration uses recorded promises if there are any, otherwise the quotes that the actuary would have made.
   void Promised(double amount);
   // Returns capacity less higher use at the last step, after the reclaim window; NaN if not measured.
   double available() const { return available_; }
@@ -120,7 +121,7 @@ class Actuary {
     int64_t end = -1;  // last step of the forecast's horizon
     double capacity = 0;
     PerBase base = {}, bound = {};
-    // Level of high use, exceeded in kTailShare of the steps.
+    // Level of high use that is exceeded in kTailShare of the steps.
     double tail = std::numeric_limits<double>::infinity();
     double amount = std::numeric_limits<double>::quiet_NaN();
     double highest = -std::numeric_limits<double>::infinity();  // highest demand so far
@@ -154,7 +155,7 @@ class Actuary {
   double last_capacity_ = 0, available_ = std::numeric_limits<double>::quiet_NaN();
   double promised_amount_ = 0;
   int64_t promised_until_ = -1;
-  bool promise_missed_ = false;  // missed in some step so far
+  bool promise_missed_ = false;  // the promise was missed in some step so far
   double surplus_ = 0;           // steps that could have been missed beyond those that were missed
   double promised_steps_ = 0, missed_steps_ = 0;
 };

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxDurationSeconds = 100 * 365 * kDaySeconds;
 
-// One requested resource and its lane; null if the tree does not know it.
+// One requested resource and its lane; the lane is null if the tree does not have the resource.
 struct Want {
   std::string_view resource;
   int64_t amount = 0, per_task = 0;
@@ -145,7 +145,7 @@ class Decision {
     return out + ".";
   }
 
-  // Amounts of different resources are independent, so each is the most of its own lane.
+  // Amounts of different resources are independent, so each amount is the maximum of its own lane.
   void Nearest() {
     out_.fitting_tasks = request_.tasks;
     for (const Want& w : wants_) {
@@ -180,7 +180,7 @@ class Decision {
       if (!group.ok()) return group.status();
       bool changed = false;
       for (size_t k = 0; k < wants_.size(); ++k) {
-        // A release of more than is in use counts as all that is in use.
+        // A release of more than is in use releases the whole use.
         const int64_t amount = std::min(r.use.amounts.Get(wants_[k].resource), later[k].cell(*group).held);
         if (amount < 0) {
           return absl::InvalidArgumentError(StrCat("negative release of ", wants_[k].resource, " by group \"",

@@ -26,7 +26,7 @@ struct AdmissionRequest {
   std::optional<int64_t> duration_s = std::nullopt;  // expected run time; absent: unknown
 };
 
-// A use that probably ends at a time.
+// A use of quota and its expected end.
 struct ExpectedRelease {
   Timestamp at;
   QuotaUse use;
@@ -38,7 +38,7 @@ struct AdmissionOptions {
 
 enum class AdmissionOutcome : uint8_t {
   kAdmitted,  // fits now
-  kQueued,    // fits once others, or the group itself, release enough
+  kQueued,    // fits once other groups, or the group itself, release enough
   kRefused,   // would not fit even if nothing were in use
 };
 std::string_view Name(AdmissionOutcome outcome);  // "admitted"
@@ -50,14 +50,14 @@ struct AdmissionReason {
     kNoQuota,         // the group has no quota of the resource in the tier
     kBorrowingLimit,  // borrowing limit of the group or of a cohort above it
     kBudget,          // the group's budget is spent; not about a resource
-    kCohort,          // the whole cohort (or a group without parent) has no more unused quota that is lent
+    kCohort,          // the whole cohort (or a group without parent) has no more unused quota to lend
   };
   Kind kind = Kind::kNoQuota;
   bool never = false;  // would not fit even into an unused tree
   std::string resource;
   std::string level;      // the group or cohort
-  int64_t asked = 0;      // amount that reaches this level
-  int64_t available = 0;  // amount that this level has, >= 0
+  int64_t asked = 0;      // amount that this level is asked for, after the levels below
+  int64_t available = 0;  // amount that this level has left, >= 0
   std::string text;       // a sentence
 };
 
@@ -72,28 +72,30 @@ struct AdmissionBorrowing {
 struct AdmissionVerdict {
   AdmissionOutcome outcome = AdmissionOutcome::kRefused;
   QuotaUse use;  // use of all tasks together, which is added if the request is admitted
-  // For an admitted request: amounts beyond the group's nominal quota; empty if it fits into that.
+  // For an admitted request: amounts beyond the group's nominal quota; empty if the request fits into the nominal
+  // quota.
   std::vector<AdmissionBorrowing> borrowed;
 
-  // The rest is for a request that is not admitted.
+  // The fields from here on are for a request that is not admitted.
   std::vector<AdmissionReason> reasons;  // by resource, then from the group up
-  // Queued: the time at which expected releases let it fit, if no one else is admitted before. Absent if the
-  // examined releases do not suffice. after_release: the last release that it needs.
+  // Queued: the time at which expected releases make the request fit, if no other request is admitted before.
+  // Absent if the examined releases do not suffice. after_release: the last release that the request needs.
   std::optional<Timestamp> probably_at;
   QuotaUse after_release;
-  // Queued although within the group's nominal quota, because others borrow it (reclaim.h).
+  // True if the request is queued although it is within the group's nominal quota, because other groups borrow
+  // this quota (reclaim.h).
   bool reclaimable = false;
-  int64_t fitting_tasks = 0;             // the most of its tasks that fit now
+  int64_t fitting_tasks = 0;             // the most tasks of the request that fit now
   QuotaVector fitting;                   // the most that fits now, by requested resource
-  std::vector<std::string> other_tiers;  // tiers in which it would fit now, by name
+  std::vector<std::string> other_tiers;  // tiers in which the request would fit now, by name
 };
 
-// Decides on a request. `releases` must be in order of time. A time in the past counts as now, and a release
-// of more than is in use counts as all that is in use.
+// Decides on a request. `releases` must be in order of time. A time in the past counts as now. A release of more
+// than is in use releases the whole use.
 // Returns NotFound for an unknown group, FailedPrecondition for a cohort, and InvalidArgument for
 // - an unknown tier, an empty request, less than 1 task,
 // - a negative or excessive amount, or a duration outside [0, 100 years],
-// - releases out of order (checked up to the one that makes it fit).
+// - releases out of order (checked up to the release that makes the request fit).
 // An unknown resource is refused and is not an error.
 // O(tiers * resources * depth). If queued, also a copy of the tier's lanes of the requested resources,
 // O(groups), and O(max_releases * resources * depth).

@@ -140,7 +140,7 @@ absl::Status AddCosts(std::span<const CapacityWindow> windows, const Price& cost
   return absl::OkStatus();
 }
 
-// Shares a cost among groups, then among the jobs of each, and stores it in `to`.
+// Shares a cost among groups, then each group's part among the group's jobs, and stores the parts in `to`.
 absl::Status Share(Money cost, CostSharing sharing, Money BillSums::*to, Bill* bill) {
   if (sharing == CostSharing::kPlatform || bill->groups.empty() || cost == Money{}) return absl::OkStatus();
   const auto weight = [sharing](const BillSums& sums) {

@@ -1,18 +1,19 @@
-// The bill of a period: what each group and job is charged, line by line, and who bears the pool's costs that
-// the charges do not recover. Showback and chargeback use the same numbers.
+// The bill of a period: the charges of each group and job, line by line, and who bears the pool's costs that the
+// charges do not recover. Showback and chargeback use the same numbers.
 //
 // Rounding. Per group, the quantities of a line (tier, resource, kind, price, SLO kept or missed) are summed
-// exactly and priced once, to the nearest micro-unit. This amount is split among the group's jobs by
-// quantity. So a group's charges do not depend on how its work is divided into jobs, and a job's line
-// deviates less than 1.5 micro-units from quantity * rate.
+// exactly and priced once, to the nearest micro-unit. This amount is split among the group's jobs by quantity. A
+// group's charges therefore do not depend on how its work is divided into jobs, and a job's line deviates less
+// than 1.5 micro-units from quantity * rate.
 // An entry that spans price changes or edges of capacity windows is split there into whole units
-// (millicore-seconds or mebibyte-seconds). Cutting such an entry in two moves at most 3 units in each part of
-// time, and with a slack tax slack / sum(request) times that. Any other entry can be cut without a change.
+// (millicore-seconds or mebibyte-seconds). Cutting such an entry in two changes the quantities by at most 3 units
+// in each part of time, and with a slack tax by at most 3 * slack / sum(request) units. Any other entry can be cut
+// without a change.
 //
-// Monotonicity. More usage, request, reservation or peak never lowers a group's charges, or charges less
-// credits, except for that rounding. The total is monotonic only without missed SLOs, since a credited charge
-// lowers the shared idle cost like any other. With a slack tax it holds within one tier: a group that uses
-// more in a cheap tier leaves less slack to be taxed in an expensive one.
+// Monotonicity. More usage, request, reservation or peak never lowers a group's charges, or charges less credits,
+// except for this rounding. The total is monotonic only without missed SLOs, since a credited charge lowers the
+// shared idle cost as other charges do. With a slack tax, monotonicity holds within one tier: a group that uses
+// more in a cheap tier leaves less slack to be taxed in an expensive tier.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,11 @@
 
 namespace taut::brain {
 
-// Who bears a cost that the charges do not recover.
+// The bearer of a cost that the charges do not recover.
 enum class CostSharing : uint8_t {
   kPlatform,      // the operator of the pool
   kUniform,       // equal for every group with an entry, and for every job within a group
-  kProportional,  // in proportion to charges before credits; equal if no one is charged
+  kProportional,  // in proportion to charges before credits; equal if there are no charges
 };
 std::string_view Name(CostSharing sharing);  // "platform", "uniform", "proportional"
 // Returns InvalidArgument with the choices for an unknown name.
@@ -42,8 +43,8 @@ absl::StatusOr<CostSharing> CostSharingNamed(std::string_view name);
 struct BillOptions {
   CostSharing idle = CostSharing::kPlatform;
   CostSharing overhead = CostSharing::kPlatform;
-  // Caps the slack tax at sum(request) - sum(usage): idle capacity that no one requested is not taxed. It
-  // remains idle cost, which `idle` assigns.
+  // True: caps the slack tax at sum(request) - sum(usage), so that idle capacity that no one requested is not
+  // taxed. This capacity remains idle cost, which `idle` assigns.
   bool cap_slack = false;
   // Cost of machines in capacity windows without a machine_cost; its from_s is ignored.
   Price cost_price;
@@ -57,11 +58,11 @@ struct BillLine {
   int64_t rate_from_s = 0;  // start of the price's validity, seconds since the epoch
   uint64_t quantity = 0;    // millicore-seconds or mebibyte-seconds; QuantityPerRate of them cost one `rate`
   Money amount;             // >= 0
-  Money credit;             // in [0, amount]; above 0 only if the SLO was missed
+  Money credit;             // in [0, amount]; above 0 only if the line's SLO was missed
 };
 
-// Returns, for example, "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES: the sheet of
-// the bill.
+// Returns, for example, "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES: `sheet` is the
+// bill's.
 std::string Explain(const PriceSheet& sheet, const BillLine& line);
 
 // total = charges - credits + idle + overhead; every term is >= 0.
@@ -93,10 +94,10 @@ struct Bill {
   BillSums sums;                  // over all groups
   // Costs of machines and overhead in all capacity windows.
   Money machine_cost, overhead_cost;
-  // Costs that the charges do not recover; charges recover machines first: max(0, machine_cost - charges),
-  // and the same for overhead with the rest.
+  // Costs that the charges do not recover. Charges recover machines first: idle_cost is max(0, machine_cost -
+  // charges). The remaining charges recover overhead.
   Money idle_cost, unrecovered_overhead;
-  // machine_cost + overhead_cost - sums.total: what the platform bears, including credits; negative: a
+  // Cost that the platform bears, including credits: machine_cost + overhead_cost - sums.total. Negative: a
   // margin.
   Money platform;
   std::vector<SlackWindow> slack;  // basis of the slack tax; for WhatIf

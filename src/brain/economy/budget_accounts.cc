@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// Bound on the duration of an override; more money for longer is a grant.
+// Bound on the duration of an override; a grant is the act for more money for a longer time.
 constexpr int64_t kLongestOverride = 10 * 366 * kDaySeconds;
 
 absl::Status Invalid(std::string_view text) { return absl::InvalidArgumentError(std::string(text)); }
@@ -25,8 +25,8 @@ absl::Status CheckAmount(Money amount, std::string_view what, bool zero_too) {
                         " to ", ToText(kMostBudgetAmount)));
 }
 
-// Sets a value from a day on. Values in force keep their past, because spending was attributed by them; only
-// a line of which nothing has begun yet can be set from any day.
+// Sets a value from a day on. A past day is allowed only while no value of the line is in force yet: spending was
+// attributed by the values in force, so these must not change for the past.
 template <typename T>
 absl::Status SetFrom(Timeline<T>& line, int64_t from_s, T value, int64_t now_s, std::string_view what) {
   if (from_s % kDaySeconds != 0)
@@ -199,7 +199,7 @@ absl::Status BudgetAccounts::Remove(const BudgetEntry& e) {
   if (e.of.is_business()) {
     for (const auto& [group, line] : funding_) {
       for (size_t i = 0; i < line.size(); ++i) {
-        // Steps that end by tomorrow no longer pay for anything, since changes apply from the next day on.
+        // Steps that end by tomorrow pay for no future spending, since changes apply from the next day on.
         const bool over = i + 1 < line.size() && line[i + 1].first <= NextDay(e.time_s);
         const auto is_it = [&](const BudgetPart& part) { return part.holder == e.of; };
         if (!over && std::ranges::any_of(line[i].second, is_it))
@@ -240,7 +240,7 @@ absl::StatusOr<HolderState> BudgetAccounts::Giving(const BudgetHolder& holder, M
 absl::Status BudgetAccounts::Receive(HolderState& state, const BudgetHolder& holder, Money amount) const {
   if (state.removed) return Refused(StrCat(Called(holder), " was removed: it receives nothing"));
   if (amount.micros < 0) return Invalid(StrCat(Called(holder), " would receive a negative amount"));
-  // Bounding the balance also bounds the sum of the fields that make it up.
+  // A bounded balance also bounds the sum of the balance's fields.
   const absl::StatusOr<Money> sum = Add(state.balance(), amount);
   if (!sum.ok() || *sum > kMostBudgetAmount)
     return absl::OutOfRangeError(StrCat(Called(holder), " would have more than ", ToText(kMostBudgetAmount)));
@@ -292,7 +292,7 @@ absl::Status BudgetAccounts::SplitUp(const BudgetEntry& e) {
   std::vector<uint64_t> weights;
   for (const BudgetPart& part : e.parts) weights.push_back(static_cast<uint64_t>(part.share_bp));
   const std::vector<Money> shares = Split(e.amount, weights);
-  // Work on copies until every part is checked: an error in the last part must undo the first ones.
+  // Work on copies until every part is checked: an error in the last part must undo the earlier parts.
   std::map<std::string, BudgetTotals> totals = totals_;
   std::vector<HolderState> states;
   for (size_t i = 0; i < e.parts.size(); ++i) {
@@ -376,7 +376,7 @@ absl::Status BudgetAccounts::Close(const BudgetEntry& e) {
   }
   totals_[next.unit] = totals;
   std::erase_if(next.overrides, [this](const BudgetOverride& o) { return o.until_s <= period_.to_s; });
-  // A removed holder stays until its period ends, since its spending is still attributed to it.
+  // A removed holder stays until the period ends, since spending is still attributed to the holder.
   if (next.removed) {
     holders_.erase(e.of);
     if (!e.of.is_business()) funding_.erase(e.of.name);

@@ -1,10 +1,10 @@
-// Accounts of businesses and groups: the state that the entries of the budget ledger add up to, and which
-// entries may follow. No clock and no I/O; spending is an input.
+// Accounts of businesses and groups: the state that results from the entries of the budget ledger, and the checks
+// of further entries. No clock and no I/O; spending is an input.
 //
-// The accounts have one currency, in which spending is counted, and one open period at a time. A holder's
-// balance is what it has for the open period: carried over + granted + received - given - expired. It is
-// never negative. Spending does not lower it, but only the unspent part can move. At the period's end kClose
-// deducts what was spent.
+// The accounts have one currency, in which spending is counted, and one open period at a time. A holder's balance
+// is its money for the open period: carried over + granted + received - given - expired. A balance is never
+// negative. Spending does not lower the balance, but only unspent money can be moved. At the period's end kClose
+// deducts the spending.
 // Invariant for each unit: sum of balances = granted + converted in - converted out - expired - paid.
 #pragma once
 
@@ -25,11 +25,11 @@
 
 namespace taut::brain {
 
-// Values with the time from which each holds; ascending.
+// Values with the time from which each value is in force; ascending.
 template <typename T>
 using Timeline = std::vector<std::pair<int64_t, T>>;
 
-// Returns the value at a time; null before the first. O(log n).
+// Returns the value in force at a time; null before the first value. O(log n).
 template <typename T>
 const T* ValueAt(const Timeline<T>& line, int64_t time_s) {
   const auto after = std::upper_bound(line.begin(), line.end(), time_s,
@@ -53,9 +53,9 @@ struct HolderState {
   bool removed = false;    // no longer in the definition; the holder is deleted when the period ends
   uint64_t frozen_by = 0;  // id of the freezing entry; 0: not frozen
   std::string frozen_why;
-  Money opened;                             // at the start of the period, or when the holder was created
+  Money opened;  // balance at the start of the period, or when the holder was created
   Money granted, received, given, expired;  // since `opened`
-  std::vector<BudgetOverride> overrides;    // includes those that ended in this period
+  std::vector<BudgetOverride> overrides;    // includes overrides that ended in this period
 
   Money balance() const {  // >= 0
     return {opened.micros + granted.micros + received.micros - given.micros - expired.micros};
@@ -69,10 +69,10 @@ struct HolderState {
 struct BudgetTotals {
   Money granted;                      // at starts of periods and by kGrant
   Money converted_in, converted_out;  // by transfers and splits between units
-  // Unspent money that ended.
+  // Unspent money that has expired.
   Money expired;
   Money paid;       // spending of ended periods, as far as money covered it
-  Money overspent;  // spending of ended periods beyond that
+  Money overspent;  // spending of ended periods beyond the holders' money
   bool operator==(const BudgetTotals&) const = default;
 };
 
@@ -80,7 +80,7 @@ using SpentByHolder = std::map<BudgetHolder, Money>;  // in the holder's unit; a
 // Returns what the holder has spent; 0 if absent.
 Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder);
 
-// The open period, [from_s, to_s); both are 0 before the first one.
+// The open period, [from_s, to_s); both times are 0 before the first period.
 struct OpenPeriod {
   int64_t from_s = 0, to_s = 0;
 
@@ -88,24 +88,25 @@ struct OpenPeriod {
   bool operator==(const OpenPeriod&) const = default;
 };
 
-// The accounts as a value. One thread.
+// The accounts as a value. Not thread-safe.
 class BudgetAccounts {
  public:
   // Applies the next entry. On error nothing changes: InvalidArgument for impossible values, NotFound for an
   // unknown holder, FailedPrecondition if the state forbids it, OutOfRange if a sum does not fit. The message
-  // names the holder. Does not check against spending: see Make. O(log n + parts of the entry).
+  // names the holder. Does not compare the entry with the spending: see Make. O(log n + parts of the entry).
   absl::Status Apply(const BudgetEntry& entry);
-  // Applies entries given in any order, by time and then by id. An error names the entry.
+  // Returns accounts after the entries, which may have any order, are applied by time and then by id. An error
+  // names the entry.
   static absl::StatusOr<BudgetAccounts> Replay(std::vector<BudgetEntry> entries);
 
-  // Turns a request of a person into an entry that Apply accepts. Sets its id, what receivers get in their
-  // unit, and its time: `now_s`, or the last entry's time if the clock went back. `all`: moves everything
-  // that is left. Returns the errors of Apply, and FailedPrecondition if the amount exceeds the unspent
+  // Converts a person's request into an entry that Apply accepts. Sets the entry's id, the received amounts in the
+  // receivers' units, and the time: `now_s`, or the last entry's time if the clock went back. `all`: moves the
+  // whole unspent balance. Returns the errors of Apply, and FailedPrecondition if the amount exceeds the unspent
   // balance. Does not apply the entry.
   absl::StatusOr<BudgetEntry> Make(BudgetEntry asked, bool all, const SpentByHolder& spent,
                                    int64_t now_s) const;
-  // Returns the entries that end the open period: one for each holder, and one that opens the next period of
-  // kind `next`. REQUIRES: a period is open.
+  // Returns the entries that end the open period: one entry for each holder, and an entry that opens the next
+  // period, of kind `next`. REQUIRES: a period is open.
   absl::StatusOr<std::vector<BudgetEntry>> ClosePeriod(BudgetPeriod next, const SpentByHolder& spent,
                                                        int64_t now_s) const;
 
@@ -119,15 +120,15 @@ class BudgetAccounts {
   // Finds a holder by the form of ToText, or by name alone. Returns NotFound, or FailedPrecondition if both a
   // business and a group have the name.
   absl::StatusOr<BudgetHolder> Resolve(std::string_view text) const;
-  // By group: businesses and their shares. An empty list in force: no business pays.
+  // Funding by group: businesses and their shares. While an empty list is in force, no business pays.
   const std::map<std::string, Timeline<std::vector<BudgetPart>>>& funding() const { return funding_; }
-  // Returns the group's businesses and shares in force at a time; null before the first. Valid until the next
-  // Apply.
+  // Returns the group's businesses and shares in force at a time; null before the group's first funding. Valid
+  // until the next Apply.
   const std::vector<BudgetPart>* FundersAt(const std::string& group, int64_t time_s) const;
   const std::map<std::string, Timeline<Money>>& rates() const { return rates_; }
   const Timeline<Price>& prices() const { return prices_; }
   const std::map<std::string, BudgetTotals>& totals() const { return totals_; }  // by unit
-  // Converts an amount, rounded to the nearest micro-unit. Before a unit's first rate, that rate applies.
+  // Converts an amount, rounded to the nearest micro-unit. The first rate of a unit also applies to earlier times.
   // Returns FailedPrecondition for a unit without a rate.
   absl::StatusOr<Money> Convert(Money amount, const std::string& from, const std::string& to,
                                 int64_t time_s) const;
@@ -136,8 +137,8 @@ class BudgetAccounts {
   bool operator==(const BudgetAccounts& other) const = default;
 
  private:
-  // One function for each kind of entry. Each checks everything before it changes anything, so that an error
-  // leaves the state unchanged.
+  // One function for each kind of entry. Each function checks the whole entry before it changes anything, so that
+  // an error leaves the state unchanged.
   absl::Status Period(const BudgetEntry& e);
   absl::Status Prices(const BudgetEntry& e);
   absl::Status Rate(const BudgetEntry& e);
@@ -153,11 +154,11 @@ class BudgetAccounts {
   absl::Status Close(const BudgetEntry& e);
 
   absl::Status CheckParts(const BudgetEntry& e, std::string_view what) const;
-  // NotFound or, if frozen, FailedPrecondition.
+  // Returns a copy of the holder's state; NotFound for an unknown holder, FailedPrecondition for a frozen one.
   absl::StatusOr<HolderState> Movable(const BudgetHolder& holder) const;
   absl::StatusOr<HolderState> Giving(const BudgetHolder& holder, Money amount) const;
   absl::Status Receive(HolderState& state, const BudgetHolder& holder, Money amount) const;
-  // Returns what one of each unit is worth in the currency.
+  // Returns the value of one unit `from` and of one unit `to` in the currency.
   absl::StatusOr<std::pair<Money, Money>> Worths(const std::string& from, const std::string& to,
                                                  int64_t time_s) const;
   absl::StatusOr<Money> Received(Money amount, const std::string& from, const BudgetHolder& holder,

@@ -124,14 +124,14 @@ class BudgetCheck {
   std::vector<std::string> out_;
 };
 
-// Returns the steps that must be added to a ledger's line so that it is as defined.
+// Returns the steps that must be added to a ledger's line so that the line agrees with the definition.
 template <typename T>
 absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedSteps<T>& defined,
                                          const Timeline<T>& line, int64_t period_from_s, int64_t now_s) {
   Timeline<T> out;
   if (line.empty()) {
     for (const auto& [from, value] : defined) {
-      // Of steps that are already over when they are first read, only the last one matters.
+      // If several steps are already in force when they are first read, only the last step matters.
       if (from.value_or(0) <= now_s) out.clear();
       out.emplace_back(from.value_or(period_from_s), value);
     }
@@ -170,7 +170,7 @@ absl::StatusOr<Timeline<T>> MissingSteps(const std::string& what, const DefinedS
     return a.first == b.first && Same(a.second, b.second);
   });
   if (differs || !same_later) out.insert(out.end(), later.begin(), later.end());
-  // A future step that is no longer defined is replaced by the value before it. The first of `known_later`
+  // A future step that is no longer defined is replaced by the value before this step. The first of `known_later`
   // differs from `known`.
   const bool dropped = !differs && known != nullptr && !known_later.empty() &&
                        (later.empty() || known_later.front().first < later.front().first);
@@ -281,7 +281,7 @@ absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& def, 
   }
   for (const BudgetDefinition::GroupRow& row : def.groups) defined.insert(GroupHolder(row.name));
   if (absl::Status s = AddFunding(def, accounts, from_s, now_s, out); !s.ok()) return s;
-  // Groups first: a business that still pays for a group cannot be removed.
+  // Groups must be removed first: a business that still pays for a group cannot be removed.
   for (const bool business : {false, true}) {
     for (const auto& [holder, state] : accounts.holders()) {
       if (holder.is_business() != business || state.removed || defined.contains(holder)) continue;

@@ -14,7 +14,8 @@
 
 namespace taut::brain {
 
-// Values, each from a day on; absent: from the time when it is first read.
+// Values, each with the start of the day from which it is in force; absent: from the time when the value is first
+// read.
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
@@ -45,17 +46,18 @@ struct BudgetDefinition {
   std::vector<GroupRow> groups;
 };
 
-// Returns the errors as sentences, each of which names the unit, business or group:
+// Returns the errors as sentences. Each sentence names the unit, business or group:
 // - an invalid or repeated name, an unknown business or unit, a group that is not in `known_groups`,
 // - an amount or share out of bounds, shares that do not sum to 100 %, a unit without a rate,
 // - steps out of order or not at a day's start.
 std::vector<std::string> CheckBudgets(const BudgetDefinition& definition,
                                       std::span<const std::string> known_groups);
 
-// Returns the entries that bring the accounts to the definition, without id, time and author; empty if they
-// agree. Shares, rates and prices can only change after today: a step without a date, and the prices, apply
-// from the next day on, or from the period's start if there was no value. Returns FailedPrecondition if a
-// past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns no error.
+// Returns the entries that bring the accounts to the definition, without id, time and author; empty if the
+// accounts agree with the definition. Shares, rates and prices can only change after today. A step without a date,
+// and the prices, apply from the next day on, or from the period's start if no value is in force. Returns
+// FailedPrecondition if a past step, the currency or a business's unit differs. REQUIRES: CheckBudgets returns no
+// error.
 absl::StatusOr<std::vector<BudgetEntry>> ChangesTo(const BudgetDefinition& definition, const Price& price,
                                                    const BudgetAccounts& accounts, int64_t now_s);
 

@@ -1,5 +1,5 @@
-// Entries of the budget ledger: who holds money of a shared pool, what was done with it, when, by whom and
-// why. budget_accounts.h computes their sum.
+// Entries of the budget ledger: changes to the money of a shared pool, with holder, time, author and reason.
+// budget_accounts.h computes the accounts from the entries.
 #pragma once
 
 #include <compare>
@@ -33,7 +33,7 @@ std::string ToText(const BudgetHolder& holder);
 // Parses the form of ToText; nullopt for other text.
 std::optional<BudgetHolder> HolderOf(std::string_view text);
 
-// Shares are in basis points; this is the whole.
+// The whole, in basis points, the unit of shares.
 inline constexpr int64_t kWholeBasisPoints = 10'000;
 // Parses a share from 0 to 100 % with at most two decimals: "33.33%" is 3333. nullopt for other text.
 std::optional<int64_t> ParseShare(std::string_view text);
@@ -44,7 +44,7 @@ enum class BudgetPeriod : uint8_t { kMonth, kQuarter, kYear };  // calendar peri
 std::string_view Name(BudgetPeriod period);                     // "month"
 // Returns the period with this name; nullopt for another text.
 std::optional<BudgetPeriod> BudgetPeriodNamed(std::string_view name);
-// Returns the end (exclusive), or the start, of the period that contains `time_s`.
+// PeriodEnd returns the end (exclusive) of the period that contains `time_s`, PeriodBegin the start.
 int64_t PeriodEnd(BudgetPeriod period, int64_t time_s);
 int64_t PeriodBegin(BudgetPeriod period, int64_t time_s);
 // Returns the first 00:00 UTC after `time_s`.
@@ -55,22 +55,22 @@ enum class BudgetAct : uint8_t {
   kPrices,    // prices of a core-hour and a GiB-hour from a date on
   kRate,      // value of a unit in the currency from a date on
   kBusiness,  // defines a business: unit, budget per period and carry-over
-  kFunding,   // who pays for a group, in which shares, from a date on
+  kFunding,   // the businesses that pay for a group, and their shares, from a date on
   kRemove,    // a business or group was removed from the definition
   kGrant,     // additional money for the open period
   kTransfer,  // moves money to another holder
   kSplit,     // moves money to several holders, in shares
-  kExpire,    // unspent money ends
+  kExpire,    // unspent money expires
   kFreeze,    // forbids movements of a holder's money
   kUnfreeze,
-  kOverride,  // a higher budget until a time
-  kClose,     // ends a holder's period: what was spent, is carried over, and expires
+  kOverride,  // an additional budget until a time
+  kClose,     // ends a holder's period: records money spent, carried over and expired
 };
 // Returns the name of the act in files and the API: "transfer".
 std::string_view Name(BudgetAct act);
 // Returns the act with this name; nullopt for another text.
 std::optional<BudgetAct> BudgetActNamed(std::string_view name);
-// Returns whether people request it; the other acts follow from the definition and the calendar.
+// Returns true if people request this act; the other acts follow from the definition and the calendar.
 bool IsRequest(BudgetAct act);
 
 // The part of unspent money that is carried into the next period.
@@ -80,8 +80,8 @@ struct CarryOver {
   bool operator==(const CarryOver&) const = default;
 };
 
-// One receiver of a split, with its share and the amount in the receiver's unit; or one business of a
-// funding.
+// One receiver of a split, with its share and the amount in the receiver's unit; or one business that funds a
+// group, with its share.
 struct BudgetPart {
   BudgetHolder holder;
   int64_t share_bp = 0;
@@ -97,7 +97,7 @@ struct BudgetEntry {
   std::string who, why;
   std::string key;  // idempotency key of the request, so that a repetition adds no entry; "": none
   BudgetAct act = BudgetAct::kPeriod;
-  BudgetHolder of;  // holder; all acts but kPeriod, kPrices, kRate
+  BudgetHolder of;  // holder; used by all acts but kPeriod, kPrices, kRate
   BudgetHolder to;  // kTransfer
   Money amount;     // the act's amount; kBusiness: per period; kClose: granted for the next period
   Money received;   // kTransfer: amount in the unit of `to`

@@ -1,4 +1,4 @@
-// Turns requests of people, and the calendar, into entries that BudgetAccounts accepts.
+// Converts requests of people, and ends of periods, into entries that BudgetAccounts accepts.
 #include <algorithm>
 #include <utility>
 
@@ -23,8 +23,8 @@ Money PartOf(Money amount, int64_t share_bp) {
   return ShareOf(amount, share_bp * (kWholePpm / kWholeBasisPoints));
 }
 
-// Converts an amount >= 0 between units, of which one is worth `worths.first` and `worths.second`; rounds to
-// the nearest.
+// Converts an amount >= 0 from a unit of value `worths.first` to a unit of value `worths.second`; rounds to the
+// nearest micro-unit.
 absl::StatusOr<Money> ToNearest(Money amount, const std::pair<Money, Money>& worths) {
   return PriceTimes(worths.first, static_cast<uint64_t>(amount.micros),
                     static_cast<uint64_t>(worths.second.micros));
@@ -104,7 +104,7 @@ absl::StatusOr<Money> BudgetAccounts::Received(Money amount, const std::string& 
   const auto value = [](Money times, Money rate) {
     return static_cast<Wide>(times.micros) * static_cast<uint64_t>(rate.micros);  // neither is negative
   };
-  // Undo a rounding up: the received value must not exceed the sent one.
+  // Undo a rounding up: the received value must not exceed the sent value.
   if (value(*received, worths->second) > value(amount, worths->first)) --received->micros;
   if (amount.micros > 0 && received->micros == 0) {
     return absl::InvalidArgumentError(
@@ -152,7 +152,7 @@ absl::StatusOr<BudgetEntry> BudgetAccounts::Make(BudgetEntry asked, bool all, co
   if (asked.amount.micros >= 0) {
     if (absl::Status s = FillReceived(asked); !s.ok()) return s;
   }
-  // Apply on a copy finds every other error, so that a returned entry is always accepted.
+  // Apply on a copy finds every remaining error, so that Apply always accepts a returned entry.
   BudgetAccounts after = *this;
   if (absl::Status s = after.Apply(asked); !s.ok()) {
     if (all && left.micros == 0 && absl::IsInvalidArgument(s))
@@ -190,7 +190,7 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPerio
     if (!state.removed) {
       e.carried = PartOf(left, state.carry.share_bp);
       if (state.carry.cap.has_value()) e.carried = std::min(e.carried, *state.carry.cap);
-      if (state.frozen_by != 0) e.carried = left;  // frozen money stays where it is
+      if (state.frozen_by != 0) e.carried = left;  // frozen money is carried over completely
       e.amount = state.per_period;
     }
     e.expired = {left.micros - e.carried.micros};
@@ -199,7 +199,8 @@ absl::StatusOr<std::vector<BudgetEntry>> BudgetAccounts::ClosePeriod(BudgetPerio
   begin.unit = currency_;
   begin.from_s = period_.to_s;
   begin.until_s = PeriodEnd(next, period_.to_s);
-  // Checks the entries as a sequence: ids, and that they close exactly what is open.
+  // Applies the entries in sequence to a copy: this checks the ids, and that the entries close exactly the open
+  // holders.
   BudgetAccounts after = *this;
   for (const BudgetEntry& e : out) {
     if (absl::Status s = after.Apply(e); !s.ok()) return s;

@@ -19,18 +19,18 @@ struct GroupDay {
   Money amount;
 };
 
-// A group's spending and who paid it.
+// A group's spending by payer.
 struct GroupSpending {
   Money spent;                          // own + payers + unfunded
   Money own;                            // paid by the group's own money
   std::map<std::string, Money> payers;  // by business, in the currency
-  Money unfunded;                       // beyond its own money, on days without a funding business
+  Money unfunded;  // spending beyond the group's own money on days without a funding business
 };
 
-// Spending of all groups, attributed.
+// Spending of all groups, attributed to payers.
 struct BudgetSpending {
-  // In each holder's unit. A business: its parts of groups' spending, converted day by day; a group: what its
-  // own money paid.
+  // Spending by holder, in the holder's unit. A business: its parts of groups' spending, converted day by day. A
+  // group: the spending that its own money paid.
   SpentByHolder spent;
   std::map<BudgetHolder, Money> in_currency;  // as `spent`, but in the currency
   std::map<std::string, GroupSpending> groups;
@@ -43,10 +43,9 @@ struct BudgetSpending {
 // OutOfRange if a sum does not fit. O(n log n + funders per day).
 absl::StatusOr<BudgetSpending> Attribute(const BudgetAccounts& accounts, std::vector<GroupDay> days);
 
-// Returns the projected days of the open period from `now_s` on, if each group spends at the rate of
-// `recent`, which covers `recent_s` seconds. The current day has only its remaining part. The caller
-// attributes them together with the spending so far. Returns OutOfRange if an amount does not fit. REQUIRES:
-// recent_s > 0.
+// Returns the projected days of the open period from `now_s` on, if each group spends at the rate of `recent`,
+// which covers `recent_s` seconds. The current day has only its remaining part. The caller attributes the returned
+// days together with the spending so far. Returns OutOfRange if an amount does not fit. REQUIRES: recent_s > 0.
 absl::StatusOr<std::vector<GroupDay>> RestOfPeriod(const BudgetAccounts& accounts,
                                                    std::span<const GroupDay> recent, int64_t recent_s,
                                                    int64_t now_s);

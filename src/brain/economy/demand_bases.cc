@@ -13,7 +13,7 @@ constexpr int64_t kDaySlots = 86'400 / kSlotS;
 constexpr double kDailyMemory = 7;   // days
 constexpr double kWeeklyMemory = 4;  // weeks
 constexpr int64_t kMostPoints = 7 * kDaySlots;
-constexpr double kHighShare = 0.25;  // of a forecast curve counts as its high part
+constexpr double kHighShare = 0.25;  // share of a forecast curve that is its high part
 constexpr std::string_view kNames[kDemandBases] = {"mean of the last week", "daily season and the last hour",
                                                    "weekly season and the last hour",
                                                    "highs of the last week", "highs of the last day"};
@@ -76,7 +76,7 @@ void DemandBases::Add(double use) {
     sum.sum += static_cast<double>(sign) * value;
     sum.n += sign;
   };
-  // Before the step is added to the means: a forecast could not know it either.
+  // Must precede the step's addition to the means: a forecast is made without the step that it forecasts.
   daily_.Add(step_, use - DayMean());
   weekly_.Add(step_, use - WeekMean());
   if (step_ >= day_steps_) add(day_, at(step_ - day_steps_), -1);

@@ -1,5 +1,5 @@
-// Forecasts of the high use of the higher tiers over a horizon, from their past use. The actuary adds a
-// margin to these bases, which absorbs a constant error, so only their ranking of times matters.
+// Forecasts (bases) of the high use of the higher tiers over a horizon, from the past use of these tiers. The
+// actuary adds a margin to a base, which absorbs a constant error: a base only has to rank times correctly.
 #pragma once
 
 #include <array>
@@ -12,16 +12,15 @@ namespace taut::brain {
 
 inline constexpr size_t kDemandBases = 5;
 
-// Mean deviation by time slot of a season (half an hour, or one step if that is longer), and the slowly
-// decaying error of these means (AR(1) per step).
+// Mean deviation by time slot of a season, and the slowly decaying error of these means (AR(1) per step). A slot
+// is half an hour, or one step if a step is longer.
 class SeasonProfile {
  public:
   // `slots` of `slot_steps` steps each; the mean of a slot averages over about `memory` visits.
   SeasonProfile(int64_t slots, int64_t slot_steps, double memory, int64_t hour_steps);
-  // Adds a step. `deviation`: use less the level that ForecastAt's result will be added to. NaN: not
-  // measured.
+  // Adds a step. `deviation`: use less the level to which the caller adds ForecastAt's result. NaN: not measured.
   void Add(int64_t step, double deviation);
-  // Returns the forecast deviation at `step`, which is `ahead` >= 1 steps after the last added one.
+  // Returns the forecast deviation at `step`, which is `ahead` >= 1 steps after the last added step.
   double ForecastAt(int64_t step, int64_t ahead) const;
   // Returns the factor by which the error decays per step.
   double persistence() const { return persistence_; }
@@ -37,7 +36,7 @@ class SeasonProfile {
   int64_t errors_seen_ = 0;
 };
 
-// The bases of one actuary. One thread; no allocation after construction.
+// The bases of one actuary. Not thread-safe. No allocation after construction.
 class DemandBases {
  public:
   DemandBases(int64_t step_s, int64_t horizon_steps, double promise);
@@ -64,7 +63,7 @@ class DemandBases {
   int64_t step_ = 0;
   Sum day_, week_;
   SeasonProfile daily_, weekly_;
-  std::array<double, 7> highs_ = {};  // of the last days
+  std::array<double, 7> highs_ = {};  // high use of each of the last 7 days
   int64_t days_ = 0;
   std::vector<double> scratch_;  // use of a day
 };

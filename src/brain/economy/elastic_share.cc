@@ -21,7 +21,7 @@ struct Taker {
   int64_t runtime = 0;
 };
 
-// Shares `spare` among takers with an unmet request, and repeats while some of it is returned.
+// Shares `spare` among takers with an unmet request, and repeats while amounts beyond requests are returned.
 void ShareSpare(std::vector<Taker>& takers, int64_t spare) {
   std::vector<size_t> hungry;
   for (size_t i = 0; i < takers.size(); ++i) {

@@ -1,5 +1,5 @@
-// Elastic shares of one resource in a tree of groups. Each group has a guaranteed minimum, which others use
-// while it does not, a maximum, and a weight that determines its part of spare capacity. (Koordinator's
+// Elastic shares of one resource in a tree of groups. Each group has a guaranteed minimum, a maximum, and a weight
+// that determines its part of spare capacity. Other groups may use the unused part of a minimum. (Koordinator's
 // elastic quota tree; algorithm: koordinator.sh, "Multi Hierarchy Elastic Quota Management".)
 //
 // Bottom-up: a group's request is the sum of its children's requests, each at most the child's maximum; a
@@ -10,11 +10,11 @@
 // 3. The spare is shared by weight among children with an unmet request. Amounts beyond a request are
 // returned and shared again, until all requests are met or nothing is returned.
 //
-// Rounding: when an amount is shared in proportion, each part is rounded down, and the remaining units go one
-// each to the largest fractions; ties go to the larger weight, then the smaller name. So parts always sum up
+// Rounding: when an amount is shared in proportion, each part is rounded down, and the remaining units go one each
+// to the largest fractions; ties go to the larger weight, then the smaller name. The parts therefore always sum up
 // exactly, and the order of groups does not matter.
-// Example: a spare of 45 by weights 60, 50, 80 is 14.21, 11.84, 18.95: 14 + 11 + 18, and the two remaining
-// units go to the second and third: 14, 12, 19. If the first requested only 5 of its 14, the other 9 are
+// Example: a spare of 45 by weights 60, 50, 80 is 14.21, 11.84, 18.95: 14 + 11 + 18, and the two remaining units
+// go to the second and third: 14, 12, 19. If the first child requested only 5 of its 14, the remaining 9 units are
 // shared 3.46, 5.54: +3, +6.
 #pragma once
 
@@ -37,22 +37,22 @@ struct ElasticGroup {
   std::optional<int64_t> max = std::nullopt;     // absent: unbounded
   std::optional<int64_t> weight = std::nullopt;  // absent: max. 0: no part of the spare
   int64_t request = 0;                           // only for groups without children
-  bool lends = true;                             // whether others may use the unused part of its minimum
+  bool lends = true;                             // true: other groups may use the unused part of its minimum
 };
 
 // Result for one group.
 struct ElasticShare {
-  int64_t request = 0;  // its own or its children's, at most its max
+  int64_t request = 0;  // request of the group or the sum of its children's, at most its max
   int64_t min = 0;      // scaled down if its parent has less
-  int64_t runtime = 0;  // what the group, or its children together, may use now
+  int64_t runtime = 0;  // amount that the group, or its children together, may use now
   bool operator==(const ElasticShare&) const = default;
 };
 
-// Returns the shares in the order of `groups`; groups without a parent share `total`. The runtimes of a
-// group's children never sum up to more than its own. Returns InvalidArgument with all errors: a repeated or
-// empty name, an unknown parent, a cycle, an amount out of bounds, min above max, children's minimums above
-// their parent's, a request of a group with children. O(n^2 log n) for n children of a group in the worst
-// case, usually O(n log n).
+// Returns the shares in the order of `groups`; groups without a parent share `total`. The runtimes of a group's
+// children never sum up to more than the group's runtime. Returns InvalidArgument with all errors: a repeated or
+// empty name, an unknown parent, a cycle, an amount out of bounds, min above max, children's minimums above their
+// parent's, a request of a group with children. O(n^2 log n) for n children of a group in the worst case, usually
+// O(n log n).
 absl::StatusOr<std::vector<ElasticShare>> ShareElastically(std::span<const ElasticGroup> groups,
                                                            int64_t total);
 
@@ -61,8 +61,8 @@ struct Proportion {
   std::string_view name;
   int64_t weight = 0;  // in [0, kMaxQuotaAmount]
 };
-// Splits `amount` in proportion to the weights, by the rounding rule above; all parts are 0 if all weights
-// are. REQUIRES: amount in [0, kMaxQuotaAmount].
+// Splits `amount` in proportion to the weights, by the rounding rule above; all parts are 0 if all weights are 0.
+// REQUIRES: amount in [0, kMaxQuotaAmount].
 std::vector<int64_t> ShareInProportion(std::span<const Proportion> of, int64_t amount);
 
 }  // namespace taut::brain

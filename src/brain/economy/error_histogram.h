@@ -7,15 +7,16 @@
 
 namespace taut::brain {
 
-// One thread; no allocation after construction.
+// Not thread-safe. No allocation after construction.
 class ErrorHistogram {
  public:
   static constexpr double kBin = 0.0005;  // width of a bin as a share of the scale
-  // `scale` > 0: errors are clamped to [-scale, scale]. `half_life` > 0: in units of Age.
+  // `scale` > 0: errors are clamped to [-scale, scale]. `half_life` > 0: age, in units of Age, at which a sample
+  // has half its weight.
   ErrorHistogram(double scale, double half_life);
 
   void Add(double error);  // REQUIRES: finite
-  // Ages all samples so far by `samples`.
+  // Ages all samples that were added so far by `samples`.
   void Age(double samples);
   // Returns the lowest bin edge above which at most a share `over`, [0, 1], of the weight lies. REQUIRES:
   // weight() > 0.

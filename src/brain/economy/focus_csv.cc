@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMillion = 1'000'000;
 
-// REQUIRES: not negative.
+// Formats a quantity with up to six decimals. REQUIRES: millionths >= 0.
 std::string QuantityText(int64_t millionths) {
   return fmt::format("{}.{:06}", millionths / kMillion, millionths % kMillion);
 }

@@ -1,4 +1,4 @@
-// Files of charges (FOCUS), in one of several formats.
+// Writes files of charges (FOCUS), as CSV or Parquet.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace taut::brain {
 
 enum class FocusFormat : uint8_t { kCsv, kParquet };
 
-// A format, by its names.
+// Names of a format.
 struct FocusFormatInfo {
   FocusFormat format;
   std::string_view name;          // value of format= in the API
@@ -21,20 +21,20 @@ struct FocusFormatInfo {
 const FocusFormatInfo& RowOf(FocusFormat format);
 std::optional<FocusFormat> FocusFormatNamed(std::string_view name);  // absent: unknown name
 
-// Returns the format by the end of the file's name: .parquet, else CSV. InvalidArgument for a name that would
-// compress a Parquet file again.
+// Returns the format by the end of the file's name: Parquet for .parquet, else CSV. InvalidArgument for a name
+// that would compress a Parquet file again.
 absl::StatusOr<FocusFormat> FocusFormatOf(std::string_view path);
 
-// A file that is being written. One thread.
+// A file that is being written. Not thread-safe.
 class FocusFile {
  public:
   virtual ~FocusFile() = default;
   // Adds the charges of one job.
   virtual void Add(const JobBill& bill, std::string_view job, std::string_view group) = 0;
-  // Completes the file, which is invalid without it. Returns the errors of ParquetWriter::Finish.
+  // Completes the file, which is invalid before this call. Returns the errors of ParquetWriter::Finish.
   virtual absl::Status Finish() = 0;
 };
-// Creates a file that passes its bytes to `sink` as they are produced. `sheet` must outlive it.
+// Creates a file that passes its bytes to `sink` as they are produced. `sheet` must outlive the returned object.
 std::unique_ptr<FocusFile> OpenFocusFile(FocusFormat format, const PriceSheet& sheet,
                                          const FocusPeriods& periods, ByteSink sink);
 

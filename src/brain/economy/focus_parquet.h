@@ -1,4 +1,4 @@
-// Writes FOCUS rows as a Parquet file: the same cells as the CSV, with types.
+// Writes FOCUS rows as a Parquet file: the cells of the CSV file, with types.
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace taut::brain {
 
-// Costs, prices and quantities are exact DECIMAL(19,6); times are milliseconds, UTC; empty cells are null.
-// Texts are unchanged: the apostrophe that CSV adds before spreadsheet formulas is absent. One thread; memory
+// Costs, prices and quantities are exact DECIMAL(19,6); times are milliseconds, UTC; empty cells are null. Texts
+// are unchanged: the apostrophe that CSV adds before spreadsheet formulas is absent. Not thread-safe. Uses memory
 // for one row group.
 class FocusParquet {
  public:
-  // `sheet` must be the bill's and outlive this object. `bounds` is for tests.
+  // `sheet` must be the bill's and outlive this object. `bounds`: sizes of row groups, which only tests change.
   FocusParquet(const PriceSheet& sheet, const FocusPeriods& periods, ByteSink sink,
                ParquetBounds bounds = {});
 

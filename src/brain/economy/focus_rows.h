@@ -1,5 +1,5 @@
-// Bills as rows of the FinOps Open Cost and Usage Specification (FOCUS) 1.0, for any file format. This is the
-// only list of columns.
+// Converts bills to rows of the FinOps Open Cost and Usage Specification (FOCUS) 1.0, for any file format.
+// FocusColumns() is the only list of columns.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace taut::brain {
 
-// Half-open intervals in seconds since the epoch: the billing period, and the part of it that is charged so
-// far.
+// Half-open intervals in seconds since the epoch: the billing period, and the part of this period that is charged
+// so far.
 struct FocusPeriods {
   int64_t billing_start_s = 0, billing_end_s = 0;
   int64_t charge_start_s = 0, charge_end_s = 0;
@@ -24,7 +24,7 @@ struct FocusPeriods {
 // A charge, a credit, or a share of idle cost or overhead. Texts are unquoted. Views are valid only during
 // the visit.
 struct FocusRow {
-  FocusPeriods periods;  // the charge period is the part in which the price was valid
+  FocusPeriods periods;  // the charge period is the part in which the row's price was valid
   std::string_view job, group, currency, category, frequency, tier, rule, unit;
   std::string description, sku;
   Money cost;
@@ -43,7 +43,7 @@ struct FocusCell {
   std::string_view text;          // for kText
   std::optional<int64_t> number;  // for the other kinds
 };
-// A column and how its cell is read from a row.
+// A column, and the function that reads its cell from a row.
 struct FocusColumn {
   std::string_view name;  // "BilledCost"; columns of Tautline start with x_
   FocusKind kind = FocusKind::kText;
@@ -59,8 +59,8 @@ class FocusRows {
   // `sheet` must be the bill's and outlive this object.
   FocusRows(const PriceSheet& sheet, const FocusPeriods& periods) : sheet_(sheet), periods_(periods) {}
 
-  // Visits a row per line of the job's bill, one per credit, and one per share of idle cost and overhead.
-  // Their costs sum up to the job's total exactly. A charge covers the part of the period in which its price
+  // Visits a row for each line of the job's bill, for each credit, and for each share of idle cost and overhead.
+  // The rows' costs sum up to the job's total exactly. A charge covers the part of the period in which its price
   // was valid. O(rows).
   void Visit(const JobBill& bill, std::string_view job, std::string_view group,
              absl::FunctionRef<void(const FocusRow&)> visit) const;

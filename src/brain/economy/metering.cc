@@ -22,7 +22,7 @@ absl::Status Increase(uint64_t* sum, uint64_t by, std::string_view what) {
   return __builtin_add_overflow(*sum, by, sum) ? TooMuch(what) : absl::OkStatus();
 }
 
-// Rounds halves up.
+// Returns quantity * ppm / 1'000'000, rounded to the nearest unit, halves up.
 absl::StatusOr<uint64_t> Scaled(uint64_t quantity, int64_t ppm) {
   if (ppm == kWholePpm) return quantity;
   const Wide scaled = (static_cast<Wide>(quantity) * static_cast<uint64_t>(ppm) + kWholePpm / 2) / kWholePpm;
@@ -30,7 +30,7 @@ absl::StatusOr<uint64_t> Scaled(uint64_t quantity, int64_t ppm) {
   return static_cast<uint64_t>(scaled);
 }
 
-// Returns what the tier's rule charges for one resource of an entry, without the slack tax.
+// Returns the quantity that the tier's rule charges for one resource of an entry, without the slack tax.
 absl::StatusOr<uint64_t> ChargedOf(const UsageQuantities& q, ChargeRule rule, int64_t seconds) {
   switch (rule) {
     case ChargeRule::kReservation:
@@ -281,7 +281,7 @@ absl::Status Metering::ShareSlack(std::span<const TaxItem> items, Resource r, ui
   std::vector<size_t> ends;
   for (size_t i = 0; i < items.size(); ++i) {
     if (i == 0 || !together(items[i - 1], items[i])) requests.push_back(0);
-    requests.back() += items[i].request[At(r)];  // fits, since the pool's sum does
+    requests.back() += items[i].request[At(r)];  // fits, since the pool's sum fits
     if (i + 1 == items.size() || !together(items[i], items[i + 1])) ends.push_back(i + 1);
   }
   const std::vector<uint64_t> parts = SplitUnits(taxed, requests);

@@ -22,14 +22,14 @@ inline constexpr int64_t kMaxBillSeconds = int64_t{1} << 40;
 // Quantities of one resource in millicore-seconds or mebibyte-seconds; the peak in millicores or mebibytes.
 struct UsageQuantities {
   uint64_t usage = 0;
-  uint64_t request = 0;      // allocation: what the tasks requested
+  uint64_t request = 0;      // amount that the tasks requested
   uint64_t reservation = 0;  // bought reservation
   uint64_t peak = 0;         // highest usage in the window
 };
 
-// Usage of a job in [start_s, end_s). A job may have many entries, also for the same time (quantities add
-// up). Charges by the larger of two quantities or by the peak apply to each entry, so the length of entries
-// affects them.
+// Usage of a job in [start_s, end_s). A job may have many entries, also for the same time (quantities add up).
+// Charges by the larger of two quantities or by the peak apply to each entry; the length of entries therefore
+// affects these charges.
 struct UsageEntry {
   int64_t start_s = 0, end_s = 0;
   uint32_t group = 0, job = 0;      // caller's ids; a job id is unique within its group
@@ -46,16 +46,16 @@ struct CapacityWindow {
   Money overhead;                       // shared cost other than machines: control plane, licences, people
 };
 
-// Slack of one resource in a part of a capacity window without price changes: capacity - quantities charged
-// under other rules - usage under the slack tax, at least 0 (papers, chargeback rules).
+// Slack of one resource in a part of a capacity window without price changes. Slack is capacity - quantities
+// charged under other rules - usage under the slack tax, at least 0 (papers, chargeback rules).
 struct SlackOfResource {
   uint64_t capacity = 0;
-  uint64_t charged = 0;    // under other rules
-  uint64_t usage = 0;      // under the slack tax
-  uint64_t request = 0;    // under the slack tax
+  uint64_t charged = 0;    // quantity charged under other rules
+  uint64_t usage = 0;      // usage of jobs under the slack tax
+  uint64_t request = 0;    // requests of jobs under the slack tax
   uint64_t Slack() const;  // 0 if charged + usage exceeds the capacity
-  // Returns the quantity charged to jobs under the tax: the slack; with a cap at most max(0, request -
-  // usage); 0 without requests. The platform bears the rest.
+  // Returns the quantity charged to jobs under the slack tax: the slack, with a cap at most max(0, request -
+  // usage); 0 without requests. The platform bears the untaxed slack.
   uint64_t Taxed(bool cap) const;
 };
 // Slack of all resources in a part of a capacity window.
@@ -67,7 +67,7 @@ struct SlackWindow {
 enum class LineKind : uint8_t { kCharge, kSlackTax };
 std::string_view Name(LineKind kind);  // "charge", "slack tax"
 
-// Key of quantities that are charged together. Ordered as in a bill.
+// Key of quantities that are charged together. The order of keys is the order of lines in a bill.
 struct LineKey {
   uint16_t tier = 0;
   Resource resource = Resource::kCpu;
@@ -82,7 +82,7 @@ struct MeteredLine {
 };
 struct MeteredJob {
   uint32_t group = 0, job = 0;
-  std::vector<MeteredLine> lines;  // one per key, in no order
+  std::vector<MeteredLine> lines;  // one line for each key, in no order
 };
 
 // Factors on an entry in parts per million, for what-ifs.
@@ -111,12 +111,12 @@ class BillingTimeline {
   std::vector<Segment> segments_;
 };
 
-// Sums up entries; their order does not matter. An entry that spans segments is split in proportion to time,
-// each quantity into whole units by largest remainder. One thread.
+// Sums up entries; the order of entries does not matter. An entry that spans segments is split in proportion to
+// time, each quantity into whole units by largest remainder. Not thread-safe.
 class Metering {
  public:
   // `sheet` must outlive this object. Returns InvalidArgument if PriceSheet::Check finds an error, or if a
-  // capacity window is empty or overlaps the one before.
+  // capacity window is empty or overlaps the previous window.
   static absl::StatusOr<Metering> Make(const PriceSheet& sheet, std::span<const CapacityWindow> windows);
 
   // Adds an entry. Returns InvalidArgument for an empty time window, an unknown tier, or the slack tax
@@ -125,12 +125,13 @@ class Metering {
   // job + segments of the entry).
   absl::Status Add(const UsageEntry& entry, const UsageScale& scale = {});
 
-  // Shares the taxed slack of each segment by request, in whole units by largest remainder: first by group,
-  // tier and SLO kept or missed, then by job. Returns the jobs by group and job. Call once, last. `others`:
-  // charges of jobs that were not added, one row for each of slack(); empty: none. O(n log n).
+  // Shares the taxed slack of each segment by request, in whole units by largest remainder: first by group, tier
+  // and SLO kept or missed, then by job. Returns the jobs, ordered by group and job. Call once, after the last
+  // Add. `others`: charges of jobs that were not added, one row for each row of slack(); empty: no such jobs. O(n
+  // log n).
   absl::StatusOr<std::vector<MeteredJob>> Finish(bool cap_slack, std::span<const SlackWindow> others = {});
 
-  // Returns the added quantities by segment within a capacity window.
+  // Returns the added quantities, one row for each segment within a capacity window.
   std::span<const SlackWindow> slack() const { return slack_; }
 
  private:

@@ -72,7 +72,7 @@ absl::StatusOr<Money> ParseMoney(std::string_view text) {
   uint64_t micros = 0;
   bool overflow = false;
   for (size_t i = 0; i < whole.size() + kDecimals; ++i) {
-    const size_t decimal = i - whole.size();  // read once i is past the whole
+    const size_t decimal = i - whole.size();  // used only while i is at or after the whole part
     const char digit = i < whole.size() ? whole[i] : decimal < decimals.size() ? decimals[decimal] : '0';
     overflow = overflow || __builtin_mul_overflow(micros, uint64_t{10}, &micros) ||
                __builtin_add_overflow(micros, static_cast<uint64_t>(digit - '0'), &micros);
@@ -134,7 +134,7 @@ std::vector<uint64_t> SplitUnits(uint64_t total, std::span<const uint64_t> weigh
     left -= parts[i];
   }
   if (left == 0) return parts;
-  // The remainder is less than the number of parts with a fraction, so each gets at most one unit.
+  // The remainder is less than the number of parts with a fraction, so each part receives at most one unit.
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
   const auto before = [&](size_t a, size_t b) {

@@ -12,14 +12,14 @@ namespace taut::brain {
 // Sales of a tier.
 struct TierSales {
   int tier = 0;
-  double sold = 0;             // sold for the time in question, >= 0
-  std::optional<Quote> quote;  // absent: a tier that sells reserved capacity of the pool
+  double sold = 0;             // amount sold for the offer's time, >= 0
+  std::optional<Quote> quote;  // absent: the tier sells reserved capacity of the pool
 };
 
-// What a tier can still sell.
+// Amounts that a tier has sold and can still sell.
 struct TierOffer {
   int tier = 0;
-  double sellable = 0;  // total, including what is sold; 0 if refused
+  double sellable = 0;  // total, including `sold`; 0 if the quote is refused
   double left = 0;      // sellable less sold, >= 0
   double oversold = 0;  // sold beyond `sellable`, >= 0
   Refusal refusal = Refusal::kNone;
@@ -31,8 +31,8 @@ struct PoolOffer {
   double sold = 0;               // over all tiers; may exceed the capacity
 };
 
-// Returns the offer. Reserved tiers share the capacity. Any other tier has its quote, which already accounts
-// for the use of the tiers above it. O(tiers).
+// Returns the offers of all tiers. Reserved tiers share the capacity. Any other tier sells its quote, which
+// already accounts for the use of the tiers above. O(tiers).
 PoolOffer OfferOf(double capacity, std::span<const TierSales> tiers);
 
 }  // namespace taut::brain

@@ -73,7 +73,7 @@ void AddTier(const PriceTier& before, const PriceTier& after, int64_t now_s, std
   AddRateChanges(before, after, now_s, out);
 }
 
-// Rules as (pattern, bounds, tier's name): only what determines the tier of a job.
+// Returns the rules as (pattern, bounds, tier's name), the fields that determine the tier of a job.
 auto RulesOf(const Pricing& pricing) {
   std::vector<std::tuple<std::string, std::optional<int>, std::optional<int>, std::string>> out;
   for (const TierRule& rule : pricing.tier_rules)

@@ -17,17 +17,17 @@ struct PriceChange {
   bool operator==(const PriceChange&) const = default;
 };
 
-// A change, and when it was noticed.
+// A change, and the time when it was noticed.
 struct SeenPriceChange {
   int64_t seen_s = 0;  // time when a daemon first read it
   PriceChange change;
   bool operator==(const SeenPriceChange&) const = default;
 };
 
-// Returns the changes that affect times before now_s, in the order of the sheet; empty if no past bill
-// changes. A new tier changes none until a rule assigns jobs to it. Rules without a date apply to all times,
-// so their change affects the whole past, which starts at the lowest time of a price (a price without `from`
-// in the price file). O(prices).
+// Returns the changes that affect times before now_s, in the order of the sheet; empty if no past bill changes. A
+// new tier changes no bill until a rule assigns jobs to the tier. Rules have no date and apply to all times, so a
+// changed rule affects the whole past, which starts at the lowest time of a price (a price without `from` in the
+// price file). O(prices).
 std::vector<PriceChange> ChangesBefore(const Pricing& before, const Pricing& after, int64_t now_s);
 
 }  // namespace taut::brain

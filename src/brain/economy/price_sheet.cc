@@ -20,7 +20,7 @@ constexpr ChargeRuleInfo kRules[] = {
     {ChargeRule::kPeak, "peak", "the highest usage of each window, for all of the window"},
 };
 
-// Highest rate at which a month of 10,000 cores fits into Money; a higher one is a mistake in the price file.
+// Highest rate at which a month of 10,000 cores fits into Money; a higher rate is a mistake in the price file.
 constexpr Money kMostRate{int64_t{1'000'000} * 1'000'000};
 
 constexpr size_t kMostTiers = std::numeric_limits<uint16_t>::max();
@@ -118,8 +118,8 @@ absl::Status PriceSheet::Check(std::span<const std::string_view> required) const
   return absl::OkStatus();
 }
 
-// Production about 1 and batch 0.98 for both, free none (papers, mechanism of budget and quota). The values
-// of monitoring and mid are chosen here.
+// Obtainability and availability are about 1 for production, 0.98 for batch and 0 for free (papers, mechanism of
+// budget and quota). The values of monitoring and mid have no source.
 PriceSheet DefaultTiers() {
   PriceSheet sheet;
   const auto add = [&sheet](std::string_view name, int64_t slo_ppm, ChargeRule rule) {

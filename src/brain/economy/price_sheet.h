@@ -1,4 +1,4 @@
-// Promises and prices of the tiers of a pool, and since when they apply.
+// Promises and prices of the tiers of a pool, with the times from which prices are valid.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace taut::brain {
 
-// Quantity of a job that is charged. Autopilot §2.3 reports the first one for Google.
+// Quantity of a job that is charged. Autopilot §2.3 reports kReservation for Google.
 enum class ChargeRule : uint8_t {
   kReservation,      // bought reservation, used or not
   kUsage,            // usage
@@ -42,7 +42,7 @@ constexpr uint64_t QuantityPerRate(Resource r) {
   return InCores(r) ? kMillicoreSecondsPerCoreHour : kMebibyteSecondsPerGibibyteHour;
 }
 
-// A price valid in [from_s, from_s of the next one); the last one has no end.
+// A price that is valid in [from_s, from_s of the next price); the last price has no end.
 struct Price {
   int64_t from_s = 0;  // seconds since the epoch
   Money per_core_hour, per_gib_hour;
@@ -61,7 +61,7 @@ struct PriceTier {
   int64_t service_credit_ppm = 0;
   std::vector<Price> prices;  // ascending by from_s
 
-  // Returns the index of the price at that time; nullopt before the first. O(log n).
+  // Returns the index of the price at that time; nullopt before the first price. O(log n).
   std::optional<uint32_t> PriceAt(int64_t time_s) const;
 };
 
@@ -71,10 +71,10 @@ inline constexpr std::string_view kDefaultTierNames[] = {"monitoring", "producti
 // All tiers of a pool, in one currency.
 struct PriceSheet {
   std::string currency = "USD";  // shown to people; may be an internal unit
-  std::vector<PriceTier> tiers;  // by descending priority; names may differ from the default ones
+  std::vector<PriceTier> tiers;  // by descending priority; names may differ from the default names
 
   std::optional<uint16_t> TierNamed(std::string_view name) const;
-  // Checks the sheet; one without an error can be billed. Returns InvalidArgument with the first error:
+  // Checks whether the sheet can be used for bills. Returns InvalidArgument with the first error:
   // - no tier, a missing tier of `required`, an empty or repeated tier name,
   // - an SLO or service credit outside [0, 1'000'000] ppm,
   // - no price, a negative price, prices out of order or at the same second.

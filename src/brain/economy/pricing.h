@@ -1,4 +1,4 @@
-// What a pool charges: tiers and prices, which tier and group a job belongs to, and the cost of machines.
+// Pricing of a pool: tiers and prices, rules that assign jobs to tiers and groups, and the cost of machines.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace taut::brain {
 // Capacity and cost of the pool's machines.
 struct PoolPrices {
   double cores = 0, memory_bytes = 0;  // capacity
-  Price cost;                          // cost of its machines; from_s is unused
+  Price cost;                          // cost of the machines; from_s is unused
   CostSharing idle = CostSharing::kPlatform;
 };
 
-// Matches jobs by a pattern of the name; with bounds, only jobs with a priority within them.
+// Matches jobs by a pattern of the name, and by priority if the bounds are set.
 struct TierRule {
   std::string match;
-  std::optional<int> least_priority, most_priority;  // both or neither; inclusive
+  std::optional<int> least_priority, most_priority;  // both or neither are set; inclusive
   uint16_t tier = 0;                                 // index in the sheet
 };
 
 // The content of a price file.
 struct Pricing {
   PriceSheet sheet;
-  // The first match counts; without one, a job belongs to the first tier.
+  // The first rule that matches determines the tier; a job that no rule matches belongs to the first tier.
   std::vector<TierRule> tier_rules;
-  // Rules for the group; the default is the name up to its first '/', the namespace in Kubernetes.
+  // Rules for the group of a job. The default is the job's name up to the first '/', the namespace in Kubernetes.
   std::vector<std::pair<std::string, std::string>> group_rules;
   std::optional<PoolPrices> pool;
 

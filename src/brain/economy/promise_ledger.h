@@ -1,5 +1,5 @@
-// Compares promises of availability with the measured availability. Whether they were kept is estimated from
-// samples, with a confidence interval. No I/O.
+// Compares promises of availability with the measured availability. The kept share is estimated from samples, with
+// a confidence interval. No I/O.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ShareInterval {
 // n, not necessarily integers; z is 1.96 for 95 %. [0, 1] if n is 0.
 ShareInterval WilsonInterval(double hits, double n, double z = 1.959964);
 
-// A promise that a tier has an amount available for a share of a time.
+// A promise that a tier has an amount available for a share of a horizon.
 struct Promise {
   int64_t start_s = 0, horizon_s = 0;  // valid in [start_s, start_s + horizon_s)
   int tier = 0;
@@ -35,8 +35,8 @@ struct Promise {
 // A promise with its observations so far.
 struct PromiseOutcome {
   Promise promise;
-  int64_t measured = 0, missed = 0;                        // steps
-  int64_t runs = 0;                                        // runs of missed steps that began in this promise
+  int64_t measured = 0, missed = 0;  // steps
+  int64_t runs = 0;                  // runs of missed steps that began within this promise
   double worst = std::numeric_limits<double>::infinity();  // lowest measured availability
   bool complete = false;                                   // the horizon has ended
   double kept_share() const {                              // share of steps; 1 if nothing was measured
@@ -51,9 +51,9 @@ std::string_view Name(PromiseVerdict verdict);
 
 // Statistics of all complete promises of a tier and level.
 struct KeptSummary {
-  int64_t promises = 0, promises_kept = 0;  // with at least one measured step
+  int64_t promises = 0, promises_kept = 0;  // counts of promises with at least one measured step
   int64_t unmeasured_promises = 0;
-  ShareInterval promises_interval;  // as if promises were independent
+  ShareInterval promises_interval;  // interval of the kept share, as if promises were independent
   int64_t steps = 0, missed_steps = 0;
   // Mean length of a run of missed steps. Misses less than an hour apart form one run, and a run counts as
   // one independent sample.
@@ -61,7 +61,7 @@ struct KeptSummary {
   double kept_time = 1;         // share of steps in which the amount was available
   ShareInterval time_interval;  // for steps / run_steps independent samples
   double mean_amount = 0, least_amount = 0, amount_variation = 0;  // variation: standard deviation / mean
-  // Kept or broken if the whole time_interval is on one side of the level.
+  // kKept or kBroken if the whole time_interval is on one side of the level.
   PromiseVerdict verdict = PromiseVerdict::kUndecided;
 };
 
@@ -78,10 +78,11 @@ class PromiseLedger {
   // InvalidArgument if the time goes back, or is repeated for the same tier. O(open promises).
   absl::Status Observe(int64_t time_s, int tier, double available);
 
-  // Drops the promises that ended at `time_s` or before from all summaries. O(outcomes).
+  // Drops the outcomes of promises that ended at `time_s` or before; they no longer appear in summaries.
+  // O(outcomes).
   void ForgetBefore(int64_t time_s);
-  // Handles a clock that was set back to `time_s`: drops promises that extend beyond it, including those that
-  // were judged by observations after it. Observations continue from there. O(outcomes).
+  // Handles a clock that was set back to `time_s`: drops promises that extend beyond `time_s`, including promises
+  // that were judged by observations after `time_s`. Observations continue from `time_s`. O(outcomes).
   void SetBack(int64_t time_s);
 
   // Outcomes in the order of Add.

@@ -9,14 +9,14 @@
 namespace taut::brain {
 namespace {
 
-// Returns the 95th percentile. REQUIRES: values is not empty.
+// Returns the 95th percentile of the values. REQUIRES: values is not empty.
 int64_t NinetyFifth(std::vector<int64_t> values) {
   const size_t rank = (values.size() * 95 + 99) / 100 - 1;
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(rank));
   return values[rank];
 }
 
-// Rounds up to the steps in which people write quota.
+// Rounds an amount up to a round number that people would write as quota.
 int64_t RoundedUp(std::string_view resource, int64_t amount) {
   const int64_t step = resource == kQuotaCpu      ? 100
                        : resource == kQuotaMemory ? static_cast<int64_t>(64 * kMiB)

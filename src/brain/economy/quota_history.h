@@ -1,5 +1,5 @@
-// Hourly history, over the last two weeks, of quota in use and of real usage by groups, and the quota that it
-// recommends.
+// Hourly history of the last two weeks of quota in use and real usage by groups, and the quota that follows from
+// this history as a recommendation.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ struct QuotaPlace {
   auto operator<=>(const QuotaPlace&) const = default;
 };
 
-// Highest values of an hour, in units of the resource. `in_use`: what counts against the quota.
+// Highest values of an hour, in units of the resource. `in_use`: amount that counts against the quota.
 struct QuotaHour {
   int64_t hour = 0;  // hours since the epoch
   int64_t in_use = 0;
@@ -27,7 +27,7 @@ struct QuotaHour {
   bool operator==(const QuotaHour&) const = default;
 };
 
-// Histories by place. One thread.
+// Histories by place. Not thread-safe.
 class QuotaHistory {
  public:
   static constexpr int64_t kHours = 14 * 24;
@@ -36,14 +36,14 @@ class QuotaHistory {
 
   // Records a value. Ignores a time before the newest hour of the place.
   void Note(const QuotaPlace& place, int64_t time_s, int64_t in_use, std::optional<int64_t> usage);
-  // Drops hours that are kHours or more before `now_s`, and hours after it, which a wrong clock made.
+  // Drops hours that are kHours or more before `now_s`, and hours after `now_s`, which a wrong clock caused.
   // O(places).
   void Forget(int64_t now_s);
-  // Returns the advice from the kept hours; absent for a place without hours, and for a cohort, in which
-  // nothing runs. O(kHours).
+  // Returns the advice from the kept hours; absent for a place without hours, and for a cohort, because nothing
+  // runs in cohorts. O(kHours).
   std::optional<QuotaAdvice> AdviceFor(const QuotaRowView& row) const;
 
-  // For saving. The hours of a place ascend.
+  // Returns all hours by place, for saving. The hours of a place ascend.
   const std::map<QuotaPlace, std::vector<QuotaHour>>& places() const { return places_; }
   // Returns false, and changes nothing, if the hours do not ascend or an amount is negative.
   bool Restore(const QuotaPlace& place, std::vector<QuotaHour> hours);

@@ -1,5 +1,5 @@
-// Jobs that use quota: the tree's accounts with the job behind each use, so that a job counts once, however
-// often it is reported, admitted or released.
+// Jobs that use quota: a quota tree, and the job of each use. A job counts once, however often it is reported,
+// admitted or released.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct HeldJob {
   std::optional<Timestamp> expected_end = std::nullopt;
 };
 
-// One thread.
+// Not thread-safe.
 class QuotaLedger {
  public:
   // Creates a ledger without jobs. Returns the errors of QuotaTree::Make.
@@ -39,11 +39,11 @@ class QuotaLedger {
   const HeldJob* Find(std::string_view id) const;
   // Returns all jobs, ordered by id. O(jobs log jobs).
   std::vector<HeldJob> Jobs() const;
-  // Returns the jobs with an expected end, ordered by it, as DecideAdmission requires. O(jobs log jobs).
+  // Returns the jobs with an expected end, ordered by this end, as DecideAdmission requires. O(jobs log jobs).
   std::vector<ExpectedRelease> Releases() const;
 
-  // Decides like DecideAdmission and, if admitted, counts the job; otherwise nothing changes. Returns
-  // AlreadyExists for an id that is held, InvalidArgument for an empty one.
+  // Decides as DecideAdmission does. Counts the job if it is admitted; otherwise nothing changes. Also returns
+  // AlreadyExists for an id that is held, and InvalidArgument for an empty id.
   absl::StatusOr<AdmissionVerdict> Admit(std::string_view id, const AdmissionRequest& request,
                                          std::span<const ExpectedRelease> releases = {},
                                          const AdmissionOptions& options = {});
@@ -52,8 +52,8 @@ class QuotaLedger {
   absl::Status Take(HeldJob job);
   // Releases a job. Returns false if no such job is held, so releasing twice is harmless.
   bool Release(std::string_view id);
-  // Applies another quota to the same jobs; on error nothing changes. CheckQuota with the current use returns
-  // the warnings.
+  // Applies another quota to the counted jobs; on error nothing changes. The caller obtains warnings from
+  // CheckQuota with the current use.
   absl::Status ChangeQuota(const QuotaSpec& spec);
 
  private:

@@ -11,16 +11,16 @@ Timestamp After(Timestamp t, int64_t seconds) { return {t.us + seconds * kMicros
 
 QuotaVector AmountsOf(const JobUse& use) { return QuotaVector::Of(use.cpu_millicores, use.memory_bytes); }
 
-// A request covers only jobs of its own group and tier: the use of others stays theirs.
+// A request covers only jobs of its own group and tier; the use of other jobs counts for their own group.
 bool IsFor(const AdmissionRequest& request, const JobUse& use) {
   return request.group == use.group && request.tier == use.tier;
 }
 
-// First words of the reasons of queued requests that free quota would not help.
+// First words of the reasons of queued requests that would not fit even into free quota.
 constexpr std::string_view kNeverFits = "It can no longer fit";
 constexpr std::string_view kHeld = "It waits for money: ";
 
-// Returns whether the quota has this group and tier.
+// Returns true if the quota has this group and tier.
 bool Covers(const QuotaTree& tree, const std::string& group, const std::string& tier) {
   return tree.GroupNamed(group).ok() && tree.TierNamed(tier).has_value();
 }
@@ -33,7 +33,7 @@ QuotaRequest Ended(QuotaRequest request, RequestEnd end, Timestamp now, std::str
   return request;
 }
 
-// Returns the request after a verdict.
+// Returns the request in the state that follows from a verdict.
 QuotaRequest Decided(QuotaRequest request, const AdmissionVerdict& verdict, Timestamp now) {
   switch (verdict.outcome) {
     case AdmissionOutcome::kAdmitted:
@@ -61,7 +61,7 @@ absl::StatusOr<QuotaRequests> QuotaRequests::Make(QuotaSpec spec, const QuotaReq
   return requests;
 }
 
-// ---- decisions ----
+// ---- Decisions ----
 
 absl::StatusOr<AdmissionVerdict> QuotaRequests::DecideOn(const QuotaTree& tree,
                                                          const AdmissionRequest& request,
@@ -151,8 +151,8 @@ std::optional<QuotaRequest> QuotaRequests::DueOf(const Entry& entry, Timestamp n
   return std::nullopt;
 }
 
-// Handles a queued request that can no longer fit although it could when it was made. A mistake in the quota
-// file that is corrected soon must not end requests, so the request keeps waiting for refuse_after_s.
+// Handles a queued request that can no longer fit, because the quota has changed since the request was made. A
+// mistake in the quota file that is corrected soon must not end requests, so the request waits for refuse_after_s.
 std::optional<QuotaRequest> QuotaRequests::NeverFits(const QuotaRequest& queued, std::string_view why,
                                                      Timestamp now) {
   const auto [since, is_new] = never_fits_.try_emplace(queued.id, now);
@@ -165,7 +165,8 @@ std::optional<QuotaRequest> QuotaRequests::NeverFits(const QuotaRequest& queued,
   return out;
 }
 
-// Examines the queue. Returns false if the rest must be examined after the changes so far are applied.
+// Examines the queue. Returns false if the rest of the queue must be examined after the changes so far are
+// applied.
 bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<QuotaRequest>& out) {
   std::vector<const QuotaRequest*> queue;
   for (const uint64_t id : index_.queued()) queue.push_back(&requests_.at(id).request);
@@ -195,16 +196,16 @@ bool QuotaRequests::AdmitQueued(Timestamp now, QuotaTree& tree, std::vector<Quot
       continue;
     }
     out.push_back(Decided(*queued, *verdict, now));
-    // The request will count with the use of its jobs if that is larger, which `tree` does not know. So stop
-    // here and continue after it is applied.
+    // The request will count with the use of its jobs if this use is larger, which `tree` does not include. Stop
+    // here and continue after the request is applied.
     if (AnyJobOf(queued->asked, queued->job)) return false;
     Change(tree, verdict->use, true);
   }
   return true;
 }
 
-// Starts and ends by measurement can only follow a new SetUse, or concern requests that opened since the last
-// call. Other calls examine only these and expired durations.
+// Starts and ends by measurement follow a new SetUse, or concern requests that opened since the last call. Without
+// a new SetUse, a call examines only these requests and expired durations.
 std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
   std::vector<uint64_t> looked_at;
   if (use_changed_) {
@@ -233,12 +234,12 @@ std::vector<QuotaRequest> QuotaRequests::Due(Timestamp now) {
       std::ranges::any_of(held_queue_, [&](const std::string& group) { return WhyHeld(group).empty(); });
   if (index_.queued().empty() || !(ends || room_changed_ || refuses || freed)) return out;
   held_queue_.clear();
-  // Decide on a copy with the due ends released: they are not applied yet, but make room now.
+  // Decide on a copy without the use of the ended requests: their ends are not applied yet, but free quota now.
   QuotaTree later = tree_;
   for (const QuotaRequest& ended : out) {
     if (ended.open()) continue;
     Change(later, UseOf(requests_.at(ended.id)), false);
-    // Jobs of an ended request keep running and count by themselves.
+    // Jobs of an ended request continue to run and count with their own use.
     for (const auto& [first, last] : JobsOf(ended.job)) {
       for (size_t i = first; i < last; ++i) {
         const JobUse& use = jobs_[i].use;
@@ -261,7 +262,7 @@ std::vector<ExpectedRelease> QuotaRequests::Releases() const {
   return out;
 }
 
-// ---- counting ----
+// ---- Counting ----
 
 QuotaVector QuotaRequests::CountedOf(const Entry& entry) const {
   const AdmissionRequest& asked = entry.request.asked;
@@ -273,21 +274,21 @@ void QuotaRequests::Change(QuotaTree& tree, const QuotaUse& use, bool more) {
   for (const QuotaAmount& a : use.amounts.amounts()) {
     if (!tree.ResourceNamed(a.resource).has_value()) continue;
     const QuotaUse one{use.group, use.tier, {{a.resource, a.amount}}};
-    // Remove only undoes an earlier Add. Neither fails, except that Add rejects a sum above kMaxQuotaAmount.
+    // Remove only undoes an earlier Add. Neither call fails, except that Add rejects a sum above kMaxQuotaAmount.
     (void)(more ? tree.Add(one) : tree.Remove(one));
   }
 }
 
 void QuotaRequests::Recount() {
   absl::StatusOr<QuotaTree> tree = QuotaTree::Make(spec_);
-  if (!tree.ok()) return;  // the specification was accepted before
+  if (!tree.ok()) return;  // cannot happen: the specification was accepted earlier
   tree_ = *std::move(tree);
   for (const uint64_t id : index_.open()) {
     requests_.at(id).live = {};
     requests_.at(id).measured = false;
   }
-  // Owners first: an open request counts with the sum of its jobs, so it is counted after all jobs are
-  // assigned.
+  // Owners must be set first: an open request counts with the sum of its jobs, so the request is counted after all
+  // jobs are assigned.
   for (Job& job : jobs_) {
     job.owner = OwnerOf(job.use);
     if (job.owner == 0) {
@@ -345,7 +346,7 @@ absl::Status QuotaRequests::ChangeQuota(QuotaSpec spec) {
   return absl::OkStatus();
 }
 
-// ---- jobs and the requests for them ----
+// ---- Jobs and their requests ----
 
 std::vector<QuotaRequests::Range> QuotaRequests::JobsOf(std::string_view job) const {
   std::vector<Range> out;
@@ -389,7 +390,7 @@ void QuotaRequests::LeaveOutJobs(const AdmissionRequest& request, std::string_vi
   }
 }
 
-// Moves the job to another request, or to none (0). `uncounted`: a request that is not counted at this
+// Moves the job to another request, or to no request (0). `uncounted`: id of a request that is not counted at this
 // moment.
 void QuotaRequests::Give(Job& job, uint64_t owner, uint64_t uncounted) {
   const QuotaVector amounts = AmountsOf(job.use);
@@ -423,13 +424,13 @@ void QuotaRequests::Apply(QuotaRequest request) {
   if (was_open != entry.request.open()) {
     for (const auto& [first, last] : JobsOf(entry.request.job)) {
       for (size_t i = first; i < last; ++i) {
-        if (was_open && jobs_[i].owner != id) continue;  // it belongs to another request
+        if (was_open && jobs_[i].owner != id) continue;  // the job belongs to another request
         const uint64_t owner = OwnerOf(jobs_[i].use);
         if (owner != jobs_[i].owner) Give(jobs_[i], owner, id);
       }
     }
   }
-  // Last: the entry's `live` must include the jobs that were just given to it.
+  // Must be last: the entry's `live` must include the jobs that were just moved to the request.
   if (entry.request.open()) Count(entry);
 }
 
@@ -446,13 +447,13 @@ void QuotaRequests::SetSpec(QuotaSpec spec) {
   }
 }
 
-// ---- kept requests ----
+// ---- Stored requests ----
 
 std::vector<uint64_t> QuotaRequests::OldEnded(Timestamp before, size_t most) const {
   std::vector<uint64_t> out;
   size_t beyond = index_.ended().size() > most ? index_.ended().size() - most : 0;
   for (const uint64_t id : index_.ended()) {
-    // The next id is derived from the highest one, so that one must stay.
+    // The next id is derived from the highest id, so the request with the highest id must stay.
     if (id == last_id_) break;
     if (beyond == 0 && requests_.at(id).request.since >= before) continue;
     out.push_back(id);

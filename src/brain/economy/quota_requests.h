@@ -1,9 +1,9 @@
-// Requests for quota over their life: queued or admitted, running once their job is measured, ended. New
-// requests are decided on these and on the current use of jobs.
+// Requests for quota in all states: queued or admitted, running once their job is measured, ended. A new request
+// is decided by the existing requests and the current use of jobs.
 //
-// An open request (admitted or running) counts, by resource, with the larger of the requested amount and its
-// job's use. A job without a request counts with its use. So no job counts twice, and granted room stays
-// granted until the request ends.
+// An open request (admitted or running) counts, by resource, with the larger of the requested amount and its job's
+// use. A job without a request counts with its use. No job therefore counts twice, and granted quota stays granted
+// until the request ends.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ namespace taut::brain {
 // Use of a job, and the group and tier that it counts for.
 struct JobUse {
   std::string job, group, tier;
-  int64_t cpu_millicores = 0, memory_bytes = 0;            // >= 0: what counts, its limits
-  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // >= 0: its real usage
+  int64_t cpu_millicores = 0, memory_bytes = 0;            // >= 0: amounts that count: the job's limits
+  int64_t used_cpu_millicores = 0, used_memory_bytes = 0;  // >= 0: the job's real usage
 };
 
-// Use in groups or tiers that the quota does not have.
+// Use in a group or tier that the quota specification does not have.
 struct UncoveredUse {
   std::string group, tier;
   uint64_t jobs = 0;      // jobs without a request
@@ -50,52 +50,53 @@ struct QuotaRequestsOptions {
   // Time until a queued request that can no longer fit, because the quota changed, is refused.
   int64_t refuse_after_s = 3600;
   size_t max_queued = 10'000;
-  // Most queued and open requests of a group without a value of its own, so that no group fills the queue.
+  // Most queued and open requests of a group without QuotaGroup::max_requests, so that no group fills the queue.
   size_t max_of_group = 1000;
-  // Returns why a group may not start anything now, as a sentence; "" if it may. Null: every group may.
-  // Called often, so it must be fast.
+  // Returns why a group may not start anything now, as a sentence; "" if the group may start tasks. Null: every
+  // group may. The function is called often and must be fast.
   std::function<std::string(std::string_view group)> held = nullptr;
 };
 
-// One thread. Decisions are values that take effect with Apply, so that a caller can store them first.
+// Not thread-safe. Decisions are values that take effect with Apply, so that a caller can store them before.
 class QuotaRequests {
  public:
   // Returns the errors of QuotaTree::Make.
   static absl::StatusOr<QuotaRequests> Make(QuotaSpec spec, const QuotaRequestsOptions& options);
 
-  // Decides without any effect. Returns the errors of DecideAdmission, and has its cost; for a job that runs
-  // without a request, also a copy of the tree.
+  // Returns the decision without any effect, or the errors of DecideAdmission. Has the cost of DecideAdmission,
+  // and for a job that runs without a request also copies the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
   // Returns the new request, admitted, queued, or ended as refused; the caller applies it. Returns the errors
   // of Decide and
   // - AlreadyExists with the id of a queued or open request of the group for the same job,
-  // - FailedPrecondition if the group has the most requests that it may have,
+  // - FailedPrecondition if the group already has its maximum of requests,
   // - Unavailable if the queue is full.
   absl::StatusOr<QuotaRequest> Submit(const AdmissionRequest& request, std::string_view job,
                                       std::string_view who) const;
-  // Returns the request as ended. NotFound for an unknown id; FailedPrecondition if it has ended.
+  // Returns the request in the ended state; the caller applies it. Returns NotFound for an unknown id,
+  // FailedPrecondition if the request has already ended.
   absl::StatusOr<QuotaRequest> Withdraw(uint64_t id, std::string_view who, Timestamp now) const;
   // Returns the changes due at `now`, in this order: started jobs, ended requests, and queued requests that
   // fit, by priority and then age. A request that does not fit does not block later ones (Kueue's
   // BestEffortFIFO). The queue is examined only if there may be more room than at the last call.
   std::vector<QuotaRequest> Due(Timestamp now);
-  // Makes the next call of Due return its changes again, for a caller that could not store or apply them.
+  // Makes the next call of Due return the last changes again, for a caller that could not store or apply them.
   void LookAgain() { use_changed_ = room_changed_ = true; }
   // Applies a request that this class returned, or a stored one; replaces the request with the same id.
   void Apply(QuotaRequest request);
-  // Returns the ids of requests that ended before `before`, and of the oldest beyond the newest `most`. Never
-  // includes the highest id, from which the next one is derived.
+  // Returns the ids of ended requests that ended before `before` or are not among the newest `most`. Never
+  // includes the highest id, because the next id is derived from it.
   std::vector<uint64_t> OldEnded(Timestamp before, size_t most) const;
   // Drops an ended request.
   void Forget(uint64_t id);
 
-  // Completeness of a measurement. kPartial: some sources of usage may be missing, so no request ends because
-  // its job is not measured.
+  // Completeness of a measurement. kPartial: some sources of usage may be missing, so an unmeasured job does not
+  // end its request.
   enum class Use : uint8_t { kWhole, kPartial };
   // Sets the use of all jobs as measured at `now`; jobs that are absent no longer count. O(n log n) for n jobs,
   // plus a recount of all requests.
   void SetUse(std::span<const JobUse> jobs, Timestamp now, Use what = Use::kWhole);
-  // Applies another quota to the same requests and use. Returns the errors of Make; then nothing changes.
+  // Applies another quota to the existing requests and use. Returns the errors of Make and then changes nothing.
   absl::Status ChangeQuota(QuotaSpec spec);
 
   const QuotaTree& tree() const { return tree_; }
@@ -112,8 +113,8 @@ class QuotaRequests {
  private:
   struct Entry {
     QuotaRequest request;
-    QuotaVector live;       // use of its jobs, as of the last SetUse
-    bool measured = false;  // whether a job of it was measured then
+    QuotaVector live;       // use of the request's jobs, as of the last SetUse
+    bool measured = false;  // true if a job of the request was measured at the last SetUse
   };
   struct Job {
     JobUse use;
@@ -126,7 +127,7 @@ class QuotaRequests {
   }
   void SetSpec(QuotaSpec spec);
 
-  // Counting of uses.
+  // Functions that count uses.
   QuotaVector CountedOf(const Entry& entry) const;
   QuotaUse UseOf(const Entry& entry) const {
     return {entry.request.asked.group, entry.request.asked.tier, CountedOf(entry)};
@@ -137,7 +138,7 @@ class QuotaRequests {
   void Recount();
   void FindUncovered();
 
-  // Jobs and their requests.
+  // Functions that assign jobs to requests.
   std::vector<Range> JobsOf(std::string_view job) const;
   bool AnyJobOf(const AdmissionRequest& request, std::string_view job) const;
   uint64_t OwnerOf(const JobUse& use) const;
@@ -157,7 +158,7 @@ class QuotaRequests {
   std::optional<QuotaRequest> NeverFits(const QuotaRequest& queued, std::string_view why, Timestamp now);
 
   QuotaSpec spec_;
-  std::map<std::string, size_t, std::less<>> max_of_;  // QuotaGroup::max_requests of groups that have it
+  std::map<std::string, size_t, std::less<>> max_of_;  // QuotaGroup::max_requests of groups with a value
   QuotaRequestsOptions options_;
   QuotaTree tree_;
   std::vector<UncoveredUse> uncovered_;
@@ -166,11 +167,11 @@ class QuotaRequests {
   std::vector<Job> jobs_;  // by name
   Use use_is_ = Use::kWhole;
   std::optional<Timestamp> use_at_;  // time of the last SetUse
-  bool room_changed_ = true;         // since the queue was last examined
-  bool use_changed_ = false;         // since the last Due
+  bool room_changed_ = true;         // true: quota may have become free since the queue was last examined
+  bool use_changed_ = false;         // true: SetUse was called since the last Due
   // Groups whose queued requests were held when the queue was last examined.
   std::set<std::string> held_queue_;
-  // Queued requests that cannot fit, and since when (in this process).
+  // Queued requests that cannot fit, with the time since which this process knows it.
   std::map<uint64_t, Timestamp> never_fits_;
   std::vector<uint64_t> opened_;  // requests that were applied as open since the last Due
   uint64_t last_id_ = 0;

@@ -11,7 +11,8 @@
 
 namespace taut::brain {
 
-// Quota in use over the known hours, by the highest value of each hour, and the quota that would suffice.
+// Quota in use over the known hours, computed from the highest value of each hour, and the quota that would
+// suffice.
 struct QuotaAdvice {
   int64_t hours = 0;                             // measured hours
   int64_t in_use_p95 = 0, in_use_peak = 0;       // 95 % of the hours were at or below in_use_p95
@@ -25,13 +26,13 @@ struct QuotaRowView {
   std::string group, tier, resource;
   bool cohort = false;
   QuotaCell cell;
-  int64_t available = 0;                             // the most that the group may additionally use now
-  int64_t maximum = 0;                               // the most that it could use if nothing were in use
+  int64_t available = 0;  // the most that the group may additionally use now
+  int64_t maximum = 0;    // the most that the group could use if nothing were in use
   std::optional<QuotaAdvice> advice = std::nullopt;  // set by the owner of a history
 
   // Returns the use borrowed from the cohort above; 0 without a parent.
   int64_t borrowed() const { return cell.parent < 0 ? 0 : std::min(beyond(), cell.borrow); }
-  // Returns the use beyond its quota and the borrowable amount.
+  // Returns the use beyond the group's quota plus the amount that the group may borrow.
   int64_t over_quota() const { return beyond() - borrowed(); }
 
  private:

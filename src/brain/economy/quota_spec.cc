@@ -13,7 +13,7 @@
 namespace taut::brain {
 namespace {
 
-// Returns a name as a reader sees it who ignores case and outer blanks.
+// Returns the name in lower case and without outer blanks.
 std::string Folded(std::string_view name) {
   std::string out(StripSpace(name));
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -86,7 +86,7 @@ class Checker {
     for (const QuotaPool& p : spec_.pools) pooled_.insert(p.members.begin(), p.members.end());
   }
 
-  // Finds cycles. Each group is visited once.
+  // Finds cycles of parents. Each group is visited once.
   void Cycles() {
     std::vector<size_t> seen_from(spec_.groups.size(), SIZE_MAX);
     for (size_t start = 0; start < spec_.groups.size(); ++start) {
@@ -99,7 +99,7 @@ class Checker {
         if (parent == by_name_.end()) break;
         at = parent->second;
       }
-      // The walk ended at one of its own groups, where the cycle begins.
+      // The walk ended at a group of `path`, where the cycle begins.
       const auto first = std::find(path.begin(), path.end(), at);
       if (first == path.end() || !Known(spec_.groups[path.back()].parent)) continue;
       std::string text = "the groups make a cycle: ";

@@ -13,22 +13,22 @@
 
 namespace taut::brain {
 
-// A group's quota of one resource in one tier. Limits have the meaning that they have in Kueue (docs,
-// "Cluster Queue").
+// A group's quota of one resource in one tier. Borrowing and lending limits have the meaning that Kueue defines
+// (docs, "Cluster Queue").
 struct QuotaRow {
   std::string tier, resource;
   int64_t nominal = 0;  // own quota
-  // Most that it may use beyond its own quota (a cohort: beyond its groups' own); absent: all that the cohort
-  // above has.
+  // Most that the group may use beyond its own quota (a cohort: beyond its own and its groups' quota); absent: all
+  // quota that the cohort above has available.
   std::optional<int64_t> borrowing_limit = std::nullopt;
-  // Most of its own quota that the cohort above may lend while it is unused; absent: all. The rest is
+  // Most of the group's unused own quota that the cohort above may lend; absent: all. The remaining own quota is
   // exclusive.
   std::optional<int64_t> lending_limit = std::nullopt;
 };
 
-// A group without children uses quota. A group with children is a cohort: its nominal quota is for its
-// children to share, and nothing runs in it. A group without a row has no quota there and may not borrow; a
-// cohort without a row passes everything through.
+// A group without children uses quota. A group with children is a cohort: its nominal quota is for its children to
+// share, and nothing runs in it. A group without a row for a tier and resource has no quota of the resource in the
+// tier and may not borrow. A cohort without a row adds no quota and no limit.
 struct QuotaGroup {
   std::string name;
   std::string parent = {};  // "": none
@@ -38,16 +38,16 @@ struct QuotaGroup {
   std::optional<int64_t> max_requests = std::nullopt;
 };
 
-// An agreement between groups of the same parent: its members lend each other everything unused, whatever
-// their limits are. Towards the parent they are one cohort, which lends and borrows as much as they may
-// together.
+// An agreement between groups of the same parent: the members lend each other all unused quota, whatever their
+// limits are. Towards the parent, the members are one cohort, whose lending and borrowing limits are the sums of
+// the members' limits.
 struct QuotaPool {
   std::string name;
   std::vector<std::string> members;
   std::vector<std::string> tiers = {};  // empty: all tiers
 };
 
-// Groups, and the pools that they agreed on.
+// Groups, and the pools that groups have agreed on.
 struct QuotaSpec {
   std::vector<QuotaGroup> groups;
   std::vector<QuotaPool> pools = {};
@@ -67,8 +67,8 @@ struct QuotaFinding {
   std::string text;    // sentence with the group, the value and what is allowed
 };
 
-// Checks a specification on its own; CheckQuota of quota_tree.h also reports use beyond it. Findings are in
-// the order of the groups. O(n log n) for n rows and groups. Errors:
+// Checks a specification. CheckQuota of quota_tree.h also reports use beyond the quota. Findings are in the order
+// of the groups. O(n log n) for n rows and groups. Errors:
 // - an empty or repeated name, an unknown parent, a cycle,
 // - an amount or max_requests out of bounds, a lending limit above the nominal quota,
 // - two rows for the same tier and resource,

@@ -38,7 +38,7 @@ class QuotaTreeBuilder {
       for (size_t r = 0; r < names_->resources.size(); ++r) tree_.lanes_.push_back(BuildLane(spec, t, r));
     }
     tree_.names_ = names_;
-    for (const QuotaUse& use : in_use) (void)tree_.Add(use);  // CheckQuotaSpec has accepted it
+    for (const QuotaUse& use : in_use) (void)tree_.Add(use);  // cannot fail: CheckQuotaSpec accepted the use
     return std::move(tree_);
   }
 
@@ -53,7 +53,7 @@ class QuotaTreeBuilder {
       }
     }
     for (const QuotaPool& p : spec.pools) names_->groups.push_back(p.name);
-    for (const QuotaUse& u : in_use) {  // a tier or resource that lost all its quota still has its use
+    for (const QuotaUse& u : in_use) {  // a tier or resource without quota may still have use
       tiers.insert(u.tier);
       for (const QuotaAmount& a : u.amounts.amounts()) resources.insert(a.resource);
     }
@@ -98,7 +98,7 @@ class QuotaTreeBuilder {
     std::vector<QuotaCell> cells(names_->groups.size());
     std::vector<std::optional<int64_t>> lending(cells.size());
     for (size_t i = 0; i < spec.groups.size(); ++i) {
-      if (!names_->cohort[i]) cells[i].borrow = 0;  // a row may change this
+      if (!names_->cohort[i]) cells[i].borrow = 0;  // a row may replace the value
       for (const QuotaRow& q : spec.groups[i].quotas) {
         if (q.tier != tier_name || q.resource != resource_name) continue;
         cells[i].nominal = q.nominal;
@@ -108,14 +108,14 @@ class QuotaTreeBuilder {
       }
     }
     for (size_t p = spec.groups.size(); p < cells.size(); ++p) {
-      // JoinPool adds what its members may borrow.
+      // JoinPool adds the borrowing limits of the members.
       if (Covers(spec.pools[p - spec.groups.size()], tier_name)) cells[p].borrow = 0;
     }
     for (const size_t i : bottom_up_) {
       QuotaCell& c = cells[i];
       c.parent = parents_[i];
       c.quota += c.nominal;
-      // Before JoinPool, which moves the exclusive part of a member to its pool.
+      // Must precede JoinPool, which moves the exclusive part of a member to its pool.
       if (lending[i].has_value()) c.exclusive = std::max(int64_t{0}, c.quota - *lending[i]);
       if (c.parent < 0) continue;
       QuotaCell& above = cells[static_cast<size_t>(c.parent)];
@@ -126,7 +126,7 @@ class QuotaTreeBuilder {
     return QuotaLane(std::move(cells));
   }
 
-  // Moves a member's limits to the pool; within the pool it has none.
+  // Moves a member's limits to the pool; within the pool, the member has no limits.
   static void JoinPool(QuotaCell& member, QuotaCell& pool) {
     pool.exclusive += member.exclusive;
     member.exclusive = 0;
@@ -193,7 +193,7 @@ absl::Status QuotaTree::Change(const QuotaUse& use, int64_t sign) {
   if (!group.ok()) return absl::InvalidArgumentError(group.status().message());
   const absl::StatusOr<int32_t> tier = TierOrError(use.tier);
   if (!tier.ok()) return tier.status();
-  // First check all amounts, then change: all resources or none.
+  // Checks all amounts before the first change, so that an error changes no resource.
   for (const QuotaAmount& a : use.amounts.amounts()) {
     const std::optional<int32_t> resource = ResourceNamed(a.resource);
     if (!resource.has_value()) {

@@ -18,19 +18,19 @@
 
 namespace taut::brain {
 
-// A value; copies share the names. Empty unless created by Make. Several threads may read it while no one
-// changes it.
+// A value; copies share the names. A tree that Make did not create is empty. Several threads may read a tree while
+// no thread changes it.
 class QuotaTree {
  public:
-  // Returns InvalidArgument with every error of CheckQuotaSpec. The use `in_use` is counted as given, even
-  // beyond the quota.
+  // Returns InvalidArgument with every error of CheckQuotaSpec. The use `in_use` is counted even if it exceeds the
+  // quota.
   static absl::StatusOr<QuotaTree> Make(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
   // Number of groups, cohorts and pools; groups of the specification come first, in its order.
   int32_t groups() const { return static_cast<int32_t>(names_->groups.size()); }
   const std::string& NameOf(int32_t group) const { return names_->groups[static_cast<size_t>(group)]; }
   bool IsCohort(int32_t group) const { return names_->cohort[static_cast<size_t>(group)]; }
-  // Ordered by name.
+  // Names of the tiers, ordered.
   std::span<const std::string> tiers() const { return names_->tiers; }
   std::span<const std::string> resources() const { return names_->resources; }
   std::optional<int32_t> TierNamed(std::string_view name) const;
@@ -41,20 +41,19 @@ class QuotaTree {
   absl::StatusOr<int32_t> TierOrError(std::string_view name) const;
 
   const QuotaLane& lane(int32_t tier, int32_t resource) const { return lanes_[LaneOf(tier, resource)]; }
-  // Returns whether the specification has a row of the group in the tier.
+  // Returns true if the specification has a row of the group in the tier.
   bool HasTier(int32_t group, int32_t tier) const;
 
-  // Adds or removes use, whether it fits or not; all resources or none. O(resources * depth). Returns
-  // InvalidArgument for an unknown group, tier or resource, or an amount that is negative or too large;
-  // Remove also returns FailedPrecondition for more than is in use.
+  // Add adds use, and Remove removes it, whether it fits or not. On error, no resource changes. O(resources *
+  // depth). Returns InvalidArgument for an unknown group, tier or resource, or an amount that is negative or too
+  // large; Remove also returns FailedPrecondition for an amount above the use.
   absl::Status Add(const QuotaUse& use);
   absl::Status Remove(const QuotaUse& use);
-  // Returns the use of each group, in the order of groups and then tiers, without empty ones. Passed to Make
-  // of another specification, it is the same use under the new quota.
+  // Returns the use of each group, in the order of groups and then tiers, without empty uses. Make of another
+  // specification counts the returned use under the new quota.
   std::vector<QuotaUse> InUse() const;
-  // Returns a warning for each group, cohort and pool that uses more than it may, as after a cut of its
-  // quota. Its use stays counted, and nothing is admitted there until it falls. O(groups * tiers *
-  // resources).
+  // Returns a warning for each group, cohort and pool that uses more than it may, as after a cut of its quota. The
+  // use stays counted, and nothing is admitted there until the use falls. O(groups * tiers * resources).
   std::vector<QuotaFinding> Overused() const;
 
  private:
@@ -78,8 +77,8 @@ class QuotaTree {
   std::vector<QuotaLane> lanes_;  // by tier, then resource
 };
 
-// Returns all findings of a specification if it replaced the one that `in_use` is counted under:
-// CheckQuotaSpec, and Overused if that has no error.
+// Returns all findings of a specification that is to replace the current one: the findings of CheckQuotaSpec and,
+// if these have no error, of Overused with `in_use`.
 std::vector<QuotaFinding> CheckQuota(const QuotaSpec& spec, std::span<const QuotaUse> in_use = {});
 
 }  // namespace taut::brain

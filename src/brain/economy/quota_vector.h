@@ -25,8 +25,8 @@ struct QuotaAmount {
   bool operator==(const QuotaAmount&) const = default;
 };
 
-// A value. Absent resources count as 0, and zeros are not stored. Negative amounts can be stored, so that
-// those who reject them can name them.
+// A value. Absent resources count as 0, and zeros are not stored. Negative amounts can be stored, so that an error
+// message can contain them.
 class QuotaVector {
  public:
   QuotaVector() = default;
@@ -38,7 +38,7 @@ class QuotaVector {
   // Amounts ordered by resource name; none is 0.
   std::span<const QuotaAmount> amounts() const { return amounts_; }
   bool empty() const { return amounts_.empty(); }
-  // Return nullopt if an amount is negative or would exceed kMaxQuotaAmount.
+  // Times and Plus return nullopt if an amount is negative or would exceed kMaxQuotaAmount.
   std::optional<QuotaVector> Times(int64_t n) const;
   std::optional<QuotaVector> Plus(const QuotaVector& other) const;
   bool operator==(const QuotaVector&) const = default;
@@ -49,16 +49,16 @@ class QuotaVector {
 
 // Returns the larger amount of each resource.
 QuotaVector Larger(const QuotaVector& a, const QuotaVector& b);
-// Returns a + sign * b for each resource, unbounded: for sums of counted uses.
+// Returns a + sign * b for each resource, without a check of bounds, for sums of uses that are already counted.
 QuotaVector Sum(const QuotaVector& a, const QuotaVector& b, int64_t sign);
 
 // Formats an amount exactly: "1.5 cores", "1536MiB of memory", "3 gpu".
 std::string QuotaText(std::string_view resource, int64_t amount);
-// Formats "1.5 cores, 1536MiB of memory"; "nothing" if empty.
+// Formats all amounts: "1.5 cores, 1536MiB of memory"; "nothing" if the vector is empty.
 std::string QuotaText(const QuotaVector& vector);
 
-// Parses an amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number
-// for others. Returns InvalidArgument; the caller adds where the text was.
+// Parses an amount as people write it: cores for cpu (to a thousandth), "512GiB" for memory, a whole number for
+// other resources. Returns InvalidArgument for another text; the caller adds the place of the text.
 absl::StatusOr<int64_t> ParseQuotaAmount(std::string_view resource, const std::string& text);
 
 }  // namespace taut::brain

@@ -23,7 +23,7 @@ struct Lack {
 struct Candidate {
   size_t job = 0;
   int32_t group = 0;
-  std::vector<int64_t> amounts;  // by row of lacks_
+  std::vector<int64_t> amounts;  // amount by index of lacks_
 };
 
 class Reclaim {
@@ -122,8 +122,8 @@ class Reclaim {
     return std::none_of(lacks_.begin(), lacks_.end(), [&](const Lack& l) { return Lacks(l); });
   }
 
-  // Returns whether the group, and each cohort above it below the first that contains the request's group,
-  // uses more than its quota.
+  // Returns true if the group uses more than its quota, and so does each cohort between the group and the lowest
+  // cohort that contains the request's group.
   bool Borrows(const QuotaLane& lane, int32_t group) const {
     for (; !Contains(lane, group); group = lane.cell(group).parent) {
       if (lane.cell(group).use <= lane.cell(group).quota) return false;
@@ -137,7 +137,7 @@ class Reclaim {
     return at == cohort;
   }
 
-  // One pass suffices, since what groups borrow and what the request lacks only shrink.
+  // One pass over the candidates suffices, since borrowed amounts and the request's lack only shrink.
   void Choose() {
     for (size_t i = 0; i < candidates_.size() && !Fits(); ++i) {
       const Candidate& c = candidates_[i];
@@ -198,7 +198,7 @@ class Reclaim {
   const AdmissionRequest& request_;
   const ReclaimOptions& options_;
   int32_t group_ = 0, tier_ = 0;
-  std::vector<Lack> lacks_;  // all requested resources: those that fit now must still fit
+  std::vector<Lack> lacks_;  // all requested resources; a resource that fits now must still fit
   std::vector<Candidate> candidates_;
   std::vector<size_t> chosen_;
   bool spared_by_priority_ = false;

@@ -1,4 +1,5 @@
-// Plans how a group gets back its nominal quota that others borrow: which of their jobs end, when and why.
+// Plans how a group reclaims its nominal quota that other groups borrow: the jobs of the other groups that have to
+// end, when and why.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace taut::brain {
 
-// Whose jobs may end (Kueue's reclaimWithinCohort).
+// The jobs that may end (Kueue's reclaimWithinCohort).
 enum class ReclaimPolicy : uint8_t {
   kNever,
   kLowerPriority,  // jobs with a lower priority than the request
@@ -25,7 +26,7 @@ enum class ReclaimPolicy : uint8_t {
 std::string_view Name(ReclaimPolicy policy);  // "never", "lower-priority", "any"
 std::optional<ReclaimPolicy> ReclaimPolicyNamed(std::string_view name);
 
-// Policy and notice time.
+// The policy, and the time between notice and end.
 struct ReclaimOptions {
   ReclaimPolicy policy = ReclaimPolicy::kLowerPriority;
   int64_t grace_s = 300;  // seconds between notice and end, from 0 to a year
@@ -40,26 +41,26 @@ struct ReclaimVictim {
 
 // Result of PlanReclaim.
 struct ReclaimPlan {
-  // True if the request fits after the victims' use is released; without victims it fits now.
+  // True if the request fits after the victims' use is released; without victims, if the request fits now.
   bool enough = false;
-  std::vector<ReclaimVictim> victims;  // in the order of choice; empty if they would not suffice
+  std::vector<ReclaimVictim> victims;  // in the order of choice; empty if the victims would not suffice
   std::vector<std::string> why_not;    // sentences; empty if `enough`
 };
 
-// Chooses victims that make the request fit. Candidates are jobs of the request's tier in other groups that
-// use more than their nominal quota of a lacking resource. All cohorts between such a group and the one
-// shared with the request's group must exceed theirs, too. Victims are chosen by lowest priority, then
-// newest, then id.
-// A job is chosen only while its group uses more than its nominal quota, so a group within its quota never
-// loses a job. A job larger than what its group borrows ends as a whole. Finally, from the last to the first,
-// victims that are not needed are spared, so none of the victims is superfluous.
+// Chooses victims that make the request fit. Candidates are jobs of the request's tier in other groups that use
+// more than their nominal quota of a lacking resource. All cohorts between such a group and the lowest cohort that
+// also contains the request's group must exceed their quota, too. Victims are chosen by lowest priority, then
+// newest start, then id.
+// A job is chosen only while its group uses more than its nominal quota, so a group within its quota never loses a
+// job. A job that is larger than its group's borrowed amount ends as a whole. Finally, from the last victim to the
+// first, victims that are not needed are removed from the plan.
 //
-// The request is entitled only to its group's nominal quota: a lack beyond it is not reclaimed, which
-// `why_not` explains. A job that has its notice already must be in neither `jobs` nor `tree`, or it counts as
-// staying. Changes nothing.
-// Returns the errors of DecideAdmission, and InvalidArgument for a grace out of bounds or for jobs that use
-// more than the tree has in use. O(jobs * (log jobs + resources * depth)), plus copies of the tier's lanes of
-// the requested resources.
+// The request is entitled only to its group's nominal quota: a lack beyond the nominal quota is not reclaimed,
+// which `why_not` explains. A job that already has its notice must be in neither `jobs` nor `tree`; otherwise the
+// plan assumes that the job stays. Changes nothing.
+// Returns the errors of DecideAdmission, and InvalidArgument for a grace out of bounds or for jobs whose sum
+// exceeds the use in the tree. O(jobs * (log jobs + resources * depth)), plus copies of the tier's lanes of the
+// requested resources.
 absl::StatusOr<ReclaimPlan> PlanReclaim(const QuotaTree& tree, std::span<const HeldJob> jobs,
                                         const AdmissionRequest& request, const ReclaimOptions& options);
 

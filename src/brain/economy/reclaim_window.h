@@ -1,4 +1,5 @@
-// Available capacity under a reclaim latency. O(1) amortized per step; no allocation after construction.
+// Computes the available capacity under a reclaim latency. O(1) amortized per step; no allocation after
+// construction.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +9,17 @@
 namespace taut::brain {
 
 enum class ReclaimReading : uint8_t {
-  // The lowest availability of the last reclaim_steps + 1 steps. Reclaiming takes reclaim_steps, so what the
-  // higher tiers need at time t is free of sold work at t only if the sale never relied on it. Capacity
-  // counts if it was free throughout the window: the careful reading, for a running task (availability).
+  // The lowest availability of the last reclaim_steps + 1 steps. Reclaiming takes reclaim_steps, so capacity that
+  // the higher tiers need at time t must not have been sold during the window before t. Capacity counts only if it
+  // was free throughout the window: the careful reading, for a running task (availability).
   kKept,
-  // The highest availability of the window: the amount was free at some time, so a buyer who waits for the
-  // reclaim window gets it. For a waiting task (obtainability): "60 can be freed within 10 minutes".
+  // The highest availability of the window: the amount was free at some time, so a buyer who waits for the reclaim
+  // window receives the amount. For a waiting task (obtainability): "60 can be freed within 10 minutes".
   kFreed,
 };
 
-// Lowest (kKept) or highest (kFreed) of the last `steps` + 1 values. Missing values are skipped; the result
-// is NaN while the newest is missing.
+// Lowest (kKept) or highest (kFreed) of the last `steps` + 1 values. Missing values are skipped; the result is NaN
+// while the newest value is missing.
 class ReclaimWindow {
  public:
   ReclaimWindow(int64_t steps, ReclaimReading reading)

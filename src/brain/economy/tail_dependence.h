@@ -1,17 +1,17 @@
-// Estimates how many steps of a series are worth one independent sample of its high values. Without this
-// divisor a quantile seems to rest on more data than it does.
+// Estimates how many steps of a series are worth one independent sample of the series' high values. Without this
+// divisor, a quantile seems to have more independent samples than it has.
 #pragma once
 
 #include <cstdint>
 
 namespace taut::brain {
 
-// The larger of two measures counts:
+// The larger of two measures is used:
 // - runs: high steps less than an hour apart are one event (runs estimator of the extremal index: Smith and
 // Weissman 1994);
 // - days: the variance of the days' shares of high steps, relative to independent steps, since high days are
 // high as a whole (design effect of cluster sampling: Kish 1965).
-// Both start with a prior: an hour's run, and two days worth 12 samples each. O(1), no allocation.
+// Both measures start with a prior: an hour's run, and two days worth 12 samples each. O(1), no allocation.
 class TailDependence {
  public:
   // `step_s` must divide a day.

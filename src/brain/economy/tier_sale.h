@@ -1,7 +1,7 @@
-// How each tier of a pool is sold, depending on its promise:
-// - reserved: against capacity, less what other reserved tiers have bought; granted capacity always runs.
-// - slack: capacity that the higher tiers are expected not to use; reclaimed when they do.
-// - spare: everything, without a promise; runs as slack does.
+// Kinds of sale of a pool's tiers, depending on the tier's promise:
+// - reserved: sold against the capacity, less the purchases in other reserved tiers; granted capacity always runs.
+// - slack: capacity that the higher tiers are expected not to use; it is reclaimed when they use it.
+// - spare: all capacity, without a promise; it is reclaimed as slack is.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ std::string_view Name(TierSale sale);  // "reserved", "slack", "spare"
 // Returns InvalidArgument with the choices for an unknown name.
 absl::StatusOr<TierSale> TierSaleNamed(std::string_view name);
 // Returns the sale of each tier of the sheet. The first tier is reserved, and so are the following tiers that
-// promise an availability of at least 99.9 %; a tier that promises none is spare; others are slack.
+// promise an availability of at least 99.9 %; a tier that promises no availability is spare; other tiers are
+// slack.
 std::vector<TierSale> DefaultTierSales(const PriceSheet& sheet);
 
 }  // namespace taut::brain

@@ -14,12 +14,12 @@ namespace taut::brain {
 // A hypothetical change of one job.
 struct ChargeChange {
   std::optional<uint16_t> tier;  // tier to charge at, index in the price sheet; absent: unchanged
-  // Factors in parts per million. A run time below 1'000'000 charges the job for that share of each window,
-  // with the same usage per time and the same peak. To omit certain hours, omit their entries.
+  // Factors in parts per million. A run time below 1'000'000 charges the job for that share of each window, with
+  // unchanged usage per time and unchanged peak. To omit certain hours, omit the entries of these hours.
   UsageScale scale;
 };
 
-// Charges without and with the change.
+// Charges before and after the change.
 struct ChangedCharges {
   JobBill before, after;  // charges and credits, without idle cost and overhead
   Money difference;       // after - before, of the totals
@@ -30,8 +30,8 @@ struct ChangedCharges {
 // job's new usage and request. If the tier changes, an entry without a reservation counts as having reserved
 // its (scaled) request.
 // `before` may differ from the bill by 3 units of quantity per slack window and 2 micro-units per line, since
-// it is rounded without the other jobs. Returns InvalidArgument for entries of several jobs, for factors that
-// are negative or above 1'000 (run time: above 1), or for entries that cannot be of that bill; otherwise the
+// `before` is rounded without the other jobs. Returns InvalidArgument for entries of several jobs, for factors
+// that are negative or above 1'000 (run time: above 1), or for entries that cannot belong to `bill`; otherwise the
 // errors of Metering. O(entries + slack windows).
 absl::StatusOr<ChangedCharges> WhatIf(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
                                       const BillOptions& options, const Bill& bill,

@@ -1,5 +1,5 @@
-// Record of a lane's last days, one bit per day and mark. Would-be OOM-days and throttled days are counted
-// from it.
+// Record of a lane's last days, one bit per day and mark. Would-be OOM-days and throttled days are counted from
+// this record.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,7 @@ class DayRecord {
     kAtLimit       // a task's usage reached 95 % of the limit in force
   };
 
-  // Marks the day. Days that are kDays or more before the newest one are ignored.
+  // Marks the day. Ignores a day that is kDays or more before the newest day.
   void Mark(int32_t day, What what) {
     if (day > day_) Turn(day);
     if (day_ - int64_t{day} < kDays) of(what) |= 1U << static_cast<uint32_t>(day_ - day);

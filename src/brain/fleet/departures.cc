@@ -8,8 +8,8 @@ namespace {
 
 constexpr int32_t kAwakeWindows = 2 * kWindowsPerHour;
 
-// Returns the window in which the job was last present: the last measured one, or the one of its
-// first appearance.
+// Returns the last window in which the job was measured, or the window of its first appearance if it was never
+// measured.
 WindowId LastSeen(const LiveJob& job) {
   if (job.last_window.index != INT32_MIN) return job.last_window;
   return WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
@@ -35,7 +35,7 @@ std::vector<JobId> LiveDepartures::DueToForget(WindowId now, int32_t forget_afte
     const WindowId last = LastSeen(job);
     const int64_t idle = int64_t{now.index} - last.index;
     const WindowId first = WindowId::Of(Timestamp::FromSeconds(job.record.first_seen_s));
-    // A job that was never measured mostly stood for tasks whose owner was not known yet.
+    // Most jobs that were never measured stood for tasks whose owner was not known yet.
     const bool measured = job.last_window.index != INT32_MIN;
     const int64_t lived =
         std::max<int64_t>(int64_t{last.index} - first.index, measured ? kWindowsPerDay : kAwakeWindows);

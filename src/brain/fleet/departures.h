@@ -10,16 +10,16 @@
 
 namespace taut::brain {
 
-// Not thread-safe. The references must outlive it.
+// Not thread-safe. The references must outlive the object.
 class LiveDepartures {
  public:
   LiveDepartures(FleetState& state, ReplicaPass& replicas) : s_(state), replicas_(replicas) {}
 
-  // Returns at most `limit` jobs to forget, ascending. A job is due once its time without usage before the
-  // end of `now` exceeds forget_after_days, or the time for which it was known, whichever is less. That known
-  // time counts as at least a day, or two hours for a job that was never measured. O(jobs).
+  // Returns at most `limit` jobs to forget, ascending. A job is due once its time without usage before the end of
+  // `now` exceeds the smaller of two times: forget_after_days, and the time for which the job was known. The
+  // second time is at least a day, or two hours for a job that was never measured. O(jobs).
   std::vector<JobId> DueToForget(WindowId now, int32_t forget_after_days, size_t limit) const;
-  // Forgets the job and everything learnt about it; no effect for an unknown job. Settings that people made
+  // Forgets the job and everything learnt about the job; no effect for an unknown job. Settings that people made
   // stay for a new job of this name.
   void Forget(JobId id);
 
@@ -28,9 +28,9 @@ class LiveDepartures {
   ReplicaPass& replicas_;
 };
 
-// Returns whether the job was not measured for more than two hours before the end of `now`.
+// Returns true if the job was last measured more than two hours before the end of `now`.
 bool IsGone(const LiveJob& job, WindowId now);
-// Packs the lanes of such jobs into bytes. O(jobs).
+// Packs the lanes of all jobs that are gone (IsGone) into bytes. O(jobs).
 void PutToSleep(WindowId now, FleetState& state);
 
 }  // namespace taut::brain

@@ -8,7 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Makes cuts in steps, and not below the kernel's peak of a task. An upper bound applies at once.
+// Limits the proposal to a cut of one step, and to no less than the kernel's peak of a task. An upper bound
+// applies at once.
 void KeepClear(const JobPolicy& policy, const LaneFacts& facts, const GateState& gate, Proposal& proposal) {
   const std::optional<double> current = gate.in_force.has_value() ? gate.in_force : facts.owner_limit;
   const double wanted = *proposal.recommended;
@@ -40,7 +41,7 @@ void JobStepper::Observe(const TrialWindow& window) {
   Signal seen = *window.signal;
   if (lane_.gate.in_force.has_value()) seen.limit = lane_.gate.in_force;
   if (window.applied != LimitsApplied::kNo) seen.cut_at = lane_.gate.in_force;
-  // Throttled tasks have a limit; without one of Tautline's it is the owner's.
+  // Throttled tasks have a limit; without a limit of Tautline's, this limit is the owner's.
   if (seen.throttled.has_value() && !seen.cut_at.has_value()) seen.cut_at = seen.owner_limit;
   lane_.lane.CloseWindow(seen);
   lane_.RefreshRisk();
@@ -66,7 +67,7 @@ Verdict JobStepper::Decide(const JobPolicy& policy, const LaneFacts& facts) {
     const double least = std::max(lane_.gate.floor, facts.at_least.value_or(0));
     const std::optional<double> upper = policy.AllowedBounds(facts.resource).upper;
     proposal.recommended = std::max(*lane_.lane.LimitInForce(facts.owner_limit), least);
-    // The recommendation is from the last window and may exceed a bound that was set since.
+    // The recommendation is from the last window and may exceed an upper bound that was set since.
     if (upper.has_value()) proposal.recommended = std::min(*proposal.recommended, *upper);
     KeepClear(policy, facts, lane_.gate, proposal);
   }

@@ -1,5 +1,5 @@
-// Steps one resource of one job through time. The daemon, replays, retraining and what-ifs use only these
-// calls, so a replay shows what the daemon does.
+// Steps one resource of one job through time. The daemon, replays, retraining and what-ifs use only JobStepper, so
+// a replay decides as the daemon does.
 //
 // Order: StartDay, then for each window ObserveKill for each kill before its end, Observe, Decide; then
 // EndDay.
@@ -34,8 +34,8 @@ struct LaneFacts {
   std::optional<double> kernel_peak = {};
 };
 
-// Where limits are applied and kill, a limit is lowered by at most this share at a time, and not within
-// kLookSeconds after a change. Replays and dry runs lower it at once.
+// Where limits are applied and kill, each cut lowers a limit by at most this share, and no cut follows a change
+// within kLookSeconds. Replays and dry runs lower a limit at once.
 inline constexpr double kMostCut = 0.5;
 inline constexpr int64_t kLookSeconds = 2 * kWindowSeconds;
 
@@ -45,7 +45,7 @@ struct TrialKill {
   std::optional<double> limit;  // limit in force at the kill; absent: unknown
 };
 
-// A view of a lane: created for a step and not kept. One thread.
+// A view of a lane: created for a step and not stored. Not thread-safe.
 class JobStepper {
  public:
   // `lane` must be awake (unpacked) and must outlive the stepper.
@@ -55,20 +55,20 @@ class JobStepper {
   void StartDay(int32_t day);
   // Ends a day after its last window; appends to `rows` what the fleet models learn from it.
   void EndDay(int32_t day, FleetRows& rows) { lane_.lane.EndDay(day, rows); }
-  // Observes a closed window: counts both sides of a trial, and the recommender learns, knowing the limit in
-  // force. Where limits are applied, usage above that limit is not visible.
+  // Observes a closed window: counts it for both sides of a trial, and passes the signal and the limit in force to
+  // the recommender. Where limits are applied, usage above the limit in force is not visible.
   void Observe(const TrialWindow& window);
   // Observes a kill at once.
   void ObserveKill(const OomEvent& kill, const TrialKill& trial = {});
   // Uses the answer of an external recommender for window `next` and later ones.
   void ObserveAnswer(const ExternalLimit& answer, WindowId next) { lane_.lane.TakeExternal(answer, next); }
 
-  // Decides by the current recommendation.
+  // Returns the decision for the current recommendation, or why there is none.
   Verdict Decide(const JobPolicy& policy, const LaneFacts& facts);
-  // Makes the decisions at the end of a window where no limits are applied, as in a replay: one at once if a
-  // task was `killed`, and the regular one. Call after Observe and ObserveKill. A limit can be tried on all
-  // tasks of `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, in either
-  // direction.
+  // Makes the decisions at the end of a window where no limits are applied, as in a replay: a decision after a
+  // kill if a task was `killed`, then the regular decision. Call after Observe and ObserveKill. A limit can be
+  // tried on all tasks of `signal`; `tasks` is scratch. Returns how often a trial moved the limit of its tasks, in
+  // either direction.
   uint32_t DecideWindow(const JobPolicy& policy, const Signal& signal, bool killed,
                         std::vector<uint32_t>& tasks);
   // Applies a stored decision to the gate.

@@ -20,8 +20,8 @@ class Lane {
   explicit Lane(std::unique_ptr<Recommender> recommender, bool cap_at_owner = false)
       : recommender_(std::move(recommender)), cap_at_owner_(cap_at_owner) {}
 
-  // Returns the limit in force in a window whose owner's limit is `owner`: the recommendation if there is
-  // one, else the owner's. Absent: unlimited.
+  // Returns the limit in force: the recommendation, or `owner` if there is none. With cap_at_owner, at most
+  // `owner`. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
     const std::optional<double> ours = recommended();
     if (!ours.has_value()) return owner;
@@ -34,8 +34,8 @@ class Lane {
   }
   // Ends a day after its last window; appends to `rows` what the fleet models learn from it.
   void EndDay(int32_t day, FleetRows& rows) { recommender_->EndDay(day, rows); }
-  // Observes a closed window and recommends for the next one. If the signal has no limit, LimitInForce is
-  // used.
+  // Observes a closed window and recommends a limit for the next window. If the signal has no limit in force,
+  // LimitInForce supplies it.
   void CloseWindow(const Signal& signal) {
     Signal seen = signal;
     if (!seen.limit.has_value()) seen.limit = LimitInForce(signal.owner_limit);
@@ -54,11 +54,11 @@ class Lane {
     Take(recommender_->Recommend(next));
   }
 
-  // Recommends again for window `next`, because the bounds have changed.
+  // Computes the recommendation for window `next` again, because the bounds have changed.
   void RecommendAgain(WindowId next) { Take(recommender_->Recommend(next)); }
 
-  // Saves the recommender's state and the last recommendation. Load reads what Save of an equally configured
-  // lane wrote.
+  // Saves the recommender's state and the last recommendation. Load reads the bytes that Save of an equally
+  // configured lane wrote.
   void Save(ByteWriter& out) const {
     out.Put(recommended_);
     recommender_->Save(out);
@@ -70,7 +70,7 @@ class Lane {
     return absl::OkStatus();
   }
 
-  // Releases the recommender and returns its state as Save writes it. Until Wake only recommended(),
+  // Releases the recommender and returns the bytes that Save writes. Until Wake, only recommended(),
   // LimitInForce() and sleeps() may be called.
   std::string Sleep() {
     std::string state;
@@ -79,8 +79,8 @@ class Lane {
     recommender_.reset();
     return state;
   }
-  // Restores a lane from `state`. `fresh`: an equally configured recommender. After an error the lane is as
-  // new.
+  // Restores a lane from `state`. `fresh`: an equally configured recommender. Returns DataLoss or InvalidArgument
+  // if `state` cannot be read; the caller must then replace the lane.
   absl::Status Wake(std::unique_ptr<Recommender> fresh, std::string_view state) {
     recommender_ = std::move(fresh);
     ByteReader in(state);

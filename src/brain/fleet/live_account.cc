@@ -1,4 +1,4 @@
-// Accounts: what the jobs of a window used, had allocated, and would be billed.
+// Accounts of a window: used, allocated and billed amounts of its jobs.
 #include <algorithm>
 #include <cmath>
 
@@ -42,8 +42,7 @@ AccountAmounts AmountsOf(Resource r, const LiveLane& lane, const StartSums& star
   return a;
 }
 
-// Returns the amounts of a window read from history, in which only the owner's limit held, with the request
-// beside it.
+// Returns the amounts of a window that was read from history, in which tasks had the owner's limit and request.
 AccountAmounts PastAmounts(Resource r, const JobDay& day, const JobWindow& window) {
   const UsageSums used = SumUsage(day, window, r);
   AccountAmounts a;

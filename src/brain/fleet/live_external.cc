@@ -26,7 +26,7 @@ ExternalReplicas ReplicasOf(const LiveReplicas& replicas) {
           .is_of_cpu = figures.is_of_cpu};
 }
 
-// Returns the measured signals, and without a value those that `replicas` (may be null) also reads.
+// Returns the measured signals, and further signals that `replicas` (may be null) reads, without a value.
 std::vector<ExternalNamed> NamedOf(std::span<const NamedSignal> measured, const LiveReplicas* replicas) {
   std::map<std::string, std::optional<double>> named;
   if (replicas != nullptr) {

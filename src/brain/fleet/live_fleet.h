@@ -1,6 +1,6 @@
-// The engine of a running cell: windows and OOM kills in, decisions out. It uses the same lanes, fleet models
-// and gate as a replay, without I/O, clock or threads of its own. Its caller stores, applies and shows the
-// decisions.
+// The engine of a running cell: it receives windows and OOM kills, and returns decisions. The engine uses the
+// lanes, fleet models and gate that a replay uses, and has no I/O, clock or threads. The caller stores, applies
+// and shows the decisions.
 #pragma once
 
 #include "brain/fleet/departures.h"
@@ -27,14 +27,14 @@ struct LiveFleet : FleetState {
   // Applies other rules and settings, as after a reload. Lanes that get another recommender need history.
   void Reload(const LiveSettings& its_settings);
 
-  ReplicaPass replicas{*this};                       // numbers of tasks
-  LiveTrials trials{*this};                          // limits that run on some tasks
-  LiveRisk risk{*this};                              // promised and delivered risk
-  VerticalPass pass{*this, replicas, trials, risk};  // closed windows
+  ReplicaPass replicas{*this};                       // decides numbers of tasks
+  LiveTrials trials{*this};                          // limits on some of a job's tasks
+  LiveRisk risk{*this};                              // counts promised and delivered risk
+  VerticalPass pass{*this, replicas, trials, risk};  // steps the lanes for a closed window
   LiveKills kills{*this, pass, risk};
   LiveOrders orders{*this, replicas, trials};
-  LiveOwners owners{*this, pass, replicas};        // labels that are settings
-  LiveOverrides overrides{*this, pass, replicas};  // settings made by people
+  LiveOwners owners{*this, pass, replicas};        // applies labels that are settings
+  LiveOverrides overrides{*this, pass, replicas};  // applies settings made by people
   LiveExternal external{*this, pass, replicas};
   LiveHistory history{*this, replicas};
   LiveDepartures departures{*this, replicas};

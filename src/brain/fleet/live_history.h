@@ -19,14 +19,15 @@ class LiveHistory {
 
   // Returns at most `limit` jobs that need history. `cursor`: see FindJobsFrom.
   std::vector<JobId> Wanted(size_t limit, uint32_t& cursor) const;
-  // Marks a job whose lanes know nothing although the store has its history; no effect if it is unknown.
+  // Marks a job whose lanes have learnt nothing although the store has the job's history; no effect for an unknown
+  // job.
   void Want(JobId id);
-  // Marks the jobs of a chunk whose checkpoint is lost: they need history, and are `lost` until the restore
+  // Marks the jobs of a chunk whose checkpoint is lost: the jobs need history, and are `lost` until the restore
   // ends.
   void WantOfChunk(uint32_t chunk);
-  // Replaces the job's lanes that need history (all, if none or all need it) by new ones that have processed
-  // `days`, the job's OOM kills and its decisions, all ascending. No day counts twice, since the lanes are
-  // new. REQUIRES: the job exists. Cost: a replay of the days.
+  // Replaces the job's lanes that need history (all lanes, if none or all need history) by new lanes that have
+  // processed `days`, the job's OOM kills and its decisions, each list ascending. No day counts twice, since the
+  // lanes are new. REQUIRES: the job exists. Cost: a replay of the days.
   void Retrain(JobId id, std::span<const JobDay> days, std::span<const OomRecord> ooms,
                std::span<const Decision> decisions = {});
 

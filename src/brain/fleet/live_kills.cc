@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Limits are equal if their ratio is at least this, since kernels round.
+// Two limits are equal if their ratio is at least kSameLimit, since kernels round limits.
 constexpr double kSameLimit = 0.99;
 // Margin above the extrapolated usage of a growing task.
 constexpr double kRoomForGrowth = 0.15;
@@ -30,7 +30,7 @@ void LiveKills::TakeOom(OomRecord& oom, PassOutput& out, When when, const KillTi
     out.point.oom_kills += static_cast<uint32_t>(oom.kills);
     return;
   }
-  // Before TakeIn, which charges the kill to this limit.
+  // Must precede TakeIn, which charges the kill to oom.limit.
   if (!oom.limit.has_value()) oom.limit = LimitAtKill(job, oom, std::min(times.since_s, oom.time_s));
   TakeIn(job, oom);
   out.point.oom_kills += static_cast<uint32_t>(oom.kills);
@@ -65,14 +65,14 @@ void LiveKills::TakeIn(LiveJob& job, const OomRecord& oom) {
   job.NoteOom(oom);
   WindowId window = WindowId::Of(Timestamp::FromSeconds(oom.time_s));
   job.CountOoms(window.day(), oom.kills);
-  // Without enforcement, the owner's limit killed the task; the lower trial limit would have killed it, too.
+  // Without enforcement, the owner's limit killed the task; the lower trial limit would have killed the task, too.
   const TrialKill trial{.kills = oom.kills, .limit = s_.Enforced(job) ? oom.limit : std::nullopt};
-  // Recommenders accept only the window closed last and the open one.
+  // Recommenders accept only the last closed window and the open window.
   if (job.last_window.index != INT32_MIN)
     window = std::clamp(window, job.last_window, job.last_window.next());
   StartDay(job, window.day());
-  // Usage could not exceed the limit that killed, so a recommended limit up to that one would not have held
-  // either.
+  // Usage could not exceed the limit that killed the task, so usage would also have exceeded a recommended limit
+  // that is not higher.
   const std::optional<double> recommended = lane.lane.recommended();
   if (recommended.has_value() && *recommended <= oom.limit.value_or(*recommended))
     lane.days.Mark(window.day(), DayRecord::What::kOver);
@@ -93,8 +93,8 @@ void LiveKills::Redo(const OomRecord& oom) {
     TAUT_PROBE("a stored OOM kill of an unknown job");
     return;
   }
-  // The checkpoint includes kills up to the last processed id, which need not be the latest in time.
-  // Checkpoints of older versions only have a time.
+  // The checkpoint includes kills up to the last processed id; the kill of this id need not be the latest in time.
+  // Checkpoints of older versions have a time and no id.
   const LiveJob& job = s_.jobs[oom.job];
   const auto known = known_.try_emplace(oom.job.value, job.last_oom_s, job.last_oom());
   const auto& [last_s, last] = known.first->second;

@@ -15,7 +15,7 @@ namespace taut::brain {
 // Time range of an OOM kill and time of its decision, seconds since the epoch.
 struct KillTimes {
   int64_t since_s = INT64_MAX;  // earliest time of the kill; INT64_MAX: its time is exact
-  int64_t now_s = INT64_MIN;    // time of the decision; never before the kill
+  int64_t now_s = INT64_MIN;    // time of the decision; raised to the time of the kill
 };
 
 // Memory peaks of a job's tasks as kernels keep them, in bytes.
@@ -31,31 +31,33 @@ class LiveKills {
  public:
   LiveKills(FleetState& state, VerticalPass& pass, LiveRisk& risk) : s_(state), pass_(pass), risk_(risk) {}
 
-  // Processes an OOM kill at once, however late it is reported, and decides unless `when` is kPast. Assigns
-  // oom.id, and oom.limit if it is unknown: the limit at the time of the kill. No effect on an unknown job.
+  // Processes an OOM kill at once, however late it is reported. Decides a new limit unless `when` is kPast.
+  // Assigns oom.id, and oom.limit if it is unknown (the limit in force at the time of the kill). No effect for an
+  // unknown job.
   void TakeOom(OomRecord& oom, PassOutput& out, When when = When::kNow, const KillTimes& times = {});
-  // Returns, by job, memory limits that Tautline has lowered and that an actuator other than agents applies.
-  // Tasks that grow towards such a limit get more before they are killed, up to the owner's limit. O(jobs).
+  // Returns, by job, memory limits that Tautline has lowered and that an actuator other than agents applies. A
+  // limit in this list is raised before a growing task is killed at it, at most to the owner's limit (TakeGrowth).
+  // O(jobs).
   std::vector<std::pair<JobId, double>> LoweredLimits() const;
   // Raises a memory limit that Tautline has lowered, at most to the owner's, because a task will reach `bytes`
   // before the next decision.
   void TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& out);
-  // Takes in kernel peaks at the end of `window`. No cut goes below a peak during four half-lives of the
-  // moving window. A peak at the limit is ignored: it shows what the kernel reclaimed, not what the task
-  // needs.
+  // Records kernel peaks at the end of `window`. No cut goes below a peak during four half-lives of the moving
+  // window. Ignores a peak at the limit, because the kernel reclaims memory there: such a peak does not show the
+  // need.
   void TakeKernelPeaks(JobId id, const JobKernelPeaks& peaks, WindowId window);
-  // Processes a stored kill again. Call in order of arrival, each before the windows that end after it.
+  // Processes a stored kill again. Call in the order of arrival, and before the windows that end after the kill.
   void Redo(const OomRecord& oom);
   void EndRestore() { known_.clear(); }
 
  private:
-  // Returns the limit that killed the task if the source did not report it.
+  // Returns the limit that killed the task, for a kill whose source did not report the limit; absent: no limit.
   std::optional<double> LimitAtKill(const LiveJob& job, const OomRecord& oom, int64_t since_s) const;
-  // Returns the limit that the first answer to the kill restores: the owner's, if a lower one of Tautline's
-  // killed.
+  // Returns the limit that the first answer to the kill restores: the owner's limit, if a lower limit of
+  // Tautline's killed the task; else absent.
   std::optional<double> OwnersAnswer(const LiveJob& job, const OomRecord& oom) const;
   void TakeIn(LiveJob& job, const OomRecord& oom);
-  // For kills of init or ephemeral containers, which the job's lanes do not learn from.
+  // Records a kill of an init or ephemeral container, from which the job's lanes do not learn.
   void TakeInAside(LiveJob& job, const OomRecord& oom);
 
   FleetState& s_;

@@ -55,7 +55,7 @@ void LiveOrders::TakeOutcome(const OutcomeUpdate& outcome) {
     LiveJob* const job = s_.jobs.Find(it->second);
     if (job != nullptr && job->memory != nullptr)
       job->memory->past_limits.NoteOutcome(outcome.id, outcome.outcome, outcome.time_s);
-    // An order that failed may still be applied by a repetition, so it stays known.
+    // A failed order may still be applied when it is repeated, so the order is not erased here.
     const bool is_last = outcome.outcome != Outcome::kPending && outcome.outcome != Outcome::kFailed;
     if (job == nullptr || is_last) of_memory_.erase(it);
   }

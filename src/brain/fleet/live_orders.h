@@ -1,4 +1,4 @@
-// Orders in progress and their outcomes, so that a kill is charged to the limit that was in force.
+// Tracks sent orders and their outcomes, so that a kill is charged to the limit that was in force.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class LiveOrders {
   // in force. RememberSent: the decision was sent, and possibly has an outcome, before a restart.
   void NoteSent(const Decision& d, int64_t now_s);
   void RememberSent(const Decision& d);
-  // Replaces what is known of a job by its last decisions, ascending. REQUIRES: Has(id).
+  // Replaces the known orders of a job by those of its last decisions, ascending. REQUIRES: Has(id).
   void RememberAllSent(JobId id, std::span<const Decision> decisions);
-  // Returns whether this decision ordered the memory limit that its job has now.
+  // Returns true if this decision ordered the job's current memory limit.
   bool IsLast(const Decision& d) const;
-  // Processes an outcome that the actuator reported.
+  // Passes an outcome that the actuator reported to the job, trial or number of tasks of the order.
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
-  // Remembers which job a decision belongs to, for its outcome.
+  // Records the job of a sent memory order by its decision, so that the outcome can be assigned to the job.
   void Note(uint64_t decision, JobId job);
 
   FleetState& s_;

@@ -78,8 +78,8 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   if (sizer_ != nullptr) sizer_->ObserveCpu(cpu, limit);
   const std::optional<double> chosen = ChosenSize(limit, use);
   const bool was_chosen = size_.limit.has_value();
-  // The limit is taken only when the number of tasks changes: if each new limit changed the capacity, the
-  // number would follow it and in turn change the usage and the limit (A15).
+  // The capacity follows the limit only when the number of tasks changes: if each new limit changed the capacity,
+  // the number would follow the limit and in turn change the usage and the limit (A15).
   const bool takes_limit = is_of_cpu() && (tasks != running_ || capacity_ == 0 || was_chosen);
   if (chosen.has_value()) {
     capacity_ = use == SizeUse::kOrdered ? std::min(*chosen, *limit) : *chosen;
@@ -108,7 +108,7 @@ void LiveReplicas::Observe(const Signal& cpu, std::optional<double> limit, SizeU
   if (is_of_cpu() && count_.has_unmeasured())
     recommended_ = std::max(*recommended_, std::min(assumed, most_));
   TakeSilence(cpu.window, sample);
-  // Orders are compared with the ordered risk only if a forecast, and not a bound, decided the number.
+  // The number is compared with the ordered risk only if a forecast, and not a bound, decided the number.
   const bool by_risk = *recommended_ > least_ && *recommended_ < most_ && policy_->Forecast().has_value();
   if (sizer_ != nullptr && load_.has_value() && by_risk) sizer_->ObserveOrder(*recommended_, capacity_);
   if (!chosen.has_value()) return;
@@ -178,7 +178,8 @@ void LiveReplicas::TakeSilence(WindowId window, const LoadSample& sample) {
 
 bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
   if (!recommended_.has_value() || !safe_.has_heard()) return false;
-  if (is_of_cpu() && order_.gate.assumed() == 0) return false;  // no task runs, as ordered
+  if (is_of_cpu() && order_.gate.assumed() == 0)
+    return false;  // the ordered number is 0, so no task is measured
   load_.reset();
   LoadSample nothing;
   nothing.ready = running_;
@@ -260,7 +261,7 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     hold_ = HeldText();
     Reason reason;
     Explain(reason);
-    // Front ends show both numbers beside the sentence.
+    // Front ends show the numbers `before` and `after` themselves; the sentence need not repeat them.
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }
@@ -322,7 +323,7 @@ ReplicaFigures LiveReplicas::figures() const {
 
 void LiveReplicas::EndPast(const LiveReplicas* before) {
   capacity_ = task_capacity_;
-  moves_.Clear();  // the fleet already has them
+  moves_.Clear();  // the fleet's load analogs have these moves already
   if (before == nullptr) return;
   hold_ = before->hold_;
   held_ = before->held_;

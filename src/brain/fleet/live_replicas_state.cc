@@ -53,7 +53,7 @@ void LiveReplicas::LoadMovesOf(std::string_view bytes) {
 absl::Status LiveReplicas::LoadSize(std::string_view bytes) {
   if (bytes.empty()) return absl::OkStatus();  // the owner set the size
   if (sizer_ == nullptr) {
-    capacity_ = task_capacity_;  // the saved one belongs to a chosen size
+    capacity_ = task_capacity_;  // the saved capacity belongs to a chosen size
     return absl::OkStatus();
   }
   ByteReader in(bytes);
@@ -92,7 +92,7 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
     out->held_.cause = static_cast<HoldCause>(in.Get<uint8_t>());
     out->held_.since_s = in.Get<int64_t>();
   }
-  if (in.remaining() > 0) {  // older versions: as if the tasks had just been ordered or shown
+  if (in.remaining() > 0) {  // older versions: the tasks count as just ordered
     if (absl::Status s = out->order_.LoadOutcome(in, out->startup_windows()); !s.ok()) return s;
   }
   if (in.remaining() > 0) {  // older versions: no overload counted
@@ -111,7 +111,7 @@ absl::StatusOr<LiveReplicas::Loaded> LiveReplicas::Load(ByteReader& in, const Jo
     out->capacity_ = out->task_capacity_;
     out->load_.reset();
     out->safe_ = {};
-    out->overload_ = {};  // the stored history has it
+    out->overload_ = {};  // the stored history has these windows
     return Loaded{std::move(out)};
   }
   if (!out->is_of_cpu()) out->capacity_ = out->task_capacity_;  // the setting may have changed

@@ -22,7 +22,7 @@ void LiveRestore::Redo(const Decision& d) {
       const std::optional<double> in_force = lane.gate.in_force;
       // Before a job's first window is closed, its first order is the only source of the owner's limit.
       const bool is_memory = d.target == Target(Resource::kMemory);
-      // Before Redo below, which sets the gate's limit: after that Learn has no effect.
+      // Must precede Redo below, which sets the gate's limit: once this limit is set, Learn has no effect.
       if (is_memory && RowOf(d.kind).sets_all_tasks && d.before.has_value()) owners_.Learn(d.job, *d.before);
       JobStepper(d.target.resource(), lane).Redo(d);
       lane.NoteOrder(in_force);
@@ -47,7 +47,7 @@ void LiveRestore::RedoOutcome(const Decision& d) {
 
 void LiveRestore::Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run) {
   s_.day = std::max(s_.day, closed.window.day());
-  // Before ObserveAgain, which records `now` as the first window that the chunk's checkpoint lacks.
+  // Must precede ObserveAgain, which records `now` as the first window that the chunk's checkpoint lacks.
   s_.now = closed.window;
   s_.passed = std::max(s_.passed, closed.window);
   indices_.clear();
@@ -94,7 +94,7 @@ void LiveRestore::End(uint64_t last_decision, uint64_t last_setting, uint64_t la
     s_.passed = std::max(s_.passed, job.last_window);
     s_.last_oom = std::max(s_.last_oom, job.last_oom());
   }
-  // After `passed` is final: silence of jobs counts from the newest stored window.
+  // Must follow the last change of `passed`: the silence of jobs counts from the newest stored window.
   replicas_.HeardUntil(s_.passed);
   s_.last_decision = std::max(s_.last_decision, last_decision);
   s_.last_setting = std::max(s_.last_setting, last_setting);

@@ -1,4 +1,4 @@
-// Replays what was stored since the last checkpoint, without making decisions.
+// Replays the settings, decisions, windows and kills stored since the last checkpoint, without making decisions.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ class LiveRestore {
   void RedoOutcome(const Decision& d);
   // Replays a stored window for the jobs of chunks whose checkpoint is older (through[chunk] < window).
   void Redo(const ClosedWindow& closed, std::span<const WindowId> through, RunTurns run = RunInOrder);
-  // Replays a stored kill. Call in order of arrival, each before the windows that end after it.
+  // Replays a stored kill. Call in the order of arrival, and before the windows that end after the kill.
   void Redo(const OomRecord& oom) { kills_.Redo(oom); }
-  // Replaces times that are more than an hour in the future, which a wrong clock made, by `now_s`, so that
-  // nothing waits for them.
+  // Replaces times that a wrong clock set more than an hour into the future by `now_s`, so that nothing waits for
+  // those times.
   void DistrustFuture(int64_t now_s);
-  // Ends the restore; call after the last Redo. The arguments are the highest ids that the store has used.
+  // Ends the restore; call after the last Redo. The arguments are the highest ids in the store.
   void End(uint64_t last_decision, uint64_t last_setting, uint64_t last_oom = 0);
 
  private:

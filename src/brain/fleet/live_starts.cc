@@ -29,7 +29,7 @@ std::optional<StartBoost> LiveJobState::BoostNow() const {
 void ExplainStarts(const LiveJob& job, bool sets_starts, Reason& reason) {
   if (!(job.policy->startup_window_s > 0)) return;
   const LiveLane& lane = job.of(Resource::kCpu);
-  // For an observed job, explains what the limit would be.
+  // For a job in observe mode, explains the would-be limit.
   const std::optional<double> steady =
       lane.gate.in_force.has_value() ? lane.gate.in_force : lane.lane.recommended();
   if (!steady.has_value()) return;

@@ -1,4 +1,4 @@
-// Trials: limits that run on some tasks of a job, which are known by name.
+// Trials: limits that are set on some tasks of a job only; the tasks are identified by name.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ class LiveTrials {
 
   // Returns the jobs with a trial on some of their tasks, ascending. O(trials).
   std::vector<JobId> Running();
-  // Sets the tasks of the job's trial; no effect without one.
+  // Sets the tasks of the job's trial; no effect without a trial.
   void SetTasks(JobId id, Resource r, std::vector<TrialTask> members);
   // Notes that this decision began a trial.
   void Begin(const Decision& d) { trials_[d.id] = d.job; }
   // Notes the trials of a job that was loaded from a checkpoint.
   void Note(const LiveJob& job);
-  // Passes an outcome to the trial that the order began, if it is known.
+  // Passes the outcome of an order to the trial that the order began; no effect for an unknown order.
   void TakeOutcome(const OutcomeUpdate& outcome);
 
  private:
   FleetState& s_;
-  // By id of the decision that began the trial; some trials may have ended.
+  // Jobs by id of the decision that began the trial; some of these trials may have ended.
   absl::flat_hash_map<uint64_t, JobId> trials_;
 };
 

@@ -1,4 +1,4 @@
-// A lane and its gate: the recommendation, what the policy allows of it, and the limit that tasks run at.
+// A lane and its gate: the recommendation, the limit that the policy allows, and the limit that tasks have.
 // JobStepper steps it.
 #pragma once
 
@@ -17,23 +17,23 @@ struct ManagedLane {
 
   Lane lane;
   GateState gate;
-  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor an
-  // order.
+  // Risk of the recommended limit as of the last RefreshRisk; absent: there is neither a forecast nor an ordered
+  // risk.
   Boxed<LimitRisk> limit_risk;
 
   // Returns the limit of the tasks outside a trial. Absent: unlimited.
   std::optional<double> LimitInForce(std::optional<double> owner) const {
     return gate.in_force.has_value() ? gate.in_force : owner;
   }
-  // Returns the trial that runs on some tasks; nullptr: none, or it is only watched.
+  // Returns the trial whose limit is set on some tasks; nullptr: no trial, or a trial that sets no limit.
   const Trial* trial() const {
     return gate.trial.has_value() && !gate.trial->watched ? &*gate.trial : nullptr;
   }
   // Updates limit_risk. Call after each step that may have changed the recommended limit or its forecast.
   void RefreshRisk();
   bool knows_risk_of(double limit) const { return limit_risk.has_value() && limit_risk->limit == limit; }
-  // Returns the risk that a promise about this limit states. For the recommended limit it is the risk as of
-  // its decision, although the fleet may have learnt since.
+  // Returns the risk that a promise about this limit states. For the recommended limit, the risk is as of the
+  // decision: the fleet models may have learnt since.
   LimitRisk RiskOf(double limit) const {
     return knows_risk_of(limit) ? *limit_risk : lane.recommender().RiskOf(limit);
   }

@@ -16,7 +16,7 @@ namespace taut::brain {
 // Covers the windows with a measured load among the 288 up to the last measured one. 90 bytes.
 class OverloadDay {
  public:
-  // Adds a window; ignores one that is not after the last.
+  // Adds a window; ignores a window that is not after last().
   void Add(WindowId window, bool overloaded) {
     if (window.index <= last_) return;
     const int64_t first = std::max<int64_t>(int64_t{last_} + 1, int64_t{window.index} - kWindowsPerDay + 1);
@@ -31,7 +31,7 @@ class OverloadDay {
   }
   uint32_t windows() const { return Count(measured_); }
   uint32_t overloaded() const { return Count(overloaded_); }
-  bool now() const { return now_; }  // whether last() is overloaded
+  bool now() const { return now_; }  // true if last() is overloaded
   // Returns the last measured window; INT32_MIN: none.
   WindowId last() const { return WindowId{last_}; }
 

@@ -11,21 +11,20 @@
 
 namespace taut::brain {
 
-// The last kKept changes of the limit. 24 bytes while there are none. Not saved: a restart reads the last
-// changes from the stored decisions. Times are seconds since the epoch.
+// The last kKept changes of the limit. Without a change, the object has 24 bytes. Not saved: a restart reads the
+// last changes from the stored decisions. Times are seconds since the epoch.
 class PastLimits {
  public:
   static constexpr size_t kKept = 8;
   // Time after which an order without an outcome counts as applied.
   static constexpr int64_t kApplySeconds = 600;
 
-  // Notes that a decision ordered another limit than `before` at `now_s`. Tasks may have either limit until
-  // the outcome.
+  // Records that a decision at `now_s` replaced the limit `before`. Tasks may have either limit until the outcome.
   void Note(uint64_t decision, int64_t now_s, std::optional<double> before);
-  // Notes that the order was sent at `now_s`; no task had the new limit before.
+  // Records that the order was sent at `now_s`; no task had the new limit earlier.
   void NoteSent(uint64_t decision, int64_t now_s);
-  // Notes an outcome. After an order that failed, or was superseded before it was applied, tasks keep the
-  // limit before it until another order is applied.
+  // Records an outcome. If the order failed, or was superseded before it was applied, tasks keep the previous
+  // limit until another order is applied.
   void NoteOutcome(uint64_t decision, Outcome outcome, int64_t time_s);
   // Returns the lowest limit that a task may have had at some time in [since_s, until_s]; `now`: the current
   // limit. Absent: no limit.
@@ -46,8 +45,8 @@ class PastLimits {
  private:
   struct Change {
     uint64_t decision = 0;
-    int64_t from_s = 0;  // all tasks had `before` until then
-    int64_t to_s = 0;    // no task has had `before` since
+    int64_t from_s = 0;  // until then, all tasks had `before`
+    int64_t to_s = 0;    // from then on, no task has `before`
     std::optional<double> before;
     bool is_missed = false;  // the order was not applied: `before` lasts until the next change's to_s
   };

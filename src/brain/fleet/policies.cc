@@ -51,7 +51,7 @@ double OverrunPriceFactor(Resource resource, const JobInfo& job, const MovingWin
 }  // namespace
 
 int32_t DecisionWindow(std::string_view job) {
-  // FNV-1a and a finaliser, so that similar names are spread over the day.
+  // Uses FNV-1a and a finaliser, so that similar names are spread over the day.
   uint64_t hash = 0xcbf29ce484222325U;
   for (const char c : job) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   hash ^= hash >> 33U;
@@ -99,7 +99,7 @@ absl::Status FleetModels::Load(ByteReader& in) {
   for (size_t i = 0; i < kFirstResources; ++i) {
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
   }
-  // A version without these resources ends here.
+  // The state of a version without these resources ends here.
   for (size_t i = kFirstResources; i < kNumResources && in.remaining() > 0; ++i) {
     if (absl::Status s = analogs[i].Load(in); !s.ok()) return s;
     if (absl::Status s = works[i].Load(in); !s.ok()) return s;
@@ -142,7 +142,8 @@ std::unique_ptr<Recommender> MakeEnsemble(const Ingredients& in) {
 
 std::unique_ptr<Recommender> MakeAnalogs(const Ingredients& in) {
   AnalogJob job{DecisionWindow(in.job.name), in.settings.analogs.OwnOrder(in.resource)};
-  // A tolerance of OOM kills is an order (SettingsFor), a class is not.
+  // A tolerance of OOM kills changes the ordered risk (SettingsFor), so it must not also change the price; a class
+  // changes only the price.
   if (ThrottlesAtLimit(in.resource))
     job.price_factor = OverrunPriceFactor(in.resource, in.job, in.settings.moving_window);
   return std::make_unique<AnalogsRecommender>(in.fleet.of(in.resource), MakeEnsemble(in), in.settings.oom,
@@ -160,15 +161,15 @@ std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
 struct Recipe {
   enum class Kind : uint8_t {
     kBare,        // no wrapper: the limit is the owner's
-    kComparator,  // as published, including its own answer to an OOM kill and its own minima
+    kComparator,  // as published, with its own answer to an OOM kill and its own minima
     kOurs,
   };
   Policy policy;
   Kind kind;
   std::unique_ptr<Recommender> (*make)(const Ingredients&);
-  bool keep_start = true;     // no memory limit is below the need of a start
+  bool keep_start = true;     // no memory limit is below the need of a task's start
   bool young_margin = false;  // wider margin for young jobs, for a core without caution of its own
-  // History before the first limit; nullptr: none required.
+  // Returns the seconds of history that must precede the first limit; nullptr: none required.
   double (*min_history_s)(const VerticalSettings&) = nullptr;
 };
 
@@ -207,7 +208,7 @@ const Recipe& RecipeOf(Policy policy) {
   return *it;
 }
 
-// A configured lower bound is a bound like any other; the default lower bound is a floor that stays below the
+// A configured lower bound applies as a bound. The default lower bound applies as a floor, which stays below the
 // owner's limit.
 std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const Recipe& recipe,
                                          const Ingredients& in, BoundSettings& bounds) {

@@ -1,4 +1,4 @@
-// How each recommender is composed of its parts. One plain table; nothing registers itself.
+// Composes each recommender of its core and wrappers, from one table. No recommender registers itself.
 #pragma once
 
 #include <memory>
@@ -32,36 +32,36 @@ struct FleetModels {
   const AnalogFleet& of(Resource r) const { return analogs[IndexOf(r)]; }
   WorkFunctionFleet& work_of(Resource r) { return works[IndexOf(r)]; }
   const WorkFunctionFleet& work_of(Resource r) const { return works[IndexOf(r)]; }
-  // Learns from the rows of the day that ended, of every recommender. The order of jobs must be fixed for a
-  // reproducible result.
+  // Learns from the rows that every recommender returned for the day that ended. The order of jobs must be fixed
+  // for a reproducible result.
   void CloseDay(Resource r, int32_t day, FleetRows rows);
 
-  // Returns models that forecast as these do today, for one recommender and resource under other settings.
-  // They do not learn.
+  // Returns models with today's forecasts, for one recommender and resource under other settings. The returned
+  // models do not learn.
   FleetModels ForecastersFor(Policy policy, Resource r, const VerticalSettings& settings) const;
 
   void Save(ByteWriter& out) const;
-  // Reads what Save with the same settings wrote. After an error, the models before the damaged one are
-  // loaded.
+  // Reads the bytes that Save under equal settings wrote. After an error, the models that precede the damaged
+  // model are loaded.
   absl::Status Load(ByteReader& in);
 };
 
-// Ordered and delivered risk of the recommenders of one resource. Absent: no job's recommender accepts such
-// an order.
+// Ordered and delivered risk of the recommenders of one resource. A figure is absent if no job's recommender
+// accepts an ordered risk of its kind.
 struct FleetRisk {
   std::optional<double> days_ordered;  // share of job-days over the limit (analogs)
-  // Share of work above the limits (work_function); for CPU this work would be throttled.
+  // Shares of work above the limits, ordered and delivered (work_function); for CPU, work that would be throttled.
   std::optional<double> work_ordered, work_over;
 };
-// Adds the part of one recommender to `risk`.
+// Adds the figures of one recommender to `risk`.
 void AddRisk(Policy policy, Resource r, const FleetModels& models, const VerticalSettings& settings,
              FleetRisk& risk);
 
-// Returns the window of the day (in [0, 288)) at which a job's daily decision is due. It is a hash of the
-// name: spread over the day, and equal in every run and program.
+// Returns the window of the day (in [0, 288)) at which a job's daily decision is due. The window is a hash of the
+// name: jobs are spread over the day, and the result is equal in every run and program.
 int32_t DecisionWindow(std::string_view job);
 
-// Returns the CPU class for a job's declared sensitivity; `otherwise` if it declares none.
+// Returns the CPU class for a job's declared sensitivity; `otherwise` if the job declares none.
 JobClass ClassOf(const JobInfo& job, JobClass otherwise);
 
 // Returns the recommender with all its wrappers. `fleet` must outlive it.

@@ -1,4 +1,5 @@
-// The highest amount of each of the last kSlices time slices, whose length the caller chooses and keeps.
+// The highest amount of each of the last kSlices time slices. The caller chooses the length of a slice and never
+// changes it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace taut::brain {
 // Fixed memory; amounts are stored as floats.
 class RecentPeaks {
  public:
-  static constexpr int kSlices = 8;  // the current slice and those before it
+  static constexpr int kSlices = 8;  // including the current slice
 
   // Records an amount; ignores slices that are kSlices or more before the newest.
   void Note(int32_t slice, double amount) {

@@ -1,4 +1,4 @@
-// A number of tasks that stays as it is because its policy cannot decide it.
+// A hold: the number of tasks does not change because the policy cannot decide it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The number of tasks ordered for a job: its gate, and whether the order was carried out.
+// The number of tasks ordered for a job: the gate of the number, and the outcome of the order.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct ReplicaOrder {
   // Processes the outcome of the order `decision`. A failed order is repeated after kRepeatFailedSeconds.
   // Returns true if the state changed.
   bool TakeOutcome(uint64_t decision, Outcome outcome);
-  // Observes the running tasks; may detect that another program sets the number. The caller fetches such a
-  // step back, once.
+  // Observes the running tasks. If another program sets the number, records a step back, which TakeStepBack
+  // returns once.
   void NoteRunning(const RunningTasks& running);
   std::optional<ReplicaStepBack> TakeStepBack() { return std::exchange(step_back_, std::nullopt); }
   // Returns the end of the time without orders because another program sets the number; absent: orders are
@@ -41,13 +41,14 @@ struct ReplicaOrder {
   std::optional<int64_t> steps_back_until(int64_t now_s) const {
     return now_s < gate.step_back_until_s ? std::optional(gate.step_back_until_s) : std::nullopt;
   }
-  // Notes that tasks are counted in another way from now on, so that the number may jump without any action.
+  // Records that tasks are counted in another way from now on: the count may jump although no task starts or
+  // stops.
   void CountOtherwise();
-  // Returns the ready tasks among the `count` that the policy assumes to run. If a number is only shown, or
-  // ordered in a dry run, it is the number that would be ready if the tasks had been started. `ready`: ready
+  // Returns the number of ready tasks among the `count` tasks that the policy assumes to run. If `count` is only
+  // shown, or ordered in a dry run, returns how many tasks would be ready if they had been started. `ready`: ready
   // tasks among the running ones.
   int AssumedReady(int ready, int count, size_t startup_windows);
-  // Decides, and repeats a failed order when that is due.
+  // Returns the decision for the proposal, or a failed order again when its repetition is due.
   Verdict Decide(const JobPolicy& policy, ReplicaProposal proposal);
   // Returns the time of the repetition of a failed order, for people; "" if none has failed.
   std::string FailedText() const;

@@ -59,8 +59,8 @@ void ReplicaPass::EndHold(LiveJob& job, int64_t now_s, PassOutput& out) {
 }
 
 void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
-  // If no job was measured, tautd itself received nothing, and the jobs may be fine. After such a gap each
-  // job gets time to be measured again.
+  // If no job was measured, tautd itself received nothing, and the jobs may run normally. Silence is therefore
+  // counted only from the end of such a gap.
   if (closed.jobs.empty()) return;
   if (int64_t{closed.window.index} - heard_.index > kDeafWindows) heard_since_ = closed.window;
   heard_ = closed.window;
@@ -77,7 +77,7 @@ void ReplicaPass::TakeSilence(const ClosedWindow& closed, PassOutput& out) {
   }
 }
 
-// Applies the current size of a task to the limits that follow it.
+// RecommendAgain is required because a recommender uses the new size only when it recommends.
 void ReplicaPass::TakeTaskSize(LiveJob& job) const {
   const TaskSize size = job.replicas->figures().size;
   for (const Resource r : kResources) job.of(r).lane.recommender().TakeTaskSize(size);

@@ -16,23 +16,24 @@ class ReplicaPass {
 
   // Decides the job's number of tasks; no effect if it is not scaled.
   void Decide(LiveJob& job, int64_t now_s, PassOutput& out);
-  // Appends a change of the job's hold; returns false if there is none.
+  // Appends the change of the job's hold to `out`; returns false if the hold has not changed.
   static bool NoteHold(LiveJob& job, int64_t now_s, PassOutput& out);
-  // After a change of settings: ends the hold of a job whose number is the owner's again.
+  // Call after a change of settings. Ends the hold of a job whose number of tasks is the owner's again.
   void EndHold(LiveJob& job, int64_t now_s, PassOutput& out);
   // Handles scaled jobs that were not measured in the window. O(jobs).
   void TakeSilence(const ClosedWindow& closed, PassOutput& out);
-  // During a restore: notes that windows up to this one were received.
+  // Call during a restore. Records that windows up to `window` were received.
   void HeardUntil(WindowId window) { heard_ = window; }
-  // Applies the current size of a task to the limits that follow it.
+  // Applies the chosen size of a task to the limits that follow the size.
   void TakeTaskSize(LiveJob& job) const;
 
-  // Remembers the order for its outcome. REQUIRES: job.replicas is not null.
+  // Records the job's order, so that the outcome finds the job. REQUIRES: job.replicas is not null.
   void NoteOrder(uint64_t decision, LiveJob& job);
-  // Starts or stops waiting for the outcome of the job's last order.
+  // KeepOrder starts to wait for the outcome of the job's last order, ForgetOrder stops. No effect on a job
+  // without `replicas`.
   void KeepOrder(const LiveJob& job);
   void ForgetOrder(const LiveJob& job);
-  // Passes an outcome to the job whose last order this is.
+  // Passes an outcome to the job whose last order is `decision`; no effect if there is no such job.
   void TakeOutcome(uint64_t decision, Outcome outcome);
 
  private:
@@ -43,7 +44,7 @@ class ReplicaPass {
   // heard_: the newest window in which any job was measured. heard_since_: the first window since the last
   // long gap.
   WindowId heard_{INT32_MIN}, heard_since_{INT32_MIN};
-  // Last order of a number of tasks of each job, by decision id.
+  // Jobs by the decision id of their last order of a number of tasks.
   absl::flat_hash_map<uint64_t, JobId> orders_;
 };
 

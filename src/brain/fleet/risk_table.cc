@@ -92,7 +92,7 @@ void RiskSums::Add(const RiskSums& other) {
 void RiskSums::Age(double days_passed) {
   const double factor = std::exp2(-days_passed / kRiskHalfLifeDays);
   for (double* v : {&days, &days_over, &used, &cut, &promised}) *v *= factor;
-  // `spread` is a sum of squares, so its weight is squared.
+  // `spread` is a sum of squares, so it ages by the square of the factor.
   spread *= factor * factor;
 }
 

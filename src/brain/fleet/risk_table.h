@@ -1,9 +1,10 @@
 // Promised and delivered risk of recommended limits: sums over job-days by resource, order class and size of
 // the job. The daemon and replays keep the same table.
 //
-// A forecasting recommender states with its limit the chance that a day's peak exceeds it; another keeps an
-// ordered share of work above its limits. The outcome is counted at the limit in force: after floors, bounds,
-// rounding, the floor after an OOM kill, and the gate. docs/algorithms/vertical.md, "Promised and delivered".
+// A forecasting recommender states the chance that a day's peak exceeds its limit. Another recommender keeps an
+// ordered share of work above its limits. The outcome is counted at the limit in force, which follows from the
+// recommendation by floors, bounds, rounding, the floor after an OOM kill, and the gate.
+// docs/algorithms/vertical.md, "Promised and delivered".
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@ enum class RiskPromise : uint8_t { kNone, kChance, kFleetShare, kJobShare };
 inline constexpr std::array<std::string_view, 4> kPromiseNames = {"none", "chance", "fleet_share",
                                                                   "job_share"};
 
-// Size class by the limit of a task in cores or GiB: the owner's limit, or else the recommended one. It
-// predicts the outcome better than the number of tasks does.
+// Size class by the limit of a task in cores or GiB: the owner's limit, or else the recommended one. The limit
+// predicts the outcome better than the number of tasks.
 using JobSize = uint8_t;
 inline constexpr std::array<std::string_view, 5> kJobSizeNames = {"<0.25", "0.25-1", "1-4", "4-16", "16+"};
 JobSize JobSizeOf(Resource r, double limit);
@@ -40,7 +41,7 @@ JobSize JobSizeOf(Resource r, double limit);
 // Key of the table's rows.
 struct RiskKey {
   Resource resource = Resource::kCpu;
-  bool set = false;  // tasks ran at the limit; else it was only shown, and usage was not affected by it
+  bool set = false;  // true: tasks ran at the limit; false: the limit was only shown and did not affect usage
   RiskPromise promise = RiskPromise::kNone;
   uint8_t job_class = 0;  // JobClass for CPU; OomTolerance for memory
   JobSize size = 0;
@@ -97,8 +98,8 @@ std::string RiskShareText(bool of_work, double share);
 // Returns whether the recent outcome exceeds kBrokenBy times the promise, by more than kBrokenErrors standard
 // errors (as if job-days were independent), over at least kBrokenDays.
 bool IsBroken(const RiskKey& key, const RiskSums& recent);
-// As IsBroken for one class and size. A share promised for all jobs together promises nothing for a single
-// class.
+// Returns IsBroken for the row of one class and size; false if the share is promised for all jobs together, which
+// promises nothing for a single class.
 bool IsBrokenRow(const RiskKey& key, const RiskSums& recent);
 inline constexpr double kBrokenBy = 1.2, kBrokenErrors = 3, kBrokenDays = 300;
 
@@ -107,7 +108,7 @@ class RiskTable {
  public:
   using Rows = std::map<RiskKey, RiskRow>;
 
-  // Sets the day of later Add calls and ages older days. If the day is not after the last one, nothing ages.
+  // Sets the day of later Add calls and ages older days. If the day is not after the last day, nothing ages.
   void BeginDay(int32_t day);
   void Add(const RiskDay& day);
 
@@ -141,8 +142,8 @@ struct StatedPromise {
   RiskPromise promise = RiskPromise::kNone;
   double share = 0;
 };
-// Returns the promise. `chance`: stated for a day, if any; else the promise is the ordered share of work
-// above limits in `settings`, which include the job's own order.
+// Returns the promise: `chance` (for a day) if the recommender states it, else the ordered share of work above
+// limits in `settings`, which include the job's own ordered risk.
 StatedPromise StatedPromiseOf(std::optional<double> chance, Policy policy, Resource r,
                               const WorkFunctionSettings& settings);
 
@@ -153,7 +154,8 @@ class OpenRiskDay {
   // Starts the day; discards an open one.
   void Begin(int32_t day, const RiskKey& key, double promised);
   const RiskKey& key() const { return key_; }
-  // Adds a window in which each task had `limit`, or trial->limit if it is on the trial (nullptr: no trial).
+  // Adds a window in which each task had `limit`, or trial->limit if the task belongs to the trial (nullptr: no
+  // trial).
   void Add(const Signal& signal, double limit, const Trial* trial);
   void AddOver() { over_ = true; }
   // Closes the day and returns it.

@@ -24,8 +24,8 @@ void AppendMemoryBuckets(std::span<const TaskUsage> tasks, std::vector<BucketWei
   buckets.erase(out + 1, buckets.end());
 }
 
-// Lowers a task's memory to its probed need; returns false if it used no more than that or the need is
-// unknown.
+// Lowers a task's memory to the probed need; returns false if the task used no more than its need, or if the need
+// is unknown.
 bool TakeNeeded(const TaskWindow& task, TaskUsage& usage) {
   if (task.memory_needed_bytes < 0) return false;
   const auto needed = static_cast<float>(kNeedMargin * double{task.memory_needed_bytes});
@@ -61,7 +61,7 @@ void DaySignals::Build(const JobDay& day, Resource resource, MemorySignal of) {
   extents_.clear();
   tasks_.clear();
   buckets_.clear();
-  const bool cpu = resource == Resource::kCpu;  // only CPU has buckets of its samples
+  const bool cpu = resource == Resource::kCpu;  // only CPU has buckets of samples
   for (const JobWindow& w : day.windows) {
     Extent e{.first_task = tasks_.size(), .first_bucket = buckets_.size()};
     PerResource<std::optional<double>> together = {};

@@ -1,4 +1,4 @@
-// Builds the signals that recommenders see from a job's day of windows, once for all recommenders.
+// Builds the signals for recommenders from a job's day of windows, once for all recommenders.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace taut::brain {
 
-// Margin on a probed need: the probe is exact to 5 % and examines single intervals.
+// Factor on a probed need, because the probe is exact to 5 % and examines single intervals.
 inline constexpr double kNeedMargin = 1.1;
 
-// Signals of one job, one resource and one day, in time order. Reusable: Build clears them and keeps the
+// Signals of one job, one resource and one day, in time order. Reusable: Build clears the signals and keeps the
 // memory. The views are valid until the next Build.
 class DaySignals {
  public:
-  // Builds the signals and skips windows in which the resource was not measured. With kProbe a task's memory
-  // is the lower of its usage and kNeedMargin times its probed need in that window, or its usage if the need
-  // is unknown. Needs of other tasks or windows are not used.
+  // Builds the signals and skips windows in which the resource was not measured. With kProbe a task's memory is
+  // the lower of two amounts: the task's usage, and kNeedMargin times the task's probed need in the window. If
+  // that need is unknown, the memory is the usage.
   void Build(const JobDay& day, Resource resource, MemorySignal of = MemorySignal::kUsage);
 
   std::span<const Signal> signals() const { return signals_; }

@@ -1,5 +1,5 @@
-// Memory peaks that kernels keep for a job's tasks. A kernel's peak never falls: one that stood before a
-// restart is seen again after it, but is not a new peak.
+// Memory peaks that kernels keep for a job's tasks. A kernel's peak never falls: a peak from before a restart of
+// tautd is reported again after the restart, but is not a new peak.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace taut::brain {
 
-// At most kMost peaks, in bytes. Saved, so that peaks can be recognised after a restart.
+// Holds at most kMost peaks, in bytes. The peaks are saved, so that they can be recognised after a restart.
 class StandingPeaks {
  public:
   static constexpr size_t kMost = 32;  // only the highest matter: lower ones bound no cut
 
-  // Replaces the current peaks; any order.
+  // Replaces the current peaks. `peaks` may have any order.
   void Set(std::span<const float> peaks) { now_ = Highest({peaks.begin(), peaks.end()}); }
-  // Returns whether a task first seen since a restart had this peak before the restart. Each saved peak
+  // Returns true if a task that was first seen after a restart had this peak before the restart. Each saved peak
   // matches once.
   bool Meet(float peak) {
     const auto known = std::ranges::find(before_, peak);

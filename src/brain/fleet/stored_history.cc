@@ -5,7 +5,7 @@
 namespace taut::brain {
 namespace {
 
-// Returns kills in order of time, each once.
+// Returns kills in the order of time, each kill once.
 class RecordedOoms {
  public:
   explicit RecordedOoms(std::span<const OomRecord> ooms) : ooms_(ooms) {}
@@ -30,7 +30,7 @@ class AppliedLimits {
   AppliedLimits(std::span<const Decision> decisions, Resource resource)
       : rest_(decisions), resource_(resource) {}
 
-  // Returns the limit; absent: the owner's, or unknown.
+  // Returns the limit in force at `time_s`; absent: the owner's limit is in force, or the limit is unknown.
   std::optional<double> At(int64_t time_s) {
     for (; !rest_.empty() && rest_.front().time_s <= time_s; rest_ = rest_.subspan(1)) {
       const Decision& d = rest_.front();
@@ -48,9 +48,9 @@ class AppliedLimits {
 
 // Position of a lane in its history.
 struct Position {
-  int32_t day = INT32_MIN;   // the day it has begun
-  WindowId last{INT32_MIN};  // the newest window; INT32_MIN: none
-  double peak = 0;           // peak of that window, in place of an unknown limit
+  int32_t day = INT32_MIN;   // day that the lane has begun
+  WindowId last{INT32_MIN};  // newest window; INT32_MIN: none
+  double peak = 0;           // peak of the newest window; replaces an unknown limit
 };
 
 void TakeKills(std::span<const OomRecord> ooms, const Position& at, JobStepper stepper) {

@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Fewer windows may disagree because tasks start or stop: a window measures all tasks, while a series has the
-// number at its end.
+// A notice requires this many windows with different numbers. In fewer windows, tasks that start or stop explain
+// the difference: a window measures all its tasks, while a series has the number at the window's end.
 constexpr int kDisagreeingWindows = 3;
 
 }  // namespace

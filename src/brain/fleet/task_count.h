@@ -1,4 +1,4 @@
-// Number of running tasks of a job: as a series reports it, or as measured.
+// Number of running tasks of a job: the number that a series reports, or the number of measured tasks.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace taut::brain {
 
-// The number that a series reports, and whether agents see the measured tasks; in that case the measured
-// number counts.
+// The number that a series reports, and whether agents see the measured tasks. If agents see them, the measured
+// number is used.
 struct CountedTasks {
   SaidReplicas said;
   bool by_agents = false;
@@ -18,21 +18,21 @@ struct CountedTasks {
 // Covers the last window; not saved.
 class TaskCount {
  public:
-  // Takes in a window with `measured` tasks and returns the number that counts.
+  // Records a window with `measured` tasks and returns the number to use.
   int Take(const CountedTasks& counted, int measured);
-  // Returns whether the source of the number changed with the last window.
+  // Returns true if the source of the number changed with the last window.
   bool counts_otherwise() const { return counts_otherwise_; }
-  // Returns whether the series' number counts; false before the first window.
+  // Returns true if the number of the series is used; false before the first window.
   bool is_said() const { return is_said_.value_or(false); }
-  // Returns the number of ready tasks if the series counts and reports it.
+  // Returns the number of ready tasks if the number of the series is used and the series reports ready tasks; else
+  // absent.
   std::optional<int> said_ready() const {
     return is_said() && counted_.said.ready >= 0 ? std::optional(int{counted_.said.ready}) : std::nullopt;
   }
-  // Returns true if the series counts and reports more tasks than are measured: the usage of the others is
-  // unknown.
+  // Returns true if the number of the series is used and exceeds the number of measured tasks: the usage of the
+  // unmeasured tasks is unknown.
   bool has_unmeasured() const { return is_said() && measured_ < counted_.said.count; }
-  // Returns a notice for people if for some windows the series differed from the measured number; "" if they
-  // agree.
+  // Returns a notice for people if the series differed from the measured number in the last 3 windows; else "".
   std::string Notice() const;
 
  private:

@@ -33,16 +33,15 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
     to.amounts[r].job_windows_over += from.amounts[r].job_windows_over;
 }
 
-// Replaces an amount that only reports Tautline's own order by the owner's last known amount:
-// kube-state-metrics and cAdvisor report what a pod has, not who set it. Any other amount is the owner's. A
-// replaced order is forgotten once tasks have had time to follow. Returns whether the amount was an own
-// order.
+// Replaces an amount that only reports Tautline's own order by the owner's last known amount: kube-state-metrics
+// and cAdvisor report what a pod has, not who set it. Any other amount is the owner's. A replaced order is
+// forgotten once tasks have had time to follow. Returns true if the amount was Tautline's own order.
 bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
   if (amount < 0) return false;
   LiveLane& lane = job.of(r);
   const int64_t since_s = window.next().start_s() - kFollowSeconds;
-  // Several orders may have been replaced within that time.
+  // Several orders may have been replaced since `since_s`.
   const bool was_ordered =
       r == Resource::kMemory && job.memory != nullptr &&
       job.memory->past_limits.AnySince(since_s, [&](double limit) { return IsAtLimit(r, amount, limit); });
@@ -68,7 +67,7 @@ void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
 void TakeFigures(const Signal& signal, LiveLane& lane) {
   double sum = 0;
   for (const TaskUsage& t : signal.tasks) sum += t.mean;
-  // Sum of usage, not of needs.
+  // The front ends show the sum of usage; `sum` is the sum of probed needs if usage_peak is set.
   if (signal.usage_peak.has_value()) sum = signal.together(Resource::kMemory).value_or(sum);
   lane.tasks = static_cast<uint32_t>(signal.tasks.size());
   lane.usage_mean = static_cast<float>(sum / lane.tasks);
@@ -86,9 +85,9 @@ void VerticalPass::TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t 
     if (job == nullptr) continue;
     for (const Resource r : kResources) {
       TakeOwnersAmount(job->policy->allocation(r), r, data);
-      // Agents report the owner's limits correctly, since they remember what they found.
+      // Agents report the owner's limits correctly, since they store the limits that they found.
       if (!EnforcedWhereItRuns(s_, *job) || data.num_reports > 0) continue;
-      // The request in the same series is Tautline's, too.
+      // If the limit of the series is Tautline's order, the request of the series is Tautline's, too.
       if (DropReadBack(closed.window, r, *job, data.window.limit(r)))
         data.requests.*OwnerRequests::kFields[IndexOf(r)] = kAbsent;
     }
@@ -102,7 +101,7 @@ void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last
     if (s_.day != INT32_MIN && closed.window.day() > s_.day) EndDay(out, when);
     s_.day = closed.window.day();
     out.point.window = closed.window;
-    // Before ObserveJobs, which records `now` as the first window that the chunk's checkpoint lacks.
+    // Must precede ObserveJobs, which records `now` as the first window that the chunk's checkpoint lacks.
     s_.now = closed.window;
     s_.passed = std::max(s_.passed, closed.window);
   }
@@ -117,7 +116,7 @@ void VerticalPass::Observe(const ClosedWindow& closed, size_t first, size_t last
 
 void VerticalPass::ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices,
                                FleetPoint* point, RunTurns run) {
-  // Before the turns: Changed writes shared state, while turns may run on several threads.
+  // Must precede the turns: Changed writes shared state, and turns may run on several threads.
   for (const uint32_t i : indices) s_.Changed(closed.jobs[i].job);
   turns_.resize(kTurnsAtATime);
   for (; !indices.empty(); indices = indices.subspan(std::min(indices.size(), kTurnsAtATime * kTurnJobs))) {
@@ -142,7 +141,7 @@ void VerticalPass::ObserveTurn(const ClosedWindow& closed, std::span<const uint3
 void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn) {
   ToJobDay(closed, index, turn.job_day);
   LiveJob& job = s_.Awake(turn.job_day.job);
-  // Stored windows have the number among their signals.
+  // Stored windows have the number of tasks among their signals.
   const SaidReplicas& now = closed.jobs[index].replicas;
   const SaidReplicas said = now.known() ? now : SaidOf(turn.job_day.signals);
   if (job.policy->startup_window_s > 0 || job.starts != nullptr) ObserveStarts(turn.job_day, job);
@@ -164,7 +163,7 @@ void VerticalPass::ObserveJob(const ClosedWindow& closed, size_t index, FleetPoi
   uint32_t most_tasks = 0;
   for (const Resource r : kResources) most_tasks = std::max(most_tasks, ObserveLane(in, r, job, turn));
   if (job.replicas != nullptr) replicas_.TakeTaskSize(job);
-  // Reported before the restart.
+  // This step back was reported before the restart.
   if (in.is_stored && job.replicas != nullptr) (void)job.replicas->order().TakeStepBack();
   if (in.point == nullptr) return;
   ++point->jobs;
@@ -201,8 +200,8 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
   return lane.tasks;
 }
 
-// Handles a window without measured tasks. The tasks may be missing or gone: they count as gone only if zero
-// tasks were ordered (or shown), or if a series reports their number.
+// Handles a window without measured tasks. The tasks count as gone only if zero tasks were ordered (or shown), or
+// if a series reports their number; otherwise the measurement is missing.
 void VerticalPass::ObserveIdle(const JobDay& day, const SaidReplicas& said, LiveJob& job) {
   const JobWindow& window = day.windows.front();
   LiveReplicas* const replicas = job.replicas.get();
@@ -251,7 +250,7 @@ void VerticalPass::TakeReports(LiveJob& job, std::span<const TaskReport> reports
   }
 }
 
-// Fills candidates_ with the tasks that a limit can be tried on: all measured ones, or those whose agents
+// Fills candidates_ with the tasks that a limit can be tried on: all measured tasks, or the tasks whose agents
 // apply limits.
 void VerticalPass::FindCandidates(const ClosedWindow& closed, const JobWindowData& data, Resource r) {
   candidates_.clear();

@@ -38,7 +38,8 @@ bool WaitsForWindow(const LiveJob& job, Resource r) {
 
 }  // namespace
 
-// The fleet models learn from the day that ended, and jobs measured on it begin the next one.
+// Passes the rows of the day that ended to the fleet models. Jobs that were measured on this day begin the next
+// day.
 void VerticalPass::EndDay(PassOutput& out, When when) {
   PerResource<FleetRows> rows;
   s_.risks.BeginDay(s_.day);
@@ -70,12 +71,12 @@ void VerticalPass::EndDay(PassOutput& out, When when) {
     if (slept) job.Sleep();
   }
   out.day_ended = true;
-  // Last: the steps above belong to the day that ended.
+  // Must be last: the steps above belong to the day that ended.
   ++s_.day;
 }
 
 void VerticalPass::Migrate(LiveJob& job, int64_t now_s, PassOutput& out, When when) {
-  // A mode that was set stays, and a moved job stays moved.
+  // Migration changes no mode that a user set, and moves a job only once.
   const auto mode = std::find_if(job.overrides.begin(), job.overrides.end(),
                                  [](const Override& o) { return o.key == "mode"; });
   if (mode != job.overrides.end()) {

@@ -29,22 +29,22 @@ class VerticalPass {
   // Jobs are stepped in turns of kTurnJobs; the number of threads on which `run` calls the turns does not
   // change the result.
   static constexpr size_t kTurnJobs = 64, kTurnsAtATime = 32;
-  // Determines the owner's amounts by each job's allocation setting. Call before Observe. If something other
-  // than agents sets limits, series may report Tautline's orders; these are replaced by the owner's last
-  // known amount.
+  // Determines the owner's amounts by each job's allocation setting. Call before Observe. If an actuator other
+  // than agents sets limits, series may report Tautline's orders; the owner's last known amount replaces a
+  // reported order.
   void TakeOwnersAmounts(ClosedWindow& closed, size_t first, size_t last);
-  // Observes closed.jobs[first, last). The batch with first = 0 also starts the window, and ends a day that
-  // is still open.
+  // Observes closed.jobs[first, last). The batch with first = 0 also starts the window, and ends an earlier day
+  // that is still open.
   void Observe(const ClosedWindow& closed, size_t first, size_t last, PassOutput& out, When when = When::kNow,
                RunTurns run = RunInOrder);
-  // Replays these jobs of a stored window, without counting them for the fleet's totals.
+  // Replays the jobs closed.jobs[indices] of a stored window, without counting them for the fleet's totals.
   void ObserveAgain(const ClosedWindow& closed, std::span<const uint32_t> indices, RunTurns run) {
     ObserveJobs(closed, indices, nullptr, run);
   }
-  // Appends an account entry for each of these jobs. Call after Observe and before Decide, so that
-  // allocations still belong to the window.
+  // Appends an account entry for each job of closed.jobs[first, last). Call after Observe and before Decide, so
+  // that allocations still belong to the window.
   void Account(const ClosedWindow& closed, size_t first, size_t last, std::vector<AccountEntry>& out) const;
-  // Ends the window: at the last one of a day the fleet models learn, and jobs move to other modes and begin
+  // Ends the window. At the last window of a day, the fleet models learn, and jobs move to other modes and begin
   // the next day.
   void EndWindow(const ClosedWindow& closed, PassOutput& out, When when = When::kNow);
   // Decides limits and numbers of tasks of closed.jobs[first, last).
@@ -58,12 +58,12 @@ class VerticalPass {
   struct Turn {
     JobDay job_day;
     DaySignals signals;
-    FleetPoint point;  // counts only, so that the order of turns does not matter
+    FleetPoint point;  // only its counts are used, so that the order of turns does not matter
   };
   void ObserveTurn(const ClosedWindow& closed, std::span<const uint32_t> indices, bool counts, Turn& turn);
   void ObserveJobs(const ClosedWindow& closed, std::span<const uint32_t> indices, FleetPoint* point,
                    RunTurns run);
-  // One job's part of a window.
+  // The data of one job in a window.
   struct JobInWindow {
     const JobWindowData& data;
     std::span<const TaskReport> reports;

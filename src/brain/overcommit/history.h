@@ -14,7 +14,7 @@
 
 namespace taut::brain {
 
-// Returns false for a window number that occurs in damaged bytes only.
+// Returns false for a window number that can only come from damaged bytes.
 constexpr bool IsWindow(int32_t index) { return index > INT32_MIN / 2 && index < INT32_MAX / 2; }
 
 // The values of the last `windows` windows, indexed by window: a window without a value stays empty. Windows
@@ -29,27 +29,28 @@ class WindowRing {
     values_[Slot(window)] = value;
     ++seen_;
   }
-  // Stores the value unless the window already has a higher one.
+  // Stores the value unless the window already has a higher value.
   void PutHighest(WindowId window, float value) {
     Advance(window);
     float& at = values_[Slot(window)];
     at = std::max(at, value);
     ++seen_;
   }
-  // Moves to this window; windows in between and this one are empty until they get a value.
+  // Makes `window` the current window; it and the skipped windows are empty until Put.
   void Advance(WindowId window);
-  // Returns the values in no particular order; absent ones are negative.
+  // Returns the values in no particular order; absent values are negative.
   std::span<const float> values() const { return values_; }
   uint64_t seen() const { return seen_; }  // number of values ever stored
-  // Returns the highest value; negative if there is none. O(windows).
+  // Returns the highest value; negative if there is no value. O(windows).
   float Highest() const;
-  // Returns the highest value of the last `windows` windows up to the current one; negative if there is none.
+  // Returns the highest value of the last `windows` windows up to the current window; negative if there is no
+  // value.
   float HighestOfLast(size_t windows) const;
-  size_t PresentOfLast(size_t windows) const;  // number of these windows with a value
+  size_t PresentOfLast(size_t windows) const;  // number of the last `windows` windows with a value
 
   // Appends a bit per window, and the present values.
   void Save(ByteWriter& out) const;
-  // Restores a ring with the same number of windows. DataLoss for bytes that Save cannot have written.
+  // Restores a ring with an equal number of windows. DataLoss for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
  private:
@@ -97,7 +98,7 @@ class TaskStates {
     return entries_;
   }
   std::span<const Entry> entries() const { return entries_; }
-  uint64_t changes() const { return changes_; }  // number of updates in which a task came or left
+  uint64_t changes() const { return changes_; }  // number of updates in which a task arrived or left
 
   template <typename Put>
   void Save(ByteWriter& out, const Put& put) const {
@@ -129,7 +130,7 @@ class TaskStates {
 };
 
 struct Spread {
-  double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two
+  double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two values
   size_t n = 0;
 };
 // Returns mean and deviation of the values that are not negative.

@@ -1,7 +1,7 @@
-// Predicts the joint usage of all tasks of a machine, of one resource: its peak within the coming horizon.
+// Predicts the peak, within the coming horizon, of the joint usage of all tasks of a machine, for one resource.
 //
-// A predictor serves all machines of a cell. Windows ascend, and each machine is observed at most once per
-// window. A prediction uses only the windows observed before it.
+// A predictor serves all machines of a cell. Windows ascend, and each machine is observed at most once per window.
+// A prediction uses only the windows that were observed before the prediction.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ struct MachineWindow {
   double measured_limit = 0;  // sum over measured tasks
   double usage = 0;           // sum over measured tasks
 
-  // False if less than half of the limits belong to measured tasks: such a window shows nothing about the
-  // machine.
+  // Returns false if less than half of the limits belong to measured tasks: the window is then no evidence about
+  // the machine.
   bool measured() const { return measured_limit > 0 && measured_limit >= limit / 2; }
 };
-// Sums up the tasks, which must outlive the result.
+// Returns the tasks with their sums. `tasks` must outlive the result.
 MachineWindow Sum(std::span<const TaskLoad> tasks);
 
 // Not thread-safe.
@@ -45,12 +45,12 @@ class PeakPredictor {
  public:
   virtual ~PeakPredictor() = default;
 
-  // Adds a machine's window. The number of a machine indexes tables, so that numbers should be dense.
+  // Adds a machine's window. Numbers of machines index tables and should therefore be dense.
   virtual void Observe(WindowId window, uint32_t machine, const MachineWindow& load) = 0;
-  // Ends a window, after every machine was observed in it.
+  // Ends a window. Call after every machine was observed in the window.
   virtual void EndWindow(WindowId /*window*/) {}
-  // Returns the predicted peak of the tasks in the machine's last window. At most the sum of their limits; 0
-  // for a machine that was never observed. Unchanged until the next Observe or EndWindow.
+  // Returns the predicted peak of the tasks of the machine's last window, at most the sum of their limits; 0 for a
+  // machine that was never observed. The result is constant until the next Observe or EndWindow.
   virtual double Predict(uint32_t machine) const = 0;
   // Sets recommender, sentence and facts of the prediction in `reason`.
   virtual void Explain(uint32_t machine, Reason& reason) const = 0;
@@ -62,16 +62,16 @@ class DurablePredictor : public PeakPredictor {
   // Explains the prediction, with amounts formatted by `text`.
   virtual void ExplainIn(uint32_t machine, absl::FunctionRef<std::string(double)> text,
                          Reason& reason) const = 0;
-  // Returns true if the prediction uses observations; false if it is the limits or a share of them.
+  // Returns true if the prediction uses observations, false if it is only a share of the limits.
   virtual bool Learnt(uint32_t machine) const = 0;
-  // Clears the state of a machine, whose number is given to another one. REQUIRES: it was not observed within
-  // the horizon.
+  // Clears the state of a machine, so that another machine can have its number. REQUIRES: the machine was not
+  // observed within the horizon.
   virtual void Forget(uint32_t machine) = 0;
 
-  // Saves the state, for a predictor with the same settings except the ordered share.
+  // Saves the state, for a predictor with equal settings except the ordered share.
   virtual void Save(ByteWriter& out) const = 0;
-  // Restores the state of a new predictor. On error it stays new: DataLoss for bytes that Save cannot have
-  // written, FailedPrecondition for other settings, Unimplemented for another version.
+  // Restores the state of a new predictor. On error the predictor stays new: DataLoss for bytes that Save cannot
+  // have written, FailedPrecondition for other settings, Unimplemented for another version.
   virtual absl::Status Load(ByteReader& in) = 0;
 };
 

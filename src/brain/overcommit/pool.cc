@@ -91,7 +91,7 @@ class PoolPredictor final : public PoolForecaster {
     Forecasts now{block, {}};
     for (uint32_t i = 0; i < machines_.size(); ++i) {
       const Machine& m = machines_[i];
-      // A machine with cold tasks cannot be compared later: its forecast would count limits in place of
+      // The forecast of a machine with cold tasks cannot be compared later: it would count limits in place of
       // usage.
       if (m.last != window || !Known(m) || m.cold_tasks > 0) continue;
       const PoolFeatures f = FeaturesOf(m);
@@ -322,7 +322,7 @@ class PoolPredictor final : public PoolForecaster {
           fmt::format("state of the pool of version {}, this one reads {}", version, kPoolState));
     if (block != block_windows_ || horizon != horizon_blocks_)
       return absl::FailedPreconditionError("state of a pool of other settings");
-    // With another ordered share the errors stay valid, but the share in use starts again.
+    // With another ordered share the errors stay valid, but the share in use starts from its initial value.
     if (over == settings_.over && !order_.Restore(used))
       return absl::DataLossError("the pool has a share in use that is out of bounds");
     return absl::OkStatus();
@@ -350,8 +350,8 @@ class PoolPredictor final : public PoolForecaster {
     uint64_t n = 0, passed = 0;
     for (const Forecast& forecast : past.machines) {
       const Machine& m = machines_[forecast.machine];
-      // Skip a machine whose tasks changed, since the peak belongs to other tasks, or of which less than half
-      // was measured.
+      // Skip a machine whose tasks changed, since the peak belongs to other tasks, or a machine of which less than
+      // half was measured.
       if (m.tasks.changes() != forecast.tasks) continue;
       if (2 * m.peaks.PresentOfLast(static_cast<size_t>(horizon_blocks_)) <
           static_cast<size_t>(horizon_blocks_))
@@ -368,8 +368,8 @@ class PoolPredictor final : public PoolForecaster {
     ++compared_;
     order_.Take(static_cast<double>(passed) / static_cast<double>(n));
   }
-  // Returns the share to use. Peaks of one day are correlated over all machines, so that the share grows with
-  // the days compared, not with the machines.
+  // Returns the share to use. Peaks of one day are correlated over all machines, so the share grows with the
+  // number of compared days, not with the number of machines.
   double Share() const {
     const double days = static_cast<double>(compared_) * block_windows_ / kWindowsPerDay;
     return order_.used() * days / (days + settings_.prior_days);

@@ -34,8 +34,8 @@ struct PoolBase {
 inline constexpr size_t kPoolBases = 3;
 std::span<const PoolBase, kPoolBases> PoolBases();
 
-// Errors of past forecasts, (peak - base) / scale, as counts in bins of 0.001 from -2 to 48. Errors outside
-// count at the ends.
+// Errors of past forecasts, (peak - base) / scale, as counts in bins of 0.001 from -2 to 48. Errors outside this
+// range count in the first or last bin.
 class PoolErrors {
  public:
   PoolErrors();
@@ -53,13 +53,14 @@ class PoolErrors {
   uint64_t n_ = 0;
 };
 
-// Controls the share whose quantile is used so that the ordered share is delivered in the long run: it moves
-// against the delivered share (adaptive conformal inference; docs/references.md).
+// Controls the share whose quantile is used, so that the ordered share is delivered in the long run: the share in
+// use falls if the delivered share is too high, and rises if it is too low (adaptive conformal inference;
+// docs/references.md).
 class PoolOrder {
  public:
   PoolOrder(double ordered, double gain) : ordered_(ordered), gain_(gain), used_(ordered) {}
-  // Updates the share in use. `passed` is the share of machines whose peak exceeded the forecasts of one
-  // time.
+  // Updates the share in use. `passed`: share of machines whose peak exceeded the forecast, among the forecasts
+  // made at one time.
   void Take(double passed);
   double used() const { return used_; }
   // Restores the share in use after a restart. Returns false if it is outside the bounds that Take keeps.
@@ -69,7 +70,7 @@ class PoolOrder {
   double ordered_, gain_, used_;
 };
 
-// A pool whose quantiles can be used for machines that it never observed.
+// A pool whose quantiles can be used for machines that the pool never observed.
 class PoolForecaster : public DurablePredictor {
  public:
   // Returns the quantile q of each base; nullopt before min_days of forecasts were compared.

@@ -18,10 +18,10 @@ struct PeakPredictorInfo {
   std::string_view what;  // one line for people
   // Creates the predictor. InvalidArgument if a setting contains an unknown predictor.
   absl::StatusOr<std::unique_ptr<PeakPredictor>> (*make)(const OvercommitSettings& settings);
-  // True if a machine's prediction is the sum of its predictions for each task alone: each is the reservation
-  // of a task.
+  // True if a machine's prediction is the sum of the predictions for each single task; the prediction for a task
+  // is then the task's reservation.
   bool sums_tasks = false;
-  // Creates the predictor for machines that are put together; null if sums_tasks.
+  // Creates the predictor for machines that are composed of recorded tasks; null if sums_tasks.
   absl::StatusOr<std::unique_ptr<SummedPeak>> (*summed)(const OvercommitSettings& settings) = nullptr;
 };
 // Returns all predictors in the order in which they are shown.
@@ -29,9 +29,9 @@ std::span<const PeakPredictorInfo> PeakPredictors();
 // Returns the row with this name. InvalidArgument lists the choices.
 absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name);
 
-// Creates a predictor from "name" or "name:key=value:key=value", where the keys are its settings without its
-// name: "n-sigma:n=10:window=7d". InvalidArgument for an unknown name, key or value. Former keys are accepted
-// with a notice.
+// Creates a predictor from "name" or "name:key=value:key=value", where the keys are the predictor's settings
+// without its name: "n-sigma:n=10:window=7d". Returns InvalidArgument for an unknown name, key or value. Former
+// keys are accepted, and add a notice.
 absl::StatusOr<std::unique_ptr<PeakPredictor>> NewPeakPredictor(std::string_view spec,
                                                                 OvercommitSettings settings,
                                                                 SettingNotices* notices = nullptr);

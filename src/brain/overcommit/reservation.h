@@ -1,5 +1,5 @@
-// The reservation of one task and resource: what its machine counts for it. It starts at the limit, decays
-// slowly to usage plus a margin, and rises at once. Borg, EuroSys 2015, section 5.5;
+// The reservation of one task and resource: the amount that the machine counts for the task. A reservation starts
+// at the limit, decays slowly to usage plus a margin, and rises at once. Borg, EuroSys 2015, section 5.5;
 // docs/algorithms/overcommit.md, "Reservations".
 #pragma once
 
@@ -12,11 +12,12 @@
 
 namespace taut::brain {
 
-// The paper specifies `start_s` only; margin and half-life are ours.
+// The paper specifies only `start_s`; margin and half-life are our own choice.
 struct ReservationSettings {
   double margin = 0.15;    // share of the usage
-  double half_life_h = 1;  // of the part above usage and margin
-  int64_t start_s = 300;   // until this long after the task was first seen, the limit is reserved
+  double half_life_h = 1;  // half-life in hours of the part above usage and margin
+  int64_t start_s =
+      300;  // seconds after the first measurement of the task during which the limit is reserved
 };
 
 // Not thread-safe.
@@ -27,12 +28,12 @@ class Reservation {
     std::optional<double> asked;  // the scheduler's amount at the start; absent: usage and margin
     std::optional<double> cap;    // upper bound of the task's usage
   };
-  // Updates the reservation for a window, which must ascend, and returns value().
+  // Updates the reservation for a window and returns value(). Windows must ascend.
   std::optional<double> Step(WindowId window, const Figures& figures, const ReservationSettings& settings);
 
-  // Returns the reservation; absent before a limit or usage was seen.
+  // Returns the reservation; absent before the first limit or usage.
   std::optional<double> value() const { return value_ < 0 ? std::nullopt : std::optional<double>(value_); }
-  // Window of the first Step. REQUIRES: there was one.
+  // Returns the window of the first Step. REQUIRES: Step was called.
   WindowId first() const { return first_; }
 
   void Save(ByteWriter& out) const;

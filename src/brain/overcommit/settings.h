@@ -30,7 +30,7 @@ struct RcLikeSettings {
   double min_samples = 24;
 };
 
-// A percentile of the machine's own usage; rc-like sums percentiles of its tasks.
+// A percentile of the machine's own usage. The predictor rc-like sums percentiles of the machine's tasks.
 struct MachinePercentileSettings {
   double percentile = 99;
   double window_h = 7 * 24;
@@ -40,7 +40,7 @@ struct MachinePercentileSettings {
 struct MachineMaxSettings {
   double days = 7;
   double factor = 1;
-  double share = 0;  // share of the tasks' own maxima beyond the machine's
+  double share = 0;  // share of the excess of the tasks' own maxima over the machine's maximum
   double min_samples = 24;
 };
 
@@ -48,14 +48,14 @@ struct MaxSettings {
   std::string of = "n-sigma+rc-like";
 };
 
-// docs/algorithms/overcommit.md, "The pool".
+// Parameters of the pool (docs/algorithms/overcommit.md, "The pool").
 struct PoolSettings {
-  double over = 0.03;       // the ordered share of machine-days whose peak passes the prediction
-  double gain = 0.2;        // speed at which the share in use follows the delivered one
+  double over = 0.03;       // the ordered share of machine-days whose peak exceeds the prediction
+  double gain = 0.2;        // speed at which the share in use follows the delivered share
   double prior_days = 4;    // after d days of comparisons the share in use is multiplied by d / (d + this)
   double every_h = 2;       // hours between two forecasts that are compared with the observed peaks
-  double history_days = 7;  // history of a machine before it is forecast
-  double min_days = 20;     // machine-days of completed forecasts before they are used
+  double history_days = 7;  // days of history of a machine before its first forecast
+  double min_days = 20;     // machine-days of completed forecasts before forecasts are used
   double min_samples = 24;  // windows; a task with fewer counts with its limit
 };
 
@@ -73,8 +73,8 @@ struct OvercommitSettings {
 
 using OvercommitSetting = SettingRow<OvercommitSettings>;
 std::span<const OvercommitSetting> OvercommitSettingsTable();
-// Sets one value from text. InvalidArgument contains the key with the allowed values, or the nearest key. A
-// former key is accepted with a notice.
+// Sets one value from text. InvalidArgument contains the key with the allowed values, or the nearest key. A former
+// key is accepted, and adds a notice to `notices`.
 absl::Status SetOvercommitSetting(std::string_view key, std::string_view value, OvercommitSettings& settings,
                                   SettingNotices* notices = nullptr);
 

@@ -1,5 +1,5 @@
-// Selects the tasks to kill when a machine's tasks use more memory than it has. With soft limits a task may
-// use more than its request while the machine has room. docs/algorithms/overcommit.md, "Soft limits".
+// Selects the tasks to kill if a machine's tasks use more memory than the machine has. With soft limits, a task
+// may use more than its request while the machine has room. docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace taut::brain {
 
 struct SoftTask {
   int tier = 0;        // a higher tier is more important
-  double usage = 0;    // bytes; 0 if it does not run
+  double usage = 0;    // bytes; 0 if the task does not run
   double request = 0;  // bytes
 };
 
-// Returns the tasks to kill, in order, so that the rest uses at most `capacity`. O(n * victims). The order
-// is:
+// Returns the tasks to kill, in order, so that the remaining tasks use at most `capacity`. O(n * victims). The
+// order is:
 //  1. the lowest tier;
 //  2. within a tier, tasks above their request, by the excess in bytes, the largest first;
-//  3. then, to kill few, the smallest task that suffices alone, or else the largest.
-// Among equals the first is selected. A task that uses nothing is never selected.
+//  3. then, to kill few tasks, the smallest task that suffices alone, or else the largest task.
+// Among equal tasks the first task is selected. A task that uses nothing is never selected.
 std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capacity);
 
 }  // namespace taut::brain

@@ -77,7 +77,7 @@ class SharePredictor final : public DurablePredictor {
   std::vector<double> limits_;
 };
 
-// Sums of the limits of tasks with enough history (warm) and without (cold).
+// Sums of the limits of tasks with enough history (warm) and of tasks without (cold).
 struct Limits {
   double warm = 0, cold = 0;
   uint32_t cold_tasks = 0;
@@ -115,7 +115,8 @@ struct Counted {
   uint32_t samples = 0;
 };
 
-// Keeps each machine's usage over limits by window; a statistic of these ratios is applied to its limits.
+// Stores each machine's usage over limits by window. A prediction is a statistic of these ratios times the current
+// limits.
 class RatioPredictor : public PeakPredictor {
  public:
   RatioPredictor(double window_h, double min_samples) : window_h_(window_h), min_samples_(min_samples) {}
@@ -296,7 +297,7 @@ class MachineMaxPredictor final : public PeakPredictor {
         states[i].state.usages.Advance(window);
       }
     }
-    // Cold tasks count with their limits, so that their usage must not count again.
+    // Cold tasks count with their limits, so their usage must not count in addition.
     double usage = 0;
     for (size_t i = 0; i < load.tasks.size(); ++i) {
       const bool warm = states[i].state.samples >= settings_.min_samples;
@@ -379,7 +380,7 @@ class MaxPredictor final : public PeakPredictor {
   }
 
  private:
-  // Returns the predictor with the highest prediction, the first among equals.
+  // Returns the predictor with the highest prediction, the first of several equal predictions.
   const PeakPredictor* Highest(uint32_t machine) const {
     const PeakPredictor* best = of_.front().get();
     double peak = best->Predict(machine);

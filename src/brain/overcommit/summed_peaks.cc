@@ -27,7 +27,7 @@ double HighestOf(std::span<const uint16_t> usage) {
   return highest;
 }
 
-// Applies a statistic to usage over limits, over the windows in which at least half of the limits were
+// Applies a statistic to the ratios usage / limits of the windows in which at least half of the limits were
 // measured.
 class SummedRatio : public SummedPeak {
  public:
@@ -108,7 +108,7 @@ class SummedMachineMax final : public SummedPeak {
   const size_t windows_;
 };
 
-// Uses the error quantiles of a pool that observes machines made of the same tasks.
+// Uses the error quantiles of a pool that observes machines composed of the recorded tasks.
 class SummedPool final : public SummedPeak {
  public:
   SummedPool(const PoolSettings& settings, double horizon_h)
@@ -156,8 +156,7 @@ class SummedPool final : public SummedPeak {
  private:
   static constexpr double kWeekDays = 7, kFortnightDays = 14;
 
-  // Returns the number of windows in the last `days`, rounded to blocks, of which the last may have just
-  // begun.
+  // Returns the number of windows in the last `days` days, rounded to blocks; the last block may be incomplete.
   size_t Back(WindowId last, double days) const {
     const auto blocks = std::max<int64_t>(1, std::lround(days * kWindowsPerDay / block_));
     const int64_t begin = (FloorDiv(last.index, block_) - (blocks - 1)) * block_;

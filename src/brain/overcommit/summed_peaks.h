@@ -1,6 +1,6 @@
-// Peak predictors for machines that are put together from tasks that never shared a machine: they sum the
-// usage of the same windows. docs/algorithms/cell.md, "With each recommender's limits and each predictor's
-// reservations".
+// Peak predictors for machines that are composed of recorded tasks that never shared a machine: the predictors add
+// up the tasks' usage window by window. docs/algorithms/cell.md, "With each recommender's limits and each
+// predictor's reservations".
 #pragma once
 
 #include <cstdint>
@@ -22,29 +22,30 @@ struct TaskSeries16 {
   std::span<const uint16_t> usage;  // by window, the newest last; at most the limit
 };
 
-// Sums over the tasks of a machine, for one resource, in the same units. A task with little history is only
-// included in `cold` and `alone`.
+// Sums over the tasks of a machine, for one resource, in the units of TaskSeries16. A task with little history is
+// only included in `cold` and `alone`.
 struct SummedTasks {
   // By window, the newest last: usage, and the limits of the measured tasks.
   std::span<const uint32_t> usage, limit;
-  double warm = 0, cold = 0;      // sums of limits: with enough history, and without
+  double warm = 0, cold = 0;      // sums of limits: of tasks with enough history, and of tasks without
   std::span<const double> own;    // sums of SummedPeak::Own
   std::span<const double> alone;  // sums for SummedPeak::alone()
 };
 
-// A predictor for one resource. A task's usage counts as if it had been on the machine whenever it was
-// measured, with its current limit.
+// A predictor for one resource. A task counts as if it had run on the machine in all its measured windows, with
+// its current limit.
 class SummedPeak {
  public:
   virtual ~SummedPeak() = default;
 
-  // Number of windows that it uses, up to `last`, which is the newest of SummedTasks.
+  // Returns the number of windows that the predictor uses, up to `last`, the newest window of SummedTasks.
   virtual size_t windows(WindowId last) const = 0;
-  // A task measured in fewer windows has little history.
+  // Returns the number of windows below which a task has little history.
   virtual double min_samples() const = 0;
-  // Names of predictors whose predictions for each task alone it adds up.
+  // Returns the names of predictors whose predictions for single tasks this predictor adds up.
   virtual std::vector<std::string> alone() const { return {}; }
-  // Numbers per task that it needs as sums. Own() writes own() numbers for a task's series to `out`.
+  // own() returns how many numbers per task the predictor requires as sums. Own() writes these own() numbers for a
+  // task's series to `out`.
   virtual size_t own() const { return 0; }
   virtual void Own(WindowId /*last*/, const TaskSeries16& /*task*/, std::span<double> /*out*/) const {}
 
@@ -52,17 +53,17 @@ class SummedPeak {
   // O(windows).
   virtual double Peak(WindowId last, const SummedTasks& tasks) const = 0;
 
-  // True if it learns from a whole cell; then Observe and EndWindow are called as for a PeakPredictor, with
-  // machines made of the tasks.
+  // Returns true if the predictor learns from a whole cell. Observe and EndWindow must then be called as for a
+  // PeakPredictor, with machines composed of the tasks.
   virtual bool learns() const { return false; }
   virtual void Observe(WindowId /*window*/, uint32_t /*machine*/, const MachineWindow& /*load*/) {}
   virtual void EndWindow(WindowId /*window*/) {}
-  // Returns the data that is missing for predictions, as the end of a sentence; "" if none.
+  // Returns the data that is missing for predictions, as the end of a sentence; "" if no data is missing.
   virtual std::string Lacks() const { return {}; }
 };
 
-// Creates a predictor as NewPeakPredictor does. InvalidArgument also for a predictor that adds up tasks,
-// which needs no whole machine.
+// Creates a predictor as NewPeakPredictor does. Returns InvalidArgument also for a predictor with
+// PeakPredictorInfo::sums_tasks, which requires no whole machine.
 absl::StatusOr<std::unique_ptr<SummedPeak>> NewSummedPeak(std::string_view spec, OvercommitSettings settings);
 
 std::unique_ptr<SummedPeak> NewSummedNSigma(const OvercommitSettings& settings);

@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// Tolerance for the highest chance: a forecast is computed from floats.
+// Tolerance on the highest chance, because a forecast is computed from floats.
 constexpr double kRounding = 1e-6;
 
 }  // namespace
@@ -45,7 +45,8 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
   const double most_chance = settings.MostChance(resource) + kRounding;
-  // The objective is divided by the tasks: each task has the limit, but the OOM-day is the job's.
+  // Charges the price of an OOM-day once per job, but the cost of a limit for each task: dividing the price by the
+  // number of tasks has the same optimum.
   price /= job.tasks;
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
-// Arithmetic of one analog decision: from a forecast and a price to a limit, and from an ordered share of
-// OOM-days to a price.
+// Arithmetic of one analog decision: computes a limit from a forecast and a price, and a price from an ordered
+// share of OOM-days.
 #pragma once
 
 #include <span>
@@ -28,34 +28,35 @@ struct AnalogChoice {
   bool kept = false;          // true if the limit of yesterday was kept
 };
 
-// Returns the allowed limit that minimises tasks * limit + price * P(peak > limit), or yesterday's if that
-// costs at most settings.keep more. The cost counts the limit per task and the OOM-day per job. Allowed
-// limits are at least job.floor and have a chance of at most settings.MostChance(resource). `price` is in
+// Returns the allowed limit that minimises tasks * limit + price * P(peak > limit), or yesterday's limit if it
+// costs at most settings.keep more. The cost counts the limit once per task and the OOM-day once per job. A limit
+// is allowed if it is at least job.floor and has a chance of at most settings.MostChance(resource). `price` is in
 // bytes (cores) x days per OOM-day.
 AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double price,
                          const AnalogSettings& settings);
 
-// Returns the limit for a job with an order of its own: the least allowed limit with a chance of at most
-// `share`. If the owner's limit is known, the result is at most that or kOwnRoom times the week's peak,
-// whichever is higher: above them a forecast cannot distinguish small chances.
+// Returns the limit for a job with its own ordered share: the least allowed limit with a chance of at most
+// `share`. If the owner's limit is known, the result is at most the higher of the owner's limit and kOwnRoom times
+// the week's peak: above these limits a forecast cannot distinguish small chances.
 inline constexpr double kOwnRoom = 1.5;
 AnalogChoice ChooseForOrder(const AnalogCdf& cdf, const AnalogCase& job, Resource resource, double share,
                             const AnalogSettings& settings);
 
-// The reason why a choice does not have the least cost, in words and for programs (ReasonStep::kind).
+// The reason why a choice does not have the least cost, for people (`what`) and for programs (`kind`, see
+// ReasonStep::kind).
 struct AnalogBound {
-  std::string_view kind;  // "" if it has the least cost
+  std::string_view kind;  // "" if the choice has the least cost
   std::string what;
   double free_limit = 0;  // limit of least cost without floor and highest chance
   double free_cost = 0;
 };
-// Returns the bound of `choice`, which ChooseLimit returned for the same arguments.
+// Returns the bound of `choice`, which ChooseLimit returned for the other arguments.
 AnalogBound BoundOf(const AnalogChoice& choice, const AnalogCdf& cdf, const AnalogCase& job,
                     Resource resource, double price, const AnalogSettings& settings);
 
-// Returns the price at which the mean chance over the jobs, with kept limits, floors and price factors,
-// equals `share`; bisection on its logarithm, O(jobs * grid). If no price does, returns the nearest end of
-// the range. REQUIRES: as many cdfs as jobs, at least one.
+// Returns the price at which the mean chance over the jobs, with kept limits, floors and price factors, equals
+// `share`, by bisection on the price's logarithm. If the mean chance equals `share` at no price, returns the
+// nearest end of the range of prices. O(jobs * grid). REQUIRES: as many cdfs as jobs, at least one.
 double SolvePrice(std::span<const AnalogCdf> cdfs, std::span<const AnalogCase> jobs, Resource resource,
                   double share, const AnalogSettings& settings);
 

@@ -29,7 +29,7 @@ void AnalogFleet::Learn(const FleetRows& rows) {
     if (history_.size() < capacity) {
       history_.push_back(sample);
     } else if (const uint64_t at = rng_.Below(rows_seen_); at < capacity) {
-      history_[at] = sample;  // reservoir sampling: every past row is kept with equal probability
+      history_[at] = sample;  // reservoir sampling keeps every past row with equal probability
     }
   }
   if (!rows.empty()) mean_limit_ = limits / static_cast<double>(rows.size());
@@ -82,7 +82,7 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   copy.warnings_ = warnings_;
   copy.warnings_true_ = warnings_true_;
   if (share == ordered_share() || priced_jobs_.empty() || !ready()) return copy;
-  // The current price includes a correction for past promises: apply the same factor to the new price.
+  // The current price includes a factor that corrects for past promises: apply this factor to the new price.
   const double solved = PriceFor(ordered_share());
   copy.priced_jobs_ = priced_jobs_;
   if (solved > 0) copy.price_ = copy.PriceFor(share) * price_ / solved;
@@ -90,8 +90,8 @@ AnalogFleet AnalogFleet::ForecasterFor(double share) const {
   return copy;
 }
 
-// Sets tomorrow's price: the one at which the mean chance of an OOM-day, over the jobs as they are tonight,
-// is the ordered share, corrected by how past promises were kept.
+// Sets tomorrow's price: the price at which the mean chance of an OOM-day, over the jobs in their current state,
+// is the ordered share, corrected by the outcome of past promises.
 void AnalogFleet::MovePrice(const FleetRows& rows) {
   const double fixed = settings_.price(resource_);
   if (fixed > 0) {

@@ -16,8 +16,8 @@
 
 namespace taut::brain {
 
-// Calibration of an ordered share, for a fleet and for a job (docs/algorithms/vertical.md): decay per day of
-// past promises, and the rate at which a debt against the order is compensated.
+// Calibration of an ordered share, for a fleet and for a job (docs/algorithms/vertical.md): decay per day of past
+// promises, and the rate at which past deviations from the ordered share are compensated.
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
 
@@ -27,20 +27,20 @@ class AnalogFleet {
  public:
   AnalogFleet(Resource resource, const AnalogSettings& settings);
 
-  // Adds the rows of the day that ended, in a fixed order of jobs; retrains the forest and moves the price
-  // when due.
+  // Adds the rows of the day that ended; retrains the forest and changes the price when due. `rows` must have a
+  // fixed order of jobs for a reproducible result.
   void CloseDay(int32_t day, const FleetRows& rows);
 
-  // False while the fleet has too little history to forecast.
+  // Returns false while the fleet has too little history for a forecast.
   bool ready() const { return !forest_.empty(); }
   const DistributionForest& forest() const { return forest_; }
-  // Byte-days or core-days per OOM-day. Valid when ready().
+  // Price of an OOM-day in byte-days or core-days. Valid if ready().
   double price() const { return price_; }
-  // Mean owner's limit over the jobs of the last day (the week's peak of jobs without one): the unit in which
-  // a limit change is priced.
+  // Mean owner's limit over the jobs of the last day (for a job without owner's limit: the week's peak). It is the
+  // unit in which a limit change is priced.
   double mean_limit() const { return mean_limit_; }
   // Share of warnings (usage close to the limit) that were followed by an overrun: the chance that a reactive
-  // raise averts one.
+  // raise averts an overrun.
   double warning_hazard() const { return (warnings_true_ + 1) / (warnings_ + 10); }
   Resource resource() const { return resource_; }
   const AnalogSettings& settings() const { return settings_; }
@@ -48,15 +48,15 @@ class AnalogFleet {
   // Returns the forecast for a job. REQUIRES: ready().
   AnalogCdf Forecast(const AnalogCase& job) const;
 
-  // Returns a fleet with the same forecasts, at the price that an order of `share` would have had last
-  // midnight. It has no history and cannot learn. Costs a copy of the forest and, for another share than the
-  // ordered one, SolvePrice.
+  // Returns a fleet with equal forecasts, and with the price that an ordered share of `share` would have had last
+  // midnight. The returned fleet has no history and cannot learn. Costs a copy of the forest and, if `share` is
+  // not the ordered share, SolvePrice.
   AnalogFleet ForecasterFor(double share) const;
 
-  // About 120 bytes per row of history and 4 per row and tree, before compression: some 30 MB for 100,000
-  // rows.
+  // Appends the state: about 120 bytes per row of history and 4 bytes per row and tree, before compression, or
+  // some 30 MB for 100,000 rows.
   void Save(ByteWriter& out) const;
-  // Restores what Save of a fleet with the same resource and settings wrote. On DataLoss or InvalidArgument
+  // Restores the bytes that Save of a fleet with equal resource and settings wrote. On DataLoss or InvalidArgument
   // nothing changes.
   absl::Status Load(ByteReader& in);
 
@@ -79,10 +79,11 @@ class AnalogFleet {
   double price_ = 0;
   double mean_limit_ = 0;
   int times_priced_ = 0;
-  std::vector<AnalogCase> priced_jobs_;  // the jobs on which the price was last solved
-  // Decayed sums of promised and realised OOM-days, and the debt against the order.
+  std::vector<AnalogCase> priced_jobs_;  // the jobs for which the price was last solved
+  // Decayed sums of promised and observed OOM-days, and the accumulated deviation from the ordered share.
   double promised_ = 0, realised_ = 0, debt_ = 0;
-  double warnings_ = 0, warnings_true_ = 0;  // decayed in the same way
+  // Decayed sums of warnings, and of warnings that were followed by an overrun.
+  double warnings_ = 0, warnings_true_ = 0;
 };
 
 }  // namespace taut::brain

@@ -101,7 +101,7 @@ absl::Status AnalogFleet::Load(ByteReader& in) {
   }
   if (absl::Status s = read.forest_.Load(in); !s.ok()) return s;
   if (rows > read.rows_seen_) return damaged;
-  // The configured sample may have become smaller: drop the rows behind its end.
+  // The configured size of the sample may have become smaller: drop the rows beyond this size.
   if (read.history_.size() > static_cast<size_t>(settings_.max_rows)) {
     read.history_.resize(static_cast<size_t>(settings_.max_rows));
   }

@@ -17,7 +17,7 @@ class AnalogGrid {
   double Edge(int k) const { return edges_[static_cast<size_t>(k)]; }
   // Returns exp(Edge(k)).
   double Factor(int k) const { return factors_[static_cast<size_t>(k)]; }
-  // Returns the bin of a ratio; ratios within 1e-9 above an edge count as equal to it. O(log edges).
+  // Returns the bin of a ratio; a ratio within 1e-9 above an edge counts as equal to the edge. O(log edges).
   int BinOf(double log_ratio) const;
 
  private:
@@ -30,7 +30,7 @@ class AnalogGrid {
 struct AnalogCdf {
   std::array<float, AnalogGrid::kEdges> at;
 
-  // Returns P(log ratio > x): linear between edges, 1 below the grid, the remaining share above it.
+  // Returns P(log ratio > x): linear between edges, 1 below the grid, the remaining share above the grid.
   double Exceedance(double log_ratio) const;
 };
 

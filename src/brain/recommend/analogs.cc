@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kJobPrior = 1;  // OOM-days, for a job with an order of its own
-// Decay per day of the job's own warnings, and the weight of the fleet's hazard beside them.
+constexpr double kJobPrior = 1;  // OOM-days, for a job with its own ordered share
+// Decay per day of the job's own warnings, and the weight of the fleet's hazard relative to these warnings.
 constexpr float kWarningDecay = 0.95F;
 constexpr double kWarningPrior = 2;
 
@@ -56,12 +56,12 @@ AnalogCase AnalogsRecommender::DecidedCase() const {
   return c;
 }
 
-// Begins `day` of the job, unless it has begun: finishes the day before and makes the decision for `day`.
+// Begins `day` of the job, unless it has begun: ends the previous day and makes the decision for `day`.
 void AnalogsRecommender::Advance(int32_t day) {
   spare_ = nullptr;
   if (job_day_ != INT32_MIN && day <= job_day_) return;
   if (job_day_ == INT32_MIN) job_day_ = day - 1;
-  // Before job_day_ changes: the windows so far belong to the day before.
+  // Must precede the change of job_day_: the windows so far belong to the previous day.
   EndJobDay();
   job_day_ = day;
   overrun_today_ = false;
@@ -74,11 +74,12 @@ void AnalogsRecommender::Advance(int32_t day) {
 void AnalogsRecommender::DecideFor(int32_t day) {
   fallback_ = nullptr;
   AnalogCase job = CaseFor(day);
-  // If a raise is in force, a change of the limit is a change from the raised one.
+  // If a raise is in force, the new decision changes the raised limit, not the daily limit: the cost of a change
+  // is computed from the raised limit.
   if (raise_in_force_ && raised_ > choice_.limit) job.kept_limit = raised_;
   kept_limit_ = job.kept_limit;
   raise_in_force_ = false;
-  // The chance of the limit in force is only known once the first window shows the limit after floors and
+  // The chance of the limit in force is unknown until the first window, which has the limit after floors and
   // bounds.
   promised_today_ = -1;
   price_ = job_.price_factor * fleet_->price();
@@ -90,8 +91,8 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   decided_day_ = day;
 }
 
-// Returns the chance to aim at so that this job's order is met, corrected by its past promises as the fleet's
-// price is.
+// Returns the target chance for this job's own ordered share, corrected by the outcome of past promises as the
+// fleet's price is.
 double AnalogsRecommender::OwnShare() const {
   const double share = *job_.order;
   const double correction = (promised_ + kJobPrior) / (realised_ + kJobPrior);
@@ -106,7 +107,7 @@ void AnalogsRecommender::EndJobDay() {
   ended_ = EndedDay();
   ended_.day = day;
   ended_.overrun = overrun_today_;
-  // A job's first day under its owner's limit counts, too: people order a share of all job-days.
+  // A job's first day under the owner's limit counts, too: people order a share of all job-days.
   if (decided_day_ == job_day_ || (!decided_ && fallback_ == nullptr)) {
     if (decided_) {
       ended_.promised = promised_today_ >= 0 ? promised_today_ : static_cast<float>(choice_.overrun_chance);
@@ -189,8 +190,9 @@ void AnalogsRecommender::ObserveOom(const OomEvent& event) {
   today_.Add(need);
 }
 
-// Returns true if usage is close to the limit, but not close to the owner's limit: there a raise is seldom
-// needed, and would increase the footprint on the Bitbrains trace by a third of a percentage point.
+// Returns true if usage is close to the limit, but not close to the owner's limit: close to the owner's limit a
+// raise is seldom required, and would increase the footprint on the Bitbrains trace by a third of a percentage
+// point.
 bool AnalogsRecommender::ComesClose(double usage) const {
   const AnalogSettings& s = fleet_->settings();
   if (s.raise_at <= 0 || usage <= s.raise_at * base_limit()) return false;
@@ -199,15 +201,15 @@ bool AnalogsRecommender::ComesClose(double usage) const {
 }
 
 // Raises the limit above the observed usage until the next decision, because an overrun is often followed by
-// more.
+// further overruns.
 void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   if (!last_over_) return;
   last_over_ = false;
   const auto bump = [&](double usage) {
     return KillsAtLimit(fleet_->resource()) ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
   };
-  // The overrun exceeded a limit that an overrun had already raised: usage is still rising, so raise twice as
-  // far.
+  // The overrun exceeded a limit that was already raised after an overrun: usage is still rising, so raise twice
+  // as far.
   const bool again = raised_after_overrun_ && next.index <= raised_until_;
   raised_ = again ? bump(bump(last_usage_)) : bump(last_usage_);
   raised_from_ = next.index;
@@ -215,7 +217,8 @@ void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   raised_after_overrun_ = true;
 }
 
-// Follows every warning to its end, also one without a raise: the fleet learns how many warnings come true.
+// Tracks every warning to its end, also a warning without a raise: the fleet learns the share of warnings that
+// were followed by an overrun.
 void AnalogsRecommender::WatchWarning(const Signal& signal) {
   const bool over = signal.peak > base_limit();
   if (warned_window_ == INT32_MIN) {
@@ -226,14 +229,14 @@ void AnalogsRecommender::WatchWarning(const Signal& signal) {
   if (over && signal.window.index <= warned_window_ + hold) warning_came_true_ = true;
 }
 
-// Returns the chance that a warning of this job comes true: the fleet's share, gradually replaced by the
-// job's own. It falls to almost 0 for a job that always runs close to its limit.
+// Returns the chance that a warning of this job is followed by an overrun: the fleet's share, gradually replaced
+// by the job's own share. The chance falls to almost 0 for a job that always runs close to its limit.
 double AnalogsRecommender::WarningHazard() const {
   return (warnings_true_ + kWarningPrior * fleet_->warning_hazard()) / (warnings_ + kWarningPrior);
 }
 
-// Raises the limit if usage close to it announces an OOM within hours: the bytes of the raise must cost less
-// than the OOM-days that such warnings have announced.
+// Raises the limit if usage close to the limit announces an OOM within hours. The raise must cost less than the
+// OOM-days that it averts, as estimated from past warnings.
 void AnalogsRecommender::Raise(WindowId next) {
   const AnalogSettings& s = fleet_->settings();
   if (overrun_today_ || next.index < raised_until_ || !ComesClose(last_usage_)) return;
@@ -260,11 +263,10 @@ void AnalogsRecommender::DropNeedlessRaise(WindowId next) {
 }
 
 std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
-  // A job whose day is the calendar's is decided in StartDay, after the fleet has learnt from the day that
-  // ended.
+  // A job whose day begins at midnight is decided in StartDay, after the fleet has learnt from the day that ended.
   if (job_.day_start > 0) Advance(DayOf(next));
   if (!decided_) return fallback_ != nullptr ? fallback_->Recommend(next) : std::nullopt;
-  // In this order: a new warning may replace a raise that was dropped, and an overrun overrides both.
+  // The order matters: a new warning may replace a dropped raise, and an overrun overrides both.
   DropNeedlessRaise(next);
   Raise(next);
   RaiseAfterOverrun(next);
@@ -274,15 +276,15 @@ std::optional<double> AnalogsRecommender::Recommend(WindowId next) {
 
 std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   if (!decided_) return std::nullopt;
-  // Rounding moves the limit by less than a step of the forecast: save a second forecast.
+  // Rounding changes the limit by less than a step of the forecast, so a second forecast is unnecessary.
   if (std::abs(limit - choice_.limit) <= 0.01 * choice_.limit) return std::max(0.0, choice_.overrun_chance);
   const AnalogCase job = DecidedCase();
-  // Rounding can make a sum of shares slightly greater than 1, and the chance negative.
+  // Rounding can make a sum of shares slightly greater than 1, and therefore the chance negative.
   return std::max(0.0, ChanceAbove(fleet_->Forecast(job), job, fleet_->resource(), limit));
 }
 
-// Uses the forecast of the decision in force, so that the risk does not change during the day. A limit above
-// the decided one has no higher chance, one below it no lower.
+// Uses the forecast of the decision in force, so that the risk does not change during the day. A limit above the
+// decided limit has no higher chance, a limit below it no lower chance.
 void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   if (!decided_) return Recommender::UpdateRisk(limit, risk);
   risk.limit = limit;

@@ -1,10 +1,10 @@
-// Analogs: a recommender that uses the fleet's history as its model. The job-days of the whole fleet that
-// most resemble a job tonight predict how far tomorrow's peak may exceed the week's; the job's own days weigh
-// more. The limit minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes: a
-// generous limit is cheap for a small job and expensive for a big one or for many tasks. People order a share
-// of OOM-days, and the price follows from it.
+// Analogs: a recommender that uses the fleet's history as its model. The job-days of the whole fleet that most
+// resemble a job tonight predict how far tomorrow's peak may exceed the week's; the job's own days weigh more. The
+// limit minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes: a generous limit is
+// cheap for a small job and expensive for a big job or for many tasks. People order a share of OOM-days, which
+// determines the price.
 //
-// Each job has one decision per day, at a time of its own, and reactive raises in between. Until the fleet
+// Each job has one decision per day, at a time of its own, and reactive raises between decisions. Until the fleet
 // has enough history, a fallback recommends. docs/algorithms/vertical.md has all formulas and defaults.
 #pragma once
 
@@ -23,9 +23,9 @@ namespace taut::brain {
 
 // Parameters of one job.
 struct AnalogJob {
-  // Windows after midnight, 0 to 287, at which its day begins and its decision is due.
+  // Windows after midnight, 0 to 287, at which the job's day begins and the daily decision is due.
   int32_t day_start = 0;
-  // Share of OOM-days ordered for this job alone; absent: the fleet's order applies.
+  // Share of OOM-days ordered for this job alone; absent: the fleet's ordered share applies.
   std::optional<double> order;
   double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
 };
@@ -61,7 +61,7 @@ class AnalogsRecommender final : public Recommender {
 
   int32_t DayOf(WindowId window) const;
   AnalogCase CaseFor(int32_t day) const;
-  // Rebuilds the input of the decision in force from the days before it. REQUIRES: decided_.
+  // Returns the input of the decision in force, computed from the days before the decision. REQUIRES: decided_.
   AnalogCase DecidedCase() const;
   void Advance(int32_t day);
   void EndJobDay();
@@ -83,14 +83,14 @@ class AnalogsRecommender final : public Recommender {
 
   const AnalogFleet* fleet_;
   std::unique_ptr<Recommender> fallback_;
-  // The fallback of a new job in a fleet that is ready: unused, but Load may need it for a checkpoint.
+  // The fallback of a new job in a fleet that is ready: unused, but Load may restore a checkpoint into it.
   // Destroyed when the first day begins.
   std::unique_ptr<Recommender> spare_;
   OomSettings oom_;
   AnalogJob job_;
   JobDaysRing ring_;
   DayAccumulator today_;
-  uint32_t today_windows_ = 0, today_tasks_ = 0;  // windows with usage, and the sum of their tasks
+  uint32_t today_windows_ = 0, today_tasks_ = 0;  // windows with usage, and the sum of the windows' tasks
   float tasks_ = 1;                               // mean number of tasks of the last finished job-day
   int32_t job_day_ = INT32_MIN;                   // the current day of the job
   EndedDay ended_;
@@ -100,9 +100,9 @@ class AnalogsRecommender final : public Recommender {
   double price_ = 0;        // price at the decision
   bool decided_ = false;    // true once choice_ was made
   int32_t decided_day_ = INT32_MIN;
-  // The reactive raise.
+  // Limit of the last reactive raise.
   double raised_ = 0;
-  int32_t raised_until_ = INT32_MIN;  // the raise holds for windows before this one
+  int32_t raised_until_ = INT32_MIN;  // the raise applies to windows before this window
   int32_t raised_from_ = INT32_MIN;
   float peak_since_raise_ = 0;
   bool raise_in_force_ = false;  // the last recommendation was the raise
@@ -114,7 +114,8 @@ class AnalogsRecommender final : public Recommender {
   float promised_today_ = -1;
   int32_t warned_window_ = INT32_MIN;  // first window of the day with usage close to the limit
   bool warning_came_true_ = false;
-  // Decayed counts of this job: warnings, promised and realised OOM-days, and the debt against its own order.
+  // Decayed counts of this job: warnings, promised and observed OOM-days, and the accumulated deviation from its
+  // own ordered share.
   float warnings_ = 0, warnings_true_ = 0;
   float promised_ = 0, realised_ = 0, debt_ = 0;
 };

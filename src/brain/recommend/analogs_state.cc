@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// Flags of a checkpoint: the parts that older versions did not have.
+// Flags of a checkpoint for the parts that older versions did not have.
 constexpr uint8_t kHasDay = 2;
 constexpr uint8_t kHasPromise = 4;
 constexpr uint8_t kHasTasks = 8;
@@ -31,7 +31,7 @@ void AnalogsRecommender::Save(ByteWriter& out) const {
   if (fallback_ != nullptr) fallback_->Save(out);
 }
 
-// Writes the fields of jobs with days of their own; kHasDay marks checkpoints that have them.
+// Writes the fields of jobs whose day does not begin at midnight; kHasDay marks checkpoints with these fields.
 void AnalogsRecommender::SaveDay(ByteWriter& out) const {
   for (const int32_t v : {job_day_, ended_.day, raised_from_}) out.Put(v);
   for (const bool v : {ended_.overrun, ended_.warned, ended_.came_true, raise_in_force_}) out.Put<uint8_t>(v);
@@ -109,8 +109,8 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   possible = possible && std::isfinite(choice_.overrun_chance) && std::isfinite(choice_.cost);
   for (double v : {choice_.limit, price_, raised_}) possible = possible && IsStoredAmount(v);
   if (!possible) return absl::DataLossError("analogs: an impossible decision");
-  // A checkpoint from between the day on which the fleet became ready and the job's own decision contains a
-  // fallback.
+  // A checkpoint contains a fallback if it is from the time after the fleet became ready and before the job's
+  // first decision.
   if (fallback_ == nullptr) fallback_ = std::move(spare_);
   spare_ = nullptr;
   if (!has_fallback) {

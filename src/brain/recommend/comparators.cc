@@ -107,7 +107,7 @@ class PeakRecommender final : public Recommender {
   OomSettings oom_;
   bool seen_ = false;
   int32_t first_window_ = 0;
-  std::deque<Entry> falling_;  // strictly descending peaks; the front is the highest of the window
+  std::deque<Entry> falling_;  // strictly descending peaks; the front is the highest peak of the period
 };
 
 }  // namespace

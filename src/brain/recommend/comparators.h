@@ -11,7 +11,7 @@ namespace taut::brain {
 // Never recommends, so that the owner's limit stays in force.
 std::unique_ptr<Recommender> NewStaticRecommender();
 
-// Recommends the exact highest usage of the last `days` times (1 + margin), without classes and histograms.
+// Recommends (1 + margin) times the exact highest usage of the last `days` days, without classes and histograms.
 std::unique_ptr<Recommender> NewPeakRecommender(Resource resource, PeakSettings settings, OomSettings oom);
 
 }  // namespace taut::brain

@@ -10,7 +10,7 @@
 
 namespace taut::brain {
 
-// Every window has the same weight, which halves per half-life. Windows without a mean are not added.
+// All windows have equal initial weight, which halves per half-life. Windows without a mean are not added.
 class DecayedAverage {
  public:
   explicit DecayedAverage(double half_life_s)
@@ -42,7 +42,7 @@ class DecayedAverage {
     weight_ = in.Get<double>();
     last_window_ = in.Get<int32_t>();
   }
-  // Returns false if the loaded values cannot have been saved.
+  // Returns false if the loaded values cannot come from Save.
   bool IsPossible() const {
     return IsStoredAmount(sum_) && IsStoredAmount(weight_) && IsStoredWindow(last_window_);
   }

@@ -176,7 +176,7 @@ void DistributionForest::Train(std::span<const Row> rows, const ForestSettings& 
     for (const Row& r : rows) {
       if (std::isfinite(r.features[f])) values.push_back(r.features[f]);
     }
-    // Before the Builder: it bins the rows by these edges.
+    // Must precede the Builder, which bins the rows by these edges.
     edges_[f] = DistinctQuantiles(std::move(values), at);
   }
   for (const Row& r : rows) outcomes_.push_back(r.outcome);

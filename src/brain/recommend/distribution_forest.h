@@ -1,10 +1,10 @@
-// A random forest that forecasts a whole distribution. Each leaf stores the outcomes of the job-days that
-// reached it; the forecast is their average over the trees. Job-days are "similar" if they share leaves, so
-// that a forecast explains itself: "of 412 similar job-days, 9 peaked above this limit".
+// A random forest that forecasts a whole distribution. Each leaf stores the outcomes of its training job-days; the
+// forecast is the average of the leaves' distributions over the trees. Job-days are "similar" if they share a
+// leaf, so that a forecast can be explained: "of 412 similar job-days, 9 peaked above this limit".
 //
-// Quantile regression forest (Meinshausen, JMLR 7, 2006) with a CRPS split: it selects the split that
-// sharpens the distribution most, summed over 15 quantiles of the outcome, with more of them in the upper
-// tail, where limits are.
+// Quantile regression forest (Meinshausen, JMLR 7, 2006) with a CRPS split: it selects the split that sharpens the
+// distribution most, summed over 15 quantiles of the outcome. More of these quantiles are in the upper tail, where
+// limits are.
 #pragma once
 
 #include <cstdint>
@@ -35,18 +35,17 @@ class DistributionForest {
     float outcome = 0;
   };
 
-  // True until Train or Load.
+  // Returns true until Train or Load.
   bool empty() const { return trees_.empty(); }
-  // Replaces the forest. The same rows and seed yield the same forest. O(trees * rows * depth *
-  // features_per_split).
+  // Replaces the forest. Equal rows and seeds yield equal forests. O(trees * rows * depth * features_per_split).
   void Train(std::span<const Row> rows, const ForestSettings& settings, uint64_t seed);
   // Writes the forecast share of each grid bin; the shares sum to 1. About 5 us. REQUIRES: !empty().
   void Predict(const FleetFeatures& features, std::span<float, AnalogGrid::kBins> shares) const;
 
-  // Returns the outcomes of the distinct training rows that share a leaf with `features`. For explanations;
-  // not fast.
+  // Returns the outcomes of the distinct training rows that share a leaf with `features`. Used for explanations;
+  // slow.
   std::vector<float> SimilarOutcomes(const FleetFeatures& features) const;
-  // Returns the number of these rows.
+  // Returns the number of rows of SimilarOutcomes.
   size_t CountSimilar(const FleetFeatures& features) const { return SimilarRows(features).size(); }
 
   size_t rows() const { return outcomes_.size(); }
@@ -62,8 +61,8 @@ class DistributionForest {
   std::vector<uint32_t> SimilarRows(const FleetFeatures& features) const;
 
   struct Node {
-    // An inner node sends rows with bin <= threshold to `child`, others to child + 1. A leaf (feature < 0)
-    // has `count` members from `child` on.
+    // An inner node sends rows with bin <= threshold to `child`, other rows to child + 1. A leaf (feature < 0) has
+    // `count` members from `child` on.
     int8_t feature = -1;
     uint8_t threshold = 0;
     uint16_t unused = 0;

@@ -1,4 +1,4 @@
-// The forest as bytes and back.
+// Saves and loads the forest.
 #include <cmath>
 
 #include "brain/recommend/distribution_forest.h"
@@ -27,7 +27,8 @@ void DistributionForest::Save(ByteWriter& out) const {
   }
 }
 
-// Children stand behind their parents, so a descent ends; leaves name members that are there.
+// The checks guarantee that children follow their parents, so that a descent ends, and that the members of leaves
+// exist.
 bool DistributionForest::LoadTree(ByteReader& in, size_t rows, Tree& tree) {
   const uint64_t nodes = in.GetVarint();
   if (nodes == 0 || nodes > in.remaining()) return false;

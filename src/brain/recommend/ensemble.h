@@ -1,5 +1,5 @@
 // The ensemble recommender (Autopilot's "ML" recommender, EuroSys'20 §3.2.3, equations (4)-(9)). It has many
-// arg-min models, each with a decay rate and a margin; the model that has cost least recently sets the limit.
+// arg-min models, each with a decay rate and a margin; the model with the lowest recent cost sets the limit.
 //
 //   (4,5) o_d(L), u_d(L): decayed share of samples above / below L:
 //         suffix and prefix sums of ONE histogram per rate
@@ -49,7 +49,7 @@ class EnsembleConfig {
 // The recommender of one job and resource.
 class EnsembleRecommender final : public Recommender {
  public:
-  // `price_factor` multiplies w_o: how much an overrun matters to the job. `config` must outlive the object.
+  // `price_factor` multiplies w_o, the cost of an overrun of this job. `config` must outlive the object.
   EnsembleRecommender(Resource resource, const EnsembleConfig& config, OomSettings oom,
                       double price_factor = 1);
 
@@ -81,7 +81,7 @@ class EnsembleRecommender final : public Recommender {
   const EnsembleConfig* config_;
   OomSettings oom_;
   DecayBank bank_;
-  DecayedAverage usage_;  // mean usage, relative to which slack is priced
+  DecayedAverage usage_;  // mean usage; slack is priced relative to it
   RateLimits rate_limit_;
   double limit_ = 0;         // L[t]
   double score_weight_ = 0;  // 1 - (1-d)^t: divisor that removes the scores' bias

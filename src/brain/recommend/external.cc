@@ -35,7 +35,7 @@ class ExternalWrapper final : public RecommenderWrapper {
                                            : StrCat("The external recommender: ", answer_->why);
     reason.why = answer_->why.empty() ? "the external recommender answered it" : answer_->why;
     if (own_.has_value()) reason.facts.push_back({StrCat("limit by ", own.recommender), *own_, UnitName()});
-    // The steps of outer wrappers start from this figure.
+    // The steps of outer wrappers start from this limit.
     reason.steps.push_back({"answer of the external recommender", answer_->limit, answer_->limit, ""});
   }
   std::unique_ptr<Recommender> Clone() const override {
@@ -46,7 +46,7 @@ class ExternalWrapper final : public RecommenderWrapper {
     return copy;
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
-  // Written before the inner state, whose end only `inner` can find.
+  // The wrapper's fields precede the inner state, because only `inner` can find the end of its state.
   void Save(ByteWriter& out) const override {
     out.Put(static_cast<uint8_t>(answer_.has_value()));
     if (answer_.has_value()) {
@@ -77,7 +77,7 @@ class ExternalWrapper final : public RecommenderWrapper {
 
   Resource resource_;
   std::optional<ExternalLimit> answer_;
-  std::optional<double> own_;  // inner limit of the last Recommend
+  std::optional<double> own_;  // limit of `inner` at the last Recommend
   bool holds_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A wrapper that replaces a recommender's limit by an external one while that is valid.
+// A wrapper that replaces a recommender's limit by an external limit while the external limit is valid.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,8 @@
 
 namespace taut::brain {
 
-// Recommends the last limit of TakeExternal up to its last window; before the first answer and after the last
-// it recommends the limit of `inner`, which observes every window and can take over at any time. The answer
-// is saved.
+// Recommends the last limit of TakeExternal while it is valid. At other times, recommends the limit of `inner`,
+// which observes every window. The external limit is saved.
 std::unique_ptr<Recommender> WithExternal(std::unique_ptr<Recommender> inner, Resource resource);
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
-// The report of a job to the fleet model at the end of a day: the features at its start, the outcome, and the
-// job's current state.
+// The report of a job to the fleet model at the end of a day: the features at the start of the day, the outcome,
+// and the job's current state.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ struct FleetLesson {
 
 // The promise and outcome of the limit that analogs had in force on a day.
 struct FleetVerdict {
-  float promised = 0;  // P(peak > limit) when it was chosen
+  float promised = 0;  // P(peak > limit) at the time of the decision
   bool overrun = false;
 };
 
@@ -49,18 +49,17 @@ struct FleetWork {
   double over = 0;        // usage above the limits in force
   double used = 0;        // all usage
   double size = 0;        // the owner's limit, or the day's peak without one
-  bool seasoned = false;  // true once the job has enough history to move the price
+  bool seasoned = false;  // true once the job has enough history to change the price
 };
 
-// A row of analogs or, with `work`, of the work function.
+// A row of analogs or, if `work` is set, of the work function.
 struct FleetRow {
   std::optional<FleetLesson> lesson;    // absent on a job's first day
   std::optional<FleetVerdict> verdict;  // absent if analogs had no limit in force
-  // Set if usage came close to the limit on that day: true if it exceeded the limit within the following
-  // hours.
+  // Set if usage came close to the limit on this day: true if usage exceeded the limit within the following hours.
   std::optional<bool> warning_came_true;
   AnalogCase tomorrow;     // the job at its latest decision or at the next midnight
-  bool own_order = false;  // has an order of its own, and does not move the fleet's price
+  bool own_order = false;  // true: the job has its own ordered share, and does not change the fleet's price
   std::optional<FleetWork> work;
 };
 using FleetRows = std::vector<FleetRow>;

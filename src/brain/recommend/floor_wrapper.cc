@@ -120,7 +120,7 @@ class FloorWrapper final : public RecommenderWrapper {
   }
 
   FloorSettings settings_;
-  std::array<float, 2> peaks_{};  // highest usage of the last start and the one before; 0: none
+  std::array<float, 2> peaks_{};  // highest usage of the last start and of the start before; 0: none
   float owner_ = -1;              // owner's limit; < 0: none
   int32_t last_window_ = kNever;  // measured
   int32_t starting_until_ = kNever;

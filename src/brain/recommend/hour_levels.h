@@ -1,5 +1,5 @@
-// The highest level of a job's usage in each hour of the last 15 days, and a forecast of bursts from it:
-// usage that rises in the same hour of every day, or of the same day of every week.
+// The highest level of a job's usage in each hour of the last 15 days, and a forecast of bursts: usage that rises
+// in one hour of every day, or in one hour and weekday of every week.
 #pragma once
 
 #include <array>
@@ -17,19 +17,20 @@ class HourLevels {
   static constexpr int kHours = 15 * 24;
   static constexpr int kDays = 7, kWeeks = 2;  // repetitions required for a forecast
 
-  // A burst that recurs in an hour: the lowest and highest level that it has had.
+  // A burst that recurs in an hour, with its lowest and highest level so far.
   struct Burst {
     int lowest = 0, highest = 0;
     bool weekly = false;
   };
 
-  // Records a level; ignores an hour more than 15 days before the last one.
+  // Records a level; ignores an hour more than 15 days before the last hour.
   void Add(int32_t hour, int level);
-  // Returns the highest level of an hour; -1 if it was not measured or is more than 15 days before the last
-  // one.
+  // Returns the highest level of an hour; -1 if the hour was not measured or is more than 15 days before the last
+  // hour.
   int At(int32_t hour) const;
-  // Returns the burst that exceeded level `above` in this hour of each of the last 7 days, or of this weekday
-  // of the last 2 weeks; the higher one of both. nullopt if a day was without it or not measured.
+  // Returns the burst that exceeded level `above` in this hour of each of the last 7 days, or of this weekday of
+  // the last 2 weeks; the higher burst if both exist. Returns nullopt if one of these days had no burst or was not
+  // measured.
   std::optional<Burst> Foresee(int32_t hour, int above) const;
 
   void Save(ByteWriter& out) const;

@@ -12,13 +12,13 @@ namespace taut::brain {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-// Growth of allocations: with a million jobs every spare value costs megabytes.
+// Steps of growing allocations: with a million jobs every spare value costs megabytes.
 constexpr size_t kDayStep = 4;      // days in a JobDaysRing
 constexpr size_t kWindowStep = 24;  // windows of a day
-constexpr double kNear = -0.05;     // logarithm: a peak within 5 % of the week's counts as near it
+constexpr double kNear = -0.05;     // logarithm: a peak within 5 % of the week's peak counts as near
 
-// Returns the exponent and the upper 8 bits of the mantissa of a positive float, which order as the values
-// do.
+// Returns the exponent and the upper 8 bits of the mantissa of a positive float. The codes have the order of the
+// values.
 uint16_t CodeOf(float v) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(std::max(v, 0.0F)) >> 15); }
 float ValueOf(uint16_t code) { return std::bit_cast<float>((uint32_t{code} << 15) | 0x4000U); }
 
@@ -248,7 +248,7 @@ double SpreadOfWeek(const Logs& logs, int days) {
   return std::sqrt(sum / days);
 }
 
-// Returns the peak of exactly that calendar day; NaN if the job had no usage then.
+// Returns the peak of the calendar day `day`; NaN if the job had no usage on this day.
 double PeakOfDay(const JobDaysRing& ring, const Logs& logs, int32_t day) {
   for (int i = 0; i < ring.size(); ++i) {
     if (ring.Last(i).day == day) return logs.Peak(i);

@@ -1,4 +1,4 @@
-// Figures of a job's recent days, by which analogs compare jobs.
+// Figures of a job's recent days, from which the features of analogs are computed.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct DaySummary {
   int32_t day = 0;
   float peak = 0, mean = 0, p50 = 0, p95 = 0, min = 0;
   float last_hour = 0;     // highest peak of the last 12 windows
-  float second_hour = 0;   // second highest hourly peak; the peak if there was only one hour
-  float owner_limit = -1;  // in the last window; < 0: none
+  float second_hour = 0;   // second highest hourly peak; the peak if only one hour was measured
+  float owner_limit = -1;  // owner's limit in the last window; < 0: none
 };
 
-// Accumulates a day's windows. Order statistics come from 16-bit codes of the values (precise to 0.4 %); all
-// other figures are exact.
+// Accumulates a day's windows. Order statistics are computed from 16-bit codes of the values (precise to 0.4 %);
+// all other figures are exact.
 class DayAccumulator {
  public:
   // Adds a window; windows ascend.
@@ -39,7 +39,7 @@ class DayAccumulator {
  private:
   void CloseHour();
 
-  std::vector<uint16_t> codes_;  // in the order of time
+  std::vector<uint16_t> codes_;  // codes of the window peaks, in the order of time
   float peak_ = 0, min_ = 0;
   double sum_ = 0;
   static constexpr int32_t kNoHour = INT32_MIN;
@@ -56,11 +56,12 @@ class JobDaysRing {
   void Add(const DaySummary& day);
   bool empty() const { return size_ == 0; }
   int size() const { return size_; }
-  // Number of all job-days ever added.
+  // Returns the number of all job-days ever added.
   uint32_t age_job_days() const { return age_; }
-  // Returns the i-th newest job-day; i = 0 is the last. REQUIRES: 0 <= i < size().
+  // Returns the i-th newest job-day; i = 0 is the newest. REQUIRES: 0 <= i < size().
   const DaySummary& Last(int i) const { return days_[static_cast<size_t>((next_ + kDays - 1 - i) % kDays)]; }
-  // Returns the ring before the last Add, without the day that this one overwrote. REQUIRES: !empty().
+  // Returns the ring as it was before the last Add, except for the day that the last Add overwrote. REQUIRES:
+  // !empty().
   JobDaysRing WithoutLast() const;
   // Returns the highest peak of the last 7 job-days. REQUIRES: !empty().
   double WeekPeak() const;
@@ -80,7 +81,7 @@ class JobDaysRing {
 // ratios: 16 MiB or 0.01 cores.
 double AnalogLevel(Resource r);
 
-// Returns the features of a job at the start of `day` (listed in docs/algorithms/vertical.md). A missing one
+// Returns the features of a job at the start of `day` (listed in docs/algorithms/vertical.md). A missing feature
 // is NaN. REQUIRES: !ring.empty().
 FleetFeatures FeaturesOf(const JobDaysRing& ring, int32_t day, Resource resource);
 // Returns the names of the features, in order.

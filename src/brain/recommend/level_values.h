@@ -1,5 +1,5 @@
-// One float per level of a limit, compressed: equal values at the low end and at the high end are stored
-// once. This suits the work function, which is one change above its least nearly everywhere.
+// One float per level of a limit, compressed: equal values at the low end and at the high end are stored once.
+// This suits the work function, which at most levels equals its minimum plus the charge for one change.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace taut::brain {
 
-// 40 bytes, and 4 per value between the two ends. Restores every bit.
+// The object has 40 bytes, and 4 bytes per value between the two ends. Values are stored without loss.
 class LevelValues {
  public:
   static constexpr int kLevels = 232;

@@ -42,7 +42,7 @@ void MovingWindowRecommender::ObserveOom(const OomEvent& event) {
   const Bucket bucket = histogram_.grid().BucketOf(need);
   histogram_.AddToBucket(bucket, 1, event.window.start_s());
   peak_.Add(event.window.index, bucket);
-  // The window of the kill may still be open: the peak must count from it on.
+  // The window of the kill may still be open: the peak must count from this window on.
   if (windows_seen_ > 0) last_window_ = std::max(last_window_, event.window.index);
 }
 
@@ -65,7 +65,8 @@ double MovingWindowRecommender::Statistic() const {
   if (tolerance() == OomTolerance::kLow) return histogram_.Percentile(0.98, PercentileOf::kLoad);
   const auto last_n = static_cast<int32_t>(settings_.peak_days * kWindowsPerDay);
   const std::optional<Bucket> top = peak_.Max(last_window_, last_n);
-  // A checkpoint of an older version may have no peaks, which it kept for some tolerances only.
+  // A checkpoint of an older version may have no peaks, because that version stored peaks only for some
+  // tolerances.
   const double peak = top.has_value() ? histogram_.grid().UpperBound(*top) : histogram_.Peak();
   if (tolerance() == OomTolerance::kMinimal) return peak;
   return std::max(histogram_.Percentile(0.60, PercentileOf::kLoad), 0.5 * peak);

@@ -9,7 +9,7 @@
 //   (2)   S_avg[t] = sum_tau w[tau] mean[t-tau] / sum_tau w[tau]
 //   (3)   h[t][k] = b[k] * sum_tau w[tau] s[t-tau][k];   S_pj[t] = percentile j of h[t]
 //
-// (2) has the same windows in numerator and denominator, and skips empty ones (docs/references.md, A1).
+// (2) has the same windows in numerator and denominator, and skips empty windows (docs/references.md, A1).
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ class MovingWindowRecommender final : public Recommender {
   MovingWindowSettings settings_;
   OomSettings oom_;
   DecayingHistogram histogram_;
-  DecayedAverage average_;  // of the usage (CPU) or of the number of tasks (memory)
+  DecayedAverage average_;  // average of the usage (CPU) or of the number of tasks (memory)
   SlidingMax peak_;
   int32_t first_window_ = 0;
   int32_t last_window_ = 0;

@@ -1,5 +1,5 @@
-// The table of recommenders, with their descriptions and tunable parameters. brain/fleet/policies.cc builds
-// each of them.
+// The table of recommenders, with their descriptions and tunable parameters. brain/fleet/policies.cc creates the
+// recommenders.
 #pragma once
 
 #include <compare>
@@ -32,7 +32,7 @@ struct VerticalSettings;
 // A numeric parameter that a what-if can change. Pages show a slider for it.
 struct WhatIfKnob {
   enum class Unit : uint8_t { kShare, kFactor, kNumber, kDays };
-  std::string_view key;  // rows that share a key share the parameter
+  std::string_view key;  // knobs with equal keys change one parameter
   std::string_view name, help;
   Unit unit = Unit::kNumber;
   double least = 0, most = 0;             // inclusive bounds of accepted values
@@ -47,7 +47,8 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view what;  // one line for people
   std::span<const WhatIfKnob> knobs;
-  // Settings that `taut tune` sweeps by default, as key=value,value: those that move along the frontier.
+  // Settings that `taut tune` sweeps by default, as key=value,value. They move the result along the frontier of
+  // footprint and risk.
   std::span<const std::string_view> sweep;
   bool replay_only = false;  // true for a comparator of replays, which no job may have
 };
@@ -55,9 +56,9 @@ struct PolicyInfo {
 std::span<const PolicyInfo> Policies();
 const PolicyInfo& InfoOf(Policy p);
 std::string_view Name(Policy p);
-// Returns the knob with this key of any recommender; nullptr if there is none.
+// Returns the first knob with this key, of any recommender; nullptr if no recommender has it.
 const WhatIfKnob* FindKnob(std::string_view key);
-// Returns the recommender for this resource: for kCombined one of its two, else `p` itself.
+// Returns the recommender for this resource: for kCombined the recommender of its resource, else `p` itself.
 Policy PolicyFor(Policy p, Resource r);
 
 // The two recommenders of a job: `cpu` for resources that throttle, `memory` for resources that kill. Never
@@ -71,11 +72,11 @@ struct PolicyPair {
       : cpu(PolicyFor(of_cpu, Resource::kCpu)), memory(PolicyFor(of_memory, Resource::kMemory)) {}
 
   Policy of(Resource r) const { return ThrottlesAtLimit(r) ? cpu : memory; }
-  // Returns the row of the table that yields the same limits; nullopt if none does.
+  // Returns the single recommender (row of the table) that stands for this pair; nullopt if there is none.
   std::optional<Policy> one() const;
   auto operator<=>(const PolicyPair&) const = default;
 };
-// Returns the name of one(), else the two names: "moving_window+analogs".
+// Returns the name of one() if it exists, else both names: "moving_window+analogs".
 std::string Name(PolicyPair pair);
 // Parses a text of Name(PolicyPair). InvalidArgument lists the choices.
 absl::StatusOr<PolicyPair> ParsePolicyPair(std::string_view name);

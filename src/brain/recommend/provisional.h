@@ -1,4 +1,5 @@
-// A provisional limit for a job with less history than its recommender requires. It is shown and never set.
+// A provisional limit for a job with less history than its recommender requires. A provisional limit is shown and
+// never set.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +12,17 @@
 namespace taut::brain {
 
 struct ProvisionalLimit {
-  double limit = 0;     // peak * factor, but at most the owner's limit if that covers the peak
+  double limit = 0;     // peak * factor; at most the owner's limit if the owner's limit covers the peak
   double peak = 0;      // highest usage of a task so far
   double factor = 1;    // ProvisionalFactor(windows)
   int32_t windows = 0;  // windows measured so far
-  // First window for which the recommender yields a limit, if the job is measured until then.
+  // First window for which the recommender yields a limit, if the job is measured in all windows before.
   WindowId first_limit = {};
 };
 
 // Returns the factor by which the peak of `windows` windows is multiplied to cover a day: the square root of
-// a day's windows over these. On real machines it covered the day in 71 to 87 % of the starts, for few
-// windows as for many (docs/algorithms/vertical.md, "The first day").
+// (windows of a day / `windows`). On real machines the product covered the day in 71 to 87 % of the starts, for
+// few and for many windows (docs/algorithms/vertical.md, "The first day").
 inline double ProvisionalFactor(int32_t windows) {
   return windows >= kWindowsPerDay ? 1 : std::sqrt(double{kWindowsPerDay} / std::max(windows, 1));
 }

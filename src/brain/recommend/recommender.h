@@ -29,45 +29,46 @@ struct TaskSize {
   double load = 0;              // load of a busy task, in the unit of the job's load; 0: unknown
 };
 
-// One object per job and resource. Not thread-safe. Distinct objects are independent: a fleet model that they
-// share changes only between days.
+// One object per job and resource. Not thread-safe. Distinct objects are independent: a shared fleet model changes
+// only between days.
 class Recommender {
  public:
   virtual ~Recommender() = default;
 
   // Adds a closed window. Windows ascend; a gap means "not measured".
   virtual void Observe(const Signal& signal) = 0;
-  // Adds an OOM kill in the window observed last or in the current one.
+  // Adds an OOM kill in the last observed window or in the current window.
   virtual void ObserveOom(const OomEvent& event) = 0;
   // Stores a limit of an external recommender. The default ignores it.
   virtual void TakeExternal(const ExternalLimit& limit);
   // Sets the size of the job's tasks for later calls of Recommend. The default ignores it.
   virtual void TakeTaskSize(const TaskSize& size);
-  // Returns the limit that is to be in force from the start of window `next`; absent while there is too
-  // little history, so that the owner's limit stays. Called once per window after Observe, and again for the
-  // same `next` after ObserveOom, TakeExternal or Load.
+  // Returns the limit that is to be in force from the start of window `next`; absent while there is too little
+  // history, so that the owner's limit stays. Called once per window after Observe, and again for an unchanged
+  // `next` after ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
-  // Returns a provisional limit for window `next` while there is too little history for Recommend. Absent if
-  // the recommender needs no history or nothing was measured; by default absent.
+  // Returns a provisional limit for window `next` while there is too little history for Recommend. Absent if the
+  // recommender requires no history or nothing was measured. The default implementation returns absent.
   virtual std::optional<ProvisionalLimit> Provisional(WindowId next) const;
-  // Begins a day, of which the windows follow; fleet models include the day before. By default does nothing.
+  // Begins a day. Call before the day's windows, after the fleet models have learnt from the day before. By
+  // default does nothing.
   virtual void StartDay(int32_t day);
   // Ends a day after its last window; appends the job's rows for the fleet model. By default does nothing.
   virtual void EndDay(int32_t day, FleetRows& rows);
-  // Returns the chance that a day's usage exceeds `limit`, by the recommender's own forecast; absent without
-  // one, which is the default. Recommenders learn from this chance; people see UpdateRisk's.
+  // Returns the chance that a day's usage exceeds `limit`, by the recommender's own forecast; absent without a
+  // forecast, which is the default. Recommenders learn from this chance; front ends show the chance of UpdateRisk.
   virtual std::optional<double> OverrunChance(double limit) const;
-  // Updates `risk` to the current risk of `limit`, which front ends show. Keeps an earlier result that is
-  // still valid. By default sets no forecast and no days.
+  // Updates `risk` to the current risk of `limit`, which front ends show. Leaves an earlier result that is still
+  // valid unchanged. By default sets no forecast and no days.
   virtual void UpdateRisk(double limit, LimitRisk& risk) const;
-  // Returns the risk of `limit` by UpdateRisk.
+  // Returns the risk of `limit` that UpdateRisk computes.
   LimitRisk RiskOf(double limit) const;
   // Appends the explanation of the last Recommend to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;
 
-  // Returns a copy with the same state, for a new run of the same program.
+  // Returns a copy with equal state, with which a new run of the job starts.
   virtual std::unique_ptr<Recommender> Clone() const = 0;
-  // Bytes of the object and its heap memory.
+  // Returns the bytes of the object and its heap memory.
   virtual size_t state_bytes() const = 0;
   // Save appends the state. Load restores the state of an equally configured recommender; on DataLoss or
   // InvalidArgument the object is not to be used.

@@ -116,12 +116,12 @@ class KrrRecommender final : public Recommender {
     int32_t number = 0;
     uint32_t task_windows = 0;
     float peak = 0;
-    float oom = 0;  // the highest limit at which a task was killed; 0: none was
+    float oom = 0;  // the highest limit at which a task was killed; 0: no kill
   };
   // The CPU samples of one task, in the order of time.
   struct Pod {
     std::vector<float> samples;
-    std::vector<std::pair<int32_t, uint32_t>> counts;  // slices and their numbers of samples
+    std::vector<std::pair<int32_t, uint32_t>> counts;  // slices and the numbers of their samples
 
     void Add(int32_t slice, float sample) {
       if (counts.empty() || counts.back().first != slice) counts.emplace_back(slice, 0);
@@ -176,7 +176,7 @@ class KrrRecommender final : public Recommender {
   DailyRun run_;
   std::optional<double> limit_;
   std::deque<Slice> slices_;
-  std::map<uint32_t, Pod> pods_;  // CPU only
+  std::map<uint32_t, Pod> pods_;  // by task; used for CPU only
 };
 
 void KrrRecommender::Save(ByteWriter& out) const {
@@ -254,7 +254,7 @@ class CraneRecommender final : public Recommender {
     if (slices_.empty() || slices_.back().number < number) slices_.push_back({number, {}});
     for (const TaskUsage& t : signal.tasks) {
       const double value = ThrottlesAtLimit(resource_) ? t.mean : t.peak;
-      // A sample is weighted by its value: the percentile is one of load, not of time.
+      // A sample is weighted by its value: the result is a percentile of load, not of time.
       slices_.back().weights[BucketOf(value)] += std::max(kMinWeight, value);
     }
   }
@@ -338,7 +338,7 @@ class CraneRecommender final : public Recommender {
   }
 
  private:
-  // Linear buckets: of 0.1 cores up to 100 cores, or of 100 MiB up to 1000 times that; the last is open.
+  // Linear buckets of 0.1 cores up to 100 cores, or of 100 MiB up to 1000 * 100 MiB; the last bucket is open.
   static constexpr int kBuckets = 1001;
   static constexpr double kMinWeight = 1e-5;
 

@@ -1,6 +1,6 @@
 // Two reporting tools as comparators of a replay: KRR's simple strategy and Crane's resource recommendation
-// (docs/algorithms/vertical.md, "Comparators"). Neither changes a limit by itself; the replay assumes that
-// the tool runs once per day, in the job's decision window, and applies its result.
+// (docs/algorithms/vertical.md, "Comparators"). Neither tool changes a limit by itself; the replay assumes that
+// the tool runs once per day, in the job's decision window, and that its result is applied.
 #pragma once
 
 #include <cstdint>

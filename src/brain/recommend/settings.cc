@@ -42,7 +42,7 @@ BoundSettings BoundSettings::Within(const AllowedRange& allowed) const {
       b.lower = b.upper;
     }
   }
-  // Rounding up to the granularity would exceed the allowed upper bound: use the multiple below it.
+  // Rounding up to the granularity would exceed the allowed upper bound: use the multiple below this bound.
   if (b.granularity > 0 && b.upper.has_value() && b.upper == allowed.upper)
     b.upper = std::max(b.granularity, std::floor(*b.upper / b.granularity + 1e-9) * b.granularity);
   return b;

@@ -19,22 +19,22 @@ inline constexpr double kHour = 3600.0;
 inline constexpr double kDay = 24 * kHour;
 
 enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
-// Memory statistic: peak, p98, max(p60, peak/2). By size: minimal for jobs with few tasks, low for those with
-// many.
+// Memory statistic: peak, p98, max(p60, peak/2). By size: minimal for jobs with few tasks, low for jobs with many
+// tasks.
 enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate, kBySize };
 // Names in files, by value.
 inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "serving", "serving_tolerant"};
 inline constexpr std::array<std::string_view, 4> kOomToleranceNames = {"minimal", "low", "intermediate",
                                                                        "by_size"};
 
-// Input of the memory recommenders: the tasks' usage, or their need in windows in which agents have probed it
-// (brain/fleet/signal_builder.h).
+// Input of the memory recommenders: the tasks' usage, or the tasks' need in windows in which agents have probed
+// the need (brain/fleet/signal_builder.h).
 enum class MemorySignal : uint8_t { kUsage, kProbe };
 inline constexpr std::array<std::string_view, 2> kMemorySignalNames = {"usage", "probe"};
 
 // A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
-// log(limit) in between. "10-15 %, less for large limits" (Autopilot §3.2.2); the published text has no
-// schedule, this one is ours.
+// log(limit) in between. "10-15 %, less for large limits" (Autopilot §3.2.2); the paper has no schedule, so this
+// schedule is our own.
 struct MarginSchedule {
   double small = 0.15;
   double large = 0.10;
@@ -52,9 +52,9 @@ struct MovingWindowSettings {
   double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults (§3.2.2)
-  static constexpr double kManyTasks = 10;             // kBySize: tasks from which on it is low
-  double peak_days = 7;                                // N of S_max; not published
-  int hold_windows = 12;                               // windows for which the highest recommendation holds
+  static constexpr double kManyTasks = 10;             // number of tasks from which kBySize means low
+  double peak_days = 7;                                // N of S_max, days; not published
+  int hold_windows = 12;                               // windows whose highest recommendation is used
   double margin_scale = 1.0;                           // 0: no margin
   double min_history_s = kDay;
 };
@@ -65,7 +65,7 @@ enum class EnsembleCost : uint8_t {
 };
 enum class EnsembleJudging : uint8_t {
   kPaper,       // (8) as printed: a model is scored on the window that its limit was chosen with
-  kPrequential  // scored on the limit that it had before the window (docs/references.md, A11)
+  kPrequential  // scored on the model's limit from before the window (docs/references.md, A11)
 };
 
 struct EnsembleSettings {
@@ -78,12 +78,13 @@ struct EnsembleSettings {
   double w_under = 1;            // w_u
   double w_limit_change = 2.0;   // w_dL
   double w_model_change = 0.01;  // w_dm
-  // w_o and w_dL for CPU; absent: as above. A CPU overrun throttles and does not kill.
+  // w_o and w_dL for CPU; absent: w_over and w_limit_change. A CPU overrun throttles and does not kill.
   std::optional<double> cpu_w_over = 2000;
   std::optional<double> cpu_w_limit_change = 0.5;
   double score_half_life_s = 7 * kDay;  // d of (8)
   double min_history_s = kDay;
-  double young_margin = 0.4;  // on memory limits of young jobs (FloorSettings); shrinks with age as the VPA's
+  // Margin on memory limits of young jobs (FloorSettings); shrinks with age as the VPA's margin does.
+  double young_margin = 0.4;
 
   double w_over_of(Resource r) const { return ThrottlesAtLimit(r) ? cpu_w_over.value_or(w_over) : w_over; }
   double w_limit_change_of(Resource r) const {
@@ -107,7 +108,8 @@ struct VpaSettings {
   double memory_window_s = 24 * kHour;
   double min_cpu_cores = 0.025;
   double min_memory_bytes = 250 * kMiB;
-  bool oom_floor = false;  // raise limits after an OOM kill as for other recommenders; the VPA does not
+  // True: raise limits after an OOM kill as for other recommenders, which the VPA does not do.
+  bool oom_floor = false;
 };
 
 // KRR's simple strategy (docs/references.md, "KRR"): the highest of the tasks' CPU percentiles, and the
@@ -116,7 +118,7 @@ struct KrrSettings {
   double days = 14;
   double cpu_percentile = 0.95;
   double memory_margin = 0.15;
-  double oom_margin = 0.25;  // on the limit of an OOM kill, as with --use-oomkill-data
+  double oom_margin = 0.25;  // margin on the limit of an OOM kill, as with --use-oomkill-data
   double min_points = 100;
   double min_cpu_cores = 0.01;
   double min_memory_bytes = 1e8;
@@ -132,39 +134,39 @@ struct CraneSettings {
 
 // The analog forecast over the fleet's history (docs/algorithms/vertical.md, "Analogs").
 struct AnalogSettings {
-  // The ordered share of OOM-days, in (0, 1); the price of an OOM-day follows from it.
+  // The ordered share of OOM-days, in (0, 1); it determines the price of an OOM-day.
   double memory_oom_days = 0.03;
   double cpu_oom_days = 0.03;
   // A fixed price, in byte-days and core-days per OOM-day; 0: the ordered share determines it.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
-  double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best
+  double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best limit
   // The highest chance of an OOM-day that a limit may have. 0: kChanceOfOrder times the ordered share, at
   // least kLeastMostChance and at most a half; a half if the price is fixed.
   double max_overrun_chance = 0;
   static constexpr double kChanceOfOrder = 3, kLeastMostChance = 0.1;
-  // The share of OOM-days (throttled days) ordered for each job alone, whatever the price; absent: the
-  // fleet's order is distributed over the jobs where it costs least.
+  // The share of OOM-days (throttled days) ordered for each job alone, whatever the price; absent: the fleet's
+  // ordered share is distributed over the jobs at the lowest cost.
   std::optional<double> job_order;
-  // Share ordered for each job's memory alone, if job_order is absent: the order that a declared OOM
-  // tolerance implies.
+  // Share of OOM-days ordered for each job's memory alone, if job_order is absent; it follows from a declared OOM
+  // tolerance.
   std::optional<double> memory_job_order;
   double own_half_life_days = 10;  // half-life of a job's own days
   double fleet_weight = 20;        // weight of the fleet's forecast, in own days
-  int min_rows = 200;              // job-days of history that a forecast needs ...
+  int min_rows = 200;              // job-days of history that a forecast requires ...
   int min_days = 7;                // ... and days; until then the fallback recommends
   int max_rows = 100'000;          // size of the uniform sample of history for training
   int retrain_days = 2;
-  int solver_jobs = 2000;  // jobs that the price is solved on
+  int solver_jobs = 2000;  // number of jobs for which the price is solved
   uint64_t seed = 1;
-  // The reactive raise, one comparison per window. Usage above raise_at raises the limit, if the bytes cost
-  // less than the OOM-days that the raise averts. It ends at the next daily decision, or after raise_hours if
-  // usage was not above raise_at again.
+  // The reactive raise, one comparison per window. Usage above raise_at raises the limit, if the raise costs less
+  // than the OOM-days that it averts. The raise ends at the next daily decision, or after raise_hours if usage was
+  // not above raise_at again.
   double raise_at = 0.8;             // share of the limit; 0: no raises
   double raise_factor = 1.6;         // the raised limit over usage
   double raise_hours = 6;            // shortest duration of a raise
   double raise_change_price = 0.05;  // charge for a raise: share of a mean job's limit, for a day
-  double raise_pin = 0.8;            // share of the owner's limit from which on usage does not raise
+  double raise_pin = 0.8;            // share of the owner's limit; usage above it causes no raise
 
   double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
   double& order(Resource r) { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
@@ -178,14 +180,16 @@ struct AnalogSettings {
 
 // A schedule of limits at a price (docs/algorithms/vertical.md, "Work function").
 struct WorkFunctionSettings {
-  // The ordered share of work (CPU: throttled; memory: byte-seconds) above the limits.
+  // The ordered share of work above the limits (CPU: throttled work; memory: byte-seconds).
   double cpu_throttled = 0.001;
   double memory_above = 0.0001;
-  double price = 0;         // fixed price: windows of a core per core-window above the limit; 0: by order
-  double job_cap = 5;       // a job above this multiple of the order has a price of its own; 0: off
+  // Fixed price, in windows of a core per core-window above the limit; 0: the ordered share determines the price.
+  double price = 0;
+  double job_cap = 5;       // a job above this multiple of the ordered share has a price of its own; 0: off
   double change_scale = 1;  // factor of the charge for a change
   double min_history_s = kDay;
-  // The ordered share of throttled work for each job's CPU; absent: the fleet's order is distributed.
+  // The ordered share of throttled work for each job's CPU; absent: the fleet's ordered share is distributed over
+  // the jobs.
   std::optional<double> job_order;
 
   double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_throttled : memory_above; }
@@ -200,9 +204,9 @@ struct BoundSettings {
   // The origin of a bound that is not the owner's, for people.
   std::string lower_by = {}, upper_by = {};
 
-  // Returns these bounds narrowed to `allowed`, which wins over the owner's.
+  // Returns these bounds narrowed to `allowed`. If the two contradict each other, `allowed` applies.
   BoundSettings Within(const AllowedRange& allowed) const;
-  // Returns the defaults: at least 10 millicores and 32 MiB.
+  // Returns the default bounds: at least 10 millicores or 32 MiB.
   static BoundSettings For(Resource r);
   static PerResource<BoundSettings> ForEach();
 };
@@ -210,7 +214,7 @@ struct BoundSettings {
 struct OomSettings {
   double bump_ratio = 1.2;  // docs/references.md, C6
   double bump_bytes = 100 * kMiB;
-  double hold_s = 7 * kDay;  // duration for which the raised limit is a floor
+  double hold_s = 7 * kDay;  // seconds for which the raised limit is a floor
 };
 
 struct VerticalSettings {

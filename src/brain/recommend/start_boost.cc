@@ -88,7 +88,7 @@ std::optional<StartBoost> BoostFor(const StartPeaks& peaks, double steady, std::
     out.cores = steady * StartBoost::kMostFactor;
     out.bounded_by = StrCat("a start gets at most ", StartBoost::kMostFactor, " times the limit in force");
   }
-  // Rounding noise above a whole millicore must not add another one.
+  // Rounding noise above a whole millicore must not add a millicore.
   out.cores = std::ceil(out.cores * kPerCore - 1e-6) / kPerCore;
   if (bounds.upper.has_value() && out.cores > *bounds.upper) {
     out.cores = *bounds.upper;

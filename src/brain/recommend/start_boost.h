@@ -1,6 +1,6 @@
 // The CPU limit of a task in its first minutes, derived from the usage of the job's last starts.
 //
-// Compare Kubernetes' VPA, AEP-7862 "CPU Startup Boost", and Kube Startup CPU Boost: both multiply the steady
+// Compare Kubernetes' VPA, AEP-7862 "CPU Startup Boost", and Kube Startup CPU Boost: these multiply the steady
 // request by a factor that people set. Here the factor is only used until a start was observed.
 #pragma once
 
@@ -20,24 +20,24 @@
 
 namespace taut::brain {
 
-// The highest CPU usage of each of a job's last starts. Tasks that start in consecutive windows, as in a
-// rollout, are one start, up to an hour long. At most 8 starts of 16 bytes. Not thread-safe.
+// The highest CPU usage of each of a job's last starts. Tasks that start in consecutive windows, as in a rollout,
+// are one start, up to an hour long. The object keeps at most 8 starts of 16 bytes. Not thread-safe.
 class StartPeaks {
  public:
   static constexpr size_t kMostStarts = 8;
   static constexpr int32_t kMostWindows = kWindowsPerHour;
 
-  // Adds the highest usage of the tasks that started in this window. `limit` is the one they had; absent:
-  // none or unknown. A window before the last one (the clock was set back) begins another start.
+  // Adds the highest usage of the tasks that started in this window. `limit`: the limit of these tasks; absent:
+  // none or unknown. A window before the last window (the clock was set back) begins another start.
   void Add(WindowId window, double peak_cores, std::optional<double> limit);
 
   bool empty() const { return starts_.empty(); }
   size_t size() const { return starts_.size(); }
-  // Returns the start with the highest need; nullopt without one.
+  // Returns the start with the highest need; nullopt without a start.
   struct Highest {
     double peak = 0;   // cores
-    bool cut = false;  // its tasks were at their limit and would have used more
-    double need = 0;   // cores: the peak with the margin, or times kCutFactor if it was cut
+    bool cut = false;  // the start's tasks were at their limit and would have used more
+    double need = 0;   // cores: the peak plus the margin, or the peak times kCutFactor if `cut`
   };
   std::optional<Highest> highest() const;
 
@@ -47,7 +47,7 @@ class StartPeaks {
   // Returns DataLoss, and has no starts, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
-  // Usage of at least this share of the limit counts as cut off by it.
+  // Usage of at least this share of the limit counts as cut off by the limit.
   static constexpr double kCutShare = 0.95;
   static constexpr double kCutFactor = 1.5;
 
@@ -62,25 +62,26 @@ class StartPeaks {
 
 // A limit for starting tasks.
 struct StartBoost {
-  double cores = 0;                            // above `steady`, at most kMostFactor times it
-  double steady = 0;                           // the limit in force
-  std::optional<StartPeaks::Highest> highest;  // the start that it is based on; absent: the factor
-  double factor = 0;                           // the setting's factor; 0 if a start is used
-  size_t starts = 0;                           // number of starts observed
-  std::string bounded_by;                      // the bound that lowered it, for people; "": none
+  double cores = 0;   // above `steady`, at most kMostFactor times it
+  double steady = 0;  // the limit in force
+  std::optional<StartPeaks::Highest>
+      highest;             // the start from which `cores` is derived; absent: `factor` is used
+  double factor = 0;       // the setting's factor; 0 if a start is used
+  size_t starts = 0;       // number of starts observed
+  std::string bounded_by;  // the bound that lowered `cores`, for people; "": none
   // Upper bound as a multiple of the steady limit: a request that fits on no node would keep pods from
   // starting at all.
   static constexpr double kMostFactor = 10;
 };
 
-// Returns the limit for a start: the highest need of the last starts, or `factor` times `steady` before any
-// was observed. In whole millicores, at most `bounds.upper` and kMostFactor times `steady`. nullopt if that
-// does not exceed `steady`. REQUIRES: steady > 0.
+// Returns the limit for a start: the highest need of the last starts, or `factor` times `steady` before the first
+// observed start. The limit is in whole millicores, at most `bounds.upper` and at most kMostFactor times `steady`.
+// Returns nullopt if the limit would not exceed `steady`. REQUIRES: steady > 0.
 std::optional<StartBoost> BoostFor(const StartPeaks& peaks, double steady, std::optional<double> factor,
                                    const BoundSettings& bounds);
 
-// Appends a sentence and facts to the reason of the CPU limit. `boost` is absent if starts get no more than
-// `steady`; `window_s` is the setting; `why_not` is the reason why tasks do not get the boost, "" if they do.
+// Appends a sentence and facts to the reason of the CPU limit. `boost` is absent if starting tasks have the limit
+// `steady`; `window_s` is the setting; `why_not` is the reason why the boost is not set, "" if it is set.
 void ExplainBoost(const std::optional<StartBoost>& boost, double steady, double window_s,
                   std::string_view why_not, Reason& reason);
 

@@ -6,7 +6,7 @@
 
 namespace taut::brain {
 
-// Windows within about 10,000 years of the epoch, so that differences do not overflow.
+// Bound on windows, about 10,000 years from the epoch, so that differences do not overflow.
 inline constexpr int32_t kMaxStoredWindow = 1 << 30;
 inline bool IsStoredWindow(int32_t index) { return index >= -kMaxStoredWindow && index <= kMaxStoredWindow; }
 inline bool IsStoredDay(int32_t day) {

@@ -25,7 +25,7 @@ class TaskSizeWrapper final : public RecommenderWrapper {
     inner().Recommend(next);
     return limit_;
   }
-  // The limit is the size of a task and not a forecast of a day's usage.
+  // There is no chance: the limit is the size of a task and not a forecast of a day's usage.
   std::optional<double> OverrunChance(double) const override { return std::nullopt; }
   void UpdateRisk(double limit, LimitRisk& risk) const override { Recommender::UpdateRisk(limit, risk); }
   void Explain(Reason& reason) const override {
@@ -99,7 +99,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
   }
   void Explain(Reason& reason) const override {
     if (before_.has_value() && !reason.limit.has_value()) reason.limit = *before_ * OutScale();
-    // `inner` works at the load base_: convert the limit for it, and back.
+    // `inner` computes for the load base_: convert the limit to this load, and back.
     const std::optional<double> limit = reason.limit;
     if (limit.has_value()) reason.limit = *limit / OutScale();
     inner().Explain(reason);
@@ -152,7 +152,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
  private:
   static constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
   static constexpr double kKeepBusy = 0.99919782;  // 2^(-1 / 864): half in three days
-  // Bounds the extrapolation, which is unreliable further away.
+  // Bounds the extrapolation, which is unreliable far from the observed loads.
   static constexpr double kMostScale = 8;
 
   double Ratio(double to, double from) const {
@@ -160,7 +160,8 @@ class TaskLoadWrapper final : public RecommenderWrapper {
     return divisor > 0 ? std::clamp(line_.At(to) / divisor, 1 / kMostScale, kMostScale) : 1;
   }
   double BusyLoad() const { return size_load_ > 0 ? size_load_ : busy_; }
-  // Returns the factor from the load base_, at which `inner` works, to a busy task's.
+  // Returns the factor from a limit at the load base_, for which `inner` computes, to a limit at the load of a
+  // busy task.
   double OutScale() const { return base_.has_value() ? Ratio(BusyLoad(), *base_) : 1; }
 
   // Returns a view of this object's scratch buffers, valid until the next call.
@@ -197,9 +198,9 @@ class TaskLoadWrapper final : public RecommenderWrapper {
   Resource resource_;
   bool of_series_;
   DecayedLine line_{kHalfLifeWindows};
-  std::optional<double> base_;  // load at which `inner` works; constant once it is known
+  std::optional<double> base_;  // load for which `inner` computes; constant once it is known
   double busy_ = 0;             // decayed highest load of a task
-  double size_load_ = 0;        // load of TakeTaskSize; 0: none
+  double size_load_ = 0;        // load from the last TakeTaskSize; 0: none
   double scale_ = 1;            // factor of the last window
   std::optional<double> before_;
   std::vector<TaskUsage> tasks_;

@@ -110,7 +110,7 @@ double VpaHistogram::Percentile(double p) const {
 void VpaHistogram::Save(ByteWriter& out) const {
   out.Put(reference_s_);
   out.Put<uint8_t>(started_ ? 1 : 0);
-  out.Put(total_);  // exactly: percentiles may tie
+  out.Put(total_);  // exactly: cumulative weights may equal a percentile's threshold
   uint64_t used = 0;
   for (double w : weights_) used += w > 0 ? 1 : 0;
   out.PutVarint(used);
@@ -198,10 +198,11 @@ class VpaRecommender final : public Recommender {
     // Repeated kills multiply the peak, which must stay within the histogram.
     const double need = std::min(OomBump(std::max(event.limit, PeakOf(event.task)), oom_), kMostBytes);
     AddPeak(event.task, need, event.window.start_s());
-    applied_ = -1;  // treat every OOM as a "quick" one, after which the updater does not wait
+    applied_ = -1;  // treat every OOM as a "quick" OOM, after which the updater does not wait
   }
-  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"):
-  // its request is outside [lower, upper], or it has run for 12 h and the target differs by 10 %.
+  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"): if the
+  // container's request is outside [lower, upper], or if the container has run for 12 h and the target differs by
+  // 10 %.
   std::optional<double> Recommend(WindowId next) override {
     if (samples_ == 0) return std::nullopt;
     const VpaEstimate e = Estimate();
@@ -304,7 +305,7 @@ class VpaRecommender final : public Recommender {
     DayPeak& p = FindPeak(task, time_s);
     if (time_s < p.window_end_s) {
       if (value <= p.peak) return;
-      // A higher peak of the same day replaces the lower one, even one of 0 bytes.
+      // A higher peak of the same 24 h window replaces the lower peak, even a peak of 0 bytes.
       histogram_.Add(p.peak, -1, p.window_end_s);
     } else {
       const auto window = static_cast<int64_t>(settings_.memory_window_s);

@@ -1,7 +1,6 @@
-// The Kubernetes VPA's recommender as a comparator, with its published constants (docs/references.md,
-// "Kubernetes VPA"). It has its own histograms (176 buckets growing by 5 %), a p90 target, 15 % margin, 24 h
-// half-life and daily memory peaks. Its minima are 25 millicores and 250 MiB; its bounds scale with
-// confidence.
+// The Kubernetes VPA's recommender as a comparator, with its published constants (docs/references.md, "Kubernetes
+// VPA"). The recommender has its own histograms (176 buckets growing by 5 %), a p90 target, 15 % margin, 24 h
+// half-life and daily memory peaks. The minima are 25 millicores and 250 MiB; the bounds scale with confidence.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ class VpaHistogram {
   // `first` is the width of the first bucket, 0.01 cores or 1e7 bytes. REQUIRES: half_life_s >= 1.
   VpaHistogram(double first, double half_life_s);
 
-  // The weight of a bucket in a VerticalPodAutoscalerCheckpoint, where the largest is 10,000.
+  // The weight of a bucket in a VerticalPodAutoscalerCheckpoint, where the largest weight is 10,000.
   struct Weight {
     int bucket = 0;
     uint32_t weight = 0;
@@ -36,8 +35,8 @@ class VpaHistogram {
                                                    int64_t reference_s);
 
   void Add(double value, double weight, int64_t time_s);  // a negative weight removes a sample
-  // Returns the end of the first bucket at which the weights reach p of the total (for the last bucket its
-  // start); 0 if empty.
+  // Returns the end of the first bucket at which the cumulative weight is at least p of the total (for the last
+  // bucket: the bucket's start); 0 if the histogram is empty.
   double Percentile(double p) const;
   bool empty() const;
   // Returns the lower bound of bucket n.
@@ -62,8 +61,8 @@ class VpaHistogram {
 struct VpaEstimate {
   double lower = 0, target = 0, upper = 0;
 };
-// Computes the bounds from percentiles. confidence_days = min(days between first and last sample, CPU samples
-// / 1440). With 0 the lower bound is 0 (then the minimum) and the upper bound infinite.
+// Computes the bounds from percentiles. confidence_days = min(days between first and last sample, CPU samples /
+// 1440). With 0 confidence_days, the lower bound is `minimum` and the upper bound is infinite.
 VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days, double minimum,
                       double margin);
 
@@ -71,8 +70,8 @@ VpaEstimate VpaBounds(double p50, double p90, double p95, double confidence_days
 VpaEstimate EstimateOf(const VpaHistogram& histogram, Resource resource, const VpaSettings& settings,
                        double confidence_days);
 
-// Recommends the VPA's target as the limit. (The VPA sets the target as the request, and keeps the limit's
-// ratio to it.)
+// Recommends the VPA's target as the limit. (The VPA sets the target as the request, and changes the limit in
+// proportion to the request.)
 std::unique_ptr<Recommender> NewVpaRecommender(Resource resource, VpaSettings settings, OomSettings oom);
 
 }  // namespace taut::brain

@@ -11,9 +11,9 @@
 namespace taut::brain {
 namespace {
 
-// Control of the price (docs/algorithms/vertical.md): its start for an order, its speed, and the memory of
-// the past.
-constexpr double kStartPrice = 1430;  // price at an order of kStartShare
+// Control of the price (docs/algorithms/vertical.md): the initial price for an ordered share, the speed of
+// changes, and the decay of past work.
+constexpr double kStartPrice = 1430;  // price at an ordered share of kStartShare
 constexpr double kStartShare = 0.001;
 constexpr double kStartSlope = -1.77;
 constexpr double kDialStep = 0.03;
@@ -21,27 +21,29 @@ constexpr double kDialMost = 1.5;  // bound on the logarithm of the missed share
 constexpr double kLeastPrice = 10, kMostPrice = 20'000;
 const double kFleetDecay = std::exp2(-1.0 / 7);  // per day
 constexpr double kFleetPriorDays = 7;
-constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not move the price
+constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not change the price
 // The charge for a change, in windows of a mean job's limit.
 constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
 constexpr double kPriceOfHour = 300;  // price per hour of look-ahead
 constexpr int kMostHours = 8;
-// A job's own usage: half-life of 14 days in windows, and the price of usage above it that determines the
+// A job's own usage: half-life of 14 days in windows, and the price of usage above a level, which determines the
 // height of a raise.
 constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
 constexpr double kRaisePrice = 20;
-constexpr double kTriflingCost = 0.1;  // share of a change; ignore overruns while the limit has cost less
-constexpr double kMostJobPrice = 64;   // as a multiple of the fleet's
-// A job with an order of its own: how strongly its price follows its work above the limits, the greatest
-// correction (logarithm), and the windows of history for which the order itself stands in.
+// Share of the charge for a change; overruns are ignored while the limit has cost less.
+constexpr double kTriflingCost = 0.1;
+constexpr double kMostJobPrice = 64;  // as a multiple of the fleet's price
+// Price of a job with its own ordered share: its sensitivity to the work above the limits, the greatest correction
+// (logarithm), and the windows of history for which the ordered share is assumed.
 constexpr double kOwnSlope = 3, kOwnMost = 2;
 constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
 constexpr double kLeastOwnPrice = 1.1;  // at 1, no reservation is worth its cost
 constexpr float kRescaleAt = 1e15F;
-// Usage within this share of a limit is assumed to have needed kNeedAtLimit times the limit: with less, the
-// limit would settle at a level that throttles work.
+// Usage of at least this share of a limit counts as a need of kNeedAtLimit times the limit: with a smaller factor,
+// the limit would settle at a level that throttles work.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
-// From this share of throttled periods on, a window counts as above its limit, although its mean was not.
+// From this share of throttled periods on, a window counts as above its limit, although the window's mean was
+// below.
 constexpr double kThrottledShare = 0.01;
 
 constexpr double FirstLevel(Resource r) { return UnitOf(r).small_amount; }
@@ -102,7 +104,7 @@ WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettin
   SetPrice(kStartPrice, kStartShare);
 }
 
-// Sets the price for the current order, given that `price` belongs to an order of `share`.
+// Sets the price for the current ordered share, given that `price` belongs to an ordered share of `share`.
 void WorkFunctionFleet::SetPrice(double price, double share) {
   const double scaled = price * std::pow(settings_.order(resource_) / share, kStartSlope);
   price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
@@ -212,16 +214,16 @@ double WorkFunctionRecommender::OwnPrice() const {
   return std::clamp(price, kLeastOwnPrice, kMostJobPrice * kMostPrice);
 }
 
-// A job with far more work above its limits than ordered pays a higher price. A job with an order of its own
-// has a price of its own.
+// A job with far more work above its limits than ordered pays a higher price. A job with its own ordered share has
+// its own price.
 WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   const WorkFunctionSettings& s = fleet_->settings();
   Prices p{price_factor_ * fleet_->price(),
            fleet_->change_charge(owner_limit_ >= 0 ? owner_limit_ : day_peak_)};
   if (order_.has_value()) {
     p.over = OwnPrice();
-    // Charge by the job's own size and price: the cost at which a limit falls determines how long a burst is
-    // remembered.
+    // The charge depends on the job's own size and price: the cost at which a limit falls determines for how long
+    // a burst has an effect.
     const double size = level_ >= 0 ? Level(fleet_->resource(), level_) : day_peak_;
     p.change = size * ChargeOf(p.over, s);
     return p;
@@ -234,8 +236,8 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   return p;
 }
 
-// Adds the window's cost to every level: its reservation, and the usage above it. A raise for the hour also
-// lifts the levels below it.
+// Adds the window's cost to every level: the level's reservation, and the usage above the level. A raise for the
+// hour also applies to the levels below the raise.
 void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   const Levels& levels = LevelsOf(fleet_->resource());
   const auto price = static_cast<float>(prices.over);
@@ -251,7 +253,7 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
       costs[k] += held + price * (above > 0 ? above : 0);
     }
   } else {
-    // For each level: the share of the tasks' time above it, and the sum of the needs there.
+    // For each level: the share of the tasks' time above the level, and the sum of the needs above it.
     std::array<float, kLevels> count{};
     std::array<float, kLevels> sum{};
     ForEachNeed(signal, [&](float need, float share) {
@@ -272,8 +274,8 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   float least = costs[0];
   for (const float c : costs) least = std::min(least, c);
   const auto change = static_cast<float>(prices.change);
-  // The best schedule can move from the cheapest level to any other for one change, so no level costs more
-  // than that. Subtracting the least keeps the floats small: only differences matter.
+  // The best schedule can move from the cheapest level to any other for one change, so no level costs more than
+  // this move. Subtracting the least cost keeps the floats small: only differences matter.
   for (float& c : costs) c = std::min(c - least, change);
   cost_.Set(costs);
 }
@@ -288,7 +290,7 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
   const float growth =
       elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
-  // Forward decay: raise the weight of new windows instead of lowering that of all levels.
+  // Forward decay: raise the weight of new windows instead of lowering the weights of all levels.
   weight_ *= growth;
   for (float* sum : {&over_, &used_, &spared_, &start_over_}) *sum /= growth;
   if (weight_ > kRescaleAt) {
@@ -302,8 +304,8 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   last_window_ = std::max(last_window_, window);
 }
 
-// The need of tasks at their limit is a guess until the first window in which none is at it. Usage above
-// those limits then replaces the guess; lower usage proves nothing, and the guess stays.
+// The need of tasks at their limit is an assumption until the first window in which no task is at its limit. Usage
+// above the earlier limits then replaces the assumption. Lower usage proves nothing, and the assumption stays.
 void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
   bool cut = false;
@@ -354,7 +356,8 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
       level_ >= 0 ? std::optional(Level(fleet_->resource(), LevelAt(signal.window.index)))
                   : signal.owner_limit;
   const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
-  // Before this window is counted: an overrun must not raise the price at which it is itself judged.
+  // Must precede the counting of this window: an overrun must not raise the price by which the overrun itself is
+  // judged.
   const Prices prices = PricesNow();
   Pay(signal, prices);
   Remember(signal);
@@ -382,8 +385,8 @@ int WorkFunctionRecommender::Cheapest() const {
   return static_cast<int>(std::min_element(costs.begin(), costs.end()) - costs.begin());
 }
 
-// Returns the target of a raise from level `above`: the level that is cheapest for the job's past usage above
-// it, by reserving cost plus kRaisePrice times the usage above the level.
+// Returns the target of a raise from level `above`: the level with the lowest cost for the job's past usage above
+// `above`. The cost is the reservation plus kRaisePrice times the usage above the level.
 int WorkFunctionRecommender::NextUsedLevel(int above) const {
   const Levels& levels = LevelsOf(fleet_->resource());
   Levels weights{};
@@ -417,8 +420,7 @@ void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, c
     MoveTo(std::min(std::max({seen, NextUsedLevel(now), now + 1}), kLevels - 1), Move::kRaise, usage);
     return;
   }
-  // The work function is capped at one change, as floats: a level that has reached the cap loses to another
-  // one.
+  // The work function is capped at one change, as floats: a level at the cap costs more than another level.
   if (cost < 0.9999 * prices.change) return;
   const int level = std::max(Cheapest(), std::min(YesterdaysLevel(window), level_));
   MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage);

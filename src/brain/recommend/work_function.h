@@ -1,12 +1,14 @@
-// The work function: limits as a schedule at a price. Reserving costs, usage above the limit costs, and a
-// change costs. For every level, the work function is the cost of the best schedule in hindsight that ends at
+// The work function: limits as a schedule at a price. Reserved capacity, usage above the limit and changes of the
+// limit have a cost. For every level, the work function is the cost of the best schedule in hindsight that ends at
 // this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
-// stays until it has cost one change more than another level. Usage above it raises it at once, to the height
-// that the job's usage above it has reached before. The fleet has one price: people order a share of work
-// above the limits (CPU: throttled work), and the price follows. If a job has far more such work than
-// ordered, bursts in the same hour of each day or week raise the limit for that hour alone (hour_levels.h).
+// stays until it has cost one change more than another level. Usage above the limit raises the limit at once, to a
+// height that the job's past usage above the limit determines. The fleet has one price: people order a share of
+// work above the limits (CPU: throttled work), which determines the price. If a job has far more work above its
+// limits than ordered, bursts that recur in one hour of each day or week raise the limit for this hour alone
+// (hour_levels.h).
 //
-// A step costs O(levels + tasks), about 0.4 us, and a job some 800 bytes. At midnight only the price changes.
+// A step takes O(levels + tasks), about 0.4 us, and a job requires some 800 bytes. At midnight only the price
+// changes.
 #pragma once
 
 #include <algorithm>
@@ -32,28 +34,28 @@ class WorkFunctionFleet {
  public:
   WorkFunctionFleet(Resource resource, const WorkFunctionSettings& settings);
 
-  // Moves the price according to the day's work above limits. Ignores rows without `work`.
+  // Changes the price according to the day's work above limits. Ignores rows without `work`.
   void CloseDay(const FleetRows& rows);
 
-  // Price of one window of one core (byte) above the limit, in windows of one reserved core (byte).
+  // Returns the price of one window of one core (byte) above the limit, in windows of one reserved core (byte).
   double price() const { return price_; }
-  // Returns the initial price for an order of `share`, derived from the fleet's price.
+  // Returns the initial price for an ordered share of `share`, derived from the fleet's price.
   double PriceFor(double share) const;
-  // Share of the jobs' work that was above their limits, with a half-life of 7 days. Covers jobs with at
-  // least 14 days of history and no order of their own; nullopt before there are any.
+  // Returns the share of the jobs' work that was above their limits, with a half-life of 7 days. Covers jobs with
+  // at least 14 days of history and no own ordered share; nullopt before the first such job.
   std::optional<double> share_over() const { return used_ > 0 ? std::optional(over_ / used_) : std::nullopt; }
-  // The charge for a change: in windows of a mean job's limit, and in core-windows or byte-windows.
-  // `job_size` replaces the mean job's limit until the first day is over.
+  // Return the charge for a change: change_windows in windows of a mean job's limit; change_charge in
+  // core-windows or byte-windows. `job_size` replaces the mean job's limit until the first day is over.
   double change_windows() const;
   double change_charge(double job_size) const {
     return (mean_size_ > 0 ? mean_size_ : job_size) * change_windows();
   }
-  // Number of coming hours for which a limit does not fall below the job's usage in the same hours of
+  // Returns the number of coming hours for which a limit does not fall below the job's usage in these hours of
   // yesterday.
   int look_ahead_hours() const;
   Resource resource() const { return resource_; }
   const WorkFunctionSettings& settings() const { return settings_; }
-  // Returns a fleet with the same history, for another order or price.
+  // Returns a fleet with equal history and another ordered share or price.
   WorkFunctionFleet With(const WorkFunctionSettings& settings) const;
 
   void Save(ByteWriter& out) const;
@@ -78,8 +80,8 @@ class WorkFunctionRecommender final : public Recommender {
   static constexpr int kHoursOfVersion2 = 48;  // hours in checkpoints older than hour_levels.h
 
   // `fleet` must outlive the object. `price_factor` multiplies the fleet's price for this job. `order` is the
-  // share of this job's work that is ordered to be above its limits; a price of its own then meets it,
-  // whatever the factor. Absent: the fleet's order applies to all jobs together.
+  // ordered share of this job's work above its limits; the job then has its own price, whatever the factor.
+  // Absent: the fleet's ordered share applies to all jobs together.
   WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom, double price_factor = 1,
                           std::optional<double> order = std::nullopt);
   // Returns the factor of a job's latency sensitivity: 1/4 for batch, 1/2 for tolerant serving, 1 for
@@ -88,7 +90,7 @@ class WorkFunctionRecommender final : public Recommender {
 
   // Returns the k-th level: 10 millicores or 1 MiB times 2^(k/16).
   static double Level(Resource resource, int k);
-  // Returns the lowest level that is not below `usage`; the highest level if there is none.
+  // Returns the lowest level that is not below `usage`; the highest level if all levels are below `usage`.
   static int LevelOf(Resource resource, double usage);
 
   void Observe(const Signal& signal) override;
@@ -125,13 +127,13 @@ class WorkFunctionRecommender final : public Recommender {
   int Cheapest() const;
   int NextUsedLevel(int above) const;
   int YesterdaysLevel(WindowId window) const;
-  // Share of this job's work that may be above its limits before its price rises.
+  // Returns the share of this job's work that may be above its limits before its price rises.
   double MostShare() const;
   bool IsFarOver() const;
   std::optional<HourLevels::Burst> WorthRaising(int32_t hour, const Prices& prices) const;
   void LookAhead(int32_t hour);
   static int32_t HourOf(int32_t window) { return static_cast<int32_t>(FloorDiv(window, kWindowsPerHour)); }
-  // Level of the hour's raise in a window; -1: none.
+  // Returns the level of the hour's raise in a window; -1: none.
   int AheadAt(int32_t window) const { return HourOf(window) == ahead_.hour ? ahead_.level : -1; }
   int LevelAt(int32_t window) const { return std::max(level_, AheadAt(window)); }
   void CountWork(const Signal& signal, double limit);
@@ -141,14 +143,14 @@ class WorkFunctionRecommender final : public Recommender {
   // `first` is the first value of the checkpoint, which marks its version.
   absl::Status LoadLevels(float first, ByteReader& in);
   absl::Status LoadHours(ByteReader& in);
-  // Restores the hours of older checkpoints, stored by hour mod kHoursOfVersion2.
+  // Restores the hours of an older checkpoint, whose peaks are stored by hour mod kHoursOfVersion2.
   void TakeHours(std::span<const float> peaks);
 
   const WorkFunctionFleet* fleet_;
   OomSettings oom_;
   double price_factor_;
   std::optional<double> order_;
-  LevelValues cost_;      // the work function: 0 at its least, at most the charge for a change
+  LevelValues cost_;      // the work function: its minimum is 0, its maximum the charge for a change
   BucketFloats weights_;  // the job's usage by level; newer windows have a higher weight
   HourLevels hours_;
   Ahead ahead_;
@@ -156,16 +158,16 @@ class WorkFunctionRecommender final : public Recommender {
   int32_t level_ = -1;  // level of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;
   float over_ = 0, used_ = 0;  // decayed sums of this job: work above limits, and all work
-  float spared_ = 0;           // decayed work that only an hour's raise kept below the limit
-  float start_over_ = 0;       // part of over_ in the first two windows of a task
-  // The highest task number before the last measured window, and before the one before it. Tasks with higher
-  // ones are young.
+  float spared_ = 0;           // decayed work that was below the limit only because of an hour's raise
+  float start_over_ = 0;       // part of over_ from the first two windows of tasks
+  // The highest task number before the last measured window, and before the last but one. Tasks with higher
+  // numbers are young.
   std::array<int64_t, 2> known_tasks_{-1, -1};
-  // Task-windows at the limit since the last window in which no task was at it.
+  // Task-windows at the limit since the last window in which no task was at the limit.
   struct Cuts {
     float windows = 0;
     float limits = 0;  // sum of their limits
-    float over = 0;    // work that was counted as above them
+    float over = 0;    // work that was counted as above these limits
   } cuts_;
   float day_over_ = 0, day_used_ = 0, day_peak_ = 0, owner_limit_ = -1;
   // The last move, for the explanation.

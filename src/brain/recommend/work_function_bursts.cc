@@ -5,7 +5,7 @@
 #include "brain/recommend/work_function.h"
 
 namespace taut::brain {
-// Returns the level of yesterday's usage in the coming hours; 0 if it is unknown.
+// Returns the highest level of yesterday's usage in the coming hours of the day; 0 if it is unknown.
 int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
   const int32_t yesterday = HourOf(window.index) - 24;
   int level = 0;
@@ -19,15 +19,16 @@ double WorkFunctionRecommender::MostShare() const {
   return s.job_cap * (order_.has_value() ? *order_ : s.order(fleet_->resource()) / price_factor_);
 }
 
-// Also counts the work that an hour's raise has spared: without it the raise would end as soon as it works.
-// Not for memory, where a limit that falls each day kills.
+// Returns true if the job has far more work above its limits than ordered. Also counts the work that an hour's
+// raise kept below the limit: otherwise the raise would end as soon as it has an effect. False for memory, where a
+// limit that falls each day kills.
 bool WorkFunctionRecommender::IsFarOver() const {
   return ThrottlesAtLimit(fleet_->resource()) && fleet_->settings().job_cap > 0 &&
          over_ + spared_ > MostShare() * used_;
 }
 
-// Returns the burst of the hour if a single window of it above the limit costs more than to reserve it for
-// the hour, plus a change.
+// Returns the burst of the hour if one window of the burst above the limit costs more than reserving the burst for
+// the hour plus a change.
 std::optional<HourLevels::Burst> WorkFunctionRecommender::WorthRaising(int32_t hour,
                                                                        const Prices& prices) const {
   const std::optional<HourLevels::Burst> burst = hours_.Foresee(hour, level_);

@@ -101,7 +101,7 @@ std::string WorkFunctionRecommender::ExplainAhead(const Prices& prices) const {
   return "";
 }
 
-// CPU only: memory has no separate limit for starts.
+// Returns a sentence only for CPU: memory has no separate limit for starts.
 std::string WorkFunctionRecommender::ExplainStarts() const {
   const Resource r = fleet_->resource();
   if (!ThrottlesAtLimit(r) || over_ <= order_.value_or(fleet_->settings().order(r)) * used_) return "";

@@ -9,10 +9,10 @@
 namespace taut::brain {
 namespace {
 
-// First value of a checkpoint with packed levels; kPackedWithCuts has the unjudged windows at the limit at
-// its end.
+// First value of a checkpoint with packed levels; a checkpoint with kPackedWithCuts also has, at its end, the
+// unjudged windows at the limit.
 constexpr float kPacked = -1, kPackedWithCuts = -2;
-// The same with two weeks of hours and the raise; the two formats above have 48 hours.
+// As kPacked and kPackedWithCuts, but with two weeks of hours and the raise; the two older formats have 48 hours.
 constexpr float kHours = -3, kHoursWithCuts = -4;
 
 bool HasHours(float first) { return first == kHours || first == kHoursWithCuts; }
@@ -37,8 +37,7 @@ void WorkFunctionRecommender::Save(ByteWriter& out) const {
   for (const float v : {cuts_.windows, cuts_.limits, cuts_.over}) out.Put(v);
 }
 
-// Loads the costs and weights of the levels. Older checkpoints have them as floats, of which none is
-// negative.
+// Loads the costs and weights of the levels. Older checkpoints have them as floats, which are never negative.
 absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
   if (first < 0 && first >= kHoursWithCuts) {
     if (absl::Status s = cost_.Load(in); !s.ok()) return s;

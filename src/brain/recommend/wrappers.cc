@@ -18,7 +18,8 @@ void AddStep(Reason& reason, std::string_view kind, std::string what, std::optio
   reason.steps.push_back({std::move(what), before.value_or(0), *after, std::string(kind)});
 }
 
-// Sets the explained limit, unless an outer wrapper already has: the outermost one counts.
+// Sets the explained limit, unless an outer wrapper has already set it: the limit of the outermost wrapper is
+// explained.
 void SetLimit(Reason& reason, std::optional<double> limit) {
   if (!reason.limit.has_value()) reason.limit = limit;
 }
@@ -69,7 +70,8 @@ class HoldWrapper final : public RecommenderWrapper {
   std::optional<double> Recommend(WindowId next) override {
     before_ = inner().Recommend(next);
     if (!before_.has_value()) return std::nullopt;
-    // A strictly falling sequence of (limit, window): the front is the highest of the last windows_.
+    // The ring is a strictly falling sequence of (limit, window): its front is the highest limit of the last
+    // windows_.
     if (size_ > 0 && ring_[size_ - 1].window > next.index) size_ = 0;  // restored from a later time
     while (size_ > 0 && ring_[size_ - 1].limit <= *before_) --size_;
     if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;  // second call for this window
@@ -90,7 +92,7 @@ class HoldWrapper final : public RecommenderWrapper {
             before_, ring_[0].limit);
   }
   std::unique_ptr<Recommender> Clone() const override {
-    return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run holds nothing
+    return std::make_unique<HoldWrapper>(inner().Clone(), windows_);  // a new run starts without held limits
   }
   size_t state_bytes() const override { return sizeof(*this) + inner().state_bytes(); }
   void Save(ByteWriter& out) const override {
@@ -120,7 +122,8 @@ class HoldWrapper final : public RecommenderWrapper {
   }
 
  private:
-  // Doubles: a multiple of the granularity must stay one, or rounding up would add a whole step.
+  // Limits are doubles: a multiple of the granularity must remain an exact multiple, or rounding up would add a
+  // whole step.
   struct Entry {
     double limit = 0;
     int32_t window = 0;
@@ -140,8 +143,8 @@ class OomFloorWrapper final : public RecommenderWrapper {
     inner().ObserveOom(event);
     const auto hold = static_cast<int32_t>(settings_.hold_s / kWindowSeconds);
     double bumped = OomBump(event.limit, settings_);
-    // Killed again within an hour, at the limit that the last kill had raised: the need is far above it, so
-    // raise twice as far.
+    // The task was killed again within an hour, at the limit raised after the last kill: the need is far above
+    // this limit, so raise twice as far.
     const bool again = until_ != INT32_MIN && event.window.index - (until_ - hold) <= kWindowsPerHour &&
                        event.limit >= 0.99 * floor_;
     if (again) bumped = OomBump(bumped, settings_);
@@ -185,7 +188,7 @@ class OomFloorWrapper final : public RecommenderWrapper {
  private:
   OomSettings settings_;
   double floor_ = 0;
-  int32_t until_ = INT32_MIN;  // the floor holds for windows before this one
+  int32_t until_ = INT32_MIN;  // the floor applies to windows before this window
   bool holds_ = false;
   std::optional<double> before_;
 };
@@ -234,7 +237,7 @@ class BoundsWrapper final : public RecommenderWrapper {
  private:
   double Rounded(double limit) const {
     if (granularity_ <= 0) return limit;
-    // Keep limits that are a multiple already, up to rounding noise.
+    // Limits that already are a multiple, up to rounding noise, stay unchanged.
     return std::ceil(limit / granularity_ - 1e-9) * granularity_;
   }
   double Bounded(double limit) const {
@@ -245,7 +248,8 @@ class BoundsWrapper final : public RecommenderWrapper {
   std::string lower_by() const { return bound_by_.has_value() ? bound_by_->lower : ""; }
   std::string upper_by() const { return bound_by_.has_value() ? bound_by_->upper : ""; }
 
-  // As in BoundSettings, but on the heap: most bounds are the owner's, and each job has two of these objects.
+  // BoundSettings::lower_by and upper_by, on the heap to save memory: most bounds are the owner's, and each job
+  // has two of these objects.
   struct BoundBy {
     std::string lower, upper;
   };

@@ -1,5 +1,5 @@
-// Wrappers around a recommender: margin, hold, OOM floor, floor, rounding and bounds. Each does one thing,
-// adds its step to the reason and forwards all other calls.
+// Wrappers around a recommender: margin, hold, OOM floor, floor, rounding and bounds. Each wrapper changes the
+// limit in one way, adds its step to the reason and forwards all other calls.
 #pragma once
 
 #include <array>
@@ -53,22 +53,21 @@ std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, Oo
 struct FloorSettings {
   double least = 0;         // lower bound, cores or bytes
   bool keep_start = false;  // at least the usage in the first windows after a start
-  // For a job with less than kYoungDays of history and no risk forecast of the recommender: share by which
-  // the limit is raised, doubled on the second day, full until the fourth, then half.
+  // For a job with less than kYoungDays of history and no risk forecast of the recommender: share by which the
+  // limit is raised. The share is doubled on the second day, full until the fourth day, then halved.
   double young_margin = 0;
-  // History that the recommender requires before it yields a limit, in seconds; until then this wrapper
-  // yields a provisional one. 0: none.
+  // History that the recommender requires before it yields a limit, in seconds; until then this wrapper yields a
+  // provisional limit. 0: none.
   double min_history_s = 0;
   static constexpr int kStartWindows = 3;
   static constexpr int32_t kYoungDays = 8;
 };
-// Recommends at least `least` and, with keep_start, the highest usage of the first kStartWindows windows
-// after each of the last two starts. These floors never exceed the owner's limit. A start is the first
-// measured window, or the first after two that were not, so that all tasks were absent. Also yields the
-// provisional limit.
+// Recommends at least `least` and, with keep_start, the highest usage of the first kStartWindows windows after
+// each of the last two starts. These floors never exceed the owner's limit. A start is the first measured window,
+// or the first window after at least two windows without any task. Also yields the provisional limit.
 std::unique_ptr<Recommender> WithFloor(std::unique_ptr<Recommender> inner, FloorSettings settings);
 
-// Rounds up to the granularity, then applies the bounds, which win.
+// Rounds up to the granularity, then applies the bounds.
 std::unique_ptr<Recommender> WithBounds(std::unique_ptr<Recommender> inner, BoundSettings bounds);
 
 // Returns the assumed need of a task that was killed at `limit`: max(ratio * limit, limit + bytes).

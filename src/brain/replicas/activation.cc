@@ -13,8 +13,8 @@
 namespace taut::brain {
 namespace {
 
-// Marks this wrapper's part of a state. It differs from every count of an external answer, which may stand
-// there instead.
+// Marks this wrapper's part of a state. The value differs from every count of an external answer, which may be at
+// this place instead.
 constexpr uint32_t kMark = 0xAC71FA7E;
 
 double Seconds(int64_t us) { return static_cast<double>(us) / kMicrosPerSecond; }
@@ -107,7 +107,7 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
       return bounds_.Clamp(current);
     }
     const bool active = sample.load.has_value() && *sample.load > settings_.activation;
-    // An absent load may be above the threshold, so that it counts as active.
+    // An absent load may be above the threshold, and therefore counts as active.
     if (active || !sample.load.has_value() || !active_at_.has_value()) active_at_ = sample.at;
     const double idle_s = Seconds(sample.at.us - active_at_->us);
     const bool to_zero =
@@ -149,7 +149,7 @@ class ActivationPolicy final : public ReplicaPolicyWrapper {
   Activation how_;
   KedaSettings settings_;
   ReplicaBounds bounds_;
-  std::optional<Timestamp> active_at_;  // last time that the load was above the threshold or unknown
+  std::optional<Timestamp> active_at_;  // last time at which the load was above the threshold or unknown
   Step step_ = Step::kHeld;
   int decided_ = 0;
 };

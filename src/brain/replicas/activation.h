@@ -8,13 +8,13 @@
 
 namespace taut::brain {
 
-// Applies the decisions of `inner` while the load is above KedaSettings::activation, and for the cool-down
-// after that. Then the job runs no task if its minimum is 0. `inner` must have the bounds of InnerBounds.
+// Applies the decisions of `inner` while the load is above KedaSettings::activation, and for the cool-down after
+// that. After the cool-down the job runs no task if its minimum is 0. `inner` must have the bounds of InnerBounds.
 //
-//   kKeda  KEDA as published: `inner` is not called at zero, and the job starts with one task; explained as keda
-//   kOurs  `inner` observes every load, at zero as if one task ran, and decides how many tasks the job starts with
+//   kKeda KEDA as published: `inner` is not called at zero, and the job starts with one task; explained as keda
+//   kOurs `inner` observes every load, at zero tasks as if one task ran, and decides the number of tasks to start
 //
-// A saved state may also be that of `inner` alone (kOurs), or that of another minimum.
+// Load also accepts a state of `inner` alone (kOurs), or a state saved with another minimum.
 enum class Activation : uint8_t { kKeda, kOurs };
 std::unique_ptr<ReplicaPolicy> WithActivation(std::unique_ptr<ReplicaPolicy> inner, Activation how,
                                               const KedaSettings& settings, const ReplicaBounds& bounds);

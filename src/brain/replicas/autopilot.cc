@@ -40,8 +40,8 @@ void AutopilotReplicaPolicy::CloseWindow(int64_t window, int current) {
   const auto count_at = [&](double capacity) {
     return bounds_.Clamp(CeilOf(statistic_ / (settings_.target * capacity)));
   };
-  // Use a capacity that vertical scaling has changed only if the load requires another count at the old one:
-  // else each change of a limit would change the number of tasks.
+  // Use a capacity that vertical scaling has changed only if the load requires another count at the old capacity:
+  // otherwise each change of a limit would change the number of tasks.
   int raw = count_at(frozen_capacity_);
   if (raw != current) raw = count_at(capacity_);
   smoother_.Push(window, window - closed, raw, current);

@@ -31,7 +31,7 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
     int64_t window = 0;
     double value = 0;
   };
-  // Closes the open window, which `window` follows, and pushes a recommendation.
+  // Closes the open window before `window`, and passes its recommendation to smoother_.
   void CloseWindow(int64_t window, int current);
   double Statistic() const;
 
@@ -40,7 +40,7 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
   std::optional<int64_t> window_;  // the open window
   double sum_ = 0;
   int samples_ = 0;
-  std::deque<Windowed> averages_;  // means of the horizon, ascending by window
+  std::deque<Windowed> averages_;  // means of the windows of the horizon, ascending
   double frozen_capacity_ = 0;     // capacity of a task at the last change of the count; 0: none yet
   double capacity_ = 0;            // current capacity of a task
   double statistic_ = 0;

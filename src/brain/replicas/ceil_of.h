@@ -1,4 +1,4 @@
-// Rounds real numbers of tasks up to whole ones.
+// Rounds real numbers of tasks up to whole numbers.
 #pragma once
 
 #include <algorithm>

@@ -15,17 +15,18 @@ class CountSmoother {
  public:
   explicit CountSmoother(const AutopilotReplicaSettings& settings) : settings_(settings) {}
 
-  // Adds the recommendation `raw` in the window with this number (settings.average_s each). The count may
-  // decay by `windows_passed` steps; with 0, in the same window, it can only rise.
+  // Adds the recommendation `raw` in the window with this number (settings.average_s each). The count may decay by
+  // `windows_passed` steps. With 0 (the window of the last call) the count can only rise.
   void Push(int64_t window, int64_t windows_passed, int raw, int current);
-  // Returns the smoothed count, given the tasks that run. REQUIRES: Push was called.
+  // Returns the smoothed count, given the running tasks in `sample`. REQUIRES: Push was called.
   int Count(const LoadSample& sample) const;
 
   bool empty() const { return smoothed_ == 0; }
-  // Highest recommendation within the deferral.
+  // Returns the highest recommendation within the deferral.
   double deferred() const { return deferred_; }
 
-  // Save the two parts of the state, between which a policy writes its own.
+  // SaveRecommendations and SaveFigures save the two parts of the state. A policy writes its own state between
+  // these parts.
   void SaveRecommendations(ByteWriter& out) const;
   void SaveFigures(ByteWriter& out) const;
   // If `in` fails, the object is not to be used.
@@ -41,9 +42,9 @@ class CountSmoother {
   int LimitGrowth(int count, const LoadSample& sample) const;
 
   AutopilotReplicaSettings settings_;
-  std::deque<Raw> raw_;  // recommendations of the deferral, counts strictly descending
+  std::deque<Raw> raw_;  // recommendations within the deferral, with strictly descending counts
   double deferred_ = 0;
-  double trajectory_ = 0;  // a real number, so that small counts decay as large ones do
+  double trajectory_ = 0;  // a real number, so that small counts decay as large counts do
   int smoothed_ = 0;       // 0: no recommendation yet
 };
 

@@ -1,4 +1,4 @@
-// A wrapper that replaces a policy's number of tasks by an external one while that is valid.
+// A wrapper that replaces a policy's number of tasks by an external number while the external number is valid.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,8 @@
 
 namespace taut::brain {
 
-// Decides the last answer of TakeExternal within `bounds`; before the first answer and after the last one's
-// time, the decision of `inner`, which observes every sample. The answer is saved; a state of `inner` alone
-// can also be loaded.
+// Decides the last answer of TakeExternal, within `bounds`, while the answer is valid. At other times decides as
+// `inner`, which observes every sample. The answer is saved. Load also accepts a state of `inner` alone.
 std::unique_ptr<ReplicaPolicy> WithExternalCount(std::unique_ptr<ReplicaPolicy> inner,
                                                  const ReplicaBounds& bounds);
 

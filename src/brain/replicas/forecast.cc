@@ -13,14 +13,15 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kFirstPrice = 0.02;  // mean tasks / ordered share; chosen as the model's constants
-// Rise of the price's logarithm at an overloaded step; less for small ordered shares.
+// First price, in units of mean tasks / ordered share; selected together with the model's constants.
+constexpr double kFirstPrice = 0.02;
+// Highest rise of the price's logarithm at an overloaded step; small ordered shares have a smaller rise.
 constexpr double kMostRise = 0.1;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
 constexpr size_t kMostCautious = 100'000;  // one per decision in five minutes
-constexpr double kFall = 0.001;            // largest fall of the price's logarithm at another step
-constexpr double kLeastGain = 0.05;        // least gain per started task, as a share of the price of a change
-constexpr double kLeastLoad = 0.02;        // share of the mean; logarithms of smaller loads are noise
+constexpr double kFall = 0.001;      // largest fall of the price's logarithm at a step that is not overloaded
+constexpr double kLeastGain = 0.05;  // least gain per started task, as a share of the price of a change
+constexpr double kLeastLoad = 0.02;  // share of the mean; logarithms of smaller loads are noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
 constexpr int kStateVersion = -2;  // negative: older states begin with the slots of a day
@@ -79,20 +80,20 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
     basis_ = by_analogs ? Basis::kAnalogs : Basis::kShortHistory;
     return Cautious(sample);
   }
-  // Adapt the price to this policy's own decisions only; and not to overload at the highest useful count,
-  // which no price could prevent.
+  // Adapt the price only to this policy's own decisions. Overload at the highest useful count is ignored, because
+  // no price could prevent it.
   const bool overloaded = tasks > settings_.max_utilization * sample.ready * (1 + 1e-12);
   if (!set_by_others_ && !(overloaded && sample.count() >= Most())) Calibrate(overloaded);
   basis_ = Basis::kForecast;
-  // The next step can use at most the running tasks, since a new one would not be ready; the far step may
-  // need more.
+  // The next step can use at most the running tasks, since a new task would not be ready; the far step may require
+  // more tasks.
   wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
   return settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
 }
 
 void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
-  // The expected change is 0 exactly if the share of overloaded steps is the ordered one.
+  // The expected change is 0 exactly if the share of overloaded steps is the ordered share.
   log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
   log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
 }
@@ -114,8 +115,8 @@ int ForecastPolicy::Best(bool far) const {
   const double price = Price(), tasks_per_count = settings_.max_utilization;
   const double median = load.Median() / tasks_per_count;
   const int most = Most();
-  // If even the most tasks are probably too few, costs do not order smaller counts. This also keeps `first`
-  // within an int.
+  // If even `most` tasks are probably too few, costs do not distinguish smaller counts. The early return also
+  // keeps `first` within an int.
   if (median * 0.8 - 3 >= most || load.ChanceAbove(tasks_per_count * most) >= 0.5) return most;
   double best_cost = std::numeric_limits<double>::max();
   const int first = std::max(1, static_cast<int>(median * 0.8) - 3);
@@ -173,7 +174,7 @@ std::optional<LoadBand> ForecastPolicy::Forecast() const {
 }
 
 int ForecastPolicy::BestByAnalogs(const LoadAnalogs& analogs) {
-  const double least = load_ / capacity_ / settings_.max_utilization;  // tasks for the load as it is
+  const double least = load_ / capacity_ / settings_.max_utilization;  // tasks for the current load
   const auto chance = [&](double count) { return analogs.ChanceAbove(count / least); };
   int best = settings_.bounds.Clamp(std::ceil(least));
   double best_cost = best + Price() * chance(best);

@@ -13,8 +13,8 @@
 
 namespace taut::brain {
 
-// At each step it selects the count with the least tasks + price * P(overloaded). The price adapts to the
-// ordered share: an overloaded step raises it, any other lowers it. Not thread-safe.
+// At each step it selects the count with the least tasks + price * P(overloaded). The price adapts to the ordered
+// share: an overloaded step raises the price, any other step lowers it. Not thread-safe.
 class ForecastPolicy final : public ReplicaPolicy {
  public:
   explicit ForecastPolicy(const ReplicaSettings& settings);
@@ -32,18 +32,18 @@ class ForecastPolicy final : public ReplicaPolicy {
 
   int DecideFor(const LoadSample& sample);
   void Calibrate(bool overloaded);
-  // Returns the greatest useful count: enough for a load somewhat above the highest so far, whatever the
-  // price.
+  // Returns the greatest useful count: whatever the price, no more tasks than for a load somewhat above the
+  // highest load so far.
   int Most() const;
   double Price() const;
   double Cost(bool far, int count) const;
   // Returns the count with the least cost for the load one step ahead, or at the end of the start-up time if
   // `far`.
   int Best(bool far) const;
-  // Returns `wanted` if it is worth a change, else `current`.
+  // Returns `wanted` if its gain justifies a change, else `current`.
   int Move(int current, int wanted);
-  // Returns the count while history is too short: by other jobs' loads, else load over a cautious target. The
-  // highest count of the last 5 minutes holds, as in the HPA.
+  // Returns the count while history is too short: from the load changes of other jobs, else load over a cautious
+  // target. The result is the highest such count of the last 5 minutes, as in the HPA.
   int Cautious(const LoadSample& sample);
   // Returns the count with the least cost if the load changes as other jobs' loads did.
   int BestByAnalogs(const LoadAnalogs& analogs);
@@ -61,15 +61,15 @@ class ForecastPolicy final : public ReplicaPolicy {
     Timestamp at;
     int count = 0;
   };
-  std::vector<Wanted> cautious_;  // counts of the hold, strictly descending
+  std::vector<Wanted> cautious_;  // counts of the last 5 minutes, strictly descending
   Basis basis_ = Basis::kHeld;
   Timestamp at_;
   double load_ = 0, capacity_ = 1;
   std::optional<double> rise_chance_;  // kAnalogs: chance of a load above the utilisation; not saved
   int wanted_ = 0, decided_ = 0;
   bool moved_ = false;  // the last Decide returned another count than the running one
-  // True if another program set the running count, until a move of this policy takes effect. Its overload
-  // must not move the price.
+  // True from the time when another program set the running count until a change by this policy takes effect.
+  // Overload at a count of another program must not change the price.
   bool set_by_others_ = false;
 };
 

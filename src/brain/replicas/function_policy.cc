@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostShown = 120;  // length of an expression in a reason
 
-// A step by at most this number of tasks is not limited: a mistake would be larger.
+// A step by at most this number of tasks is not limited: a mistake in the function would cause a larger step.
 constexpr double kFewTasks = 100;
 
 constexpr uint32_t kLoadMissing = 1, kCapacityMissing = 2;
@@ -78,7 +78,7 @@ FunctionPolicy::Basis FunctionPolicy::Choose(const LoadSample& sample, int& coun
   const int64_t at_s = FloorDiv(sample.at.us, kMicrosPerSecond);
   const auto window = static_cast<int64_t>(
       FloorDiv(sample.at.us, static_cast<int64_t>(smoothing_.average_s * kMicrosPerSecond)));
-  // Time while the count was held must not decay it.
+  // The time for which the count was held must not decay the count.
   const int64_t passed = window_.has_value() ? std::max<int64_t>(window - *window_, 0) : 0;
   window_ = window;
   if (!expression_.has_value()) return Basis::kInvalid;
@@ -226,7 +226,7 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   return copy;
 }
 
-// Saves first what depends on settings, so that Load can reject a state of other settings.
+// Saves the fields that depend on settings first, so that Load can reject a state of other settings.
 void FunctionPolicy::Save(ByteWriter& out) const {
   out.PutString(settings_.target);
   out.Put(smoothing_.average_s);

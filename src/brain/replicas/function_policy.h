@@ -1,5 +1,5 @@
 // Autopilot's horizontal scaling by target size (Autopilot §3.3): n = f[t], the owner's function of the job's
-// signals, smoothed like the recommendation by utilisation.
+// signals, smoothed as the recommendation by utilisation is.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class FunctionPolicy final : public ReplicaPolicy {
   // Returns the missing inputs with the verb: "The load was", "queue_length and cpu were".
   std::string MissingText(std::string_view was, std::string_view were) const;
   void SaveSignals(ByteWriter& out) const;
-  // Records a count; SafeCount returns the highest one of the last day.
+  // Records a count; SafeCount returns the highest count of the last day.
   void Remember(int64_t at_s, int count);
   int SafeCount() const;
 
@@ -52,19 +52,21 @@ class FunctionPolicy final : public ReplicaPolicy {
   AutopilotReplicaSettings smoothing_;
   double step_s_;
   ReplicaBounds bounds_;
-  std::string invalid_;  // the parse error, if any; declared before expression_, which sets it
+  std::string
+      invalid_;  // the parse error, "" if none; declared before expression_, whose initialiser sets it
   std::optional<TargetExpression> expression_;
   // Statistics of the load, then of each of signals().
   std::vector<SpanStatistics> spans_;
   std::vector<double> span_values_;    // values of expression_->spans()
   std::vector<double> signal_values_;  // values of signals() when last measured
-  // Inputs that were not measured in the last sample: bit 0 the load, 1 the capacity, from 2 on the signals.
+  // Inputs that were not measured in the last sample: bit 0 is the load, bit 1 the capacity, bits from 2 on the
+  // signals.
   uint32_t missing_ = 0;
   CountSmoother smoother_;
   std::optional<int64_t> window_;      // averaging window of the last decision
   std::optional<int64_t> heard_s_;     // Unix time of the last complete inputs, or first decision
   std::optional<int64_t> hour_;        // hour of the last decision
-  std::array<int, kHours> highest_{};  // highest count by hour, the last one for hour_
+  std::array<int, kHours> highest_{};  // highest count by hour; the last element is for hour_
   Basis basis_ = Basis::kAbsent;
   double value_ = 0;         // value of the function when it was last evaluated
   bool is_limited_ = false;  // value_ exceeded the limit of a step; not saved

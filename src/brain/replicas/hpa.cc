@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostEvents = 1'000'000;  // far more than any window has
 
-// Marks the part of a state for metrics besides the load. No other field can have this value there.
+// Marks the part of a state for metrics in addition to the load. No other field at this place can have this value.
 constexpr uint32_t kMetricsMark = 0x4D455452;
 
 double Seconds(Timestamp t) { return static_cast<double>(t.us) / kMicrosPerSecond; }
@@ -175,7 +175,7 @@ void HpaPolicy::Save(ByteWriter& out) const {
   out.Put(static_cast<uint8_t>(proposal_.known));
   for (const int v : {current_, stable_, decided_}) out.Put(v);
   out.Put(static_cast<uint8_t>(held_));
-  if (settings_.metrics.list.empty()) return;  // the format of versions without metrics
+  if (settings_.metrics.list.empty()) return;  // keeps the format of versions without metrics
   out.Put(kMetricsMark);
   out.PutString(HpaMetricsText(settings_.metrics));
   out.Put(missing_);
@@ -190,7 +190,7 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
     fresh.advice_.push_back({at_s, values.Count()});
   }
   for (std::vector<HpaChange>* list : {&fresh.ups_, &fresh.downs_}) {
-    int64_t sum = 0;  // Decide sums them in an int
+    int64_t sum = 0;  // bounds the sum, which Decide computes in an int
     for (size_t n = values.Size(kMostEvents); n > 0 && values.ok(); --n) {
       const double at_s = values.Finite();
       list->push_back({at_s, values.Count()});
@@ -209,7 +209,7 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-// With other metrics than the saved ones, only the explanation of the last decision is lost.
+// If the metrics have changed since Save, only the explanation of the last decision is lost.
 absl::Status HpaPolicy::LoadMetrics(ByteReader& in) {
   ByteReader ahead = in;
   if (ahead.remaining() < sizeof(kMetricsMark) || ahead.Get<uint32_t>() != kMetricsMark)

@@ -1,4 +1,4 @@
-// Kubernetes' HPA as a comparator. KEDA is this policy behind brain/replicas/activation.h.
+// Kubernetes' HPA as a comparator. KEDA is this policy with the wrapper of brain/replicas/activation.h.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace taut::brain {
 
-// The first metric is load over capacity of the ready tasks, unless HpaMetrics::without_load; starting tasks
-// are unready pods. With several metrics the largest proposed count wins; if one is not measured, the count
+// The first metric is load over capacity of the ready tasks, unless HpaMetrics::without_load; starting tasks are
+// unready pods. With several metrics the largest proposed count is used; if a metric is not measured, the count
 // does not fall (horizontal.go: computeReplicasForMetrics). docs/algorithms/replicas.md, "Policies".
 class HpaPolicy final : public ReplicaPolicy {
  public:
@@ -45,8 +45,8 @@ class HpaPolicy final : public ReplicaPolicy {
   HpaSettings settings_;
   ReplicaBounds bounds_;
   std::vector<std::string> signals_;  // signals that the metrics read
-  uint32_t missing_ = 0;              // unmeasured metrics: bit 0 the load, from 1 on the others
-  int decisive_ = 0;                  // metric of proposal_, numbered as in missing_
+  uint32_t missing_ = 0;  // unmeasured metrics: bit 0 is the load, bits from 1 on the further metrics
+  int decisive_ = 0;      // metric of proposal_, numbered as in missing_
   std::vector<HpaAdvice> advice_;
   std::vector<HpaChange> ups_, downs_;
   HpaProposal proposal_;

@@ -8,10 +8,10 @@
 namespace taut::brain {
 namespace {
 
-// Rounds down to whole per cent, ignoring rounding noise below one.
+// Rounds down to whole per cent, ignoring rounding noise below a whole per cent.
 double WholePercent(double share) { return std::floor(share * 100 + 1e-9); }
 
-// Rounds up; limited so that a huge load does not overflow an int.
+// Rounds up. The result is bounded, so that a huge load does not overflow an int.
 int WholeTasks(double tasks) { return static_cast<int>(std::min(std::ceil(tasks), 1e9)); }
 
 struct Summed {
@@ -32,8 +32,8 @@ HpaProposal Propose(int current, Summed known, int unready, int missing, double 
     if (within(ratio)) return {current, ratio};
     return {WholeTasks(ratio * known.pods), ratio};
   }
-  // As published, assume the worst against the change. For a fall, missing pods use their request or the
-  // target, whichever is larger; for a rise, missing and unready pods use nothing.
+  // As published, assume the worst against the change. For a fall, missing pods are assumed to use the larger of
+  // request and target; for a rise, missing and unready pods are assumed to use nothing.
   Summed all = known;
   if (ratio < 1) all.usage += missing * std::max(1.0, target);
   if (ratio != 1) all.pods += missing;

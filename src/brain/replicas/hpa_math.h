@@ -11,7 +11,7 @@
 
 namespace taut::brain {
 
-// The pods of one workload, grouped by the information about them. All have the same request.
+// The pods of one workload, grouped by the information about them. All pods have equal requests.
 struct HpaPods {
   std::vector<double> usage;  // usage of the ready pods with a metric, as shares of the request
   int unready = 0;            // pods that are not ready or within their initialisation period
@@ -21,7 +21,7 @@ struct HpaPods {
 struct HpaProposal {
   int count = 0;
   double ratio = 1;   // utilisation over target, from which the count follows
-  bool known = true;  // false if no pod had a metric; the count is the current one
+  bool known = true;  // false if no pod had a metric; the count is then the current count
 };
 
 // Returns the count by utilisation. Utilisations are rounded down to whole per cent, as published.
@@ -30,7 +30,7 @@ HpaProposal ProposeHpa(int current, const HpaPods& pods, double target, double t
 HpaProposal ProposeHpaEven(int current, int ready, double usage_each, int unready, double target,
                            double tolerance);
 
-// Events that rate limits and windows need. Times in seconds, ascending.
+// A change of the count, which rate limits use. Times are seconds, ascending.
 struct HpaChange {
   double at_s = 0;
   int change = 0;  // > 0
@@ -44,8 +44,8 @@ struct HpaAdvice {
 // `desired`.
 int StabilizeHpa(double now_s, int current, int desired, std::span<const HpaAdvice> past, double up_window_s,
                  double down_window_s);
-// Return the greatest count that the scale-up policies allow, and the least that the scale-down policies
-// allow.
+// HpaUpLimit returns the greatest count that the scale-up policies allow, HpaDownLimit the least count that the
+// scale-down policies allow.
 int HpaUpLimit(double now_s, int current, std::span<const HpaChange> ups, std::span<const HpaChange> downs,
                const HpaDirection& rules);
 int HpaDownLimit(double now_s, int current, std::span<const HpaChange> ups, std::span<const HpaChange> downs,

@@ -15,15 +15,15 @@
 
 namespace taut::brain {
 
-// Parses the text; "" means no metric. `signals` are the names known besides kOwnSignals. InvalidArgument
-// contains the metric and the allowed form.
+// Parses the text; "" means no metric. `signals`: known names of signals in addition to kOwnSignals.
+// InvalidArgument contains the metric and the allowed form.
 absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string> signals,
                              HpaMetrics& metrics);
-// Returns text that ParseHpaMetrics parses to the same metrics.
+// Returns text that ParseHpaMetrics parses to equal metrics.
 std::string HpaMetricsText(const HpaMetrics& metrics);
 
-// Return the proposal of a metric that is no pod utilisation; `value` is the sum over all tasks. `current`
-// tasks run, of which `ready` are ready (replica_calculator.go).
+// These functions return the proposed count by a metric that is no pod utilisation; `value` is the sum over all
+// tasks. `current` tasks run, of which `ready` are ready (replica_calculator.go).
 int ProposeHpaAverageValue(int current, double value, double target, double tolerance);
 int ProposeHpaValue(int current, int ready, double value, double target, double tolerance);
 

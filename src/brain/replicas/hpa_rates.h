@@ -15,7 +15,7 @@ namespace taut::brain {
 
 // Sets select and rates of `direction`. InvalidArgument contains the rate and the allowed form.
 absl::Status ParseHpaRates(std::string_view text, HpaDirection& direction);
-// Returns text that ParseHpaRates parses to the same limits.
+// Returns text that ParseHpaRates parses to equal limits.
 std::string HpaRatesText(const HpaDirection& direction);
 
 }  // namespace taut::brain

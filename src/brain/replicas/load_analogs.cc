@@ -38,7 +38,8 @@ void LoadMoves::Scale(float factor) {
 double LoadMoves::total() const { return std::accumulate(counts_.begin(), counts_.end(), 0.0); }
 
 double LoadMoves::ChanceAbove(double ratio) const {
-  // Ratios are spread evenly within a bin, except in the last one, whose ratios may be arbitrarily large.
+  // Ratios are assumed to be spread evenly within a bin, except in the last bin, whose ratios may be arbitrarily
+  // large.
   const double place = PlaceOf(ratio) + 0.5;
   if (place <= 0) return 1;
   const auto bin = static_cast<size_t>(std::min(place, kBins - 1.0));

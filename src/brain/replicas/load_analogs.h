@@ -12,16 +12,17 @@ namespace taut::brain {
 // A histogram, on a logarithmic scale, of ratios of a job's load to its load one start-up time earlier.
 class LoadMoves {
  public:
-  static constexpr int kBins = 65;  // the middle bin is ratio 1; the outer ones include all beyond
+  static constexpr int kBins =
+      65;  // the middle bin is ratio 1; the outer bins include all ratios beyond them
 
-  // Adds a change. Two loads of 0 count as ratio 1. REQUIRES: both finite and not negative.
+  // Adds a change. Two loads of 0 count as ratio 1. REQUIRES: both loads are finite and not negative.
   void Add(double before, double after);
   void Merge(const LoadMoves& other);
   void Scale(float factor);
   void Clear() { counts_ = {}; }
   // Returns the share of changes to more than `ratio` times the load. REQUIRES: total() > 0, ratio > 0.
   double ChanceAbove(double ratio) const;
-  // Number of changes, decayed.
+  // Returns the decayed number of changes.
   double total() const;
 
   void Save(ByteWriter& out) const;
@@ -35,13 +36,13 @@ class LoadMoves {
 // The changes of all jobs, with a half-life of two weeks. Read-only while jobs are stepped.
 class LoadAnalogs {
  public:
-  // Adds the changes of one job since its last call.
+  // Adds the load changes of one job since the last call for this job.
   void Take(const LoadMoves& moves) { moves_.Merge(moves); }
   // Decays all changes by one day.
   void CloseDay();
-  // True with enough changes: a day of ten jobs shows a chance of one in a thousand.
+  // Returns true with enough changes for a chance of one in a thousand, such as a day of ten jobs.
   bool is_known() const { return moves_.total() >= kEnough; }
-  // REQUIRES: is_known().
+  // Returns the share of changes to more than `ratio` times the load. REQUIRES: is_known().
   double ChanceAbove(double ratio) const { return moves_.ChanceAbove(ratio); }
 
   void Save(ByteWriter& out) const { moves_.Save(out); }

@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// Added before logarithms: loads far below one task need no precision.
+// Added before logarithms: loads far below one task require no precision.
 constexpr double kLogOffset = 0.5;
 // Bins of error / spread: from kLowest in steps of kBinWidth.
 constexpr double kLowest = -4;
@@ -18,12 +18,14 @@ constexpr double kMemorySteps = 5000;  // memory of the regressions
 constexpr double kErrorMemory = 3000;  // memory of the errors, in steps of their regime
 constexpr double kMeanClip = 4;        // spreads at which errors are clipped before the mean learns ...
 constexpr double kSizeClip = 6;        // ... and before the spread learns
-constexpr double kCalm = 0.4;          // regimes by spread over its long-term mean: calm below this ...
-constexpr double kWide = 1.0;          // ... and wide from this on
-constexpr double kMostStored = 1e6;    // bound of stored logarithms, sizes and weights, which are far below
+constexpr double kCalm = 0.4;          // regimes by spread over its long-term mean: calm below kCalm ...
+constexpr double kWide = 1.0;          // ... and wide from kWide on
+constexpr double kMostStored =
+    1e6;  // bound of stored logarithms, sizes and weights; real values are far below
 constexpr double kLeastSpread = 0.001;
-// Loads of a week are stored in units of 1/1024 of the logarithm, half the size of a float. Their features
-// are scaled down, because their weights are learnt late (best of 0.1, 0.3 and 1 on input2 and input12).
+// Loads of a week are stored in units of 1/1024 of the logarithm, half the size of a float. The features of a week
+// are scaled down, because their weights are learnt late (0.1 was the best of 0.1, 0.3 and 1 on input2 and
+// input12).
 constexpr double kWeekUnit = 1.0 / 1024, kWeekScale = 0.1;
 constexpr int16_t kNoWeek = INT16_MIN;
 constexpr int kWeekDays = 7, kWeekReach = 3;
@@ -62,7 +64,7 @@ double LoadForecast::ChanceAbove(double tasks) const {
 
 double LoadForecast::WithChanceAbove(double chance) const {
   const auto load_at = [this](double z) { return std::max(0.0, std::exp(centre + z * spread) - kLogOffset); };
-  // Bisection: ChanceAbove falls with the load.
+  // Bisection works because ChanceAbove falls with the load.
   double low = kLowest, high = kLowest + kBinWidth * (kErrorBins - 1);
   for (int i = 0; i < 20; ++i) {
     const double middle = (low + high) / 2;
@@ -106,7 +108,7 @@ void OnlineRegression<N>::Learn(const std::array<double, N>& x, double error) {
     for (size_t j = 0; j < N; ++j) p_[i * N + j] -= px[i] * px[j] / xpx;
     trace += p_[i * N + i];
   }
-  // After very many steps rounding can make the matrix indefinite, and predictions useless.
+  // After very many steps rounding can make the matrix indefinite, and then predictions are useless.
   if (!(xpx > 0) || !(trace > 0) || !std::isfinite(trace)) {
     Reset();
     return;
@@ -126,7 +128,7 @@ LoadModel::Head::Head(int ahead_steps, int slots)
       scale(kPriorVariance, kMemorySteps),
       pending(static_cast<size_t>(ahead_steps) + 1),
       size_profile(static_cast<size_t>(slots), -1.0F) {
-  // Start with about normal errors, until the model has its own.
+  // Start with approximately normal errors, until the model has errors of its own.
   for (Errors& e : errors) {
     for (int b = 0; b < kErrorBins; ++b) {
       const double z = kLowest + b * kBinWidth;
@@ -184,7 +186,7 @@ void LoadModel::Observe(int64_t step, double load) {
     recent_.fill(x);
     mean5_ = mean15_ = mean60_ = x;
   }
-  // In this order: learn from the forecast made for this step, update the features, make the next forecast.
+  // The order matters: learn from the forecast for this step, update the features, make the next forecast.
   for (Head& head : heads_) Learn(head, step, x);
   for (size_t i = recent_.size() - 1; i > 0; --i) recent_[i] = recent_[i - 1];
   recent_[0] = x;
@@ -209,7 +211,7 @@ void LoadModel::Learn(Head& head, int64_t step, double x) {
   const double error = x - p.base - p.predicted;
   const double size = std::fabs(error);
   const double clip = kMeanClip * p.spread;
-  // Clip outliers, or a single one would dominate the regression for hours.
+  // Clip outliers, or a single outlier would dominate the regression for hours.
   head.mean.Learn(p.x, std::clamp(error, -clip, clip));
   const double size_clip = kSizeClip * p.spread;
   head.scale.Learn(p.s, std::min(size, size_clip) - head.scale.Predict(p.s));
@@ -245,7 +247,8 @@ LoadModel::Features LoadModel::FeaturesAt(int64_t step, int64_t then) const {
     f[9] = Smooth(profile_, then, 10) - x;
     f[10] = std::max(profile_[Slot(then - 1)], profile_[Slot(then + 1)]) - now5;
   }
-  // The same time a week ago: its load relative to the current one, and the change from then.
+  // Features of the time one week ago: its load relative to the current load, and the change of the load from that
+  // time on.
   if (const std::optional<double> week = WeekAt(then); week.has_value() && week_before_ != kNoWeek) {
     f[11] = kWeekScale * (*week - x);
     f[12] = kWeekScale * (*week - week_before_ * kWeekUnit);
@@ -286,7 +289,7 @@ void LoadModel::Forecast(Head& head, int64_t step) {
   head.regime = p.regime;
 }
 
-// ---- the state as bytes; sums over it stay finite within these bounds ----
+// ---- The state as bytes. Within the bounds below, sums over the state stay finite. ----
 
 template <int N>
 void OnlineRegression<N>::Save(ByteWriter& out) const {

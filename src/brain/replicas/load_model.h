@@ -1,5 +1,6 @@
-// Forecasts the load of one job some steps ahead as a distribution: a regression on the recent level and
-// trend and on the same time of earlier days, with the spread of its past errors.
+// Forecasts the load of one job some steps ahead as a distribution: a regression on the recent level, the recent
+// trend and the loads of earlier days at the forecast's time of day, with the spread of the regression's past
+// errors.
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@ namespace taut::brain {
 
 inline constexpr int kErrorBins = 96;
 
-// The distribution of the load at a future step, in tasks at 100 % utilisation. Refers to its model, and is
-// valid until the model's next Observe.
+// The distribution of the load at a future step, in tasks at 100 % utilisation. The object refers to its model and
+// is valid until the model's next Observe.
 struct LoadForecast {
   double centre = 0;  // centre of log(load + kLogOffset)
   double spread = 1;
@@ -56,10 +57,10 @@ class LoadModel {
  public:
   LoadModel(int slots_per_day, int steps_ahead);
 
-  // Adds the load of step `step`, in tasks. Step mod slots is the time of day. Steps ascend; skipped ones
-  // were not measured.
+  // Adds the load of step `step`, in tasks. Step mod slots is the time of day. Steps ascend; a skipped step was
+  // not measured.
   void Observe(int64_t step, double load);
-  // Returns the forecast made at the last step, 1 step ahead, or steps_ahead if `far`.
+  // Returns the forecast that was made at the last step, for 1 step ahead, or for steps_ahead if `far`.
   LoadForecast At(bool far) const {
     const Head& head = heads_[far ? 1 : 0];
     return {head.centre, head.spread, &head.errors[head.regime].above};
@@ -68,7 +69,7 @@ class LoadModel {
   int slots_per_day() const { return slots_; }
   int steps_ahead() const { return heads_[1].ahead; }
   void Save(ByteWriter& out) const;
-  // Restores a model with the same slots and steps ahead. If `in` fails, the object is not to be used.
+  // Restores a model with equal slots and steps_ahead. If `in` fails, the object is not to be used.
   void Load(StoredValues& in);
   size_t state_bytes() const;
 
@@ -79,7 +80,7 @@ class LoadModel {
   using Features = std::array<double, kFeatures>;
   using ScaleFeatures = std::array<double, kScaleFeatures>;
   struct Pending {
-    int64_t step = -1;  // step that the forecast is for
+    int64_t step = -1;  // step for which the forecast was made
     Features x{};
     ScaleFeatures s{};
     double base = 0, predicted = 0, spread = 0;

@@ -21,7 +21,7 @@
 namespace taut::brain {
 namespace {
 
-// Decides a fixed count, or the one for the highest load of the first days.
+// Decides a fixed count, or the count for the highest load of the first days.
 class StaticPolicy final : public ReplicaPolicy {
  public:
   explicit StaticPolicy(const ReplicaSettings& settings) : settings_(settings) {}
@@ -73,7 +73,7 @@ class StaticPolicy final : public ReplicaPolicy {
 
 constexpr uint8_t kPolicyStateVersion = 1;
 
-// Includes "keda", which all policies read if replicas.min is 0.
+// The groups include "keda", which all policies read if replicas.min is 0.
 constexpr std::string_view kStaticGroups[] = {"static", "keda"};
 constexpr std::string_view kAutopilotGroups[] = {"autopilot", "keda"};
 constexpr std::string_view kHpaGroups[] = {"hpa", "keda"};
@@ -91,7 +91,7 @@ double OfHpa(const ReplicaSettings& s) { return std::min(s.hpa.target, s.max_uti
 
 using Made = std::unique_ptr<ReplicaPolicy>;
 
-// Wraps a policy of at least one task so that it goes to zero if replicas.min is 0.
+// Wraps a policy of at least one task, so that the number of tasks can be 0 if replicas.min is 0.
 template <typename Make>
 Made MayGoToZero(const ReplicaSettings& settings, Activation how, Make make) {
   ReplicaSettings inner = settings;

@@ -16,7 +16,8 @@ struct ReplicaPolicyInfo {
   std::string_view name;
   std::string_view what;                                                    // one line for people
   std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);  // without the schedule
-  // First parts of the keys of the settings that it reads ("hpa" for "hpa.target"), besides "replicas".
+  // First parts of the keys of the settings that the policy reads ("hpa" for "hpa.target"), in addition to
+  // "replicas".
   std::span<const std::string_view> groups;
   // Returns the highest utilisation of tasks' capacity that the policy plans for, in (0, 1].
   double (*utilization)(const ReplicaSettings& settings);
@@ -33,8 +34,8 @@ absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name
 std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
                                                 const ReplicaSettings& settings);
 
-// Save a policy with its name, and load it with settings that may have changed. NotFound for a policy that
-// does not exist any more; other errors as for ReplicaPolicy::Load.
+// SaveReplicaPolicy saves a policy with its name. LoadReplicaPolicy loads it with settings that may have changed,
+// and returns NotFound for a policy that does not exist any more, else the errors of ReplicaPolicy::Load.
 std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy);
 absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_view bytes,
                                                                  const ReplicaSettings& settings);

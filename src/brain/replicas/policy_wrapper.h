@@ -12,7 +12,7 @@
 
 namespace taut::brain {
 
-// Forwards all calls; a wrapper overrides what it changes, and always Clone and state_bytes.
+// Forwards all calls. A derived wrapper overrides the functions that it changes, and always Clone and state_bytes.
 class ReplicaPolicyWrapper : public ReplicaPolicy {
  public:
   explicit ReplicaPolicyWrapper(std::unique_ptr<ReplicaPolicy> inner) : inner_(std::move(inner)) {}
@@ -36,8 +36,8 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   ReplicaPolicy& inner() { return *inner_; }
   const ReplicaPolicy& inner() const { return *inner_; }
 
-  // Loads the inner state into a copy, so that a wrapper with a state of its own can load all or nothing: it
-  // calls ReplaceInner once the rest was read.
+  // Loads the inner state into a copy, so that a wrapper with its own state stays unchanged after an error: the
+  // wrapper calls ReplaceInner once its own state was read.
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadedInner(ByteReader& in) const {
     std::unique_ptr<ReplicaPolicy> copy = inner_->Clone();
     if (absl::Status s = copy->Load(in); !s.ok()) return s;

@@ -1,4 +1,4 @@
-// Rises of the load in each quarter of an hour of the last days; part of the explanation of a count.
+// Rises of the load in each quarter of an hour of the last days, used in the explanation of a count.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class QuarterRises {
   void Observe(Timestamp at, double load);
 
   struct Answer {
-    int days = 0;      // days of the last kDays with a measured rise in this quarter, without today
+    int days = 0;      // number of the last kDays days, without today, with a measured rise in this quarter
     int above = 0;     // days on which the rise exceeded `share`
     double share = 0;  // a multiple of 0.1 that about half of the days exceed, at least 0.1
   };
@@ -42,9 +42,9 @@ class QuarterRises {
   }
   float Rise(int64_t quarter) const { return const_cast<QuarterRises*>(this)->Rise(quarter); }
 
-  std::vector<float> rises_;     // by quarter: highest load over the mean of the quarter before, minus 1
+  std::vector<float> rises_;     // by quarter: highest load over the mean of the previous quarter, minus 1
   int64_t quarter_ = INT64_MIN;  // current quarter
-  double sum_ = 0, before_ = 0;  // sum of the current one; mean of the one before, 0: unknown
+  double sum_ = 0, before_ = 0;  // sum of the current quarter; mean of the previous quarter, 0: unknown
   int samples_ = 0;
 };
 

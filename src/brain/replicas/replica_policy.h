@@ -18,10 +18,10 @@
 
 namespace taut::brain {
 
-// A load that would require more tasks than this is invalid: its source is broken.
+// A load that would require more than kMostTasksOfLoad tasks is invalid: its source is broken.
 inline constexpr double kMostTasksOfLoad = 1e9;
-// Returns the load if a policy can use it; nullopt if it is absent, negative, not finite, or requires more
-// than kMostTasksOfLoad tasks with this capacity (0: unknown).
+// Returns the load if a policy can use it; nullopt if the load is absent, negative, not finite, or requires more
+// than kMostTasksOfLoad tasks of this capacity (0: unknown).
 inline std::optional<double> UsableLoad(std::optional<double> load, double capacity) {
   const bool is_number = load.has_value() && *load >= 0 && std::isfinite(*load);
   return is_number && *load <= kMostTasksOfLoad * (capacity > 0 ? capacity : *load) ? load : std::nullopt;
@@ -49,7 +49,8 @@ struct ExternalTasks {
   std::string why;  // for people; may be ""
 };
 
-// The load that a policy expects: within the band with a chance of 80 %, above and below it with 10 % each.
+// The load that a policy expects: within the band with a chance of 80 %, above the band and below it with 10 %
+// each.
 struct LoadBand {
   Timestamp at;
   double low = 0, high = 0;  // in units of the source
@@ -60,38 +61,38 @@ class ReplicaPolicy {
  public:
   virtual ~ReplicaPolicy() = default;
 
-  // Returns the number of tasks to run from now on, within the minimum and maximum of the settings. Samples
-  // ascend by time. While the load is absent the count stays; a policy may raise it after a long silence.
+  // Returns the number of tasks to run from now on, within the minimum and maximum of the settings. Samples ascend
+  // by time. While the load is absent the count stays; a policy may raise the count after a long silence.
   virtual int Decide(const LoadSample& sample) = 0;
   // Returns the named signals (common/model/signal_name.h) that the policy reads; by default none.
   virtual std::span<const std::string> signals() const;
   // Returns false if the policy decides without a load; then the capacity may be 0 (unknown).
   virtual bool reads_load() const;
-  // Returns the inputs that the sample lacks, for people: "the load", then signals by name. By default the
-  // load, if it is read, and unmeasured signals(); a job's own signals (kOwnSignals) are not missing while no
-  // task runs.
+  // Returns the inputs that the sample lacks, for people: "the load", then signals by name. By default returns the
+  // load, if it is read and absent, and unmeasured signals(); a job's own signals (kOwnSignals) are not missing
+  // while no task runs.
   virtual std::vector<std::string> Missing(const LoadSample& sample) const;
-  // Stores an answer of an external recommender, or removes it (nullopt). Returns the number of tasks to run
-  // from now on; by default nullopt, and the last Decide stays valid.
+  // Stores an answer of an external recommender, or removes it (nullopt). Returns the number of tasks to run from
+  // now on; nullopt (the default): the last Decide stays valid.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);
-  // Returns the load expected when a task started at the last Decide is ready; by default nullopt, no
-  // forecast.
+  // Returns the load expected at the time when a task started at the last Decide is ready; nullopt (the default):
+  // no forecast.
   virtual std::optional<LoadBand> Forecast() const;
   // Appends the explanation of the last Decide to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;
 
   // Returns why the last Decide kept the count although all inputs were measured (the policy's result was no
-  // number of tasks), for people; "", the default, otherwise.
+  // number of tasks), for people; otherwise "", which is also the default.
   virtual std::string NoNumber() const;
 
-  // Returns a copy with the same state.
+  // Returns a copy with equal state.
   virtual std::unique_ptr<ReplicaPolicy> Clone() const = 0;
-  // Save appends the state without the settings. Load restores the state of a policy with the same settings,
-  // so that further decisions equal the saved policy's. On error (DataLoss: bytes that Save cannot have
-  // written; InvalidArgument: a state of other settings) the policy is unchanged.
+  // Save appends the state without the settings. Load restores the state of a policy with equal settings, so that
+  // further decisions equal those of the saved policy. On error (DataLoss: bytes that Save cannot have written;
+  // InvalidArgument: a state of other settings) the policy is unchanged.
   virtual void Save(ByteWriter& out) const = 0;
   virtual absl::Status Load(ByteReader& in) = 0;
-  // Bytes of the object and its heap memory.
+  // Returns the bytes of the object and its heap memory.
   virtual size_t state_bytes() const = 0;
 };
 

@@ -185,7 +185,7 @@ bool ReplicaSchedule::Rule::Holds(absl::Time at) const {
   const std::optional<absl::Time> began = from.LastBefore(at, zone, begins);
   if (!began.has_value()) return false;
   const std::optional<absl::Time> ended = to.LastBefore(at, zone, any);
-  // If an end coincides with a beginning, the end wins.
+  // If an end coincides with a beginning, the rule has ended.
   return !ended.has_value() || *ended < *began;
 }
 

@@ -22,18 +22,18 @@
 
 namespace taut::brain {
 
-// The times of a crontab line: five fields of numbers, ranges, lists, steps and `*`. Months and days of the
-// week may be English names of three letters; Sunday is 0 or 7. If both days are restricted, either suffices,
-// as in cron.
+// The times of a crontab line: five fields of numbers, ranges, lists, steps and `*`. Months and days of the week
+// may be English names of three letters; Sunday is 0 or 7. If both day fields are restricted, a day that matches
+// one of them suffices, as in cron.
 class CronTimes {
  public:
-  // Returns InvalidArgument with the field, its value and the allowed ones, or for a day that no month has
-  // (30 February).
+  // Returns InvalidArgument with the field, its value and the allowed values, also for a day that no selected
+  // month has (30 February).
   static absl::StatusOr<CronTimes> Parse(std::string_view fields);
 
-  // Returns the latest time at or before `at`, by the zone's clock, on a day for which `counts` returns true.
-  // A time skipped by a clock change moves to the change; of a repeated time the first counts. nullopt if
-  // there is none in eight years. O(days back).
+  // Returns the latest time at or before `at`, by the zone's clock, on a day for which `counts` returns true. A
+  // time that a clock change skips moves to the time of the change; of a repeated time, the first is used. Returns
+  // nullopt if there is no such time in eight years. O(days back).
   template <typename Counts>
   std::optional<absl::Time> LastBefore(absl::Time at, const absl::TimeZone& zone, Counts&& counts) const;
 
@@ -54,16 +54,18 @@ class CronTimes {
 // Immutable; copies share the rules.
 class ReplicaSchedule {
  public:
-  // Parses rules; "" has none. InvalidArgument contains the rule and the error.
+  // Parses rules; "" yields a schedule without rules. InvalidArgument contains the rule and the error.
   static absl::StatusOr<ReplicaSchedule> Parse(std::string_view text);
 
   bool empty() const { return rules_ == nullptr; }
   const std::string& text() const { return text_; }
 
-  // The highest minimum and lowest maximum of the rules in force. A minimum above the maximum wins.
+  // The highest minimum and lowest maximum of the rules in force. If the minimum exceeds the maximum, the minimum
+  // applies.
   struct Limits {
     std::optional<int> min, max;
-    std::string_view min_rule, max_rule;  // texts of these rules, valid as long as the schedule
+    // Texts of the rules with this minimum and maximum; valid as long as the schedule.
+    std::string_view min_rule, max_rule;
   };
   // Returns the limits at a time. O(rules * days since their last time).
   Limits At(Timestamp at) const;

@@ -16,7 +16,7 @@
 
 namespace taut::brain {
 
-// The bounds that the owner allows.
+// Bounds on the number of tasks that the owner allows.
 struct ReplicaBounds {
   int min = 1;
   int max = 1'000'000;
@@ -26,20 +26,20 @@ struct ReplicaBounds {
 
 struct StaticReplicaSettings {
   int count = 0;         // 0: the count for the highest load of the first days
-  double peak_days = 7;  // days during which the count only rises
+  double peak_days = 7;  // first days, in which the count only rises
 };
 
 enum class LoadStatistic : uint8_t { kMax, kP95 };
 
-// Autopilot §3.3.
+// Parameters of Autopilot §3.3.
 struct AutopilotReplicaSettings {
   double average_s = 300;
   double horizon_s = 72 * 3600;
   LoadStatistic statistic = LoadStatistic::kMax;
-  double target = 0.7;              // r*: share of a task's capacity; in the paper the owner sets it
-  double defer_downscaling_s = 0;   // T_d; about 40 % of Google's jobs use 2 days, 35 % use 3 days
-  double decay_half_life_s = 3600;  // 98 % of Google's jobs
-  double small_change = 0.1;        // not published; HPA's tolerance
+  double target = 0.7;              // r*: share of a task's capacity; in the paper the owner sets r*
+  double defer_downscaling_s = 0;   // T_d; about 40 % of Google's jobs have 2 days, 35 % have 3 days
+  double decay_half_life_s = 3600;  // the value of 98 % of Google's jobs
+  double small_change = 0.1;        // not published; the HPA's tolerance
   double max_starting = 1;          // greatest share of starting tasks; 1: unlimited
 };
 
@@ -60,7 +60,7 @@ struct HpaDirection {
   std::vector<HpaRate> rates;
 };
 
-// A metric of a HorizontalPodAutoscaler besides the utilisation by load: a named signal and its target.
+// A metric of a HorizontalPodAutoscaler in addition to the utilisation by load: a named signal and its target.
 struct HpaMetric {
   // kUtilization: a share of the owner's limit per task, for CPU or memory (Resource). kAverageValue: per
   // task (Pods, or AverageValue of Object and External). kValue: for all tasks together (Value).
@@ -72,11 +72,11 @@ struct HpaMetric {
   bool operator==(const HpaMetric&) const = default;
 };
 struct HpaMetrics {
-  bool without_load = false;  // the load's utilisation is no metric
+  bool without_load = false;  // true: the load's utilisation is no metric
   std::vector<HpaMetric> list;
 };
 
-// Kubernetes' defaults.
+// Parameters of the HPA, with Kubernetes' defaults.
 struct HpaSettings {
   double target = 0.8;  // utilisation of the request
   double tolerance = 0.1;
@@ -85,31 +85,33 @@ struct HpaSettings {
   HpaDirection down = {300, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}}};
 };
 
-// KEDA's defaults, for every policy of a job that may go to zero. For the policy keda, the HPA decides the
-// count of a running job.
+// Scaling to zero, with KEDA's defaults, for every policy of a job whose number of tasks may be 0. For the policy
+// keda, the HPA decides the count of a running job.
 struct KedaSettings {
-  double activation = 0;  // the job runs while the load is above this
+  double activation = 0;  // the job runs while the load is above this value
   double cooldown_s = 300;
 };
 
 // The forecast policy (docs/algorithms/replicas.md).
 struct ForecastSettings {
   double overloaded = 0.005;  // the ordered share of overloaded minutes, in (0, 1)
-  double change_price = 8;    // cost of starting a task, in task-minutes besides its own
+  double change_price = 8;    // additional cost of starting a task, in task-minutes
   double min_history_s = 24 * 3600;
-  double fallback_target = 0.5;  // utilisation until then
+  double fallback_target = 0.5;  // target utilisation while history is too short
 };
 
-// The owner's target size (Autopilot §3.3). Smoothed with AutopilotReplicaSettings, whose average_s is also
-// the interval between two steps of the decay.
+// The owner's target size (Autopilot §3.3). The count is smoothed with AutopilotReplicaSettings, whose average_s
+// is also the interval between two steps of the decay.
 struct FunctionReplicaSettings {
   std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see brain/replicas/target_expression.h
-  double max_step = 10;    // one decision multiplies the running tasks by at most this, or adds up to 100
-  double silent_s = 3600;  // time without an input after which the count rises to the highest of the last day
+  // One decision multiplies the running tasks by at most this factor, or adds up to 100 tasks.
+  double max_step = 10;
+  // Time without an input after which the count rises to the highest count of the last day.
+  double silent_s = 3600;
 };
 
-// The source of the size of a live job's tasks if the load is their CPU. kCheapest: the size at which the
-// load costs least (brain/replicas/task_sizing.h).
+// The source of the size of a live job's tasks if the load is their CPU. kCheapest: the size with the lowest cost
+// for the load (brain/replicas/task_sizing.h).
 enum class SizeBy : uint8_t { kCheapest, kOwner };
 inline constexpr std::array<std::string_view, 2> kSizeByNames = {"cheapest", "owner"};
 
@@ -117,10 +119,10 @@ struct SizingSettings {
   SizeBy by = SizeBy::kCheapest;
   double gib_price = 0.13;  // cost of a GiB of memory, in cores
   double min_cores = 0.1;   // smallest task
-  double max_cores = 8;     // largest task a node can hold, unless the owner's is larger
+  double max_cores = 8;     // largest task that fits a node, unless the owner's size is larger
   double max_bytes = 32.0 * (1 << 30);
   double min_saving = 0.1;  // least saving, as a share of the cost, that is worth a change of size
-  double spare = 1;         // tasks that may be lost at the peak without overloading the others
+  double spare = 1;         // tasks that may be lost at the peak without overloading the remaining tasks
 };
 
 struct ReplicaSettings {
@@ -129,9 +131,10 @@ struct ReplicaSettings {
   double max_utilization = 0.8;  // a job is overloaded above this utilisation of its ready tasks
   double startup_s = 120;        // time from the start of a task until it is ready
   double step_s = 60;            // time between two decisions
-  // Load of one task at 100 %, in the unit of a live job's load series. 0: the load is the CPU of its tasks.
+  // Load of one task at 100 %, in the unit of a live job's load series. 0: the load is the CPU usage of the job's
+  // tasks.
   double task_capacity = 0;
-  // Names of signals besides kOwnSignals. Not a setting: mapping rules (or columns) define them.
+  // Names of signals in addition to kOwnSignals. They are no setting: mapping rules (or columns) define the names.
   std::vector<std::string> signals;
   SizingSettings sizing;
   StaticReplicaSettings fixed;
@@ -144,12 +147,12 @@ struct ReplicaSettings {
 
 using ReplicaSetting = SettingRow<ReplicaSettings>;
 std::span<const ReplicaSetting> ReplicaSettingsTable();
-// Sets one value from text. InvalidArgument contains the key with the allowed values, or the nearest key. A
-// former key is accepted with a notice.
+// Sets one value from text. InvalidArgument contains the key with the allowed values, or the nearest key. A former
+// key is accepted, and adds a notice to `notices`.
 absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings,
                                SettingNotices* notices = nullptr);
-// Checks the settings as a whole. InvalidArgument if the minimum is above the maximum, or function.target is
-// not an expression.
+// Checks the settings as a whole. Returns InvalidArgument if the minimum is above the maximum, or if
+// function.target is not an expression.
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings);
 
 }  // namespace taut::brain

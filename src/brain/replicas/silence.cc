@@ -46,8 +46,8 @@ class SafePolicy final : public ReplicaPolicyWrapper {
     return copy;
   }
   void Save(ByteWriter& out) const override {
-    // Store the inner state with its length: it may end with an optional part, which can only be detected at
-    // the end of bytes.
+    // Store the inner state with its length: the inner state may end with an optional part, which can only be
+    // detected at the end of bytes.
     std::string bytes;
     ByteWriter its(&bytes);
     inner().Save(its);

@@ -1,5 +1,5 @@
-// The number of tasks of a job while an input of its policy is not measured. An unseen load may be high, so
-// that after some time the highest count of a day is the safe choice.
+// The number of tasks of a job while an input of its policy is not measured. An unmeasured load may be high, so
+// after some time the highest count of the last days is the safe choice.
 #pragma once
 
 #include <array>
@@ -22,9 +22,10 @@ class SafeCount {
   // Records a recommendation that was based on complete inputs.
   void TakeHeard(int64_t at_s, int count);
   bool has_heard() const { return heard_s_ != INT64_MIN; }
-  // Time when all inputs were last measured. REQUIRES: has_heard().
+  // Returns the time when all inputs were last measured. REQUIRES: has_heard().
   int64_t heard_s() const { return heard_s_; }
-  // Returns the highest count; 0 before TakeHeard.
+  // Returns the highest recorded count of the day of heard_s() and of the day before; 0 before the first
+  // TakeHeard.
   int count() const;
   // Returns the safe count; nullopt if inputs were missing for less than `silent_s` seconds.
   std::optional<int> After(int64_t at_s, double silent_s) const;
@@ -38,13 +39,13 @@ class SafeCount {
   int64_t heard_s_ = INT64_MIN;
 };
 
-// Returns the inputs of `policy` that `sample` lacks: "the load and queue_length"; "" if none.
+// Returns the inputs of `policy` that `sample` lacks: "the load and queue_length"; "" if no input is missing.
 std::string MissingText(const ReplicaPolicy& policy, const LoadSample& sample);
 // Returns the sentence that explains a count of `safe` tasks, to be put before the policy's own sentence.
 std::string SafeSentence(std::string_view missing, double silent_s, int safe);
 
-// Wraps `inner`: raises its count to the safe count after `silent_s` seconds of incomplete samples. For
-// replays only; for live jobs the caller tracks the silence, since there may be no samples at all.
+// Wraps `inner`: raises its count to the safe count after `silent_s` seconds of incomplete samples. For replays
+// only; for live jobs the caller tracks the silence, since a silent job may have no samples at all.
 std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inner, double silent_s);
 
 }  // namespace taut::brain

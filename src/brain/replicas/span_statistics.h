@@ -12,8 +12,8 @@
 
 namespace taut::brain {
 
-// Samples are grouped in slots, of which the highest sample counts. A slot is as long as the step between two
-// decisions, or longer if a span would have more than kMostSlots.
+// Samples are grouped in slots; only the highest sample of a slot is stored. A slot is as long as the step between
+// two decisions, or longer if a span would have more than kMostSlots slots.
 class SpanStatistics {
  public:
   static constexpr int64_t kMostSlots = 14 * 1440;
@@ -22,13 +22,13 @@ class SpanStatistics {
 
   // Adds a sample with load >= 0; times ascend.
   void Observe(int64_t at_s, double load);
-  // Returns the statistic of each span, over (now - span, now] with now the last sample. Absent samples do
-  // not count; a short history counts as it is. Valid until the next call. O(samples). REQUIRES: Observe was
-  // called.
+  // Returns the statistic of each span, over (now - span, now], where now is the time of the last sample. Absent
+  // samples do not count. With a history shorter than a span, the statistic covers the history. Valid until the
+  // next call. O(samples). REQUIRES: Observe was called.
   std::span<const double> Values();
 
   int64_t slot_s() const { return slot_s_; }
-  // Load restores an object with the same spans and slots.
+  // Save appends the samples. Load restores an object with equal spans and slots.
   void Save(ByteWriter& out) const;
   // If `in` fails, the object is not to be used.
   void Load(StoredValues& in);

@@ -23,8 +23,8 @@ inline void PutOptional(std::optional<int64_t> value, ByteWriter& out) {
   out.Put(value.value_or(0));
 }
 
-// Reads values within inclusive bounds. After the first value outside them it fails permanently, so that a
-// caller can check status() once at the end.
+// Reads values within inclusive bounds. After the first value outside its bounds the object fails permanently, so
+// that a caller can check status() once at the end.
 class StoredValues {
  public:
   explicit StoredValues(ByteReader& in) : in_(&in) {}
@@ -38,19 +38,19 @@ class StoredValues {
   }
   double Finite() { return Within(-kLargest, kLargest); }
   double Amount() { return Within(0.0, kLargest); }
-  // A number of tasks.
+  // Reads a number of tasks.
   int Count() { return Within(0, kMostStoredTasks); }
   bool Bool() { return Within<uint8_t>(0, 1) == 1; }
   Timestamp Time() { return {Within(-kFarUs, kFarUs)}; }
-  // A time divided by a second or more.
+  // Reads a step: a time divided by a second or a longer unit.
   int64_t Step() { return Within(-kFarStep, kFarStep); }
-  // A value written by PutOptional.
+  // Reads a step that PutOptional wrote.
   std::optional<int64_t> OptionalStep() { return Optional(kFarStep); }
   std::optional<Timestamp> OptionalTime() {
     const std::optional<int64_t> us = Optional(kFarUs);
     return us.has_value() ? std::optional(Timestamp{*us}) : std::nullopt;
   }
-  // The number of values that follow; 0 after a failure, so that loops end.
+  // Reads the number of following values, at most `most`; returns 0 after a failure, so that loops end.
   size_t Size(size_t most) {
     const uint64_t size = in_->GetVarint();
     possible_ = possible_ && size <= most;

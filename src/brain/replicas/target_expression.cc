@@ -43,7 +43,7 @@ size_t EndOfName(std::string_view text, size_t at) {
   while (at < text.size() && (BeginsName(text[at]) || IsDigit(text[at]))) ++at;
   return at;
 }
-// Returns the parenthesis that closes the one at `open`; npos if there is none.
+// Returns the position of the parenthesis that closes the parenthesis at `open`; npos if there is none.
 size_t ClosingOf(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {
@@ -65,7 +65,7 @@ std::optional<double> SecondsOf(std::string_view text) {
   return std::nullopt;
 }
 
-// A parser with the functions above only: none is random, has a state or reads text.
+// A parser with only the functions above: no function is random, has a state or reads text.
 class Parser final : public mu::ParserBase {
  public:
   Parser() {
@@ -162,7 +162,7 @@ absl::Status ToStatus(const mu::ParserError& error, std::string_view text) {
                          : std::string(Describe(error.GetCode())));
 }
 
-// Returns the value of text without names of signals; nullopt if it has none.
+// Returns the value of a text without names of signals; nullopt if the text has no constant value.
 std::optional<double> Constant(std::string_view text) {
   if (StripSpace(text).empty()) return std::nullopt;
   try {
@@ -239,7 +239,7 @@ struct TargetExpression::Parsed {
   std::vector<LoadSpan> spans;
   bool reads_load = false;
   bool reads_capacity = false;
-  bool is_constant = true;  // contains no names except functions
+  bool is_constant = true;  // true: the expression contains no names except functions
   // Values of numbers, named signals and spans; the parser refers to them.
   std::array<double, kTargetSignals.size() + kMostSignals + kMostSpans> values{};
   Parser parser;
@@ -452,7 +452,7 @@ double TargetExpression::Evaluate(const TargetSignals& numbers, std::span<const 
 }
 
 size_t TargetExpression::bytes() const {
-  // An estimate of the parser's tables of names, some 150 bytes per node, and its code.
+  // An estimate of the memory of the parser's tables of names, some 150 bytes per node, and of the parser's code.
   constexpr size_t kNames = std::size(kFunctions) + kTargetSignals.size() + 2;
   const Parsed& p = *parsed_;
   return sizeof(*this) + sizeof(p) + 2 * p.text.capacity() + p.spans.capacity() * sizeof(LoadSpan) +

@@ -13,8 +13,8 @@
 
 namespace taut::brain {
 
-// Numbers of the job that an expression may use besides its named signals (common/model/signal_name.h), in
-// the order of the values passed to Evaluate.
+// Numbers of the job that an expression may use in addition to named signals (common/model/signal_name.h), in the
+// order of the argument `numbers` of Evaluate.
 inline constexpr std::array<std::string_view, 7> kTargetSignals = {"load",  "capacity", "ready",  "starting",
                                                                    "count", "hour",     "weekday"};
 using TargetSignals = std::array<double, kTargetSignals.size()>;
@@ -39,9 +39,9 @@ class TargetExpression {
   static constexpr size_t kMostSignals = 8;  // distinct named signals
   static constexpr int kMostMinutes = 14 * 1440;
 
-  // Parses an expression. `signals` are the named signals known besides kOwnSignals. Expressions have no
-  // state, randomness or assignment; a constant expression must be finite and >= 0. InvalidArgument contains
-  // the position of the error and what is allowed.
+  // Parses an expression. `signals`: known named signals in addition to kOwnSignals. Expressions have no state,
+  // randomness or assignment; a constant expression must be finite and >= 0. InvalidArgument contains the position
+  // of the error and what is allowed.
   static absl::StatusOr<TargetExpression> Parse(std::string_view text,
                                                 std::span<const std::string> signals = {});
 
@@ -51,15 +51,16 @@ class TargetExpression {
 
   const std::string& text() const;
   std::span<const LoadSpan> spans() const;
-  // Named signals that it reads, in the order of their first use.
+  // Returns the named signals that the expression reads, in the order of their first use.
   std::span<const std::string> signals() const;
-  // True if it reads the load, directly or in a span; and the capacity.
+  // reads_load returns true if the expression reads the load, directly or in a span; reads_capacity, if it reads
+  // the capacity.
   bool reads_load() const;
   bool reads_capacity() const;
-  // Computes the value from the values of signals() and of spans(). The result may be infinite or NaN. Does
-  // not allocate.
+  // Computes the value. `named` has the values of signals(), `spans` the values of spans(). The result may be
+  // infinite or NaN. Does not allocate.
   double Evaluate(const TargetSignals& numbers, std::span<const double> named, std::span<const double> spans);
-  // Approximate bytes of the object and its heap memory.
+  // Returns the approximate bytes of the object and its heap memory.
   size_t bytes() const;
 
  private:

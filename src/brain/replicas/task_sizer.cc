@@ -35,7 +35,7 @@ TaskSizer::TaskSizer(const SizingSettings& settings, const ReplicaBounds& bounds
 void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
   if (cpu.tasks.empty()) return;
   const double owners = cpu.owner_limit.value_or(owners_ > 0 ? owners_ : size.value_or(0));
-  // If the owner changes the size, start again from the new one.
+  // If the owner changes the size, the decision starts again from the new size.
   const bool resized = owners_ > 0 && std::abs(owners - owners_) > kSame * owners_;
   if (resized) cores_ = 0;
   owners_ = owners;
@@ -61,7 +61,7 @@ void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
   }
   const bool begins = hour != hour_;
   hour_ = hour;
-  // Decide before this window is added: only complete hours count.
+  // The decision must precede the addition of this window: only complete hours count.
   if (resized || (begins && (decided_ == INT64_MIN || hour - decided_ >= kHoursBetween))) Decide(hour);
   float& load = loads_[PlaceOf(hour)];
   load = std::max(load, static_cast<float>(sum));

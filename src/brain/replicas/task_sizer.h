@@ -18,33 +18,33 @@ namespace taut::brain {
 // Not thread-safe.
 class TaskSizer {
  public:
-  // `utilization` is the one that the replica policy plans for; see SizingInput.
+  // `utilization`: the utilisation that the replica policy plans for; see SizingInput.
   TaskSizer(const SizingSettings& settings, const ReplicaBounds& bounds, double utilization);
 
   // Adds a window's CPU usage; windows ascend. `size` is the CPU limit per task in cores; absent: unknown.
   void ObserveCpu(const Signal& cpu, std::optional<double> size);
-  // Adds a window's memory usage; may precede the window's ObserveCpu.
+  // Adds a window's memory usage; the call may precede the window's ObserveCpu.
   void ObserveMemory(const Signal& memory, std::optional<double> limit_bytes);
-  // Adds the decision of a policy that forecasts the load: `tasks` at its ordered risk, of `size` cores each.
-  // Sizes are then compared with the spare capacity that the risk requires. To be called after ObserveCpu of
-  // the window.
+  // Adds the decision of a policy that forecasts the load: `tasks` tasks of `size` cores each, at the policy's
+  // ordered risk. Sizes are then compared with the spare capacity that the ordered risk requires. Call after
+  // ObserveCpu of the window.
   void ObserveOrder(int tasks, double size);
-  // Decides at the start of the next hour instead of a day after the last decision.
+  // Makes the next decision due at the start of the next hour instead of a day after the last decision.
   void WeighAnew() { decided_ = INT64_MIN; }
 
-  // The decided size in cores; absent if history or a limit of its tasks is missing.
+  // Returns the decided size in cores; absent if history or a limit of the tasks is missing.
   std::optional<double> cores() const { return cores_ > 0 ? std::optional(cores_) : std::nullopt; }
   double utilization() const { return utilization_; }
-  // Share of the ordered cores that the highest load of each hour used, over about a week; utilization()
-  // without a day of ObserveOrder.
+  // Returns the share of the ordered cores that the highest load of each hour used, over about a week;
+  // utilization() before a day of ObserveOrder.
   double filled() const;
-  // Returns the choice by the current history; absent as cores() is.
+  // Returns the choice by the current history; absent if history or a limit of the tasks is missing.
   std::optional<SizingChoice> Weigh() const;
   void Explain(Reason& reason) const;
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
-  // Save and load the history of ObserveOrder, which earlier versions did not have.
+  // SaveOrders and LoadOrders save and load the history of ObserveOrder, which earlier versions did not have.
   void SaveOrders(ByteWriter& out) const;
   absl::Status LoadOrders(ByteReader& in);
 
@@ -61,14 +61,14 @@ class TaskSizer {
   std::array<float, kHours> loads_;  // highest load of each hour of the week; negative: not measured
   int64_t hour_ = INT64_MIN;         // hour of the last window
   int64_t decided_ = INT64_MIN;      // hour of the last decision
-  double owners_ = 0;                // owner's size, else the current one; 0: neither is known
+  double owners_ = 0;                // owner's size, else the current size; 0: both are unknown
   double cores_ = 0;                 // decided size; 0: none yet
   DecayedLine memory_;
   double memory_limit_ = 0;
-  // Decayed means of the spread of the tasks' loads and of a task's load, and their weight.
+  // Decayed means of the spread of the tasks' loads and of a task's load, and the weight of these means.
   double deviation_ = 0, mean_load_ = 0, weight_ = 0;
-  // Ordered cores and windows of the current hour; and decayed sums over the hours: ordered cores, highest
-  // loads, hours.
+  // Ordered cores and windows of the current hour, and decayed sums over the hours: ordered cores, highest loads,
+  // number of hours.
   double hour_asked_ = 0, hour_windows_ = 0;
   double asked_ = 0, highest_ = 0, hours_asked_ = 0;
 };

@@ -50,14 +50,14 @@ class Weigher {
   }
 
  private:
-  // Returns the sizes that carry the peak with 1, 2, ... tasks, and the current one, in descending order.
+  // Returns the sizes at which 1, 2, ... tasks can process the peak, and the current size, in descending order.
   std::vector<double> Sizes() const {
     std::vector<double> sizes{in_.now_cores};
     const int least = std::max(1, bounds_.min);
     for (int n = least; n <= std::max(least, kMostTasks); n = std::max(n + 1, n * 5 / 4)) {
       const double exact = peak_ / (filled_ * n);
       const double cores = std::max(1.0, std::ceil(exact / kStepCores - kRounding)) * kStepCores;
-      // Skip a size that equals the current one up to rounding.
+      // Skip a size that equals the current size up to rounding.
       if (std::abs(cores - in_.now_cores) > kStepCores / 2) sizes.push_back(cores);
       if (cores <= s_.min_cores) break;
     }
@@ -149,8 +149,8 @@ void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Rea
   reason.sentence = fmt::format(
       "{} at the peak of {}; with their memory they cost as much as {} on average over the hours.",
       NameOf(chosen), FormatCores(choice.peak), FormatCores(chosen.cost));
-  // The best rejected option: cheaper but with a fault, or the next in cost. Skip kTooMany, whose cost is
-  // that of too few tasks.
+  // The best rejected option: cheaper but with a fault, or the next in cost. Skip kTooMany, whose cost is computed
+  // with too few tasks.
   const SizeOption* other = nullptr;
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const SizeOption& o = choice.options[i];

@@ -1,8 +1,7 @@
-// Selects the size of tasks, and with it their number: many small tasks or a few large ones for the same
-// load.
+// Selects the size of tasks, and therefore their number: many small tasks or a few large tasks for a given load.
 //
-// Small tasks follow the load closely and lose little with each task, but each has the fixed need of a task
-// without load. docs/algorithms/replicas.md, "Size of a task".
+// With small tasks, the number follows the load closely and the loss of a task matters little, but each task has
+// the fixed need of a task without load. docs/algorithms/replicas.md, "Size of a task".
 #pragma once
 
 #include <span>
@@ -19,17 +18,18 @@ struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
   std::span<const float> loads;
   double utilization = 0.7;  // share of a task's CPU limit that the policy plans for, in (0, 1]
-  // The utilisation that the highest load of each hour actually had over the last days: a policy with an
-  // ordered risk plans lower or higher than `utilization`. It determines the number of tasks; a busy task's
-  // memory follows `utilization`. At most 1; 0: use `utilization`.
+  // Measured utilisation at the highest load of each hour over the last days, which a policy with an ordered risk
+  // plans lower or higher than `utilization`. This value determines the number of tasks; a busy task's memory
+  // follows `utilization`. At most 1; 0: `utilization` is used.
   double filled = 0;
   const DecayedLine* memory = nullptr;  // bytes of a task by its load in cores
   double memory_margin = 1;             // memory limit over usage, >= 1
   // Standard deviation over mean of the tasks' loads in one window, measured while a task carries
   // `mean_load`.
   double deviation = 0, mean_load = 0;
-  double now_cores = 0;       // current size of a task, > 0
-  bool now_is_owners = true;  // chosen by the owner: may be outside SizingSettings' bounds
+  double now_cores = 0;  // current size of a task, > 0
+  // True: the owner chose the current size, which may be outside SizingSettings' bounds.
+  bool now_is_owners = true;
 };
 
 // The reason why a size is rejected, whatever its cost.
@@ -39,14 +39,14 @@ enum class SizeFault : uint8_t {
   kTooSmall,  // below min_cores
   kUneven,    // some tasks would exceed their limit, since loads differ
   kTooMany,   // more tasks at the peak than replicas.max
-  kLoss,      // without `spare` tasks the others could not carry the peak
+  kLoss,      // after the loss of `spare` tasks, the remaining tasks could not process the peak
 };
 
 struct SizeOption {
   double cores = 0;         // CPU limit of a task
   double memory_bytes = 0;  // memory limit of a task
-  int peak_tasks = 0;       // number at the highest load
-  double mean_tasks = 0;    // mean number over the hours
+  int peak_tasks = 0;       // number of tasks at the highest load
+  double mean_tasks = 0;    // mean number of tasks over the hours
   double cost = 0;          // cores: mean_tasks * (cores + gib_price * GiB)
   SizeFault fault = SizeFault::kNone;
 };
@@ -55,12 +55,12 @@ struct SizeOption {
 struct SizingChoice {
   std::vector<SizeOption> options;
   size_t now = 0;     // option with SizingInput::now_cores
-  size_t chosen = 0;  // equals `now` if that has no fault and no option saves min_saving
+  size_t chosen = 0;  // equals `now` if the option `now` has no fault and no option saves min_saving
   double peak = 0;    // highest load, cores
 };
 
-// Compares the possible sizes and chooses one (SizingChoice::chosen). About 15 us for a week of hours.
-// REQUIRES: a load above 0, and memory.
+// Compares the possible sizes and chooses one (SizingChoice::chosen). About 15 us for a week of hours. REQUIRES: a
+// load above 0, and `memory` is not null.
 SizingChoice ChooseSize(const SizingInput& input, const SizingSettings& settings,
                         const ReplicaBounds& bounds);
 

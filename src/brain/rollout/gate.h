@@ -2,7 +2,7 @@
 // windows, trials on a share of the tasks, and immediate raises after an OOM kill. No I/O; the daemon and replays
 // use the same code.
 //
-// What a change waits for:
+// Conditions for which a change waits:
 //                       min_change   change_period   maintenance window   trial
 //   a lower limit       yes          yes             yes                  in mode canary
 //   a higher limit      for a day    a sixth of it   yes                  no: it can only help the tasks
@@ -10,27 +10,27 @@
 //   a trial's rollback  no           no              no
 //   a release           no           no              no
 //   mode observe        yes          as above        no                   no
-// For watch_version after a new version of the program started (JobPolicy::version), no limit is lowered, so
-// that none is below the previous version's. A raise then waits for no period. A trial that a new
+// For watch_version after a new version of the program started (JobPolicy::version), no limit is lowered, so that
+// no limit is below the previous version's. During this time a raise waits for no period. A trial that a new
 // version interrupts ends without promotion, since its tasks ran both versions.
-// A limit whose forecast chance of an overrun exceeds the highest allowed one is raised without waiting for
+// A limit whose forecast chance of an overrun exceeds the highest allowed chance is raised without waiting for
 // min_change and change_period (Recommender::UpdateRisk).
-// A limit in force below the current lower bound is raised to it at once. One above the upper bound is
-// lowered to it, and waits only for a maintenance window.
+// A limit in force below the current lower bound is raised to the bound at once. A limit above the upper bound is
+// lowered to the bound, and waits only for a maintenance window.
 // A "higher limit" is above the limit in force, which is the owner's until Tautline sets one. Every change
-// restarts the period. "For a day": a raise under min_change waits for a day after the last change, and
+// restarts the period. "For a day": a raise by less than min_change waits for a day after the last change, and
 // forever if Tautline has set no limit.
 //
-// A trial runs on named tasks, chosen from the running ones at its start; tasks that end are replaced. If
-// agents report limits, a task-window counts only if the agent reported the trial's limit for the whole
-// window. If only the actuator's outcomes are known, it counts once the order is reported as applied. A trial
-// whose limit was refused, or was applied to no task in time, ends without promotion.
+// A trial runs on named tasks, chosen from the running ones at its start; tasks that end are replaced. If agents
+// report limits, a task-window counts only if the agent reported the trial's limit for the whole window. If only
+// the actuator's outcomes are known, a task-window counts once the order is reported as applied. A trial whose
+// limit was refused, or was applied to no task in time, ends without promotion.
 //
-// A job of one task has no control group. In mode canary a lower limit is first watched: nothing is set for
-// canary.hours and canary.min_task_windows while usage is compared with it. The limit is set, as in mode
-// auto, if no task was killed and at most canary.max_extra_over of the windows reached it. Otherwise it
-// counts as rolled back. After a failed trial, limits up to min_change above the failed one are not tried for
-// kRetryHours times canary.hours.
+// A job of one task has no control group. In mode canary a lower limit is first watched: for canary.hours and
+// canary.min_task_windows no limit is set, and usage is compared with the lower limit. The limit is set, as in
+// mode auto, if no task was killed and at most canary.max_extra_over of the windows reached it. Otherwise the
+// trial counts as rolled back. After a failed trial, limits up to min_change above the failed limit are not tried
+// for kRetryHours times canary.hours.
 #pragma once
 
 #include <cstdint>
@@ -59,13 +59,13 @@ struct TrialSide {
   uint64_t over = 0;
   double usage_sum = 0;                 // sum of mean usages over task-windows
   double limit_sum = 0;                 // sum of limits; task-windows without a limit add 0
-  uint64_t periods = 0, throttled = 0;  // CFS periods, where they are reported
+  uint64_t periods = 0, throttled = 0;  // CFS periods, of tasks whose periods are reported
 
-  double OverShare() const;       // share of the task-windows; 0 without any
-  double ThrottledShare() const;  // share of the periods; 0 without any
+  double OverShare() const;       // over / task_windows; 0 without task-windows
+  double ThrottledShare() const;  // throttled / periods; 0 without periods
 };
 
-// A task on trial. It is identified by name, since its number changes when the daemon restarts.
+// A task on trial, identified by name, since its number changes when the daemon restarts.
 struct TrialTask {
   static constexpr uint32_t kGone = UINT32_MAX;
   uint32_t number = kGone;  // in its job; kGone: the task does not run now
@@ -75,61 +75,63 @@ struct TrialTask {
 // A trial of a new limit on some tasks. Times are seconds since the epoch.
 struct Trial {
   double limit = 0;
-  std::optional<double> old_limit;  // limit of the other tasks; absent: none
+  std::optional<double> old_limit;  // limit of the tasks outside the trial; absent: none
   int64_t since_s = 0;
   TrialSide tasks, rest;
   bool watched = false;   // a job of one task: no limit is set, and all counts are in `tasks`
-  uint64_t decision = 0;  // id of the decision that started it; 0: unknown
+  uint64_t decision = 0;  // id of the decision that started the trial; 0: unknown
   std::vector<TrialTask> members;
-  // Task-windows of members at another limit: not applied yet, or raised by the agent.
+  // Task-windows of members at another limit, because the trial's limit was not applied yet or the agent raised
+  // it.
   uint64_t elsewhere = 0;
   // Outcome of the order as the actuator reported it.
-  bool delivered = false;           // at least one task has the limit
-  int64_t delivered_s = INT64_MIN;  // windows from here on count; INT64_MIN: none closed since the delivery
-  bool refused = false;             // no task will get the limit
-  bool failed = false;              // refused by an actuator's failure; else by a dry run
-  std::string refusal;              // reason for people
+  bool delivered = false;  // at least one task has the limit
+  // Time from which windows count; INT64_MIN: no window has closed since the delivery.
+  int64_t delivered_s = INT64_MIN;
+  bool refused = false;  // no task will get the limit
+  bool failed = false;   // true: an actuator failed; false: a dry run refused the order
+  std::string refusal;   // reason for people
 
-  // Returns whether the task with this number is on trial.
+  // Returns true if the task with this number is on trial.
   bool Has(uint32_t number) const;
-  // Adds `wanted` of the running tasks (ascending numbers) that are not on trial, evenly spread over these.
+  // Adds `wanted` members, evenly spread over the running tasks (`alive`, ascending) that are not on trial.
   void AddMembers(std::span<const uint32_t> alive, uint32_t wanted);
-  // Adds members until `wanted` of them run. A few ended members are kept in case they return.
+  // Adds members until `wanted` members run. A few ended members are kept, because they may return.
   void ReplaceMembers(std::span<const uint32_t> alive, uint32_t wanted);
 
-  // Returns true if the trial has more OOM kills per task-window than the rest.
+  // Returns true if the trial has more OOM kills per task-window than the tasks outside the trial.
   bool TooManyOoms() const;
-  // Returns true if the share of windows at the limit, or of throttled periods, exceeds the rest's by more
-  // than canary.max_extra_over. False until canary.min_task_windows are counted.
+  // Returns true if the share of windows at the limit, or of throttled periods, exceeds the share of the tasks
+  // outside the trial by more than canary.max_extra_over. Returns false until canary.min_task_windows are counted.
   bool TooOftenOver(const CanarySettings& canary) const;
   bool TooOftenThrottled(const CanarySettings& canary) const;
 };
 inline constexpr double kRetryHours = 7;  // multiple of canary.hours
 
-// Returns whether the task at this place, in [0, num_tasks), is on the trial's side. The side is evenly spread and
+// Returns true if the task at this place, in [0, num_tasks), is on the trial's side. The side is evenly spread and
 // has TrialTasks() tasks: at least one and not all of several tasks, and none of a single one.
 bool InTrial(uint32_t place, uint32_t num_tasks, double share);
 uint32_t TrialTasks(uint32_t num_tasks, double share);
 
 // State of the gate for one job and resource. Times are seconds since the epoch; INT64_MIN: never.
 struct GateState {
-  std::optional<double> in_force;     // set by Tautline; absent: the owner's limit stands
+  std::optional<double> in_force;     // limit set by Tautline; absent: the owner's limit stands
   std::optional<double> shown;        // last limit shown in mode observe
-  int64_t last_change_s = INT64_MIN;  // any decision but kWouldSet
+  int64_t last_change_s = INT64_MIN;  // time of the last decision other than kWouldSet
   int64_t last_shown_s = INT64_MIN;
   Boxed<Trial> trial;
-  // Last limit that failed a trial; not tried again until usage has had time to change.
+  // Last limit that failed a trial; it is not tried again until usage has had time to change.
   double rolled_back_limit = 0;
   int64_t rolled_back_s = INT64_MIN;
-  // Lowest limit that can be set, since an agent permanently refused a lower one. 0: unknown.
+  // Lowest limit that can be set, because an agent permanently refused a lower limit. 0: unknown.
   double floor = 0;
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);  // DataLoss, and no change, for damaged bytes
 };
 
-// Whether decided limits are applied, and how that is known. kNo: not applied, as in a dry run or a replay;
-// kActuatorSays: from outcomes of orders; kAgentsReport: from the limits in the kernel.
+// Source of the knowledge that decided limits are applied. kNo: limits are not applied, as in a dry run or a
+// replay; kActuatorSays: outcomes of orders; kAgentsReport: the limits in the kernel.
 enum class LimitsApplied : uint8_t { kNo, kActuatorSays, kAgentsReport };
 
 // Facts of a decision.
@@ -137,10 +139,10 @@ struct Proposal {
   Resource resource = Resource::kCpu;
   int64_t now_s = 0;
   std::optional<double> owner_limit;
-  std::optional<double> recommended;  // already within the policy's bounds; absent: none yet
+  std::optional<double> recommended;  // limit within the policy's bounds; absent: no recommendation yet
   bool oom = false;                   // a task was just OOM-killed: a raise does not wait
   bool grows = false;                 // a task will soon reach its limit: a raise does not wait
-  uint32_t num_tasks = 0;             // in the last closed window
+  uint32_t num_tasks = 0;             // number of tasks in the last closed window
   // Numbers of the tasks that a limit can be tried on, ascending. nullptr: no window was just closed.
   const std::vector<uint32_t>* tasks = nullptr;
   LimitsApplied applied = LimitsApplied::kNo;
@@ -155,7 +157,7 @@ struct Proposal {
 struct Verdict {
   std::optional<DecisionKind> kind;  // absent: no decision
   std::optional<double> before, after;
-  // Explains the decision; without one, what the recommendation waits for ("" if it does not wait).
+  // Explains the decision. Without a decision, explains why the recommendation waits ("" if it does not wait).
   std::string sentence;
 };
 
@@ -166,21 +168,21 @@ Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& sta
 struct TrialWindow {
   Resource resource = Resource::kCpu;
   const Signal* signal = nullptr;
-  std::span<const TaskReport> reports;  // of tasks with an agent, ascending by task
+  std::span<const TaskReport> reports;  // reports of tasks with an agent, ascending by task
   LimitsApplied applied = LimitsApplied::kNo;
-  std::span<const TaskThrottling> throttling = {};  // of tasks without a report, ascending
+  std::span<const TaskThrottling> throttling = {};  // throttling of tasks without a report, ascending by task
 };
 // Counts both sides of a trial; call before Decide.
 void CountTrialWindow(const TrialWindow& window, GateState& state);
-// Counts OOM kills of a task; call before Decide. `limit`: in force at the kill; absent: unknown. A kill of a task
-// on trial at a limit above the trial's says nothing about the trial.
+// Counts OOM kills of a task; call before Decide. `limit`: limit in force at the kill; absent: unknown. A kill of
+// a member at a limit above the trial's is no evidence about the trial and is ignored.
 void CountTrialOom(uint32_t task, uint64_t kills, std::optional<double> limit, GateState& state);
-// Notes the outcome of an order; ignored unless it is the running trial's.
+// Records the outcome of an order; no effect unless the order started the running trial.
 void NoteTrialOutcome(const OutcomeUpdate& outcome, GateState& state);
-// Returns whether a reported limit equals `limit`, up to the rounding of kernels.
+// Returns true if a reported limit equals `limit`, up to the rounding of kernels.
 bool IsAtLimit(Resource r, double reported, double limit);
 
-// Applies a stored decision: brings `state` to where Decide left it, apart from the counts of a trial.
+// Applies a stored decision: `state` is then as Decide left it, apart from the counts of a trial.
 void Redo(const Decision& decision, GateState& state);
 
 }  // namespace taut::brain

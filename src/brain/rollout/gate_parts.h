@@ -1,4 +1,4 @@
-// Helpers that the gates of limits and of task numbers share; for this room only.
+// Helpers that the gates of limits and of task numbers share. Used in brain/rollout only.
 #pragma once
 
 #include <cmath>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBatchGraceSeconds = 60, kServingGraceSeconds = 300;
 
-// Returns the share of OOM-days that a declared tolerance stands for; absent: the fleet's order.
+// Returns the ordered share of OOM-days for a declared tolerance; absent: the fleet's ordered share applies.
 std::optional<double> OrderOf(OomTolerance tolerance) {
   switch (tolerance) {
     case OomTolerance::kMinimal:
@@ -74,7 +74,8 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.external = policy.external;
   s.memory_signal = policy.memory_signal;
   s.scaled_by = ScaledByOf(policy);
-  s.vpa.oom_floor = true;  // limits that are really set must not return at once to one that has killed
+  s.vpa.oom_floor =
+      true;  // limits that are really set must not return at once to a limit that has killed a task
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;
   s.work_function.job_order = policy.throttled;

@@ -1,4 +1,4 @@
-// How Tautline may treat one job: the result of rules, defaults and people's settings. Plain data.
+// The settings by which Tautline manages one job: the result of defaults, rules and people's settings. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ struct CanarySettings {
   bool operator==(const CanarySettings&) const = default;
 };
 
-// Returns the defaults of replicas.* for a live job. It decides at each window's end, so HPA's stabilisation
-// is two windows; its published 300 s would be a single decision.
+// Returns the defaults of replicas.* for a live job. A live job decides at each window's end, so the HPA's
+// stabilisation is two windows; the published 300 s would include only one decision.
 ReplicaSettings LiveReplicaSettings();
 
 // Resolved settings of one job.
 struct JobPolicy {
   Mode mode = Mode::kObserve;
-  Policy recommender = Policy::kCombined;                     // of both resources
+  Policy recommender = Policy::kCombined;                     // recommender of both resources
   std::optional<Policy> cpu_recommender, memory_recommender;  // override `recommender` for one resource
   // Answers of an external recommender override the recommenders and `replica_policy`.
   bool external = false;
@@ -50,23 +50,25 @@ struct JobPolicy {
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
-  // Range allowed by others than the owner, such as a LimitRange; it wins over the bounds.
+  // Range that others than the owner allow, such as a LimitRange. It overrides the bounds.
   PerResource<AllowedRange> allowed_by;
   PerResource<Allocation> allocation_by;
-  std::optional<double> risk;  // share of OOM-days ordered for this job; absent: the fleet's
-  // Share of throttled CPU work ordered for this job; absent: the fleet's.
+  std::optional<double> risk;  // share of OOM-days ordered for this job; absent: the fleet's ordered share
+  // Share of throttled CPU work ordered for this job; absent: the fleet's ordered share.
   std::optional<double> throttled;
-  double min_change = 0.05;                    // share of the limit in force; smaller changes wait
-  double change_period_s = kHour;              // minimum time between two changes of a resource's limit
-  JobVersion version;                          // version of the job's program, started by a deployment
-  double watch_version_s = kDay;               // time after a new version in which nothing is lowered; 0: off
+  double min_change = 0.05;        // share of the limit in force; smaller changes wait
+  double change_period_s = kHour;  // minimum time between two changes of a resource's limit
+  JobVersion version;              // version of the job's program, started by a deployment
+  double watch_version_s = kDay;   // seconds after a new version in which no limit is lowered; 0: off
   std::vector<MaintenanceWindow> maintenance;  // empty: at any time
   std::optional<double> startup_grace_s;       // absent: depends on job_class, see StartupGraceSeconds
-  // CPU usage in this time after a task's start is kept apart, and the task may have another limit; 0: off.
+  // Seconds after a task's start in which CPU usage is stored separately and the task may have another limit; 0:
+  // off.
   double startup_window_s = 0;
-  // Multiple of the limit in force for starting tasks until a start was observed; absent: the limit in force.
+  // Limit of starting tasks until a start was observed, as a multiple of the limit in force; absent: the limit in
+  // force.
   std::optional<double> startup_factor = 2;
-  bool in_template = false;  // in Kubernetes: set limits in the workload's template
+  bool in_template = false;  // true (Kubernetes only): set limits in the workload's template
   CanarySettings canary;
   std::string_view replica_policy;  // name in ReplicaPolicies(); "": the owner sets the number of tasks
   ReplicaSettings replicas = LiveReplicaSettings();
@@ -77,40 +79,40 @@ struct JobPolicy {
   PolicyPair recommenders() const {
     return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
   }
-  // Returns the class that determines the ordered risk: the JobClass if the resource throttles, the
-  // OomTolerance if it kills.
+  // Returns the class that determines the ordered risk: the JobClass for a resource that throttles, the
+  // OomTolerance for a resource that kills.
   uint8_t order_class(Resource r) const {
     return ThrottlesAtLimit(r) ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
   }
-  // Returns whether its version started less than watch_version_s from now, in either direction, since a
-  // clock may have been set back.
+  // Returns true if the job's version started less than watch_version_s before or after now_s (after, if a clock
+  // was set back).
   bool WatchesVersion(int64_t now_s) const;
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
-  // Returns the bounds restricted to what others allow.
+  // Returns the bounds restricted to allowed_by.
   BoundSettings AllowedBounds(Resource r) const { return bounds(r).Within(allowed_by[IndexOf(r)]); }
   const Allocation& allocation(Resource r) const { return allocation_by[IndexOf(r)]; }
 };
 
-// Returns the time after a task's start in which nothing of it is lowered, since programs need more to start
-// than to run.
+// Returns the seconds after a task's start in which no limit of the task is lowered, since programs use more to
+// start than to run.
 int64_t StartupGraceSeconds(const JobPolicy& policy);
-// As above; if startup_window_s is set, it is the grace of CPU.
+// Returns the grace of one resource: for CPU startup_window_s if it is set, else as above.
 int64_t StartupGraceSeconds(const JobPolicy& policy, Resource resource);
-// Returns what the number of the job's tasks follows.
+// Returns the load that the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
-// Returns true if the number of tasks may be 0 and follows a load that does not exist without tasks: the job
-// would never start again.
+// Returns true if the job would never start again once its number of tasks is 0: the number may be 0 and follows a
+// load that does not exist without tasks.
 bool GoesToZeroForGood(const JobPolicy& policy);
-// Returns whether both policies create the same recommender for this resource, so that one can read the
-// other's learnt state.
+// Returns true if both policies create the same recommender for this resource, so that the recommender of one
+// policy can load the learnt state of the other's.
 bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r);
-// Returns InvalidArgument if `key` ("risk", "throttled") orders something that none of the job's recommenders
+// Returns InvalidArgument if `key` ("risk", "throttled") orders a risk that none of the job's recommenders
 // supports.
 absl::Status CheckOrder(std::string_view key, const JobPolicy& policy);
 // Returns the recommenders' settings adapted to the job's policy.
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings);
 
-// Returns whether a limit may change at this time; always true without windows.
+// Returns true if a limit may change at this time; always true without windows.
 bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s);
 
 }  // namespace taut::brain

@@ -24,7 +24,7 @@ struct JobFieldRow {
   std::vector<std::string_view> (*choices)();  // for kChoice, else null; a choice's position is its value
   JobField (*field)(JobPolicy&);
   double min = 0, max = 0;    // for numbers, in the unit that people write
-  double scale = 1;           // value in that unit = value in the struct * scale
+  double scale = 1;           // value in the people's unit = value in the struct * scale
   std::string_view was = {};  // its former key; "": unchanged
 };
 std::span<const JobFieldRow> JobFieldRows();

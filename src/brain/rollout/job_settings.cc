@@ -20,8 +20,8 @@ struct Row {
   JobSetting setting;
   JobField (*field)(JobPolicy&);
   double min = 0, max = 0;  // for numbers, in the unit that people write
-  double scale = 1;         // value in that unit = value in the struct * scale
-  // The setting of JobPolicy::replicas, if it is one; then `field` is null.
+  double scale = 1;         // value in the people's unit = value in the struct * scale
+  // The setting of JobPolicy::replicas, and `field` is null; nullptr: the setting is a field of JobPolicy.
   const ReplicaSetting* replica = nullptr;
   std::string_view was = {};  // its former key; "": unchanged
 };
@@ -36,7 +36,7 @@ SettingKind KindOf(const ReplicaSetting& setting) {
   return number ? SettingKind::kNumber : SettingKind::kText;
 }
 
-// Returns "replicas.min", "replicas.hpa.target": the job's key for a setting of the replica policies.
+// Returns the job's key for a setting of the replica policies, such as "replicas.min" or "replicas.hpa.target".
 std::string JobKeyOf(std::string_view replica_key) {
   return replica_key.starts_with(kReplicas) ? std::string(replica_key) : StrCat(kReplicas, replica_key);
 }
@@ -77,7 +77,7 @@ const Row* Find(std::string_view key) {
   return nullptr;
 }
 
-// Names that people try before they have read the table.
+// Wrong names that people often write, with the correct key.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"latency sensitivity", "class"},
     {"latency_sensitivity", "class"},

@@ -25,8 +25,8 @@ std::vector<std::string_view> ModeNames() {
   return names;
 }
 
-// A choice's position in the list is its value: recommenders of jobs come first, and `combined` is the last
-// of them.
+// The position of a choice in the list is its value: recommenders of jobs precede those of replays, and `combined`
+// is the last recommender of jobs.
 std::vector<std::string_view> RecommenderNames() {
   std::vector<std::string_view> names;
   for (const PolicyInfo& p : Policies()) {

@@ -11,11 +11,10 @@
 
 namespace taut::brain {
 
-// Parses windows separated by ';': "Mon-Fri 22:00-06:00; Sat,Sun 00:00-24:00". A time without days is for
-// every day. "" yields no window; at most 64 windows. Returns InvalidArgument with the text and the expected
-// form.
+// Parses windows separated by ';': "Mon-Fri 22:00-06:00; Sat,Sun 00:00-24:00". A time without days applies to
+// every day. "" yields no window; at most 64 windows. Returns InvalidArgument with the text and the expected form.
 absl::StatusOr<std::vector<MaintenanceWindow>> ParseMaintenance(std::string_view text);
-// Returns text that ParseMaintenance reads back to the same windows.
+// Returns text that ParseMaintenance parses to equal windows.
 std::string MaintenanceText(const std::vector<MaintenanceWindow>& windows);
 
 // Returns the start of the next window after now_s; nullopt without windows.

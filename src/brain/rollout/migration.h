@@ -18,26 +18,26 @@ inline constexpr std::string_view kMigrationName = "migration";
 // Conditions of a move.
 struct MigrationSettings {
   bool enabled = false;
-  double max_cpu_cores = 4;  // the owner's limits over all tasks; both bounds must hold
+  double max_cpu_cores = 4;  // upper bounds on the owner's limits over all tasks; both must hold
   double max_memory_bytes = 16 * 1024 * kMiB;
   double observe_days = 14;     // minimum days in observe mode
-  double max_days_over = 0.05;  // share of those days with usage above the would-be limit
+  double max_days_over = 0.05;  // highest share of these days with usage above the would-be limit
   double notice_days = 3;
 };
 
 // Facts of a job at the end of a day.
 struct MigrationFacts {
   int64_t now_s = 0;
-  // The owner's limits, or usage where they are unknown, over all tasks.
+  // Sums over all tasks of the owner's limits, or of usage if the limits are unknown.
   double cpu_cores = 0, memory_bytes = 0;
   bool over_today = false;
-  // The day was read from history (backfill): it counts, but neither gives notice nor moves the job.
+  // True: the day was read from history (backfill). The day counts, but causes neither notice nor move.
   bool past = false;
 };
 
 // Progress of one job.
 struct MigrationState {
-  uint16_t days = 0, days_over = 0;  // in observe mode
+  uint16_t days = 0, days_over = 0;  // days in observe mode, and days above the would-be limit among them
   int64_t notice_s = INT64_MIN;      // time of the notice; INT64_MIN: none
   bool moved = false;
   void Save(ByteWriter& out) const;
@@ -48,13 +48,13 @@ enum class MigrationStep : uint8_t { kNothing, kNotice, kMove, kWithdraw };
 // Result of StepMigration.
 struct MigrationVerdict {
   MigrationStep step = MigrationStep::kNothing;
-  std::string sentence;  // with the numbers; "" for kNothing
+  std::string sentence;  // explanation with the numbers; "" for kNothing
 };
 
-// Decides about one job at the end of a day. `policy` results from rules and people, without the move itself.
-// A job that is not in observe mode starts over. So does a job whose owner opted out, or that grew too large
-// or was over its would-be limit too often; the result is kWithdraw if notice had been given. A moved job
-// stays moved, even if migration is disabled, until its policy or owner says otherwise.
+// Decides about one job at the end of a day. `policy` is the result of rules and people's settings, without the
+// move itself. The count of days starts again for a job that is not in observe mode, whose owner opted out, that
+// grew too large, or that was above its would-be limit too often; the result is kWithdraw if notice had been
+// given. A moved job stays moved, even if migration is disabled, until its policy or owner sets another mode.
 MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolicy& policy,
                                const MigrationFacts& facts, MigrationState& state);
 

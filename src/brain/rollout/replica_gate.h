@@ -1,10 +1,10 @@
-// Decides between a recommended number of tasks and an order: modes, maintenance windows, and other programs
+// Decides whether a recommended number of tasks becomes an order: modes, maintenance windows, and other programs
 // that set the number. No I/O.
 //
-// A higher number never waits, since it can only help the job. A lower number waits for a maintenance window
-// and for replicas.change_period since the last change. After a rise that reversed a fall it also waits for
-// replicas.settle, which doubles with each such rise in a row. Mode canary equals mode auto, since a trial on
-// some tasks has no meaning for their number. The policies themselves skip small changes.
+// A higher number never waits, since it can only help the job. A lower number waits for a maintenance window and
+// for replicas.change_period since the last change. After a rise that reversed a fall, a lower number also waits
+// for replicas.settle, which doubles with each consecutive reversal. Mode canary equals mode auto, since a trial
+// on some tasks has no meaning for their number. The policies themselves skip small changes.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct ReplicaDamping {
   int64_t last_rise_s = INT64_MIN, last_fall_s = INT64_MIN;
   uint8_t reversals = 0;  // consecutive rises within kReversalSeconds of a fall
 
-  // Notes a change of the number, and whether it reverses the last fall.
+  // Records a change of the number, and counts a reversal if the change reverses the last fall.
   void NoteChange(int before, int after, int64_t now_s);
-  // Returns how long a lower number waits after the last rise.
+  // Returns the seconds for which a lower number waits after the last rise.
   double HoldSeconds(double settle_s) const;
   void Save(ByteWriter& out) const;
   void Load(ByteReader& in);
@@ -34,24 +34,26 @@ struct ReplicaDamping {
 
 // State of the gate for one job. Times are seconds since the epoch; INT64_MIN: never.
 struct ReplicaGateState {
-  std::optional<int> in_force;  // ordered by Tautline; absent: the owner's number stands
+  std::optional<int> in_force;  // number ordered by Tautline; absent: the owner's number stands
   std::optional<int> shown;     // last number shown in observe mode
   int64_t last_change_s = INT64_MIN;
-  // The job has run `in_force` tasks since the order.
+  // True if the job has run `in_force` tasks at some time since the order.
   bool reached = false;
-  // Consecutive windows that suggest another program: once the number was reached, windows with another
-  // number; before, windows that moved away from it. Windows in which tasks started do not count.
+  // Consecutive windows that suggest another program. Once the number was reached, these are windows with another
+  // number; before, windows in which the number of tasks moved away from the order. Windows in which tasks started
+  // do not count.
   uint8_t elsewhere = 0;
-  // Windows since a number was last reached. It survives new orders, which may follow each other without
-  // being reached.
+  // Windows since an ordered number was last reached. A new order does not reset the count, because consecutive
+  // orders may all remain unreached.
   uint8_t unreached = 0;
-  int nearest = -1;      // before it is reached: the least distance to it; -1: unknown; not saved
-  bool rolling = false;  // tasks beyond those ordered started in the last window; not saved
+  int nearest = -1;  // least distance to the ordered number before it is reached; -1: unknown; not saved
+  // tasks started in the last window after the number was reached, as in a rollout; not saved
+  bool rolling = false;
   int64_t step_back_until_s = INT64_MIN;
-  ReplicaDamping damping;  // saved separately: older states lack it
+  ReplicaDamping damping;  // saved separately, because older states do not have it
 
-  // Returns the number of tasks that a policy assumes: the ordered or shown one, so that the policy sees its
-  // own result while tasks start or stop, or if nothing is carried out.
+  // Returns the number of tasks that a policy assumes: the ordered or shown number. The policy thus uses its own
+  // result while tasks start or stop, or if no order is carried out.
   std::optional<int> assumed() const { return in_force.has_value() ? in_force : shown; }
 
   void Save(ByteWriter& out) const;
@@ -59,14 +61,14 @@ struct ReplicaGateState {
   absl::Status Load(ByteReader& in);
 };
 
-// Another program has set the number if it differs from the order for kForeignWindows after it was reached,
-// or if it was not reached in kUnreachedWindows and moved away for kForeignWindows. Then no order is given
-// for kStepBackSeconds. Both counts are longer for tasks that take several windows to start. A window in
-// which tasks started does not count, since a rollout has old and new tasks at once.
+// Another program has set the number if it differs from the order for kForeignWindows after it was reached, or if
+// it was not reached in kUnreachedWindows and moved away for kForeignWindows. After that, no order is sent for
+// kStepBackSeconds. Both counts are longer for tasks that take several windows to start. A window in which tasks
+// started does not count, since a rollout has old and new tasks at once.
 inline constexpr int kForeignWindows = 2, kUnreachedWindows = 3;
 inline constexpr int64_t kStepBackSeconds = 3600;
-// A rise this soon after a fall reverses it. Each reversal doubles the hold, up to this multiple of
-// replicas.settle (an hour for 5 minutes).
+// A rise within kReversalSeconds after a fall reverses the fall. Each reversal doubles the hold, up to
+// kMostSettles times replicas.settle (an hour for 5 minutes).
 inline constexpr int64_t kReversalSeconds = 3 * 3600;
 inline constexpr double kMostSettles = 12;
 // Help texts of the settings.
@@ -74,13 +76,13 @@ inline constexpr std::string_view kWait = "minimum time from any change to a low
 inline constexpr std::string_view kSettleHelp =
     "time that a lower number of tasks waits after a rise that took a fall of the last 3 hours back; "
     "doubled, up to 12 times it, with each such rise in a row; 0s: off";
-// Time after which an order that an actuator reported as failed is repeated, unless another one was given.
+// Time after which an order that an actuator reported as failed is repeated, unless another order was sent.
 inline constexpr int64_t kRepeatFailedSeconds = 3600;
 
 // Tasks in a measured window.
 struct RunningTasks {
   int running = 0;
-  int started = 0;          // tasks that did not run in the window before
+  int started = 0;          // tasks that did not run in the previous window
   int startup_windows = 1;  // windows that a task takes to start
   int64_t now_s = 0;        // end of the window
 };
@@ -96,19 +98,19 @@ std::string Describe(const ReplicaStepBack& step_back);
 // Facts of a decision.
 struct ReplicaProposal {
   int64_t now_s = 0;
-  int running = 0;                 // in the last closed window
+  int running = 0;                 // tasks in the last closed window
   std::optional<int> recommended;  // absent: none yet
   bool repeats = false;            // the order in force was not carried out and is due again
 };
 
-// Notes a measured window; call before DecideReplicas. Returns a value if no orders are given for a time from
-// now on.
+// Records a measured window; call before DecideReplicas. Returns a value if a time without orders begins, because
+// another program sets the number.
 std::optional<ReplicaStepBack> NoteRunning(const RunningTasks& tasks, ReplicaGateState& state);
 
 // Decides and updates `state`. The verdict's `before` and `after` are numbers of tasks.
 Verdict DecideReplicas(const JobPolicy& policy, const ReplicaProposal& proposal, ReplicaGateState& state);
 
-// Applies a stored decision: brings `state` to where DecideReplicas left it.
+// Applies a stored decision: `state` is then as DecideReplicas left it.
 void Redo(const Decision& decision, ReplicaGateState& state);
 
 }  // namespace taut::brain

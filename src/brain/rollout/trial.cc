@@ -10,14 +10,15 @@ namespace {
 
 constexpr double kAtLimit = 0.99;
 constexpr uint8_t kTrialVersion =
-    3;  // 1: trials of task numbers; no floor. 2: not since when they are delivered
-// Rounding of limits by kernels: a share of the limit, and for CPU set by weight at most this many cores.
+    3;  // 1: trials identify tasks by number, and there is no floor. 2: no time of delivery
+// Rounding of limits by kernels: kRounding as a share of the limit, and for CPU limits set by weight at most
+// kWeightCores.
 constexpr double kRounding = 0.01;
 constexpr double kWeightCores = 0.013;
 constexpr double kWeightShare = 0.1;  // less than the step by which an agent raises a limit
 constexpr double kPageBytes = 4096;
 constexpr size_t kMaxMembers = 1 << 20;
-// Members that ended are kept, in case they return, up to this multiple of the wanted number.
+// Ended members are kept, because they may return, up to this multiple of the wanted number.
 constexpr size_t kMembersKept = 4;
 
 double ShareOf(uint32_t num_tasks, double share) {
@@ -126,7 +127,7 @@ void CountThrottling(Resource r, uint32_t periods, uint32_t throttled, TrialSide
   side.throttled += throttled;
 }
 
-// Counts a task only if its agent reported a limit, and at that limit.
+// Counts a task only if its agent reported a limit, and counts it at the reported limit.
 void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& trial) {
   const TaskReport* report = OfTask(window.reports, task.task);
   if (report == nullptr || report->limit(window.resource) == kAbsent) return;
@@ -137,8 +138,8 @@ void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& tria
     ++trial.elsewhere;
     return;
   }
-  // A window in which the limit changed belongs to neither side. A task outside the trial with its limit
-  // would blur the comparison.
+  // A window in which the limit changed belongs to neither side. A task outside the trial that has the trial's
+  // limit would distort the comparison.
   if (!report->steady(window.resource) || (!member && at_trial)) return;
   TrialSide& side = member ? trial.tasks : trial.rest;
   CountTask(task, std::isfinite(limit) ? std::optional(limit) : std::nullopt, side);
@@ -232,8 +233,8 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
   Trial& trial = *state.trial;
   const std::optional<double> rest_limit =
       trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
-  // The window in which the limit changed belongs to neither side. It is the first one that closes after the
-  // delivery or, since windows close late, the one after.
+  // The window in which the limit changed belongs to neither side. It is the first window that closes after the
+  // delivery or, since windows close late, the next window.
   const WindowId now = window.signal->window;
   if (trial.delivered && trial.delivered_s == INT64_MIN) trial.delivered_s = now.next().next().start_s();
   const bool delivered = trial.delivered && now.start_s() >= trial.delivered_s;
@@ -242,7 +243,8 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
     const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
     TrialSide& side = tried ? trial.tasks : trial.rest;
     if (trial.watched || window.applied == LimitsApplied::kNo) {
-      CountTask(task, limit, side);  // the limit at which it was throttled is unknown, or is not this one
+      CountTask(task, limit,
+                side);  // the limit at which the task was throttled is unknown, or is another limit
     } else if (window.applied == LimitsApplied::kAgentsReport) {
       CountEnforced(window, task, trial);
     } else if (delivered) {
