@@ -173,7 +173,7 @@ TEST(AgentConfig, AProbeThatCannotBeIsNamed) {
   }
 }
 
-// A file of an earlier version, with units in keys.
+// Parses a file of an earlier version, with units in keys.
 TEST(AgentSettings, OldKeysAreReadWithANoticeEach) {
   const absl::StatusOr<AgentConfig> config =
       ParseAgentConfig("sample_ms: 200\ntiers: {guard: {ahead_ms: 500}}\nprobe: {target_us: 30000}\n", "f");

@@ -21,7 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
-// Every setting of every file, at its default until it is set.
+// Every setting of every file, with its default.
 struct AllSettings {
   DaemonConfig daemon;
   brain::JobPolicy jobs;
@@ -61,8 +61,8 @@ struct AllSettings {
 
 constexpr const char* kRecord = "src/server/config/released_defaults.txt";
 
-// Compares with the defaults of the last release. TAUT_WRITE_DEFAULTS=1 writes this program's defaults, only
-// for a release.
+// Compares with the defaults of the last release. With TAUT_WRITE_DEFAULTS=1, writes this program's defaults;
+// only used for a release.
 Texts Released() {
   if (std::getenv("TAUT_WRITE_DEFAULTS") != nullptr) {
     std::ofstream out(kRecord);
@@ -77,7 +77,7 @@ Texts Released() {
   return released;
 }
 
-// The default before the first of the changes; absent: it has not changed.
+// Returns the default before the first change; absent: the default has not changed.
 std::optional<std::string> Before(std::string_view setting) {
   for (const ChangedDefault& c : ChangedDefaults()) {
     if (c.setting == setting) return std::string(c.before);
@@ -123,7 +123,7 @@ TEST(ReleasedDefaults, RowsNameTheDefaultThatHoldsNow) {
   }
 }
 
-// A table of changes as later versions could have it.
+// A table of changes that later versions could have.
 constexpr ChangedDefault kChanges[] = {
     {"server.threads", "3", "4", "0.2.0", "more cores"},
     {"server.listen", "[127.0.0.1:7071, 127.0.0.1:7072]", "[127.0.0.1:7070]", "0.2.0", "one port"},

@@ -1,4 +1,4 @@
-// The daemon's file: its defaults, valid contents, and errors for invalid ones.
+// The daemon's file: its defaults, valid contents, and errors for invalid contents.
 #include "server/config/daemon_config.h"
 
 #include <cstdlib>
@@ -290,7 +290,7 @@ TEST(DaemonConfig, TheExampleIsRead) {
   EXPECT_FALSE(ReadDaemonConfig("docs").ok());
 }
 
-// A file of an earlier version, with units in keys.
+// Parses a file of an earlier version, with units in keys.
 TEST(DaemonSettings, OldKeysAreReadWithANoticeEach) {
   const DaemonConfig config = Parse(
       "store: {history_days: 7}\nrecommenders: {oom: {hold_h: 12}}\n"

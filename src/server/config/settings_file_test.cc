@@ -50,7 +50,7 @@ TEST(SettingsFile, ReadsValuesWithUnits) {
   EXPECT_THAT(file.notices, IsEmpty());
 }
 
-// A file of an earlier version, with the unit in the key.
+// Parses a file of an earlier version, with the unit in the key.
 TEST(SettingsFile, ReadsOldKeysWithANoticeEach) {
   SettingsFile file;
   ASSERT_TRUE(ParseSettings("moving_window: {cpu_half_life_h: 1.5}\nvpa:\n  min_memory_mib: 16\n"

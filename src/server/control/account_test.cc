@@ -1,4 +1,4 @@
-// The account over restarts and a store that fails: no window is lost or counted twice.
+// Tests the account over restarts and errors of the store: no window is lost or counted twice.
 #include <map>
 
 #include "common/testing/temp_dir.h"

@@ -1,5 +1,5 @@
-// A daemon is killed at any point between an order, its outcome and the next window. After the restart, the
-// actuator holds what the fleet has in force.
+// A daemon is killed at any point between an order, the order's outcome and the next window. After the
+// restart, the actuator has the values that the fleet has in force.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// Holds the latest order of each job and target, like the actuators of a cluster, and carries it out on
+// Stores the latest order of each job and target, like the actuators of a cluster, and carries it out on
 // request.
 class HoldingActuator final : public Actuator {
  public:
@@ -63,7 +63,7 @@ class HoldingActuator final : public Actuator {
     return it == held_.end() ? std::nullopt : it->second;
   }
   bool carries_out = true;
-  int64_t time_s = 0;  // of outcomes
+  int64_t time_s = 0;  // time of outcomes
 
  private:
   std::map<std::pair<std::string, Target>, std::optional<double>> held_;
@@ -74,7 +74,7 @@ class HoldingCell {
  public:
   explicit HoldingCell(bool carries_out) : carries_out_(carries_out) { Restart(); }
 
-  // Ends like a kill.
+  // Ends the process as a kill does.
   void Restart() {
     auto next = std::make_unique<HoldingActuator>();
     next->carries_out = carries_out_;
@@ -83,7 +83,7 @@ class HoldingCell {
     ASSERT_TRUE(cell_.restored().ok()) << cell_.restored();
     actuator_ = std::move(next);
   }
-  // A minute in which containers are killed, and owners opt out and in again.
+  // Simulates a minute in which containers are killed, and owners opt out and in again.
   void Live(int minute) {
     ASSERT_TRUE(cell_.Live(minute, minute + 1).ok());
     const Timestamp now = ControlCell::Minute(minute);
@@ -92,7 +92,7 @@ class HoldingCell {
     if (minute == 81) Set("mode", "auto");
     ASSERT_TRUE(cell_.control().Tick(Timestamp::FromSeconds(now.seconds() + 1)).ok());
   }
-  // Jobs for which another amount is held than is in force.
+  // Returns the jobs for which the actuator has another amount than the fleet has in force.
   std::vector<std::string> Wrong() {
     std::vector<std::string> out;
     for (const JobView& view : cell_.control().view()->jobs) {
@@ -165,7 +165,8 @@ TEST(ActuatorRestart, AnOutcomeIsNotLaterThanTheClockOfWindows) {
   for (const Decision& d : *decisions) EXPECT_LE(d.outcome_time_s, ControlCell::Minute(76).seconds());
 }
 
-// The state alone, as versions before stored it, which may be of before any of these decisions.
+// A checkpoint with only the state, as earlier versions stored it. The state may be from before any of these
+// decisions.
 TEST(ActuatorRestart, AStateOfAnOlderVersionGetsAllThatIsStored) {
   HoldingCell c(true);
   for (int minute = 0; minute < 75; ++minute) c.Live(minute);

@@ -72,8 +72,8 @@ absl::Status AgentWindows::TakeOom(const NamedTask& task, Timestamp time, uint64
   const std::optional<uint32_t> slot =
       s_.ingest->TaskSlot(task.job, task.task, task.labels, s_.clock.At(now));
   if (!slot.has_value()) return absl::OkStatus();
-  // The kill was stored before a stop, but the agent did not receive the acknowledgement and reports it
-  // again. It is recognised by job, second and limit, because tasks have new numbers since the restart.
+  // The kill was stored before a stop, but the agent did not receive the acknowledgement and reports the kill
+  // again. The kill is recognised by job, second and limit, because tasks have new numbers since the restart.
   const uint32_t job = s_.ingest->mapper().binding(*slot).job.value;
   const auto before = s_.ooms_before.lower_bound({job, time.seconds(), limit.value_or(0)});
   const bool was_told = before != s_.ooms_before.end() && std::get<0>(*before) == job &&

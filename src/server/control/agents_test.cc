@@ -28,7 +28,7 @@ ReportedWindow Usage(int window, float memory = 1e8F) {
   return w;
 }
 
-// Windows [from, to) of two tasks, each closed in time.
+// Reports the windows [from, to) of two tasks; each window closes in time.
 void Live(ControlCell& cell, int from, int to) {
   for (int i = from; i < to; ++i) {
     const Timestamp now = At((i + 1) * 300);
@@ -71,7 +71,7 @@ TEST(ControlAgents, TasksAreFoundByTheirNames) {
   placed[1] = {std::string(kWeb.job), std::string(kWeb.task)};
   placed[2] = {std::string(kWeb.job), "another"};
   placed[3] = {"another", std::string(kWeb.task)};
-  placed[3].number = TaskRef{JobId{5}, 5};  // of before
+  placed[3].number = TaskRef{JobId{5}, 5};  // number from before
   std::vector<PlacedTask*> tasks;
   for (PlacedTask& task : placed) tasks.push_back(&task);
   cell.control().FindNumbers(tasks);
@@ -96,7 +96,7 @@ TEST(ControlAgents, WindowsBecomeDecisions) {
   ASSERT_TRUE(standing->in_force[1].has_value());
   EXPECT_GT(*standing->in_force[1], 1e8);
   EXPECT_GT(standing->decided_s[1], kStart);
-  // The owner's limits are known.
+  // The owner's limits are known now.
   cell.control().Look(ref->job, [](const brain::LiveJob& job) {
     EXPECT_EQ(job.of(Resource::kMemory).owner_limit, 3e8F);
     EXPECT_EQ(job.of(Resource::kCpu).tasks, 2U);
@@ -175,9 +175,9 @@ TEST(ControlAgents, AKillToldTwiceIsStoredOnce) {
   ASSERT_EQ(Ooms(cell).size(), 1U);
   EXPECT_EQ(Ooms(cell)[0].kills, 2U);
   EXPECT_EQ(Ooms(cell)[0].limit, 2e8);
-  // It raised at once.
+  // The limit was raised at once.
   EXPECT_EQ(cell.told().back().kind, DecisionKind::kOomRaise);
-  // Also to another life of the daemon.
+  // The report is also known to the next start of the daemon.
   cell.Restart();
   ASSERT_TRUE(cell.control().agents().TakeOom(kWeb2, At(4301), 1, 2e8, At(4301)).ok());  // numbers differ
   ASSERT_TRUE(cell.control().agents().TakeOom(kWeb, time, 2, 2e8, time).ok());
@@ -209,7 +209,7 @@ TEST(ControlAgents, AKillWaitsForAStoreThatFails) {
   EXPECT_EQ(Ooms(cell).size(), 1U);
 }
 
-// An order is dated after the kill that caused it, whatever the clock of the reporting agent.
+// An order is dated after the kill that caused it, whatever the clock of the reporting agent shows.
 TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   class NotingActuator final : public Actuator {
    public:
@@ -238,7 +238,7 @@ TEST(ControlAgents, OrdersAreDecidedNowOrAtTheKill) {
   }
   ASSERT_FALSE(actuator.noted.empty());
   EXPECT_EQ((actuator.noted.back().second - kStart) % 300, 130);
-  // Its agent's clock is a minute ahead.
+  // The clock of the task's agent is a minute ahead.
   ASSERT_TRUE(control.agents().TakeOom(kWeb, At(5060), 1, 2e8, At(5000)).ok());
   ASSERT_TRUE(control.Tick(At(5000)).ok());
   EXPECT_EQ(actuator.noted.back().second, kStart + 5060);

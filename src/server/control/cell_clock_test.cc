@@ -14,7 +14,7 @@ TEST(CellClock, WindowsCloseByTheClockOnlyAsFarAsSamplesHaveBeenSilent) {
   EXPECT_FALSE(clock.has_samples());
   EXPECT_EQ(clock.Close(Sec(50)).us, INT64_MIN) << "there is nothing to close";
   clock.Advance(Sec(100));
-  clock.Note(Sec(90), Sec(90));  // 10 s on the way
+  clock.Note(Sec(90), Sec(90));  // arrived after 10 s
   EXPECT_EQ(clock.Close(Sec(100)), Sec(90));
   EXPECT_EQ(clock.Close(Sec(400)), Sec(390)) << "silent for 300 s";
   EXPECT_EQ(clock.Close(Sec(20)), Sec(20)) << "a clock that went back closes nothing";
@@ -30,7 +30,7 @@ TEST(CellClock, AFastSenderClosesNoWindowBeforeItsTime) {
 TEST(CellClock, ALongSilenceOfSeriesIsAGapOnce) {
   CellClock clock(ClockSource::kWall, 120);
   clock.Hear(Sec(0), Sec(0), Sec(0));
-  clock.Hear(Sec(480), Sec(480), Sec(480));  // 300 s of a window, 120 s of grace, 60 s more: not longer
+  clock.Hear(Sec(480), Sec(480), Sec(480));  // 300 + 120 + 60 s: no gap yet
   EXPECT_TRUE(clock.TakeGaps().empty());
   clock.Hear(Sec(961), Sec(961), Sec(961));
   const std::vector<SilentSpan> gaps = clock.TakeGaps();

@@ -114,7 +114,8 @@ class ChaosCluster {
       pod.starts_s = now_s;
     }
   }
-  // A second passes: usage grows, the kernel kills, and containers start again after their back-off.
+  // Advances the cluster by one second: usage grows, the kernel kills containers, and containers start again
+  // after their back-off.
   void Second(int64_t now_s) {
     for (ChaosWorkload& w : workloads_) {
       for (ChaosPod& pod : w.pods) Second(w, pod, now_s);

@@ -1,10 +1,10 @@
-// A day of a cluster in which everything goes wrong: tautd is killed between any two writes, the store fails,
-// orders are lost or refused, samples are late, owners opt out and in, and tasks grow into their limits. After
-// every step:
+// A day of a cluster with every kind of fault: tautd is killed between any two writes, the store fails,
+// orders are lost or refused, samples are late, owners opt out and in, and tasks grow into their limits.
+// After every step:
 //   (a) nothing is ordered for a workload that is opted out,
 //   (b) no limit in force is outside its bounds,
 //   (c) every kill is charged once, to the limit that the kernel had,
-// and the actuator, the fleet, the store and the counts say the same.
+// and the actuator, the fleet, the store and the counts agree.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kChaosStart = ControlCell::kStart;
 
-// A store under a process that may die with any commit: before or behind it.
+// A store whose process may end before or after any commit.
 class MortalStore final : public ForwardingStore {
  public:
   MortalStore(ChaosProcess& process, Store& store) : ForwardingStore(store), process_(process) {}
@@ -43,7 +43,7 @@ class MortalStore final : public ForwardingStore {
   ChaosProcess& process_;
 };
 
-// Settings in annotations, once a watch has listed them.
+// Settings in annotations, which are known once a watch has listed them.
 class ChaosOwners final : public JobSettingsSource {
  public:
   explicit ChaosOwners(ChaosCluster& cluster) : cluster_(cluster) {}
@@ -69,7 +69,7 @@ class Chaos {
     Start();
   }
 
-  // The next 5 seconds.
+  // Runs the next 5 seconds.
   void Step() {
     MakeTrouble();
     for (int i = 0; i < kStepSeconds; ++i, ++second_) {
@@ -87,7 +87,7 @@ class Chaos {
     if (ticked.ok()) NoteTold();
     Check();
   }
-  // Nothing more goes wrong, until all is reported.
+  // Runs without faults until all kills are reported.
   void Calm() {
     is_calm_ = true;
     mortal_.fails = false;
@@ -106,8 +106,8 @@ class Chaos {
 
  private:
   struct Known {
-    bool out = false;            // tautd received it and has acted
-    std::vector<double> owners;  // limits that the template had of late
+    bool out = false;            // true if tautd received the annotation and has acted on it
+    std::vector<double> owners;  // recent limits in the template
     std::map<std::string, std::string> set_by_people;
   };
 
@@ -178,7 +178,7 @@ class Chaos {
     }
     bodies_ = std::move(left);
   }
-  // A watch has listed all workloads.
+  // Returns true if a watch has listed all workloads.
   void Sync() {
     owners_.is_synced = true;
     for (const ChaosWorkload& w : cluster_.workloads())
@@ -193,7 +193,7 @@ class Chaos {
     const auto it = known_[job].set_by_people.find("mode");
     return it != known_[job].set_by_people.end() && it->second == "off";
   }
-  // A tick has acted on all reported kills.
+  // Returns true if a tick has acted on all reported kills.
   void NoteTold() {
     if (!owners_.is_synced) return;
     is_told_ = true;
@@ -228,7 +228,7 @@ class Chaos {
     std::ranges::reverse(out);
     return out;
   }
-  // For people: what happened to a job.
+  // Returns a text for people about the history of a job.
   std::string History(const std::string& job) {
     std::string out;
     for (const ChaosKill& kill : cluster_.kills()) {
@@ -340,7 +340,7 @@ void Chaos::SetByPerson(ChaosWorkload& w) {
   if (!set.contains(key)) value = key == "mode" ? "off" : StrCat(20 + random_.Below(200), "MiB");
   const absl::StatusOr<SettingChange> change = SetOne(*control_, *id, key, value, "owner");
   if (process_.is_dead) {
-    // It may be stored.
+    // The decision may be stored.
     const auto stored = *store_.Settings(w.job, 1000);
     set.clear();
     for (auto it = stored.rbegin(); it != stored.rend(); ++it) {
@@ -372,7 +372,7 @@ void Chaos::Redeploy() {
   cluster_.Roll(w, actuator_->Held(w.job, Resource::kMemory), now_s());
 }
 
-// ---- what must hold ----
+// ---- invariants ----
 
 void Chaos::Check() {
   CheckOrders();
@@ -386,7 +386,7 @@ void Chaos::CheckOrders() {
     if (!id.has_value()) continue;
     control_->Look(*id, [&](const brain::LiveJob& job) {
       for (const Resource r : kResources) {
-        // A decision that is not stored is not ordered.
+        // No order exists for a decision that is not stored.
         if (!mortal_.fails) {
           EXPECT_EQ(actuator_->Held(w.job, r), job.of(r).gate.in_force)
               << When() << ": " << w.job << " " << Name(r) << ": held, in force" << History(w.job);
@@ -418,7 +418,8 @@ void Chaos::CheckBounds() {
   }
 }
 
-// Pairs what is stored with what the kernel did: by the date, and what has none with a kill of shortly before.
+// Pairs stored kills with the kernel's kills: by the date, and a kill without a date with one from shortly
+// before.
 void Chaos::CheckKills() {
   const std::vector<OomRecord> ooms = Ooms();
   if (ooms.size() == checked_ooms_) return;
@@ -436,12 +437,12 @@ void Chaos::CheckKills() {
 
 void Chaos::CheckKillsOf(const std::string& job, const std::vector<OomRecord>& charged,
                          std::vector<ChaosKill> real) {
-  // An end that is scraped while it lasts has the sample's time; a restart shows an earlier one.
+  // An end that is scraped before the restart has the sample's time; a restart shows an earlier end.
   constexpr int64_t kShownSeconds = 2, kUndatedSeconds = 420;
   std::vector<OomRecord> undated;
   const auto pair = [&](OomRecord oom, int64_t within_s) {
     for (; oom.kills > 0; --oom.kills) {
-      // The newest, and of these one under the same limit.
+      // Of the newest kills, prefers a kill under the same limit.
       auto found = real.end();
       for (auto kill = real.begin(); kill != real.end() && kill->time_s <= oom.time_s; ++kill) {
         if (kill->time_s + within_s < oom.time_s) continue;
@@ -465,7 +466,7 @@ void Chaos::CheckKillsOf(const std::string& job, const std::vector<OomRecord>& c
   }
 }
 
-// A kill while an order is carried out is charged to the lower of the two limits.
+// A kill during the execution of an order is charged to the lower of the old and the new limit.
 void Chaos::CheckCharge(const std::string& job, const ChaosKill& kill, const OomRecord& oom) {
   const auto same = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
   const double charged = oom.limit.value_or(-1);
@@ -478,7 +479,7 @@ void Chaos::CheckCharge(const std::string& job, const ChaosKill& kill, const Oom
   bool in_flight = false;
   for (const Decision& d : Decisions()) {
     if (store_.Job(d.job)->name != job || d.target != Target(Resource::kMemory)) continue;
-    // Some pods may have what was ordered, though the order failed.
+    // Some pods may have the ordered limit although the order failed.
     const int64_t end_s = d.outcome == Outcome::kApplied ? d.outcome_time_s + kStepSeconds : INT64_MAX;
     if (d.time_s - kStepSeconds > oom.time_s || end_s < kill.time_s - 360) continue;
     const auto is_side = [&](const std::optional<double>& side) {
@@ -492,9 +493,9 @@ void Chaos::CheckCharge(const std::string& job, const ChaosKill& kill, const Oom
 }
 
 void Chaos::CheckEnd() {
-  std::map<std::string, std::pair<size_t, size_t>> real;  // that must be charged, and all
+  std::map<std::string, std::pair<size_t, size_t>> real;  // due and all kills, by job
   for (const ChaosKill& kill : cluster_.kills()) {
-    // The last scrapes may be on their way.
+    // The samples of the last scrapes may not have arrived yet.
     const bool is_reported = kill.is_shown && kill.time_s + 120 <= now_s();
     real[kill.job].first += is_reported ? 1 : 0;
     ++real[kill.job].second;

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kBeginS = 1'700'000'000, kYear = 365 * 86'400, kDay = 86'400, kHourS = 3600;
 Timestamp AtSeconds(double seconds) { return {static_cast<int64_t>(seconds * 1e6)}; }
 
-// A machine whose clock may be wrong. The senders' clocks are right unless noted.
+// A machine whose clock may be wrong. The senders' clocks are right unless a test changes them.
 class World {
  public:
   explicit World(std::optional<int64_t> stored_s = std::nullopt, double error = 0,
@@ -19,7 +19,7 @@ class World {
         guard(options, AtSeconds(kBeginS + error), 100,
               stored_s ? std::optional(Timestamp::FromSeconds(*stored_s)) : std::nullopt) {}
 
-  // Advances the time. Returns the guard's error at the end: its time less the true one.
+  // Advances the time. Returns the final error of the guard: the guard's time less the true time.
   double Live(int seconds) {
     Timestamp now;
     for (int i = 0; i < seconds * 2; ++i) {
@@ -39,7 +39,7 @@ class World {
 
   double wall_error = 0, sender_error = 0;
   bool senders = true;
-  uint64_t machines = 0;  // of the senders; 0: only this one
+  uint64_t machines = 0;  // number of the senders' machines; 0: only this machine
   int backward = 0;
   ClockGuard guard;
 
@@ -79,7 +79,7 @@ TEST(ClockGuard, AYearAheadForTwelveMinutesChangesNothing) {
   }
 }
 
-// A machine that slept: its monotonic clock stood still, senders agree with the wall's.
+// The machine slept: its monotonic clock stood still, and the senders agree with the wall clock.
 TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
   World w;
   w.Live(100);
@@ -89,7 +89,7 @@ TEST(ClockGuard, ASuspendedMachineGoesOnWhenSendersAgree) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
-// However often they send: each second, or once a minute.
+// The interval of the senders does not matter: a second or a minute.
 TEST(ClockGuard, BusyAndQuietSendersAreHeard) {
   for (const bool busy : {true, false}) {
     ClockGuard guard(AtSeconds(kBeginS), 0, std::nullopt);
@@ -115,7 +115,7 @@ TEST(ClockGuard, AStartWithAClockBehindWhatIsStoredGoesOnFromThere) {
   EXPECT_NEAR(w.Live(1), 0, 0.1);
 }
 
-// The daemon was stopped for half an hour, and the clock is an hour back: samples determine the time.
+// The daemon was stopped for half an hour, and the clock is an hour late: the samples determine the time.
 TEST(ClockGuard, SendersAreBelievedRatherThanAClockThatIsKnownToBeWrong) {
   World w(kBeginS - 1800, -kHourS);
   EXPECT_NEAR(w.Live(120), 0, 10);
@@ -135,7 +135,7 @@ TEST(ClockGuard, AStartAYearAheadIsFoundOutBySenders) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
-// Senders that bring what they kept over a long stop are no reason to doubt the clock.
+// Senders that resend samples after a long stop are no reason to distrust the clock.
 TEST(ClockGuard, ABacklogIsNoReasonToDoubtTheClock) {
   World w(kBeginS - 5 * kHourS);
   w.sender_error = -2 * kHourS;
@@ -154,7 +154,8 @@ TEST(ClockGuard, SendersAheadOfARightClockAreNotBelieved) {
   EXPECT_TRUE(w.guard.senders_disagree()) << "but it is worth saying";
 }
 
-// An hour ahead at the start, which may be after a stop of an hour; then an hour back, which cannot be.
+// The clock is an hour ahead at the start, which is possible after a stop of an hour; then it is an hour
+// late, which is impossible.
 TEST(ClockGuard, NoTimeBeforeWhatIsStoredIsBelieved) {
   World w(kBeginS - 60, kHourS - 120);
   EXPECT_NEAR(w.Live(60), kHourS - 120, 1);
@@ -209,7 +210,8 @@ TEST(ClockGuard, SamplesOfSeveralMachinesEndTheWait) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
-// Their backlogs do not confirm it, and the time of waiting ends what nothing speaks against.
+// The senders' backlogs do not confirm the clock. The wait ends by time, because nothing contradicts the
+// clock.
 TEST(ClockGuard, TheTimeOfWaitingEndsTheWait) {
   World w(kBeginS - kDay);
   w.machines = 0;
@@ -230,7 +232,7 @@ TEST(ClockGuard, APersonEndsTheWait) {
   EXPECT_EQ(w.guard.state(), ClockGuard::State::kFollows);
 }
 
-// Less than a day ahead: after the wait, two machines that agree with each other are believed.
+// The clock is less than a day ahead: after the wait, the time of two machines that agree is used.
 TEST(ClockGuard, SeveralMachinesAreBelievedRatherThanTheClockOfAStart) {
   World w(kBeginS - 600, 20 * kHourS);
   w.machines = 2;

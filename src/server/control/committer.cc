@@ -75,7 +75,7 @@ void Committer::Publish() {
   for (const auto& listener : listeners_) listener(events);
 }
 
-// Returns nullopt if the job is forgotten, or the decision orders nothing.
+// Returns nullopt if the job is forgotten, or the decision contains no order.
 std::optional<TargetOrder> Committer::OrderOf(const Decision& d) const {
   if (d.kind == DecisionKind::kWouldSet) return std::nullopt;
   const auto fleet = parts_.fleet.Read();

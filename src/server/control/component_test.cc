@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Records its calls.
+// Records the calls of its functions.
 class Recorded final : public Component {
  public:
   Recorded(std::string name, std::vector<std::string_view> after, std::vector<std::string>& acts,
@@ -70,7 +70,7 @@ TEST_F(ComponentListTest, TwoThatWaitForEachOtherAreAnError) {
   EXPECT_THAT(acts_, ElementsAre());
 }
 
-// A component that has not started saves and shows nothing.
+// A component that has not started saves nothing and writes no metrics.
 TEST_F(ComponentListTest, AStartThatFailsEndsTheStartsAndNothingOfItIsShownOrSaved) {
   Add("store", {});
   Add("port", {}, absl::UnavailableError("the address is taken"));

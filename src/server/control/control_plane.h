@@ -47,8 +47,8 @@ struct ControlOptions {
 
 class ControlPlane {
  public:
-  // All must outlive the control plane. `steady_ms` returns a monotonic time in milliseconds; it only
-  // measures the durations of steps.
+  // All parts must outlive the control plane. `steady_ms` returns a monotonic time in milliseconds, which
+  // only measures the durations of steps.
   struct Parts {
     Store* store = nullptr;
     History* history = nullptr;

@@ -20,7 +20,7 @@ std::vector<Decision> Stored(InMemoryStore& store) {
   return decisions;
 }
 
-// The decisions of a daemon that never stops.
+// Returns the decisions of a daemon that never stops.
 std::vector<Decision> Straight(int minutes) {
   ControlCell cell;
   EXPECT_TRUE(cell.Live(0, minutes).ok());
@@ -55,7 +55,7 @@ TEST(ControlPlane, TurnsSamplesIntoStoredDecisions) {
   EXPECT_EQ(view->jobs[0].record->labels.at(0), brain::KeyValue("namespace", "shop-0"));
 }
 
-// OOM kills are acted on between windows, and are in the figures of the next one.
+// OOM kills are acted on between windows, and are in the figures of the next window.
 TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 90).ok());
@@ -79,7 +79,7 @@ TEST(ControlPlane, OomKillsAreCountedInTheFleetsHistory) {
   EXPECT_EQ(cell.control().view()->ooms_day, 2U);
   cell.Restart();
   EXPECT_EQ(cell.control().view()->ooms_day, 2U) << "also after a restart";
-  // Nothing is measured for two days.
+  // No task is measured for two days.
   ASSERT_TRUE(cell.Live(110 + 2 * 1440, 130 + 2 * 1440).ok());
   EXPECT_EQ(cell.control().view()->ooms_day, 0U) << "a day is 24 h, not 288 windows";
 }
@@ -102,7 +102,8 @@ TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
     const std::vector<Decision> told = cell.told();
     cell.Restart();
     ASSERT_TRUE(cell.restored().ok()) << cell.restored();
-    // Senders send again what was not answered, and some of what was: since the open window's start.
+    // Senders resend requests that were not answered, and some answered ones: all since the start of the open
+    // window.
     const int again = kill / 5 * 5 - 5;
     ASSERT_TRUE(cell.Live(again, 400).ok());
     const std::vector<Decision> stored = Stored(cell.store());
@@ -118,7 +119,7 @@ TEST(ControlPlane, AKillLosesNothingThatWasStoredAndCountsNothingTwice) {
   }
 }
 
-// Decisions are published with the pass. The checkpoints after it may fail, or never be written.
+// Decisions are published with the pass. The checkpoints after the pass may fail, or may never be written.
 TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
   const std::vector<Decision> straight = Straight(300);
   for (const bool killed : {false, true}) {
@@ -138,7 +139,8 @@ TEST(ControlPlane, APassWithoutItsCheckpointsLosesNothing) {
   }
 }
 
-// A day is counted when it is over, in the pass of its last window: no kill loses or doubles one.
+// A day is counted when it is over, in the pass of its last window: no kill of the daemon loses or doubles a
+// day.
 TEST(ControlPlane, PromisesOutliveKills) {
   constexpr int kDayMinutes = 1440, kEnd = kDayMinutes + 300;
   const auto risk = [](ControlCell& cell) {

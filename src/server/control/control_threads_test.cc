@@ -1,4 +1,4 @@
-// Concurrent senders, loop, readers and a person. Their results must be consistent; the build with
+// Concurrent senders, a loop, readers and a person. Their results must be consistent. The build with
 // ThreadSanitizer finds races.
 #include <atomic>
 #include <thread>
@@ -54,7 +54,7 @@ TEST(ControlPlaneThreads, SendersTicksReadersAndPeopleAtOnce) {
   reader.join();
   person.join();
   EXPECT_TRUE(control.status().ready().ok());
-  // Decision numbers have no gaps, whatever thread caused them.
+  // Decision numbers have no gaps, whichever thread caused the decisions.
   DecisionQuery all;
   all.limit = 1'000'000;
   const auto stored = control.history().Decisions(all, History::Reasons::kLeaveOut);

@@ -15,14 +15,14 @@
 
 namespace taut::server {
 
-// The loop's thread calls Begin, Step and Await; any thread may call the others.
+// The loop's thread calls Begin, Step and Await; any thread may call the other functions.
 class DaemonClock {
  public:
   struct Clocks {
     std::function<Timestamp()> wall;
     std::function<double()> steady_s;
   };
-  // `log` outlives it.
+  // `log` must outlive this object.
   DaemonClock(ClockSource source, Clocks clocks, DaemonLog& log)
       : source_(source), clocks_(std::move(clocks)), log_(log) {}
 

@@ -20,7 +20,7 @@ class DecisionSearch : public ::testing::Test {
     pass.decisions = decisions;
     EXPECT_TRUE(store_.Commit(pass).ok());
   }
-  // All pages of a filter, one after the other.
+  // Reads all pages of a filter, one after the other.
   std::vector<uint64_t> AllPages(DecisionFilter filter, size_t* pages = nullptr) {
     std::vector<uint64_t> ids;
     for (size_t n = 1;; ++n) {
@@ -57,7 +57,7 @@ TEST_F(DecisionSearch, FindsByOutcomeAndEndsWhereNothingFits) {
   filter.job = [](JobId) { return false; };
   size_t pages = 0;
   EXPECT_THAT(AllPages(filter, &pages), testing::IsEmpty());
-  EXPECT_EQ(pages, 3U);  // a call reads 20,000 at most
+  EXPECT_EQ(pages, 3U);  // a call reads at most 20,000 decisions
 }
 
 TEST_F(DecisionSearch, WithoutAFilterIsThePlainPage) {

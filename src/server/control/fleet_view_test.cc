@@ -19,7 +19,7 @@ class FleetViewTest : public ::testing::Test {
  protected:
   FleetViewTest() { view_.window = WindowId{kWindow}; }
 
-  // Mode observe: the limit in force is the owner's. Memory has the figures of CPU, times 100.
+  // In mode observe, the limit in force is the owner's. The figures of memory are 100 times those of CPU.
   JobView& Add(std::string name, float usage, float owner, float would_be, uint32_t tasks = 1) {
     const JobId id{static_cast<uint32_t>(view_.jobs.size())};
     JobView& job = view_.jobs.emplace_back();
@@ -51,7 +51,7 @@ class FleetViewTest : public ::testing::Test {
   FleetView view_;
 };
 
-// Nothing is applied in observe. Possible savings come first, unknown ones last.
+// Nothing is applied in mode observe. Possible savings are first, unknown savings last.
 TEST_F(FleetViewTest, WhatCouldBeSavedSortsTheJobsInObserve) {
   Add("little", 1, 4, 3);
   Add("unknown", 1, -1, 3);
@@ -121,7 +121,7 @@ TEST_F(FleetViewTest, SortsByTheForecastChance) {
   EXPECT_THAT(Names({SortBy::kChance, Resource::kMemory}), ElementsAre("c", "a", "b"));
 }
 
-// The default recommender has no forecast for CPU, so the past days count.
+// The default recommender has no forecast for CPU, so the days of the past are used.
 TEST_F(FleetViewTest, WithoutAForecastTheDaysSoFarSort) {
   const auto days = [&](const char* name, int measured, int over) {
     JobAmounts& a = Add(name, 1, 4, 2).amounts[0];
@@ -134,7 +134,8 @@ TEST_F(FleetViewTest, WithoutAForecastTheDaysSoFarSort) {
   EXPECT_THAT(Names({SortBy::kChance, Resource::kCpu}), ElementsAre("c", "a", "b"));
 }
 
-// Savings and raises are kept apart, and usage is held against the owners' limits only where there are any.
+// Savings and raises are summed separately. Usage is compared with owners' limits only where there are such
+// limits.
 TEST_F(FleetViewTest, SumsCannotBeAbsurd) {
   Add("lower", 1, 4, 2, 3);
   Add("higher", 4, 4, 9);
@@ -225,7 +226,8 @@ TEST_F(FleetViewTest, PartsOfNamesFindJobs) {
 
 class ListsTest : public ::testing::Test {
  protected:
-  // Many equal figures, many absent ones, and names in another order than numbers.
+  // The list has many equal figures, many absent ones, and names whose order differs from that of the
+  // numbers.
   void AddSome(size_t count) {
     const char* const kTeams[] = {"Search", "ads", "maps"};
     for (size_t n = 0; n < count; ++n) {
@@ -262,7 +264,7 @@ class ListsTest : public ::testing::Test {
     query.limit = rng_.Below(4) == 0 ? 5000 : 1 + rng_.Below(50);
     return query;
   }
-  // With and without an index, and as a part of the whole list.
+  // Compares the list with and without an index, and its pages with the whole list.
   void ExpectSame(const JobsQuery& query) {
     FleetView plain = view_;
     plain.index = nullptr;
@@ -317,14 +319,14 @@ TEST_F(ListsTest, AnIndexIsTakenOverWhereJobsComeAndGoAndGetLabels) {
     std::erase_if(view_.jobs, [&](const JobView&) { return rng_.Below(10) == 0; });
     AddSome(100);
     if (round % 2 != 0) continue;
-    // The next index is made with changed labels.
+    // The next index is built after labels have changed.
     JobRecord record = *view_.jobs[static_cast<size_t>(round)].record;
     record.labels = {{"team", "ads"}};
     view_.jobs[static_cast<size_t>(round)].record = std::make_shared<const JobRecord>(std::move(record));
   }
 }
 
-// Requests are the bill, so that savings are of them: in lists, sums and sorts.
+// Requests determine the bill, so savings are differences of requests: in lists, sums and sorts.
 TEST_F(FleetViewTest, SavingsAreOfRequestsWhereThereAreSome) {
   Add("limit", 1, 10, 7);
   JobAmounts& a = Add("both", 1, 100, 50, 2).amounts[0];

@@ -1,4 +1,5 @@
-// Jobs that disappear and return: what is kept, for how long, and what a return restores.
+// Jobs that disappear and return: the data that are kept, for which time, and the data that a return
+// restores.
 #include "common/testing/test_scale.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// A cell whose tasks are reported as agents do, one window at a time.
+// A cell whose tasks are reported as agents report them, one window at a time.
 class ChurnCell {
  public:
   explicit ChurnCell(size_t max_jobs = 1'000'000) : max_jobs_(max_jobs) { Start(); }
@@ -29,7 +30,7 @@ class ChurnCell {
                                        ControlPlane::Parts{&store_, &inner_, &actuator_, [] { return 0.0; }});
     ASSERT_TRUE(control_->Restore().ok());
   }
-  // The job's task used this much in the window that begins now.
+  // Reports this usage of the job's task in the window that begins now.
   void Use(const std::string& job, double bytes = 1e8) {
     ReportedWindow w;
     w.window = window();
@@ -86,7 +87,7 @@ class ChurnCell {
   std::unique_ptr<ControlPlane> control_;
 };
 
-// Memory of jobs, series and open windows.
+// Returns the memory of jobs, series and open windows.
 size_t StateBytes(const ControlPlane& control) {
   size_t fleet_bytes = 0;
   control.WithFleet([&](const brain::LiveFleet& fleet) { fleet_bytes = fleet.checkpoint.state_bytes(); });
@@ -94,7 +95,7 @@ size_t StateBytes(const ControlPlane& control) {
          fleet_bytes;
 }
 
-// Bare pods, each of a name of its own and gone after ten minutes. A month of 100,000 a day:
+// Bare pods, each with a unique name, that disappear after ten minutes. A month of 100,000 pods a day:
 // TAUT_TEST_SCALE=500.
 TEST(Forgetting, MemoryIsThatOfADaysJobsHoweverManyCame) {
   ChurnCell cell;
@@ -113,7 +114,7 @@ TEST(Forgetting, MemoryIsThatOfADaysJobsHoweverManyCame) {
   }
   EXPECT_LT(static_cast<double>(most), 1.25 * static_cast<double>(early) + 32.0 * pods_a_day * days);
   EXPECT_LT(cell.control().view()->jobs.size(), static_cast<size_t>(pods_a_day) * 21 / 10 + 2);
-  // 100,000 a day for a month in 1 GiB, also if memory is had in pieces half used.
+  // 100,000 pods a day for a month need at most 1 GiB, even if blocks of the allocator are half used.
   const double a_pod = static_cast<double>(most) / pods_a_day;
   EXPECT_LT(100'000 * a_pod, 512.0 * static_cast<double>(kMiB)) << a_pod << " bytes for each pod of a day";
   EXPECT_EQ(cell.Known().front(), "shop/web");
@@ -163,7 +164,7 @@ TEST(Forgetting, ANewJobNeverGetsTheNumberOfAnother) {
   EXPECT_EQ(b.value, 2U);
 }
 
-// A restart in the middle of it all changes nothing.
+// A restart in the middle changes nothing.
 TEST(Forgetting, ARestartIsExact) {
   std::vector<std::string> limits[2];
   for (const bool restart : {false, true}) {
@@ -191,7 +192,7 @@ TEST(Forgetting, OnlyWhatChangedIsWrittenAgain) {
   const uint64_t before = cell.checkpoint_bytes();
   cell.Days(0.5, [&](int) { cell.Use("shop/web"); });
   const uint64_t alone = cell.checkpoint_bytes() - before;
-  // The living job shares a chunk with up to 511 others, written once in half an hour.
+  // The job that stays shares a chunk with up to 511 other jobs. The chunk is written once in half an hour.
   EXPECT_LT(alone, 30 * 512 * 2048U);
   const uint64_t now = cell.checkpoint_bytes();
   cell.Days(0.2);
@@ -212,7 +213,7 @@ TEST(Forgetting, TheLimitOfJobsCountsThoseThatAreKnown) {
   EXPECT_THAT(cell.Known(), testing::ElementsAre("shop/web", "batch/c"));
 }
 
-// Too late, too early, or no number: none of these is worth a job.
+// Samples that are too late, too early or not a number create no job.
 TEST(Forgetting, DroppedSamplesMakeNoJob) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 20).ok());
@@ -234,7 +235,7 @@ TEST(Forgetting, DroppedSamplesMakeNoJob) {
   EXPECT_EQ(after.invalid, before.invalid + 1);
   EXPECT_EQ(after.far_future, before.far_future + 1);
   EXPECT_EQ(cell.control().ingest().counts.mapper().jobs, 4U);
-  // A series without a rule is unmapped, whatever its samples.
+  // A series that matches no rule is unmapped, whatever its samples are.
   const LabelView other[] = {{"__name__", "node_network_speed_bytes"}, {"device", "eth0"}};
   const RemoteSample negative[] = {{-125'000, now.us / 1000}};
   cell.control().ingest().samples.Take(other, negative, now);

@@ -1,4 +1,4 @@
-// Log of the samples in open windows; a start replays it.
+// Log of the samples in open windows. The next start replays the log.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ Heatmap MakeHeatmap(const HeatmapQuery& query, std::span<const JobDay> days,
 // The limit in force and the would-be limit, as step functions of time.
 class LimitSteps {
  public:
-  // `decisions` are oldest first; those for other resources are skipped.
+  // `decisions` are oldest first; decisions for other resources are skipped.
   LimitSteps(std::span<const Decision> decisions, Resource resource);
   // Returns the limit at an instant; `owner` is the owner's limit at this instant.
   std::optional<double> LimitAt(int64_t time_s, std::optional<double> owner) const;

@@ -5,7 +5,7 @@
 namespace taut::server {
 namespace {
 
-// Two tasks in each of four windows; `needed` of the first, negative: not known.
+// Two tasks in each of four windows. `needed`: probed need of the first task; negative: not known.
 JobDay DayOf(const std::vector<float>& needed) {
   JobDay day;
   for (size_t i = 0; i < needed.size(); ++i) {
@@ -31,7 +31,7 @@ TEST(Heatmap, AColumnHasTheMostThatATaskNeededInItsWindows) {
   ASSERT_EQ(map.needed.size(), 2U);
   EXPECT_EQ(map.needed[0], std::optional<double>(6e8F));
   EXPECT_EQ(map.needed[1], std::nullopt) << "not known is not 0";
-  // Windows outside the query are not in it.
+  // The heatmap has no windows outside the query.
   const HeatmapQuery first{Resource::kMemory, 0, kWindowSeconds, 1};
   EXPECT_EQ(MakeHeatmap(first, {&day, 1}, {}).needed, (std::vector<std::optional<double>>{double{4e8F}}));
 }

@@ -33,7 +33,7 @@ class JobTotalsTest : public ::testing::Test {
   FleetView view_;
 };
 
-// Like Fleet: a job that has ended saves nothing.
+// As in the sums of the fleet, a job that has ended saves nothing.
 TEST_F(JobTotalsTest, AJobThatWasNotInTheLastWindowIsInNoSum) {
   view_.window = WindowId{10};
   Add("shop/web", {{"team", "shop"}}, 2, 100, 400, 150).last_seen_s = WindowId{11}.start_s();
@@ -74,7 +74,7 @@ TEST_F(JobTotalsTest, AddUpByTheValueOfALabel) {
   EXPECT_EQ(memory.would_be, 650);
   EXPECT_EQ(memory.would_save, 450);
   EXPECT_EQ(memory.saved, 0);
-  // An unknown amount is not 0: a job without an owner's limit saves nothing, but its usage counts.
+  // An unknown amount is not 0: a job without an owner's limit saves nothing, but its usage is included.
   const TotalAmounts& none = all[2].totals.amounts[static_cast<size_t>(Resource::kMemory)];
   EXPECT_EQ(none.usage, 15);
   EXPECT_EQ(none.owner_limit, 0);
@@ -96,7 +96,7 @@ TEST_F(JobTotalsTest, CountOnlyTheJobsThatFit) {
   EXPECT_THAT(Values(which), ElementsAre());
 }
 
-// Forecasts and outcomes by class and size, so that a good total hides no bad part.
+// Forecasts and outcomes by class and size, so that a good total hides no bad group.
 TEST_F(JobTotalsTest, SplitTheRiskByClassAndSize) {
   const auto add = [&](std::string name, float gib, brain::JobClass job_class, uint32_t tasks, float chance,
                        uint8_t over) {

@@ -1,4 +1,4 @@
-// The past of jobs that appear later: they learn from it as if it had been lived, and nothing else changes.
+// The past of jobs that appear later: these jobs learn from it as from live usage, and nothing else changes.
 #include "server/control/late_jobs.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr uint32_t kSeries = 80;  // of four jobs
-constexpr int kLate = 3000;       // the minute they are sent from
+constexpr uint32_t kSeries = 80;  // number of series of four jobs
+constexpr int kLate = 3000;       // minute from which the late series are sent
 
 Timestamp At(int minute) { return ControlCell::Minute(minute); }
 
@@ -27,7 +27,8 @@ std::vector<LateJob> LateOf(ControlCell& cell, int now = kLate + 60) {
   return cell.control().pasts().LateJobs(At(0), At(now - 5));
 }
 
-// Series of a server that scraped all jobs each minute, for the minutes (from, to], an hour at a time.
+// Returns the series of a server that scraped all jobs each minute, for the minutes (from, to], an hour at a
+// time.
 std::vector<JobPast> PastOf(std::span<const LateJob> wanted, int from, int to) {
   PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(from)), wanted);
   for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
@@ -73,7 +74,7 @@ std::optional<double> Recommended(ControlCell& cell, std::string_view job, Resou
   return out;
 }
 
-// Windows of CPU and memory, and the usage of memory, that the account has of a job.
+// Returns, from the account of a job, the numbers of windows of CPU and memory, and the usage of memory.
 std::array<uint64_t, 3> Accounted(ControlCell& cell, std::string_view job) {
   const JobId id = *cell.control().Find(job);
   AccountEntry sums;
@@ -94,7 +95,7 @@ class LateJobsTest : public testing::Test {
     cell_.mode = Mode::kObserve;
     cell_.Restart();
   }
-  // Sends them for an hour.
+  // Sends the series for an hour.
   void Appear() { ASSERT_TRUE(cell_.Live(kLate, kLate + 61).ok()); }
   absl::Status AddPasts() {
     const std::vector<LateJob> late = LateOf(cell_);
@@ -129,7 +130,7 @@ TEST_F(LateJobsTest, TheyLearnAsIfTheyHadBeenThereAllTheTime) {
     const std::vector<Figures> wanted = Usage(Days(straight, there), kLate);
     EXPECT_GT(wanted.size(), 590U);
     EXPECT_EQ(Usage(Days(cell_, job.id), kLate), wanted) << job.name;
-    // The account has each window once; tasks that differ are rounded one by one or together.
+    // The account has each window once. Small differences remain: tasks are rounded one by one or together.
     const auto counted = Accounted(cell_, job.name), expected = Accounted(straight, job.name);
     EXPECT_EQ(counted[0], expected[0]);
     EXPECT_EQ(counted[1], expected[1]);
@@ -156,7 +157,7 @@ TEST_F(LateJobsTest, OnlyWhatIsWantedIsKept) {
   EXPECT_EQ(PastOf(late, 0, 600)[1].state, PastState::kNothing);
 }
 
-// Owners of pods are known from facts without samples of that time.
+// Owners of pods are known from facts, even without samples of that time.
 TEST_F(LateJobsTest, FactsSayWhoseTheSeriesWere) {
   const LateJob wanted{JobId{3}, "shop/rollout/web", WindowId::Of(At(100))};
   PastFold fold(*MappingRules::Compile(BuiltinRules()), {}, WindowId::Of(At(0)), {&wanted, 1});
@@ -185,7 +186,7 @@ TEST_F(LateJobsTest, FactsSayWhoseTheSeriesWere) {
   EXPECT_EQ(fold.WantedBy(pod), nullptr);
 }
 
-// A cluster bills requests, of the past as of now.
+// A cluster bills requests, in the past as in the present.
 TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
   LateJob wanted{JobId{3}, "shop/deployment/web", WindowId::Of(At(100))};
   for (const bool of_request : {false, true}) {
@@ -213,7 +214,7 @@ TEST_F(LateJobsTest, TheirPastIsPricedByTheirRequests) {
     ASSERT_GE(memory.windows, 12U);
     for (const uint64_t amount : {memory.allocation, memory.billed, memory.owner, memory.would_be})
       EXPECT_EQ(amount, 200U * 300 * memory.windows) << "MiB-seconds";
-    // In the form in which a store returns it.
+    // Returns the decisions in the form in which a store returns them.
     JobDay stored;
     stored.job = day.job;
     stored.day = day.day;
@@ -286,7 +287,7 @@ std::vector<std::pair<int32_t, int32_t>> Gaps(ControlCell& cell) {
   return out;
 }
 
-// Senders that are silent for longer than windows stay open leave a gap, whatever the clock does meanwhile.
+// Senders that are silent for longer than windows stay open leave a gap, whatever the clock shows meanwhile.
 TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());
@@ -299,13 +300,13 @@ TEST(Gaps, ATimeWithoutSamplesIsNoted) {
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "each once";
   ASSERT_TRUE(cell.Live(206, 210).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty()) << "windows were open all the time";
-  // A time that is read from history has no gap.
+  // A time for which history was read has no gap.
   ASSERT_TRUE(cell.Send(300, At(300)).ok());
   ASSERT_TRUE(cell.control().Tick(At(290), brain::When::kPast).ok());
   EXPECT_THAT(Gaps(cell), IsEmpty());
 }
 
-// Usage of a gap is placed between the windows before and after, and the jobs learn from it.
+// Usage of a gap is inserted between the windows before and after the gap, and the jobs learn from it.
 TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   ControlCell straight(kSeries), cell(kSeries);
   for (ControlCell* c : {&straight, &cell}) {
@@ -326,7 +327,7 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
       << "whether their past was asked for is as before";
   ASSERT_TRUE(cell.Live(499, 500).ok());
   EXPECT_EQ(cell.control().status().counts().retrained, 4U);
-  // Windows at the ends of the gap count with the samples that arrived.
+  // Windows at the ends of the gap contain the samples that arrived live.
   const auto usage = [](ControlCell& c, std::string_view job) {
     std::vector<Figures> out = Usage(Days(c, *c.control().Find(job)), 490);
     std::erase_if(out, [](const Figures& f) {
@@ -342,7 +343,7 @@ TEST(Gaps, WhatIsReadOfOneLeavesNoTrace) {
   }
 }
 
-// All jobs would have to learn anew from it.
+// Otherwise all jobs would have to be retrained.
 TEST(Gaps, OfAShortOneNobodyLearns) {
   ControlCell cell(kSeries);
   ASSERT_TRUE(cell.Live(0, 60).ok());

@@ -113,7 +113,7 @@ LateJobCounts LatePasts::counts(Timestamp from) const {
 
 absl::Status LatePasts::AddPasts(std::vector<JobPast> pasts) {
   const std::lock_guard writer(parts_.committer.writer());
-  // After this commit the store has the jobs, and every window up to that of the checkpoints below.
+  // After this commit the store has the jobs, and every window up to the window of the checkpoints below.
   if (absl::Status s = parts_.committer.Commit(); !s.ok()) return s;
   const std::optional<WindowId> stored = parts_.status.stored_through();
   if (!stored.has_value()) return absl::FailedPreconditionError("no window is stored yet");

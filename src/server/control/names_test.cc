@@ -25,7 +25,7 @@ class NamedCell {
     Start();
   }
   static Timestamp At(int minute) { return Timestamp::FromSeconds(kMidnight + 60 * minute); }
-  // One sample of each series in each of these minutes, ticking as time goes on.
+  // Sends one sample of each series in each of these minutes, with a tick after each minute.
   void Series(int from, int to, const std::vector<std::pair<Labels, double>>& all) {
     for (int minute = from; minute < to; ++minute) {
       for (const auto& [labels, value] : all) {
@@ -35,7 +35,7 @@ class NamedCell {
       ASSERT_TRUE(control_->Tick(At(minute)).ok());
     }
   }
-  // A window of the agent's task, that began at this minute.
+  // Reports a window of the agent's task that began at this minute.
   void Window(int minute, double bytes, double owner_bytes) {
     ReportedWindow w;
     w.window = WindowId::Of(At(minute));
@@ -120,7 +120,7 @@ TEST(Names, AContainerSeenByAnAgentAndByCadvisorIsOneTaskWithItsOwnersLimit) {
   EXPECT_EQ(job->tasks, 1U);
   EXPECT_FLOAT_EQ(job->of(Resource::kMemory).owner_limit, 1e9F) << "not the limit that Tautline set";
   EXPECT_EQ(cell.control().ingest().counts.mapper().name_collisions, 0U);
-  // The agent is disconnected: the series go on, and their limit does not count.
+  // The agent is disconnected: the series continue, and their limit is ignored.
   cell.Series(32, 60, cadvisor);
   job = cell.Job("docker/shop/web");
   EXPECT_EQ(job->tasks, 1U);

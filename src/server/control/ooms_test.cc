@@ -1,5 +1,5 @@
-// OOM kills under real conditions: of unknown jobs, late, or in the future. Their effect survives a change of
-// recommender and an upgrade.
+// OOM kills under real conditions: of unknown jobs, reported late, or dated in the future. Their effect
+// survives a change of the recommender and an upgrade.
 #include "common/testing/temp_dir.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,11 +11,11 @@ namespace taut::server {
 namespace {
 
 constexpr int64_t kOomsStart = ControlCell::kStart;
-constexpr double kKilledAt = 3e9;  // far above what the cell uses
+constexpr double kKilledAt = 3e9;  // far above the cell's usage
 
 Timestamp OomsAt(int minute) { return Timestamp::FromSeconds(kOomsStart + 60 * minute); }
 
-// A task of the cell's first job.
+// Task of the cell's first job.
 NamedTask Task(const std::string& job) { return {job, "oomed", {}}; }
 
 std::string FirstJob(ControlCell& cell) { return cell.control().view()->jobs[0].record->name; }
@@ -39,7 +39,7 @@ void Kill(ControlCell& cell, Timestamp time, Timestamp now) {
   ASSERT_TRUE(cell.control().agents().TakeOom(Task(FirstJob(cell)), time, 1, kKilledAt, now).ok());
 }
 
-// While a tick stores the jobs it has met, an agent brings a kill of another.
+// While a tick stores new jobs, an agent reports a kill of another job.
 TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
@@ -58,7 +58,7 @@ TEST(ControlOoms, OfAJobMetDuringATickWaitForTheNext) {
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 9)->size(), 1U);
 }
 
-// The time is unknown: the job begins with the first sample, at its time.
+// The time is unknown: the job begins at the time of the first sample.
 TEST(ControlOoms, WhereTimeIsTheSamplesAJobBeginsWithTheFirst) {
   ControlCell cell(80, ClockSource::kSamples);
   ASSERT_TRUE(cell.control().agents().TakeOom({"shop/early", "t", {}}, OomsAt(0), 1, 1e9, OomsAt(0)).ok());
@@ -83,13 +83,13 @@ TEST(ControlOoms, AFutureTimeFreezesNothing) {
   ASSERT_FALSE(ooms.empty());
   for (const OomRecord& o : ooms) EXPECT_LE(o.time_s, OomsAt(180).seconds() + 300);
   for (const Decision& d : cell.told()) EXPECT_LE(d.time_s, OomsAt(180).seconds() + 300);
-  // The owner sets an upper bound: a change, an hour after the last.
+  // The owner sets an upper bound, an hour after the last change.
   ASSERT_TRUE(SetOne(cell.control(), JobId{0}, "memory.upper", "1GiB", "anna").ok());
   ASSERT_TRUE(cell.Live(181, 260).ok());
   EXPECT_EQ(InForce(cell), 1024 * kMiB);
 }
 
-// Kills that a previous start stored under a wrong clock.
+// Kills that a previous start stored with a wrong clock.
 TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
@@ -116,8 +116,8 @@ TEST(ControlOoms, AStoredFutureIsMendedByARestart) {
   });
 }
 
-// A kill is reported after its window was passed, and before the next. A restart restores it and its
-// decision.
+// A kill is reported after its window was passed and before the next window. A restart restores the kill and
+// its decision.
 TEST(ControlOoms, OneToldLateOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());
@@ -134,7 +134,7 @@ TEST(ControlOoms, OneToldLateOutlivesARestart) {
   EXPECT_GT(InForce(cell), kKilledAt);
 }
 
-// A container that has ended shows its last end while it exists.
+// A container that has ended shows its last end as long as it exists.
 TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 30).ok());
@@ -159,14 +159,14 @@ TEST(ControlOoms, OneDatedByItsContainerIsCountedOnceAlsoOverARestart) {
   cell.Restart();
   ASSERT_TRUE(cell.restored().ok());
   tell(32, "web-5d4f8c7b9d-x2x4z", 28);
-  tell(32, "web-5d4f8c7b9d-b2b4z", 28);  // another one of the same second, while tautd was away
+  tell(32, "web-5d4f8c7b9d-b2b4z", 28);  // another kill of the same second, while tautd was stopped
   ASSERT_TRUE(cell.control().Tick(OomsAt(32)).ok());
   ASSERT_TRUE(cell.control().Tick(OomsAt(33)).ok());
   EXPECT_EQ(stored(), 2U);
 }
 
-// A machine whose clock is ahead dates a kill after the sample that shows it. After a restart, a later sample
-// shows it.
+// A machine whose clock is ahead dates a kill after the sample that shows the kill. After a restart, a later
+// sample shows the kill.
 TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
   for (const bool logged : {false, true}) {
     const TempDir dir;
@@ -206,7 +206,7 @@ TEST(ControlOoms, OneDatedAheadOfItsSampleIsCountedOnceAlsoOverARestart) {
   }
 }
 
-// A counter's kill has no date, and after a restart the end of the container has one.
+// The kill from a counter has no date. After a restart, the container's series report the date of its end.
 TEST(ControlOoms, OneWithoutADateIsTheOneThatIsDatedAfterARestart) {
   StoredKills stored;
   const auto meet = [&](uint32_t job, int64_t second, std::optional<int64_t> shown_s) {
@@ -230,7 +230,7 @@ TEST(ControlOoms, OneWithoutADateIsTheOneThatIsDatedAfterARestart) {
   EXPECT_FALSE(meet(4, 130, 130));
 }
 
-// A later kill in the checkpoint does not hide an earlier one that is reported after it.
+// A later kill in the checkpoint does not hide an earlier kill that is reported after it.
 TEST(ControlOoms, OneToldLateAfterACheckpointOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 188).ok());
@@ -251,7 +251,7 @@ TEST(ControlOoms, OneToldLateAfterACheckpointOutlivesARestart) {
                       [](const brain::LiveJob& job) { EXPECT_EQ(job.OomsOfWeek(job.ooms_day), 2U); });
 }
 
-// Before the first window closes, a restart has nothing but the kills.
+// Before the first window closes, a restart has only the kills.
 TEST(ControlOoms, OneBeforeTheFirstWindowOutlivesARestart) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 3).ok());
@@ -269,7 +269,7 @@ TEST(ControlOoms, OneBeforeTheFirstWindowOutlivesARestart) {
   EXPECT_EQ(of_week(), 1U);
 }
 
-// A leak that the owner's limit would hold for hours is not killed by a limit of Tautline's.
+// A leak that the owner's limit would hold for hours is not killed by a limit that Tautline sets.
 TEST(ControlOoms, ALeakIsRaisedBeforeItsKill) {
   ControlOptions options;
   brain::JobPolicy defaults;
@@ -329,7 +329,7 @@ TEST(ControlOoms, AnotherRecommenderKnowsThem) {
   }
 }
 
-// defaults.recommender, by a restart and by a reload.
+// Changes defaults.recommender, by a restart and by a reload.
 TEST(ControlOoms, AnotherDefaultKnowsThem) {
   for (const bool reload : {false, true}) {
     ControlCell cell;
@@ -354,7 +354,7 @@ TEST(ControlOoms, AnotherDefaultKnowsThem) {
   }
 }
 
-// A kill is acted on while the past is not yet known again.
+// A kill is acted on before the history is known again.
 TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());
@@ -366,8 +366,8 @@ TEST(ControlOoms, RaiseAlsoBeforeTheHistoryIsKnown) {
   EXPECT_GT(InForce(cell), kKilledAt);
 }
 
-// An upgrade may refuse the checkpoints of the version before: jobs are learnt from what is stored, with
-// their kills, and what is in force stays so.
+// An upgrade may reject the checkpoints of the previous version. Jobs are then retrained from stored usage,
+// with their kills, and the values in force stay in force.
 TEST(ControlOoms, CheckpointsOfAnotherVersionLoseNothingThatIsInForce) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 180).ok());

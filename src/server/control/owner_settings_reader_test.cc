@@ -15,7 +15,7 @@ class Owners final : public JobSettingsSource {
     if (question.record.name.find(others) == std::string::npos) return {JobAnswer::State::kNotMine};
     return {state, labels};
   }
-  std::string others = "shop-0";  // the source has the settings of these jobs
+  std::string others = "shop-0";  // jobs whose settings the source has
   JobAnswer::State state = JobAnswer::State::kUnknown;
   std::vector<Label> labels;
   int asked = 0;

@@ -1,4 +1,5 @@
-// History that is read while the daemon has a past already: a gap is filled, and nothing is ordered for it.
+// History that is read when the daemon already has a past: a gap is filled, and nothing is ordered for the
+// gap.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -19,7 +20,7 @@ class Past : public testing::Test {
  protected:
   std::string path() const { return folder_ / "store.db"; }
 
-  // Response of a server that scraped each minute, for (from, to], an hour at a time.
+  // Returns the response of a server that scraped each minute, for (from, to], an hour at a time.
   static absl::Status Read(ControlCell& cell, int from, int to) {
     for (int end = std::min(from + 60, to); from < to; from = end, end = std::min(from + 60, to)) {
       for (uint32_t i = 0; i < kPastSeries; ++i) {
@@ -70,7 +71,7 @@ std::vector<Decision> Decisions(ControlCell& cell) {
   return out;
 }
 
-// Windows, and would-be limits in observe, equal those of a daemon that never stopped.
+// Windows, and would-be limits in mode observe, equal those of a daemon that never stopped.
 TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
   ControlCell straight(kPastSeries), cell(kPastSeries, path());
   for (ControlCell* c : {&straight, &cell}) {
@@ -94,7 +95,7 @@ TEST_F(Past, AGapThatIsReadLeavesNoTrace) {
   }
 }
 
-// Senders are heard again before the gap is read: their samples wait, and close nothing.
+// Samples of senders arrive before the gap is read. These samples wait and close no window.
 TEST_F(Past, SamplesOfNowWaitUntilItIsRead) {
   ControlCell straight(kPastSeries), cell(kPastSeries, path());
   for (ControlCell* c : {&straight, &cell}) {
@@ -140,7 +141,7 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
   TakeKills(cell, 121, 0, 180);
   ASSERT_TRUE(Read(cell, 120, 180).ok());
   TakeKills(cell, 200, 2, 240);
-  // An agent brings one of now.
+  // An agent reports a kill of the present.
   const std::string job = "shop-1/deployment/web-1";
   ASSERT_TRUE(cell.control().Find(job).has_value());
   ASSERT_TRUE(cell.control().agents().TakeOom({job, "oomed", {}}, AtMinute(600), 1, 3e9, AtMinute(600)).ok());
@@ -159,13 +160,13 @@ TEST_F(Past, OomKillsInItAreLearntFromAndThoseOfNowActedOn) {
     of_week = j.OomsOfWeek(WindowId::Of(AtMinute(300)).day());
   });
   EXPECT_EQ(of_week, 2U);
-  // Read again after an interruption, it is the same kill.
+  // After an interruption the kill is read again; it is the same kill.
   TakeKills(cell, 200, 2, 300);
   ASSERT_TRUE(cell.control().Tick(AtMinute(300), brain::When::kPast).ok());
   EXPECT_EQ(cell.store().Ooms(std::nullopt, INT64_MIN, 10)->size(), 2U);
 }
 
-// Agents resend their queues first.
+// Agents resend their queues before other data.
 TEST_F(Past, HeldWindowsDoNotClose) {
   ControlCell cell(kPastSeries, path());
   ASSERT_TRUE(cell.Live(0, 30).ok());

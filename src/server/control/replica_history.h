@@ -16,7 +16,7 @@ struct ReplicaHistoryQuery {
   const brain::JobPolicy* policy = nullptr;  // never null; its mode is ignored
   WindowId from, to;                         // [from, to); earlier windows only train the policy
   int columns = 336;                         // maximum number of columns, > 0; a column covers whole windows
-  // How the job uses a task size that is chosen for it (FleetState::SizeUseOf).
+  // Use of the task size that is chosen for the job (FleetState::SizeUseOf).
   brain::SizeUse size = brain::SizeUse::kOwners;
 };
 

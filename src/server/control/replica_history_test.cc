@@ -23,8 +23,8 @@ brain::JobPolicy Hpa() {
   return policy;
 }
 
-// One day: `tasks` with a limit of two cores, and the load that `load` returns for each window. `memory`: per
-// task, bytes.
+// Returns one day: `tasks` with a limit of two cores, and the load that `load` returns for each window.
+// `memory`: usage per task, bytes.
 template <typename Load>
 JobDay Day(int tasks, Load load, float memory = kAbsent) {
   JobDay day;
@@ -71,7 +71,7 @@ TEST(ReplicaHistory, HasTheNumberThatASeriesSaid) {
 
 TEST(ReplicaHistory, SaysWhatWouldHaveRun) {
   const brain::JobPolicy policy = Hpa();
-  // Ten tasks for four cores: four are enough at half of two cores each.
+  // Ten tasks have a load of four cores. Four tasks are enough at half of two cores each.
   const std::vector<JobDay> days = {Day(10, [](int) { return 4.0; })};
   const ReplicaHistory history =
       ReplicasOverTime({.policy = &policy, .from = WindowId{0}, .to = WindowId{288}, .columns = 24}, days);
@@ -128,7 +128,7 @@ TEST(ReplicaHistory, TheForecastsBandHoldsMostLoads) {
     EXPECT_FALSE(c.forecast_high.has_value());
 }
 
-// The number belongs to the size that is chosen for a task, live and here.
+// The number of tasks belongs to the size that is chosen for a task, both live and here.
 TEST(ReplicaHistory, IsWhatTheLiveJobWouldDo) {
   const brain::JobPolicy policy = Hpa();
   std::vector<JobDay> days;

@@ -1,4 +1,4 @@
-// Acknowledged samples survive a restart, also while their window is open.
+// Acknowledged samples survive a restart, even while their window is open.
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -16,7 +16,7 @@ class SampleReplay : public testing::Test {
  protected:
   std::string path() const { return folder_ / "store.db"; }
 
-  // A counter of OOM kills shows it at this minute.
+  // A counter shows an OOM kill at this minute.
   static void SayKills(ControlCell& cell, int minute, double kills) {
     const NamedSample s{{{"__name__", "container_oom_events_total"},
                          {"container", "app"},
@@ -35,7 +35,7 @@ class SampleReplay : public testing::Test {
   const std::filesystem::path folder_ = dir_.path();
 };
 
-// Everything that was stored of usage and limits, as bytes.
+// Returns all stored usage and limits as bytes.
 std::string Stored(ControlCell& cell) {
   std::string out;
   const auto add = [&out](auto v) { out.append(reinterpret_cast<const char*>(&v), sizeof(v)); };
@@ -68,7 +68,7 @@ std::string Stored(ControlCell& cell) {
   return out;
 }
 
-// A small cell's file reaches back for hours: stored samples are not processed again.
+// A small cell's log covers hours: samples that are already stored are not processed again.
 TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   ControlOptions options;
   options.ingest.ingest.windows.max_samples_per_series = 30;
@@ -83,7 +83,7 @@ TEST_F(SampleReplay, OnlyWhatIsNeededIsTakenInAgain) {
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
-// A sender that writes series as the log names its own must not be believed after a restart.
+// A sender's series with a name of the sample log must not be accepted after a restart.
 TEST_F(SampleReplay, ASendersSeriesWithNamesOfTheLogAreNotBelievedAfterARestart) {
   ControlCell cell(80, path());
   ASSERT_TRUE(cell.Live(0, 63).ok());
@@ -109,7 +109,7 @@ TEST_F(SampleReplay, ASendersSeriesWithNamesOfTheLogAreNotBelievedAfterARestart)
   EXPECT_FALSE(cell.control().Find("shop/deployment/forged/app").has_value());
 }
 
-// Nobody sends anything again, as Prometheus does not what was acknowledged.
+// No sample is sent again, because Prometheus does not resend acknowledged requests.
 TEST_F(SampleReplay, ARestartInAnyMinuteChangesNothing) {
   ControlCell straight;
   ASSERT_TRUE(straight.Live(0, 200).ok());
@@ -133,14 +133,14 @@ TEST_F(SampleReplay, RestartsInEachMinuteChangeNothing) {
   ControlCell cell(80, path());
   for (int minute = 0; minute < 90; ++minute) {
     cell.Restart();
-    // Jobs that are not in a checkpoint yet learn from what is stored.
+    // Jobs that are not in a checkpoint yet are trained from stored windows.
     ASSERT_TRUE(cell.control().Tick(ControlCell::Minute(minute - 1)).ok());
     ASSERT_TRUE(cell.Live(minute, minute + 1).ok());
   }
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
-// A closed window that the full disk rejected is not lost with the process.
+// If a full disk rejects a closed window, a kill of the process does not lose the window.
 TEST_F(SampleReplay, AFullStoreAndAKillLoseNothing) {
   ControlCell straight;
   ASSERT_TRUE(straight.Live(0, 200).ok());
@@ -167,7 +167,7 @@ TEST_F(SampleReplay, AnOomKillDuringARestartIsSeenOnce) {
   EXPECT_EQ(cell.store().Ooms(std::nullopt, 0, 10)->size(), 1U);
 }
 
-// Taken in, acknowledged, and killed before a tick acted on it.
+// The kill was received and acknowledged, and the process is killed before a tick acts on it.
 TEST_F(SampleReplay, AnOomKillThatNoTickSawIsActedOnAfterAKill) {
   ControlCell cell(80, path());
   ASSERT_TRUE(cell.Live(0, 90).ok());
@@ -205,7 +205,7 @@ TEST_F(SampleReplay, AWindowOfWhichSamplesAreLostIsNotLearntFrom) {
       << "60 and 70 were heard for a minute or two of five";
 }
 
-// A sender keeps what it could not send, and brings it when the daemon is there again.
+// A sender queues samples that it cannot send, and sends them after the daemon's restart.
 TEST_F(SampleReplay, WhatSendersBringAfterAGapIsTaken) {
   ControlCell straight;
   ASSERT_TRUE(straight.Live(0, 100).ok());
@@ -223,7 +223,7 @@ TEST_F(SampleReplay, WhatSendersBringAfterAGapIsTaken) {
   EXPECT_EQ(Stored(cell), Stored(straight));
 }
 
-// Kills, full disks and wrong clocks in any order: what is stored is what it would be without them.
+// Kills, full disks and wrong clocks in any order: the stored data equal the data without these faults.
 TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
   constexpr int kMinutes = 150;
   ControlCell straight;
@@ -241,9 +241,9 @@ TEST_F(SampleReplay, KillsFullDisksAndWrongClocksChangeNothing) {
     };
     auto guard = std::make_unique<ClockGuard>(wall(0), 0, std::nullopt);
     for (int minute = 0; minute < kMinutes + 20; ++minute) {
-      const bool last = minute > kMinutes - 15;  // all is well in the end
+      const bool last = minute > kMinutes - 15;  // no fault at the end
       if (last || random() % 10 == 0) cell.failing().fail = !last && !cell.failing().fail;
-      // Before anything is known, a clock is as good as any other.
+      // Before any data are known, every clock time is equally possible.
       if (last || (random() % 10 == 0 && minute >= 5)) {
         constexpr double kErrors[] = {0, -3600, 3600, 365 * 86'400.0, -365 * 86'400.0, 240};
         error_s = last ? 0 : kErrors[random() % 6];

@@ -1,4 +1,4 @@
-// Wrong times in samples, and more samples than there is room for.
+// Wrong times in samples, and more samples than allowed.
 #include "common/testing/temp_dir.h"
 #include "gtest/gtest.h"
 #include "server/control/control_fixture.h"
@@ -62,7 +62,7 @@ TEST(SampleTime, SamplesOfAClockThatWasWrongAreForgotten) {
   EXPECT_EQ(ingest.counts.samples().far_future, 0U);
   EXPECT_GT(StoredThroughMinute(cell), stored + 30);
   EXPECT_LT(StoredThroughMinute(cell), 80);
-  // Nothing of the wrong time is in the log that a restart reads.
+  // The log that a restart reads contains nothing of the wrong time.
   cell.Restart();
   EXPECT_LE(*cell.control().ingest().time.before(), ControlCell::Minute(80));
 }
@@ -80,7 +80,7 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
   ASSERT_TRUE(cell.control().Tick(later(10, 50)).ok());
   EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
   EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 50.0);
-  // No more samples arrive: the delay of the last one stays, and its age grows.
+  // No more samples arrive: the delay of the last sample stays, and its age grows.
   ASSERT_TRUE(cell.control().Tick(later(20, 0)).ok());
   EXPECT_EQ(cell.control().ingest().time.lag().arrival_s, 45.0);
   EXPECT_EQ(cell.control().ingest().time.lag().newest_sample_s, 600.0);
@@ -90,7 +90,7 @@ TEST(IngestLag, IsOfTheNewestSampleWhenItCameAndNow) {
             static_cast<double>(ControlCell::kStart + 20 * 60 - window_end));
 }
 
-// A fast replay of the past is on time by its own clock.
+// A fast replay of the past is on time by the replay's clock.
 TEST(IngestLag, IsByTheClockOfTheSamplesWhereTheyTellTheTime) {
   ControlCell cell(80, "", BySamples());
   ASSERT_TRUE(cell.Live(0, 10).ok());
@@ -123,7 +123,7 @@ TEST(SampleTime, ASourceThatGoesOnAtAnotherTimeIsFollowed) {
   EXPECT_GE(StoredThroughMinute(cell), month + 50);
 }
 
-// The times of one series may be anything at all.
+// The times of one series may be arbitrary.
 TEST(SampleTime, TheEndsOfTimeDoNoHarm) {
   for (const bool by_samples : {true, false}) {
     ControlCell cell(80, "", by_samples ? BySamples() : ControlOptions());

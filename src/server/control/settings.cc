@@ -1,4 +1,4 @@
-// Settings made by people: they are stored first, and then take effect.
+// Changes settings made by people: a change is stored first, and then takes effect.
 #include "common/base/strings.h"
 #include "server/control/control_plane.h"
 

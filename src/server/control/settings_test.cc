@@ -89,7 +89,7 @@ TEST(ControlSettings, WhatTheStoreDoesNotTakeIsNotInForce) {
   EXPECT_EQ(cell.told().back().id, cell.told().size());
 }
 
-// Names are looked up by texts of the job itself.
+// Jobs are found by texts that also occur in the job itself.
 TEST(ControlSettings, AJobIsFoundByItsNameAfterwards) {
   ControlCell cell;
   ASSERT_TRUE(cell.Live(0, 60).ok());

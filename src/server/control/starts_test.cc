@@ -1,4 +1,4 @@
-// Usage of a start: from the series with its time to the output of taut explain, and over a restart.
+// Usage of a start: from the series with the start's time to the output of taut explain, and over a restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   EXPECT_EQ(cell_.control().ingest().jobs.SourcesOf(JobId{0})->knows_starts, true);
   EXPECT_TRUE(Peaks().empty());
   Live(112, 128);
-  // A kill while the windows of the start are open: the series are read again from the log.
+  // The daemon is killed while the windows of the start are open: the series are read again from the log.
   cell_.Restart();
   ASSERT_TRUE(cell_.restored().ok()) << cell_.restored();
   Live(128, 150);
@@ -75,7 +75,7 @@ TEST_F(ControlStarts, AreKeptApartFromTheSeriesOnAndOverARestart) {
   EXPECT_GT(peaks.highest()->peak, 0);
   EXPECT_THAT(cell_.control().Explain(JobId{0}, Resource::kCpu).sentence,
               HasSubstr("In the first 10m after its start a task"));
-  // Windows of the start have nine tasks with CPU, and the usage of the tenth apart.
+  // Windows of the start contain the CPU usage of nine tasks, and separately that of the tenth.
   int starts = 0;
   ASSERT_TRUE(cell_.store()
                   .ReadWindows(WindowId{INT32_MIN / 2},

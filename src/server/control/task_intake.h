@@ -57,7 +57,7 @@ class TaskIntake {
   virtual absl::Status TakeTierAct(TierAct act) = 0;
   // With time by samples: reports that a source has reached the time `t`.
   virtual void SeeTime(Timestamp t) = 0;
-  // While true, no window closes, because a source is about to send data for open ones.
+  // While `hold` is true, no window closes, because a source is about to send data for open windows.
   virtual void HoldWindows(bool hold) = 0;
   // Returns the terms of a task; nullopt while the fleet does not know the job. `task`: name of the task,
   // which identifies it in trials.

@@ -87,7 +87,7 @@ class Ingest {
     windows_.SetStartups(std::move(seconds));
   }
 
-  // Drops series without samples for idle_seconds and returns their number. O(series); once a minute is
+  // Drops series without samples for idle_seconds and returns their number. O(series); one call a minute is
   // enough.
   size_t ForgetIdle(Timestamp now);
 

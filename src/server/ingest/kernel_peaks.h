@@ -27,8 +27,8 @@ class KernelPeaks {
   // Stores the peak of a series, bytes. A peak below the series' last peak belongs to a new start of the
   // container.
   void See(uint32_t slot, double bytes);
-  // Returns the jobs in which a task's peak rose or a task was first seen since the last call. If an agent
-  // reports a task's peak, it replaces the sum over the series of the task's parts. O(series), or O(1) if no
+  // Returns the jobs in which a task's peak rose or a task was first seen since the last call. A peak that an
+  // agent reports for a task replaces the sum over the series of the task's parts. O(series), or O(1) if no
   // peak has changed.
   std::vector<KernelPeak> TakeRisen(const SeriesMapper& mapper);
   // Forgets these slots.

@@ -23,7 +23,7 @@ class PeakCell {
     const RemoteSample sample{bytes, (kPeaksStart + minute * 60) * 1000};
     ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp{sample.timestamp_ms * 1000});
   }
-  // MiB of the one job; 0: nothing rose.
+  // Returns the highest peak that rose or was first seen, of the only job, MiB; 0: none.
   double Risen() {
     const std::vector<KernelPeak> peaks = ingest_.windows().TakeKernelPeaks(ingest_.mapper());
     EXPECT_LE(peaks.size(), 1U);
@@ -70,7 +70,7 @@ TEST(KernelPeaks, WhatAnAgentReportsGoesBeforeSeries) {
   EXPECT_EQ(highest / kMiB, 110);
 }
 
-// A task may have stood at its peak before a restart; one that grew has not.
+// A task may have had this peak before a restart. A task whose peak rose has not.
 TEST(KernelPeaks, ThoseOfTasksThatAreMetFirstAreToldApart) {
   PeakCell cell;
   cell.Take("web-0", "app", 100 * kMiB, 0);

@@ -1,4 +1,4 @@
-// Memory that grows towards a limit, by samples of windows that are open.
+// Memory that grows towards a limit, detected from samples of open windows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 
 constexpr int64_t kGrowthStart = 1'700'000'100;
 
-// Pods of the Deployment web, of two containers, sampled every 15 s.
+// Pods of the Deployment web, with two containers each, sampled every 15 s.
 class GrowthCell {
  public:
-  // MiB of a container of a pod.
+  // Memory of a container of a pod, MiB.
   void Take(const char* pod, const char* container, double mib, int second) {
     const std::vector<LabelView> labels = {{"__name__", "container_memory_working_set_bytes"},
                                            {"container", container},
@@ -24,7 +24,7 @@ class GrowthCell {
     const RemoteSample sample{mib * kMiB, (kGrowthStart + second) * 1000};
     ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp{sample.timestamp_ms * 1000});
   }
-  // Projected memory of the largest task, in MiB; 0: none passes the limit.
+  // Returns the projected memory of the largest task, MiB; 0: no task passes the limit.
   double Will(double limit_mib, int second) {
     const JobLimit limit{JobId{0}, limit_mib * kMiB};
     const auto seen = ingest_.windows().FindGrowth({&limit, 1}, Timestamp::FromSeconds(kGrowthStart + second),
@@ -44,7 +44,7 @@ TEST(LiveGrowth, ALinePassesTheLimitWithinAWindow) {
     cell.Take(kGrowingPod, "app", 20 + second / 10.0, second);
     cell.Take(kGrowingPod, "mesh", 5, second);
   }
-  // 40 MiB now and 6 a minute: 70 in five minutes.
+  // Usage is 40 MiB and grows by 6 MiB a minute: 70 MiB in five minutes.
   EXPECT_NEAR(cell.Will(60, 150), 70, 1);
   EXPECT_EQ(cell.Will(80, 150), 0);
   EXPECT_EQ(cell.Will(60, 300), 0) << "its samples are old";

@@ -1,5 +1,6 @@
-// Samples to windows: every outcome, counters and gauges by hand, sums over parts against a second-by-second
-// reference, and the independence of order and splitting.
+// Conversion of samples to windows: every outcome, counters and gauges by hand, sums over parts against a
+// second-by-second reference, and independence of the order of samples and of their distribution over
+// requests.
 #include "server/ingest/live_windows.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +29,7 @@ using ::testing::IsEmpty;
 constexpr int64_t kBegin = 1'700'000'100;  // seconds; a window begins here
 static_assert(kBegin % kWindowSeconds == 0);
 
-// One rule a kind: labels j, t and p are job, task and part.
+// One rule per kind: the labels j, t and p are job, task and part.
 std::vector<MappingRule> PlainRules() {
   std::vector<MappingRule> rules;
   for (int i = 0; i <= static_cast<int>(SeriesKind::kCpuThrottledPeriodsTotal); ++i) {
@@ -42,11 +43,11 @@ std::vector<MappingRule> PlainRules() {
 
 struct Point {
   std::string metric, job, task, part, extra;
-  double second = 0;  // after kBegin
+  double second = 0;  // seconds after kBegin
   double value = 0;
 };
 
-// An Ingest fed by points, with what it yielded.
+// An Ingest that receives points, with the windows that it yielded.
 class Cell {
  public:
   explicit Cell(const Ingest::Options& options = {}, std::vector<MappingRule> rules = PlainRules())
@@ -69,8 +70,8 @@ class Cell {
   }
   static Timestamp At(double s) { return {kBegin * kMicrosPerSecond + std::llround(s * 1e6)}; }
 
-  // The windows as text, jobs and tasks by name and in the order of their names: what must not depend on
-  // anything.
+  // Returns the windows as text, with jobs and tasks in the order of their names. The text must not depend on
+  // the order of samples.
   std::string Text() const {
     std::map<std::string, std::string> lines;
     for (const ClosedWindow& w : closed_) {
@@ -104,7 +105,7 @@ class Cell {
     return "?";
   }
 
-  // The only task of the only job of closed window `i`.
+  // Returns the only task of the only job of closed window `i`.
   const TaskWindow& Task(size_t i = 0) const {
     EXPECT_GT(closed_.size(), i);
     EXPECT_EQ(closed_[i].tasks.size(), 1U);
@@ -177,7 +178,7 @@ TEST(LiveWindows, AConflictKeepsTheLargerWhicheverCameFirst) {
 
 TEST(LiveWindows, TakesRatesOfCountersOverTheEdgesOfWindows) {
   Cell cell;
-  // 1 core for 60 s, 3 cores for the 240 s around the edge, nothing after.
+  // Usage is 1 core for 60 s, 3 cores for the 240 s around the edge, and unknown later.
   cell.Send({Counter(120, 100), Counter(180, 160), Counter(420, 880), Counter(480, 880)});
   cell.Close(720);
   ASSERT_EQ(cell.closed().size(), 2U);
@@ -240,7 +241,7 @@ TEST(LiveWindows, AGaugeStandsUntilTheNextSampleAndHalfAnIntervalAtTheEnd) {
   Cell cell;
   cell.Send({Memory(0, 100), Memory(20, 300), Memory(60, 200), Memory(310, 999)});
   cell.Close(420);
-  // 100 for 20 s, 300 for 40 s, 200 until the window's end.
+  // The value is 100 for 20 s, 300 for 40 s, and 200 until the window's end.
   EXPECT_THAT(cell.Task().memory_mean_bytes, FloatNear((100 * 20 + 300 * 40 + 200 * 240) / 300.0F, 1e-3F));
   EXPECT_EQ(cell.Task().memory_peak_bytes, 300);
   EXPECT_EQ(cell.Task().cpu_mean_cores, kAbsent);
@@ -285,8 +286,8 @@ TEST(LiveWindows, SubtractsOnlyWhereAllIsKnown) {
              {"less", "j", "t", "free", "", 100, StaleMarker()},
              {"less", "j", "t", "free", "", 200, 100}});
   cell.Close(420);
-  EXPECT_EQ(cell.Task().memory_peak_bytes, 900);  // not 1000, which free would be missing from
-  // 600 for 100 s; 900 for as long as both last samples stand: 50 s.
+  EXPECT_EQ(cell.Task().memory_peak_bytes, 900);  // not 1000, where the value of `free` would be missing
+  // The value is 600 for 100 s, and 900 for the 50 s during which both last samples last.
   EXPECT_THAT(cell.Task().memory_mean_bytes, FloatNear((600 * 100 + 900 * 50) / 150.0F, 0.01F));
 }
 
@@ -308,11 +309,11 @@ TEST(LiveWindows, TheOwnersLimitIsTheLargestOfItsTasksAndNeedsEveryPart) {
   EXPECT_EQ(cell.closed()[0].jobs.at(0).window.memory_limit_bytes, 110);
   EXPECT_EQ(cell.closed()[0].jobs.at(0).window.cpu_limit_cores, kAbsent);
   EXPECT_EQ(cell.closed()[1].jobs.at(0).window.memory_limit_bytes,
-            kAbsent);  // a sidecar without one; 0 is none
+            kAbsent);  // a sidecar without a limit; 0 means none
   EXPECT_EQ(cell.closed()[2].jobs.at(0).window.memory_limit_bytes, 70);
 }
 
-// Values for "no limit" in cgroup v1, and in Docker before 1.10.
+// Values that mean "no limit" in cgroup v1, and in Docker before 1.10.
 TEST(LiveWindows, ALimitThatNoMachineHasIsNone) {
   for (const double none : {9223372036854771712.0, 18446744073709551615.0, 0x1p60}) {
     Cell cell;
@@ -322,7 +323,7 @@ TEST(LiveWindows, ALimitThatNoMachineHasIsNone) {
     cell.Close(420);
     EXPECT_EQ(cell.closed().at(0).jobs.at(0).window.memory_limit_bytes, kAbsent) << none;
   }
-  Cell cell;  // another source knows a limit
+  Cell cell;  // another source reports a limit
   cell.Send({{"memory_bytes", "j", "t", "app", "", 0, 1},
              {"memory_limit_bytes", "j", "t", "app", "spec", 0, 9223372036854771712.0},
              {"memory_limit_bytes", "j", "t", "app", "kube", 0, 1000}});
@@ -334,7 +335,8 @@ TEST(LiveWindows, NativeHistogramsAreCounted) {
   const RemoteSeries up{{{"__name__", "memory_bytes"}, {"j", "j"}, {"p", ""}, {"t", "t"}},
                         {{1, kBegin * 1000}}};
   std::string message = EncodeWriteMessage(std::span(&up, 1));
-  // A series whose only field beside its name is 4, a histogram: 0A (label "__name__": "h"), 22 (one byte).
+  // A series whose only field except its name is field 4, a histogram: 0A (label "__name__": "h"), 22 (one
+  // byte).
   const std::string label = std::string("\x0a\x08__name__\x12\x01h", 13);
   const std::string series = std::string("\x0a\x0d") + label + std::string("\x22\x01h", 3);
   message += std::string("\x0a") + static_cast<char>(series.size()) + series;
@@ -380,11 +382,11 @@ TEST(LiveWindows, PeriodsOfLimitsAreCountedByTask) {
     points.push_back({"cpu_cores", "web", "a", "app", "", double(s), 0.5});
     points.push_back({"cpu_cores", "web", "b", "app", "", double(s), 0.5});
     points.push_back({"cpu_cores", "free", "a", "app", "", double(s), 0.5});
-    // A series that is counted twice counts once; containers of a pod are added up.
+    // Two series of the same usage are used once; containers of a pod are added up.
     for (const char* replica : {"1", "2"}) add("a", "app", replica, s, 2);
     add("a", "proxy", "", s, 1);
     add("b", "app", "", s, 0);
-    add("gone", "app", "", s, 5);  // not measured: not a task of the window
+    add("gone", "app", "", s, 5);  // not measured, so not a task of the window
   }
   cell.Send(points);
   cell.Close(420);
@@ -416,10 +418,10 @@ TEST(LiveWindows, TheLoadIsThatOfAllSeriesOfTheJob) {
   std::vector<Point> points;
   for (int s = 0; s <= 300; s += 15) {
     points.push_back({"memory_bytes", "web", "a", "", "", double(s), 100});
-    // Ten a second at one task; twenty at the other, which starts in the middle.
+    // One task has ten requests a second; the other has twenty and starts in the middle.
     points.push_back({"load_total", "web", "a", "", "", double(s), 10.0 * s});
     if (s >= 150) points.push_back({"load_total", "web", "b", "", "", double(s), 20.0 * (s - 150)});
-    // A part that is measured twice counts once; parts of one task are added up.
+    // A part that is measured twice is used once; parts of one task are added up.
     for (const char* replica : {"1", "2"})
       points.push_back({"load", "queue", "q", "x", replica, double(s), 7});
     points.push_back({"load", "queue", "q", "y", "", double(s), 5});
@@ -505,12 +507,12 @@ TEST(LiveWindows, ClosesInOrderOnceAndOnlyPastTheGrace) {
   cell.Close(420);
   ASSERT_EQ(cell.closed().size(), 1U);
   EXPECT_EQ(cell.closed()[0].window.start_s(), kBegin);
-  cell.Close(1000);  // never back
+  cell.Close(1000);  // the series never returns
   cell.Close(420);
   ASSERT_EQ(cell.closed().size(), 2U);
   EXPECT_EQ(cell.ingest().windows().first_open().start_s(), kBegin + 600);
   cell.Close(5000);
-  ASSERT_EQ(cell.closed().size(), 3U);  // windows without data are not there
+  ASSERT_EQ(cell.closed().size(), 3U);  // windows without data are missing
   EXPECT_EQ(cell.closed()[2].window.start_s(), kBegin + 1200);
   EXPECT_EQ(cell.ingest().windows().fold_counts().windows, 3U);
   Ingest::Options options;
@@ -526,7 +528,7 @@ TEST(LiveWindows, OomKillsComeAtOnceAndOnce) {
     return Point{"oom_total", "j", "t", "app", replica, second, value};
   };
   cell.Send({oom("a", 0, 3), oom("b", 2, 3)});
-  EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());  // what was before we came is no news
+  EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());  // kills before the first sample are not reported
   cell.Send({oom("a", 15, 3), oom("a", 30, 5), oom("b", 32, 5)});
   const std::vector<OomSighting> seen = cell.ingest().TakeOoms();
   ASSERT_EQ(seen.size(), 1U);
@@ -534,9 +536,9 @@ TEST(LiveWindows, OomKillsComeAtOnceAndOnce) {
   EXPECT_EQ(seen[0].time, Cell::At(30));
   EXPECT_EQ(cell.TaskName(seen[0].job, seen[0].task), "t");
   EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());
-  cell.Send({oom("a", 45, 1)});  // the counter started again and one was killed
+  cell.Send({oom("a", 45, 1)});  // the counter started again, and one process was killed
   EXPECT_EQ(cell.ingest().TakeOoms().size(), 1U);
-  cell.Send({oom("a", 20, 4), oom("a", 45, 9)});  // late news is none
+  cell.Send({oom("a", 20, 4), oom("a", 45, 9)});  // late samples report no kill
   EXPECT_THAT(cell.ingest().TakeOoms(), IsEmpty());
 }
 
@@ -546,7 +548,7 @@ TEST(LiveWindows, AForgottenSlotStartsEmpty) {
   cell.Close(420);
   EXPECT_EQ(cell.ingest().ForgetIdle(Cell::At(3500)), 0U);
   EXPECT_EQ(cell.ingest().ForgetIdle(Cell::At(3700)), 1U);
-  // Another series in the same slot: nothing of the old one's counter is left.
+  // Another series gets the slot: no counter value of the old series is left.
   cell.Send({{"cpu_seconds_total", "other", "t", "", "", 3700, 50},
              {"cpu_seconds_total", "other", "t", "", "", 3715, 65}},
             3715);
@@ -576,7 +578,7 @@ TEST(LiveWindows, AClosedJobIsADayOfOneWindow) {
   EXPECT_LT(day.cpu_buckets[0].bucket, day.cpu_buckets[1].bucket);
 }
 
-// Seconds are whole and values small, so that a reference may go second by second.
+// Times are whole seconds and values are small, so that a reference can compute second by second.
 rc::Gen<std::vector<Point>> ArbitraryPoints() {
   const auto gauge = rc::gen::build<Point>(
       rc::gen::set(&Point::metric,
@@ -592,8 +594,8 @@ rc::Gen<std::vector<Point>> ArbitraryPoints() {
   return rc::gen::scale(3, rc::gen::container<std::vector<Point>>(gauge));
 }
 
-// A stale marker of an unknown series creates no series, so each series has a number before its markers. The
-// order is otherwise kept.
+// A stale marker of an unknown series creates no series, so each series has a number before its markers.
+// Otherwise the order is random.
 void NumbersBeforeMarkers(std::vector<Point>& points) {
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, size_t> marker;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -624,11 +626,12 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
     split.Send(some);
     split.Close(0);  // closes nothing
   }
-  // The first window may close before the others are complete: what is in it is what it would be.
+  // The first window may close before the other windows are complete; its contents do not change.
   split.Close(420);
   split.Close(1200);
   RC_ASSERT(split.Text() == whole.Text());
-  // A number and a marker at one time: their order determines which is accepted; neither is dropped.
+  // A number and a stale marker have one time: their order determines which one is accepted; neither is
+  // dropped.
   const auto kept = [](const IngestCounts& c) {
     return c.accepted + c.out_of_order + c.stale_markers + c.conflicts + c.duplicates;
   };
@@ -636,7 +639,7 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
   RC_ASSERT(kept(whole.counts()) == points.size());
 }
 
-// Value in second `s` (after kBegin) for one resource of one task, straight from the definition.
+// Returns the value in second `s` (after kBegin) of one resource of one task, directly by the definition.
 double Standing(const std::vector<Point>& points, const std::string& metric, int s) {
   std::map<std::string, double> parts;
   std::map<std::pair<std::string, std::string>, std::map<int, double>> series;
@@ -667,7 +670,7 @@ double Standing(const std::vector<Point>& points, const std::string& metric, int
         if (since <= 300) end = at->first + since / 2.0;
       }
       if (next != samples.end() && next->first - at->first <= 300) end = next->first;
-      if (s + 0.5 > end) continue;  // halves of seconds: see the caller
+      if (s + 0.5 > end) continue;  // half seconds are handled by the caller
       value = at->second;
     }
     auto [it, is_new] = parts.try_emplace(key.first, value);
@@ -703,7 +706,8 @@ RC_GTEST_PROP(LiveWindows, PeaksAndMeansAreThoseOfEverySecond, ()) {
       const float got_peak = task == nullptr ? kAbsent : cpu ? task->cpu_peak_cores : task->memory_peak_bytes;
       RC_ASSERT(std::abs(got_peak - peak) <= 1e-5 * std::max(1.0, peak));
       const float got_mean = task == nullptr ? kAbsent : cpu ? task->cpu_mean_cores : task->memory_mean_bytes;
-      // The half second at a gauge's end counts whole or not at all in the reference, at most once a hold.
+      // In the reference, the half second at the end of a gauge's value is included or not; this happens at
+      // most once per value.
       const double slack = cpu ? 1e-4 : seconds > 0 ? peak * static_cast<double>(points.size()) / seconds : 0;
       RC_ASSERT(std::abs(got_mean - (seconds > 0 ? sum / seconds : -1)) <= 1e-4 + slack);
     }
@@ -769,7 +773,7 @@ TEST(ReportedWindows, SayWhichShareOfTheirPeriodsWasThrottled) {
   };
   report("a", 3000, 300);
   report("b", 1000, 100);
-  report("c", 0, 0);  // has no limit
+  report("c", 0, 0);  // task c has no limit
   cell.Close(1000);
   EXPECT_FLOAT_EQ(cell.closed()[0].jobs[0].window.cpu_throttled, 0.1F);
   Cell without;
@@ -782,7 +786,7 @@ TEST(ReportedWindows, TooLateAndTooEarlyAreDroppedAndCounted) {
   Cell cell;
   const uint32_t slot = SlotOf(cell, "t");
   cell.ingest().TakeWindow(slot, Reported(1, 1, 1, 300), Cell::At(600));
-  cell.Close(421);  // the first window, in which there is nothing
+  cell.Close(421);  // the first window, which has no data
   EXPECT_FALSE(cell.ingest().TakeWindow(slot, Reported(0, 1, 1, 300), Cell::At(600)));
   EXPECT_EQ(cell.counts().too_late, 1U);
   EXPECT_FALSE(cell.ingest().TakeWindow(slot, Reported(9, 1, 1, 300), Cell::At(600)));
@@ -810,7 +814,7 @@ TEST(ReportedWindows, ATaskThatIsAlsoASeriesCountsOnce) {
   EXPECT_EQ(cell.closed()[0].tasks[0].cpu_mean_cores, 1);
   EXPECT_EQ(cell.closed()[0].tasks[0].memory_mean_bytes, 100);
   EXPECT_NE(cell.closed()[0].tasks[0].task, cell.closed()[0].tasks[1].task);
-  // For a window without its agent's report, the series count.
+  // If a window has no report of its agent, the series are used.
   EXPECT_NEAR(cell.closed()[1].tasks[0].cpu_mean_cores, 8, 0.01);
 }
 

@@ -71,7 +71,7 @@ std::string_view Name(SeriesKind kind);
 // Returns the kind with this name. InvalidArgument names the valid kinds.
 absl::StatusOr<SeriesKind> ParseSeriesKind(std::string_view name);
 
-// Condition on one label; an absent label counts as empty, as in Prometheus.
+// Condition on one label; an absent label is regarded as empty, as in Prometheus.
 struct LabelMatch {
   std::string label;
   std::string pattern;  // as in common/base/pattern.h

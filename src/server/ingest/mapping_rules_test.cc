@@ -1,4 +1,4 @@
-// The built-in rules on common series, and patterns, templates and owners one by one.
+// The built-in rules with common series; patterns, templates and owners one by one.
 #include "server/ingest/mapping_rules.h"
 
 #include "common/base/strings.h"
@@ -18,7 +18,7 @@ std::optional<Mapping> MatchOf(const std::vector<LabelView>& labels, const Owner
   return rules.Match(
       labels, [&owners](std::string_view scope, std::string_view pod) { return owners.Find(scope, pod); });
 }
-// "kind job task part scale", or "-".
+// Returns "kind job task part scale", or "-" if no rule matches.
 std::string Mapped(const std::vector<LabelView>& labels) {
   const std::optional<Mapping> m = MatchOf(labels);
   if (!m.has_value()) return "-";
@@ -37,9 +37,10 @@ TEST(BuiltinRules, TakeCadvisorsContainers) {
             "cpu_seconds_total shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with(cpu, {{"container", "app"}}),
             "cpu_seconds_total shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
-  EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "cpu07"}}), "-");  // the sum is there as well
+  EXPECT_EQ(with(cpu, {{"container", "app"}, {"cpu", "cpu07"}}),
+            "-");  // the sum over CPUs has a series as well
   EXPECT_EQ(with(cpu, {{"container", "POD"}}), "-");
-  EXPECT_EQ(with(cpu, {}), "-");  // the pod's own sum
+  EXPECT_EQ(with(cpu, {}), "-");  // the sum over the whole pod
   EXPECT_EQ(with("container_memory_working_set_bytes", {{"container", "app"}}),
             "memory_bytes shop/deployment/web web-5d4f8c7b9d-x2x4z [app] 1");
   EXPECT_EQ(with("container_spec_cpu_quota", {{"container", "app"}}),
@@ -128,7 +129,7 @@ TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
             "memory_bytes machine/node h:1 [available] -1");
 }
 
-// A target is free to choose the labels it exposes: none of them may name another's job.
+// A target may choose any labels for its series: none of these labels may name another's job.
 TEST(MappingRules, NoBuiltinRuleTakesAJobsWholeNameFromALabel) {
   for (const MappingRule& rule : BuiltinRules()) {
     constexpr std::string_view kCluster = "{cluster/}";
@@ -161,7 +162,7 @@ TEST(MappingRules, TheFirstRuleThatFitsDecidesAndOthersSayWhyNot) {
   EXPECT_EQ(rule(prod), 0);
   EXPECT_EQ(rules->Match(prod, nobody)->job, "j");
   EXPECT_EQ(rules->WhyNot(0, prod), "");
-  // A template that stays empty passes the series on.
+  // If a template is empty, the rule does not match and the next rules are tried.
   const std::vector<LabelView> jobless = {{"__name__", "cpu"}, {"env", "prod"}, {"instance", "i"}};
   EXPECT_EQ(rule(jobless), 1);
   EXPECT_THAT(rules->WhyNot(0, jobless), HasSubstr("job '{app|job}'"));
@@ -201,7 +202,7 @@ TEST(MappingRules, KindsHaveNames) {
   EXPECT_THAT(Message(ParseSeriesKind("cpu").status()), HasSubstr("cpu_cores"));
 }
 
-// Two clusters of one Prometheus, and what a target may call its cluster.
+// Two clusters of one Prometheus, and a target's own label `cluster`.
 TEST(BuiltinRules, NamesBeginWithTheCluster) {
   const auto job = [](std::vector<LabelView> labels, std::string_view cluster) {
     labels.push_back({"cluster", cluster});
@@ -227,7 +228,7 @@ TEST(BuiltinRules, NamesBeginWithTheCluster) {
                                          {"container", "c"}};
   EXPECT_EQ(MatchOf(labels, owners)->job, "north/shop/rollout/database");
   EXPECT_EQ(owners.Find("south/shop", "db-0"), (TopOwner{"statefulset", "db"}));
-  // The cluster is one part of a name, also in facts about its pods.
+  // The cluster is one part of the name, also in facts about the cluster's pods.
   const std::vector<LabelView> fact = {{"__name__", "kube_pod_owner"}, {"cluster", "a/b"},
                                        {"namespace", "shop"},          {"pod", "db-0"},
                                        {"owner_kind", "Rollout"},      {"owner_name", "database"}};
@@ -248,7 +249,7 @@ TEST(Owners, AreReadFromNames) {
   EXPECT_EQ(owner("fluentd-x2x4z"), " fluentd");
   EXPECT_EQ(owner("db-12"), "statefulset db");
   EXPECT_EQ(owner("backup-28394820-x2x4z"), "cronjob backup");
-  EXPECT_EQ(owner("web-frontend"), " web-frontend");  // words have other letters
+  EXPECT_EQ(owner("web-frontend"), " web-frontend");  // words contain other letters
   EXPECT_EQ(owner("etcd-node-a"), " etcd-node-a");
   EXPECT_EQ(owner("plain"), " plain");
   EXPECT_EQ(owner("-x2x4z"), " -x2x4z");
@@ -271,7 +272,8 @@ TEST(Owners, RunsOfSparkAndRevisionsOfKnativeAreOneJob) {
       EXPECT_EQ(owner(run + "-exec-2"), "sparkapplication etl-exec") << has_facts;
     }
   }
-  // The operator's driver has the name of its SparkApplication, whose schedules number these.
+  // The driver of the Spark operator has the name of its SparkApplication, to which schedules append a
+  // number.
   owners.Learn("data/Pod/sum-1732793400000-driver", "SparkApplication/sum-1732793400000");
   owners.Learn("data/Pod/sum-b6d2f39aa1c04d2e-exec-1", "Pod/sum-1732793400000-driver");
   EXPECT_EQ(owner("sum-1732793400000-driver"), "sparkapplication sum-driver");
@@ -283,7 +285,7 @@ TEST(Owners, RunsOfSparkAndRevisionsOfKnativeAreOneJob) {
     owners.Learn("data/ReplicaSet/" + set, "Deployment/" + revision + "-deployment");
     EXPECT_EQ(owner(set + "-x2x4z"), "service hello");
   }
-  // Names that only look alike.
+  // Names that only look like generated ones.
   EXPECT_EQ(owner("bus-driver"), " bus-driver");
   EXPECT_EQ(owner("hello-1-deployment-5d4f8c7b9d-x2x4z"), "deployment hello-1-deployment");
   EXPECT_EQ(owner("job-exec-2"), "statefulset job-exec");
@@ -319,10 +321,10 @@ TEST(Owners, FactsCountForMoreThanNames) {
     return top.kind + " " + top.name;
   };
   EXPECT_EQ(owner("shop", "web-5d4f8c7b9d-x2x4z"), "deployment web");
-  // A fact that confirms the name changes nothing.
+  // A fact that confirms the owner derived from the name changes nothing.
   EXPECT_THAT(owners.Learn("shop/Pod/web-5d4f8c7b9d-x2x4z", "ReplicaSet/web-5d4f8c7b9d"), IsEmpty());
   EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Deployment/web"), IsEmpty());
-  // A ReplicaSet whose owner differs from its name: its pods are returned.
+  // The ReplicaSet's owner differs from the owner derived from its name: the ReplicaSet's pods are returned.
   EXPECT_THAT(owners.Learn("shop/ReplicaSet/web-5d4f8c7b9d", "Rollout/storefront"),
               ElementsAre("shop/Pod/web-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(owner("shop", "web-5d4f8c7b9d-x2x4z"), "rollout storefront");
@@ -335,7 +337,7 @@ TEST(Owners, FactsCountForMoreThanNames) {
   EXPECT_EQ(owner("shop", "agent-x2x4z"), "daemonset agent");
   owners.Learn("shop/Pod/once-x2x4z", "Job/once");
   EXPECT_EQ(owner("shop", "once-x2x4z"), "job once");
-  // The name alone implied a Deployment: another kind is another owner.
+  // By its name, the owner is a Deployment: a fact with another kind changes the owner.
   EXPECT_THAT(owners.Learn("shop/Pod/web2-5d4f8c7b9d-x2x4z", "ReplicaSet/web2"),
               ElementsAre("shop/Pod/web2-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(owner("shop", "web2-5d4f8c7b9d-x2x4z"), "replicaset web2");
@@ -378,7 +380,7 @@ TEST(Owners, RunsNamesAreTakenApart) {
         "import-123e4567-e89b-12d3-a456-426614174000"}) {
     EXPECT_EQ(WithoutRunSuffix(run), "import") << run;
   }
-  // Words, versions and counts may distinguish programs.
+  // Words, versions and short numbers may distinguish programs.
   for (const char* name : {"import", "import-2", "import-v12", "import-123456", "import-deadbeef",
                            "import-frontend", "import-1200", "import-2026", "-x2x4z", "20261125", "",
                            "import-", "123e4567-e89b-12d3-a456-42661417400g"}) {
@@ -399,7 +401,7 @@ TEST(Owners, RunsOfAProgramAreOne) {
   owners.Learn("shop/Pod/import-20261125-ccccc", "Job/import-20261125");
   owners.Learn("shop/Job/import-20261125", "<none>/<none>");
   EXPECT_EQ(owner("import-20261125-ccccc"), "job import");
-  // The Job's program precedes the run's name, and the pod's program precedes both.
+  // The Job's program takes precedence over the run's name, and the pod's program over both.
   const std::string key = OwnerTable::ProgramKey("shop/Job/import-x2x4z");
   EXPECT_THAT(owners.Learn(key, "Program/nightly"), ElementsAre("shop/Pod/import-x2x4z-bbbbb"));
   EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job nightly");
@@ -409,14 +411,14 @@ TEST(Owners, RunsOfAProgramAreOne) {
   owners.Forget(of_pod);
   owners.Learn(key, "Program/");
   EXPECT_EQ(owner("import-x2x4z-bbbbb"), "job import");
-  // A CronJob's Jobs stay its own, and so does what is no run.
+  // A CronJob's Jobs still belong to the CronJob, and an object that is not a run keeps its name.
   owners.Learn("shop/Job/import-x2x4z", "CronJob/every-night");
   owners.Learn(of_pod, "Program/load");
   EXPECT_EQ(owner("import-x2x4z-bbbbb"), "cronjob every-night");
   owners.Learn("shop/Pod/db-0", "StatefulSet/db-20261125");
   owners.Learn(OwnerTable::ProgramKey("shop/Pod/db-0"), "Program/load");
   EXPECT_EQ(owner("db-0"), "statefulset db-20261125");
-  // A pod without an owner belongs to the program that it names, and else to itself.
+  // A pod without an owner belongs to the program that it names; without a program, the pod is its own owner.
   owners.Learn("shop/Pod/ci-x2x4z", "<none>/<none>");
   EXPECT_EQ(owner("ci-x2x4z"), "pod ci-x2x4z");
   owners.Learn(OwnerTable::ProgramKey("shop/Pod/ci-x2x4z"), "Program/ci");

@@ -41,7 +41,7 @@ TEST(OomWatch, ARestartWhoseReasonIsAnOomKillIsOne) {
     kills += See(watch, kRestartsTotal, 2, 4);
     if (!reason_first) kills += See(watch, kOomReason, 2, 1);
     EXPECT_EQ(kills, 1U);
-    // The reason stands until the container ends again.
+    // The reason stays until the container ends again.
     EXPECT_EQ(See(watch, kRestartsTotal, 3, 4) + See(watch, kOomReason, 3, 1), 0U);
     EXPECT_EQ(See(watch, kRestartsTotal, 4, 6) + See(watch, kOomReason, 4, 1), 2U)
         << "two between two scrapes";
@@ -53,9 +53,9 @@ TEST(OomWatch, ARestartForAnotherReasonIsNone) {
   OomWatch watch;
   See(watch, kRestartsTotal, 0, 0);
   EXPECT_EQ(See(watch, kRestartsTotal, 1, 1) + See(watch, kOomReason, 1, 1), 1U);
-  // Ended with an error: the series of the old reason ends.
+  // The container ended with an error: the series of the old reason ends.
   EXPECT_EQ(See(watch, kRestartsTotal, 2, 2) + See(watch, kOomReason, 2, Stale()), 0U);
-  // Older kube-state-metrics send 0 for every other reason.
+  // Older versions of kube-state-metrics send 0 for every other reason.
   EXPECT_EQ(See(watch, kRestartsTotal, 3, 3) + See(watch, kOomReason, 3, 0), 0U);
   EXPECT_EQ(See(watch, kOomReason, 9, 1), 0U) << "that is of another end";
   EXPECT_EQ(See(watch, kRestartsTotal, 10, 4) + See(watch, kOomReason, 10, 1), 1U);
@@ -74,20 +74,20 @@ TEST(OomWatch, AContainerThatIsNotRestartedTellsItsEnd) {
   See(watch, kRestartsTotal, 0, 0);
   EXPECT_EQ(See(watch, kOomEnded, 1, 1), 1U);
   EXPECT_EQ(See(watch, kOomEnded, 2, 1), 0U);
-  // If it is restarted after all, that is the same kill.
+  // If the container is restarted after all, the restart shows the same kill.
   EXPECT_EQ(See(watch, kRestartsTotal, 5, 1) + See(watch, kOomReason, 5, 1), 0U);
   EXPECT_EQ(See(watch, kRestartsTotal, 9, 2) + See(watch, kOomReason, 9, 1), 1U);
   watch.ForgetBefore(kWatchStart + 100 * 60'000);
   EXPECT_EQ(watch.size(), 0U);
 }
 
-// ---- dated by the end of the container ----
+// ---- kills dated by the end of the container ----
 
-// One scrape, 30 s a step, in each order of its series.
+// Sends one scrape every 30 s, in each order of its series.
 class DatedContainer {
  public:
   explicit DatedContainer(std::vector<SeriesKind> order) : order_(std::move(order)) {}
-  // `ended`: seconds after kWatchStart, or absent.
+  // `ended`: seconds after kWatchStart; absent: none.
   std::vector<OomWatch::Kill> Scrape(int second, double restarts, std::optional<int> ended, bool oom) {
     std::vector<OomWatch::Kill> kills;
     const int64_t at = kWatchStart + second * 1000;
@@ -107,8 +107,8 @@ class DatedContainer {
   OomWatch watch_;
 };
 
-// A container in a crash loop, watched every 30 s, in each order of its series. Between two scrapes it ended twice
-// and was restarted once; then it was restarted.
+// A container in a crash loop, watched every 30 s, in each order of its series. Between two scrapes it ended
+// twice and was restarted once; later it was restarted again.
 TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
   std::vector<SeriesKind> order = {kRestartsTotal, kLastEnded, kOomReason, kWaiting};
   std::ranges::sort(order);
@@ -139,12 +139,12 @@ TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
     EXPECT_EQ(scrape(210, 9, 175, 0), 0U);
     EXPECT_EQ(scrape(240, 10, 220, 0), 1U);
     EXPECT_EQ(scrape(270, 10, 220, 0), 0U);
-    // A second after an end that waited, it has been restarted.
+    // A second after an end was shown as waiting, the container has been restarted.
     EXPECT_EQ(scrape(300, 10, 299, 1) + scrape(301, 11, 299, 0), 1U);
   } while (std::ranges::next_permutation(order).found);
 }
 
-// A watch may show a container twice at one time, and what it shows last holds.
+// A watch may report a container twice at one time; the last report is valid.
 TEST(OomWatch, AKillBetweenTwoLooksAtOneTimeIsOne) {
   OomWatch watch;
   uint64_t kills = 0;
@@ -177,7 +177,7 @@ TEST(OomWatch, AKillBetweenTwoLooksAtOneTimeIsOne) {
   EXPECT_EQ(kills, 4U) << "killed twice";
 }
 
-// The kills that LiveWindows would count: seconds after kWatchStart, and their number.
+// Returns the kills that LiveWindows would report: seconds after kWatchStart, and numbers.
 std::vector<std::pair<int64_t, uint64_t>> Dates(const std::vector<OomWatch::Kill>& kills) {
   std::vector<std::pair<int64_t, uint64_t>> out;
   for (const OomWatch::Kill& k : kills) {
@@ -209,13 +209,13 @@ TEST(OomWatch, AKillIsDatedByTheEndOfItsContainer) {
   ForEachOrder([](const std::vector<SeriesKind>& order) {
     DatedContainer container(order);
     EXPECT_TRUE(container.Scrape(0, 0, {}, false).empty());
-    // Killed at 40, and restarted after a back-off of 33 s.
+    // The container is killed at 40 s, and restarted after a back-off of 33 s.
     EXPECT_THAT(Dates(container.Scrape(90, 1, 40, true)), testing::ElementsAre(testing::Pair(40, 1)));
     EXPECT_TRUE(container.Scrape(120, 1, 40, true).empty());
-    // Seen while it waits, and again once it is restarted: one kill.
+    // The kill is seen while the container waits, and again after its restart: one kill.
     EXPECT_THAT(Dates(container.Scrape(150, 1, 130, true)), testing::ElementsAre(testing::Pair(130, 1)));
     EXPECT_TRUE(container.Scrape(300, 2, 130, true).empty());
-    // Another reason.
+    // The container ends for another reason.
     EXPECT_TRUE(container.Scrape(400, 3, 390, false).empty());
     EXPECT_THAT(Dates(container.Scrape(430, 4, 420, true)), testing::ElementsAre(testing::Pair(420, 1)));
   });
@@ -283,7 +283,7 @@ class KubeCell {
     for (const OomSighting& o : ingest.TakeOoms()) sum += o.kills;
     return sum;
   }
-  // Peak memory of the job in the windows closed so far, in MiB.
+  // Returns the peak memory of the job in the windows closed so far, MiB.
   double Peak() {
     double peak = 0;
     ingest.CloseUntil(Timestamp{(kWatchStart + 3'600'000) * 1000}, [&](const ClosedWindow& w) {
@@ -300,7 +300,7 @@ TEST(KubeStateMetrics, TellOfOomKillsThatCadvisorCannotSee) {
   cell.State(0, 0, false);
   cell.Take("container_oom_events_total", "app", 0, 0);
   EXPECT_EQ(cell.Kills(), 0U);
-  // The container dies with its counter, which begins again at 0.
+  // The container ends with its counter, which begins again at 0.
   cell.State(1, 1, true);
   cell.Take("container_oom_events_total", "app", 0, 1);
   EXPECT_EQ(cell.Kills(), 1U);
@@ -333,7 +333,7 @@ TEST(KubeStateMetrics, AKillIsDatedByTheEndOfItsContainer) {
   EXPECT_EQ(seen[0].since, seen[0].time);
 }
 
-// A crash loop: the series that shows a kill first is another one each time.
+// In a crash loop, each kill is first shown by another series.
 TEST(KubeStateMetrics, KillsInARowAreKillsEachByItsDate) {
   KubeCell cell;
   const auto ended = [&](int second, int minute) {

@@ -106,7 +106,8 @@ std::string_view WithoutCronMinute(std::string_view job);
 bool IsProgramName(std::string_view name);
 // Returns true if each object of this kind is one run of a program, such as "Job" or "Workflow".
 bool IsRunKind(std::string_view kind);
-// Returns a run's name without its last one or two generated parts; unchanged if it has none:
+// Returns a run's name without its last one or two generated parts; the unchanged name if it has no such
+// parts:
 //   import-x2x4z                 five of Kubernetes' random letters
 //   import-20261125-1200         seven or more digits (a date, seconds, a pipeline's number), then a time
 //   import-20261125t120000z

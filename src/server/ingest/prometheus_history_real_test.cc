@@ -1,5 +1,5 @@
-// Debian's Prometheus with two days of made history: what is read from it, mapped and folded. Skipped, aloud,
-// where it is not installed.
+// Debian's Prometheus with two days of synthetic history, which is read, mapped and folded. Skipped with a
+// message if Prometheus is not installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,14 +19,14 @@
 namespace taut::server {
 namespace {
 
-constexpr int64_t kRealStart = 1'700'006'400;  // a day's start
+constexpr int64_t kRealStart = 1'700'006'400;  // start of a day
 constexpr int64_t kDays = 2;
 constexpr int64_t kStep = 30;
-// The pod's first container dies here, halfway.
+// The pod's first container ends halfway through the history.
 constexpr int64_t kDies = kRealStart + kDaySeconds;
 
-// Makes blocks of argv[1]/in.txt and serves them on a free loopback port, which it prints, until argv[1]/stop
-// exists or its time is over.
+// Creates blocks from argv[1]/in.txt and serves them on a free loopback port, which it prints. Ends when
+// argv[1]/stop exists or a time limit is reached.
 constexpr char kServe[] = R"py(
 import os, signal, socket, subprocess, sys, time, urllib.request
 out = sys.argv[1]
@@ -72,7 +72,7 @@ void WriteOpenMetrics(const std::filesystem::path& path) {
   out << "# TYPE container_memory_working_set_bytes gauge\n";
   series("container_memory_working_set_bytes{namespace=\"ns\",pod=\"p\",container=\"b\"}", kEnd,
          [](int64_t s) { return 1e9 + static_cast<double>(s); });
-  // The sum of the pod, and a metric: no rule matches either.
+  // No rule matches the pod's sum and the other metric.
   series("container_memory_working_set_bytes{namespace=\"ns\",pod=\"p\"}", kEnd, [](int64_t) { return 5e9; });
   out << "# TYPE other gauge\n";
   series("other", kEnd, [](int64_t) { return 1.0; });
@@ -169,7 +169,8 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
   HistoryProgress progress;
   sink.on_progress = [&progress](const HistoryProgress& p) { progress = p; };
   HistoryOptions options;
-  options.chunk_seconds = 6 * 3600;  // 1,440 samples in two series of CPU: over its limit, so halved
+  options.chunk_seconds =
+      6 * 3600;  // 1,440 samples in two series of CPU exceed the limit, so the time is halved
   auto history =
       PrometheusHistory::Create(StrCat("http://127.0.0.1:", server.port()), {}, BuiltinRules(), options);
   ASSERT_TRUE(history.ok()) << history.status();
@@ -190,7 +191,7 @@ TEST(RealPrometheus, ItsHistoryBecomesWindowsOfJobs) {
     return windows.at(WindowId::Of(Timestamp::FromSeconds(at)).index).tasks.at(0).cpu_mean_cores;
   };
   EXPECT_NEAR(cpu(kRealStart + 7200), 1.0, 1e-3);
-  // No rate of 0 that pretends to be usage: the dead container's part is gone.
+  // The ended container's part has no data; it must not appear as usage with rate 0.
   EXPECT_NEAR(cpu(kDies + 300), 0.5, 1e-3);
   EXPECT_NEAR(cpu(kRealStart + kDays * kDaySeconds - 300), 0.5, 1e-3);
   CheckSeriesOf(**history);

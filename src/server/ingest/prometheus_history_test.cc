@@ -1,4 +1,4 @@
-// Against a server that answers as Prometheus does, with its limits and moods.
+// Reads history from a server that answers as Prometheus does, with Prometheus' limits and errors.
 #include "server/ingest/prometheus_history.h"
 
 #include <gmock/gmock.h>
@@ -24,18 +24,19 @@ MappingRule Rule(std::string metric, SeriesKind kind) {
   return {"r", std::move(metric), {}, kind, "{job}", "{instance}", "", 1};
 }
 
-// Holds series with one sample every `every_s`; answers queries of the form SELECTOR[Ns].
+// A fake server with series that have one sample every `every_s`. It answers queries of the form
+// SELECTOR[Ns].
 struct Fake {
   std::map<std::string, int> series_of = {{"cpu", 2}, {"owner", 1}};  // by metric
   int64_t every_s = 30;
-  int64_t server_time = 0;  // 0: not answered
+  int64_t server_time = 0;  // 0: the server does not answer
   size_t max_samples = SIZE_MAX;
   std::function<std::optional<HttpResponse>(const HttpRequest&, int nth)> first;  // answers before the rest
 
   std::mutex mutex;
   std::vector<std::string> queries;  // "cpu 3600 @ 3600": metric, range, end after kStart
 
-  // The series index has two series an hour.
+  // The series index returns two series per hour.
   HttpResponse AnswerSeries(const std::vector<QueryParameter>& form) {
     std::string matches;
     int64_t start = 0, end = 0;
@@ -81,7 +82,7 @@ struct Fake {
     for (int s = 0; s < series_of[metric]; ++s) {
       StrAppend(&result, result.empty() ? "" : ",", R"({"metric":{"__name__":")", metric, R"(","i":")", s,
                 R"("},"values":[)");
-      // The start is in, as before Prometheus 3.0.
+      // The sample at the start is included, as before Prometheus 3.0.
       bool is_first = true;
       for (int64_t t = (end - range + every_s - 1) / every_s * every_s; t <= end; t += every_s, ++samples) {
         StrAppend(&result, is_first ? "" : ",", "[", t, R"(,")", t - kStart, R"("])");
@@ -135,7 +136,7 @@ class PrometheusHistoryTest : public testing::Test {
     if (!history.ok()) return history.status();
     return (*history)->Read(Timestamp::FromSeconds(kStart), Timestamp::FromSeconds(kStart + seconds), sink_);
   }
-  // Answers so before all, `times` times.
+  // The server first returns this response `times` times.
   void Refuse(int status, const std::string& text, int times = 1'000'000) {
     fake_.first = [=](const HttpRequest&, int nth) -> std::optional<HttpResponse> {
       if (nth > times) return std::nullopt;
@@ -298,7 +299,7 @@ TEST_F(PrometheusHistoryTest, ASlowServerIsAskedForLess) {
   ClientOptions client;
   client.timeout = std::chrono::milliseconds(500);
   const absl::Status read = Read(3600, client);
-  // On a very busy machine even the short ones may time out; then the error reports it.
+  // On a very busy machine even the short queries may time out; the error then reports the timeout.
   if (!read.ok()) {
     EXPECT_THAT(Message(read), HasSubstr("too slow"));
     return;
@@ -359,7 +360,7 @@ TEST_F(PrometheusHistoryTest, DenseSeriesAreThinned) {
   fake_.every_s = 1;
   const absl::Status read = Read(3600);
   ASSERT_TRUE(read.ok()) << read;
-  EXPECT_EQ(samples_["cpu0"].size(), 361U);  // the cells of 10 s that (0, 3600] meets
+  EXPECT_EQ(samples_["cpu0"].size(), 361U);  // number of 10-s cells that overlap (0, 3600]
   EXPECT_EQ(samples_["cpu0"][0].timestamp_ms, (kStart + 9) * 1000);
   samples_.clear();
   options_.thin_seconds = 0;

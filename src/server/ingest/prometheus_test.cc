@@ -1,5 +1,5 @@
-// Debian's Prometheus scrapes itself and sends to us: its bodies, decoded, mapped and folded. Skipped, aloud,
-// where it is not installed.
+// Debian's Prometheus scrapes itself and sends to a receiver: the bodies are decoded, mapped and folded.
+// Skipped with a message if Prometheus is not installed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@
 namespace taut::server {
 namespace {
 
-// Starts a receiver and a Prometheus on free loopback ports, keeps `argv[2]` bodies as files 0, 1, ... in
-// argv[1], ends both.
+// Starts a receiver and a Prometheus on free loopback ports, stores `argv[2]` bodies as files 0, 1, ... in
+// argv[1], and ends both processes.
 constexpr char kCapture[] = R"py(
 import http.server, os, signal, socket, subprocess, sys, threading
 out, wanted = sys.argv[1], int(sys.argv[2])

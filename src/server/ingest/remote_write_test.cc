@@ -1,4 +1,4 @@
-// Remote write bodies: the wire form byte by byte, there and back, limits, and damage of every kind.
+// Remote-write bodies: the encoding byte by byte, round trips, limits, and damage of every kind.
 #include "server/ingest/remote_write.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 struct KeptSeries {
   Labels labels;
-  std::vector<std::pair<uint64_t, int64_t>> samples;  // the value by its bits: NaN is not itself
+  std::vector<std::pair<uint64_t, int64_t>> samples;  // values as bits, because NaN does not equal itself
   uint64_t fingerprint = 0;
 };
 
@@ -167,13 +167,13 @@ TEST(RemoteWrite, RefusesRequestsOverALimit) {
 TEST(RemoteWrite, RefusesSnappyThatCannotBe) {
   for (const std::string& body :
        {std::string(), std::string("\xFF\xFF\xFF\xFF\xFF\xFF", 6), std::string("\x05hello"),
-        // Says 16 MiB and has 10 bytes: refused before there is memory for it.
+        // The block declares 16 MiB and has 10 bytes: it is refused before memory is allocated.
         std::string("\x80\x80\x80\x08", 4) + "012345"}) {
     const Decoded d = DecodeBody(body);
     EXPECT_EQ(d.counts.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_TRUE(d.series.empty());
   }
-  // The densest block there is still counts as possible.
+  // The block with the greatest possible growth is accepted.
   EXPECT_TRUE(
       DecodeBody(Snappy(Field(3, std::string(100, 'x')) + Field(3, std::string(100, 'x')))).counts.ok());
 }

@@ -1,4 +1,5 @@
-// Numbers of tasks by the word of a series: whose they are, which sample counts, and when they are not known.
+// Numbers of tasks reported by series: the jobs that they belong to, the sample that is used, and the cases
+// in which the numbers are unknown.
 #include "server/ingest/replica_counts.h"
 
 #include <gtest/gtest.h>
@@ -41,11 +42,11 @@ class CountedCell {
     const RemoteSample sample{value, (kCountsBegin + second) * 1000};
     ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp::FromSeconds(kCountsBegin + second));
   }
-  // A counter of half a core, in [from, to).
+  // Sends a counter of half a core, in [from, to).
   void Run(const CountLabels& labels, int from, int to) {
     for (int s = from; s < to; s += 30) Send(labels, s, 0.5 * (1000 + s));
   }
-  // Reported numbers of each job in the only closed window.
+  // Returns the reported numbers of each job in the only closed window.
   std::map<std::string, SaidReplicas> Close(int second) {
     std::map<std::string, SaidReplicas> out;
     ingest_.CloseUntil(Timestamp::FromSeconds(kCountsBegin + second), [&](const ClosedWindow& w) {
@@ -53,7 +54,7 @@ class CountedCell {
         const std::string name(ingest_.mapper().jobs().name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
-        // Stored numbers; none where they equal the measured ones.
+        // Returns the stored numbers; a number that equals the measured one is not stored.
         const SaidReplicas kept =
             SaidOf(std::span(w.signals).subspan(job.window.first_signal, job.window.num_signals));
         const auto measured = static_cast<int>(job.window.num_tasks);

@@ -39,9 +39,9 @@ TEST(Selectors, LabelsThatAllRulesOfAMetricAskForNarrow) {
               ElementsAre(R"({__name__="m",a=~"x|y.*",b!=""})"));
   EXPECT_THAT(Texts({Rule("m", {{"a", "x\"\\", false}, {"no.label", "x", false}})}),
               ElementsAre(R"({__name__="m",a="x\"\\"})"));
-  // One rule accepts all values, the other does not.
+  // One rule accepts all values, the other rule does not.
   EXPECT_THAT(Texts({Rule("m", {{"a", "x", false}}), Rule("m")}), ElementsAre(R"({__name__="m"})"));
-  // A pattern of another rule fits the name as well.
+  // The pattern of another rule also matches the name.
   EXPECT_THAT(Texts({Rule("m", {{"a", "x", false}}, SeriesKind::kOwner), Rule("m*")}),
               ElementsAre(R"(F{__name__="m"})", R"({__name__=~"m.*",__name__!="",__name__!="m"})"));
   EXPECT_THAT(Texts({Rule("m*", {{"a", "x", false}}), Rule("m1", {{"a", "y", false}})}),

@@ -1,4 +1,4 @@
-// Slots, jobs and tasks: what stays the same, what is looked at again, and what is forgotten.
+// Slots, jobs and tasks: which of them stay, which series are resolved again, and which are forgotten.
 #include "server/ingest/series_mapper.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ std::string JobOf(const SeriesMapper& mapper, uint32_t slot) {
   return std::string(mapper.jobs().name(mapper.binding(slot).job));
 }
 
-// A source with groups of pods beside kube-state-metrics, which has none.
+// A source with groups of pods, and kube-state-metrics, which has no groups.
 TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   SeriesMapper mapper = NewMapper();
   const uint32_t slot = Resolve(mapper, Cpu("db-0")).slot;
@@ -77,7 +77,7 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   (void)slot;
 }
 
-// Returns "kind job task" for the series, as a rule maps it.
+// Returns "kind job task" of the series, as a rule maps it.
 std::string Seen(SeriesMapper& mapper, const MappedLabels& labels) {
   const auto resolution = Resolve(mapper, labels);
   if (resolution.outcome != Outcome::kMapped) return "-";
@@ -169,7 +169,7 @@ TEST(SeriesMapper, CountsPodsWhoseContainersNoSeriesNames) {
   EXPECT_EQ(mapper.counts().pods_without_containers, 1U) << "web-1 is gone";
 }
 
-// node_exporter's figures cover everything on a machine: the label marks the job, and sums leave it out.
+// node_exporter's figures are totals of a machine: the job is marked by a label, and sums leave it out.
 TEST(SeriesMapper, AJobOfWholeMachinesIsMarkedAlsoIfItIsKnownAlready) {
   const auto label = [](const SeriesMapper& mapper, uint32_t slot) {
     return mapper.jobs().FactsOf(mapper.binding(slot).job).labels;
@@ -207,7 +207,7 @@ TEST(SeriesMapper, AJobHasTheWorkloadOfTheRuleThatNamedIt) {
   const LabelView none[] = {{"x", "y"}};
   EXPECT_EQ(workload(mapper.ResolveTask("batch/import", "1", none, After(0)).slot),
             (Workload{.source = Source::kAgents, .name = "batch/import"}));
-  // An agent that measures a pod's container names its job; series name the workload.
+  // An agent that measures a pod's container sends the name of its job; series send that of the workload.
   const uint32_t task = mapper.ResolveTask("shop/statefulset/db", "db-0", none, After(0)).slot;
   EXPECT_EQ(workload(task).source, Source::kAgents);
   (void)mapper.jobs().TakeRelabelled();
@@ -247,7 +247,7 @@ TEST(SeriesMapper, TheOrderOfLabelsDoesNotMatter) {
   std::swap(labels[0], labels[1]);
   EXPECT_EQ(Resolve(mapper, labels).slot, reversed.slot);
   EXPECT_EQ(mapper.num_slots(), 1U);
-  // Kept alive under one of its orders, it lives.
+  // A series that is resolved with one of its orders of labels stays known.
   for (int m = 0; m <= 120; m += 10) Resolve(mapper, labels, After(m));
   EXPECT_THAT(mapper.ForgetIdle(After(120)), IsEmpty());
   EXPECT_EQ(Resolve(mapper, labels, After(121)).slot, reversed.slot);
@@ -263,7 +263,7 @@ TEST(SeriesMapper, LooksAgainWhenAnOwnerBecomesKnown) {
   const auto again = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   EXPECT_EQ(again.slot, a.slot);
   EXPECT_EQ(JobOf(mapper, a.slot), "shop/rollout/storefront");
-  EXPECT_EQ(JobOf(mapper, side.slot), "shop/deployment/web");  // until it is heard of again
+  EXPECT_EQ(JobOf(mapper, side.slot), "shop/deployment/web");  // until the series is resolved again
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z", "proxy"));
   EXPECT_EQ(JobOf(mapper, side.slot), "shop/rollout/storefront");
   EXPECT_EQ(mapper.binding(side.slot).task, mapper.binding(a.slot).task);
@@ -289,13 +289,13 @@ TEST(SeriesMapper, ForgetsWhatIsNotHeardOfAndUsesItsSlotAgain) {
   EXPECT_EQ(mapper.counts().mapped_series, 1U);
   EXPECT_EQ(mapper.counts().unmapped_series, 0U);
   EXPECT_EQ(mapper.counts().fact_series, 0U);
-  // Back again: a slot that was free, the job it had, and a task of its own.
+  // The series returns: it gets a free slot, its previous job, and a new task.
   const auto back = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(61));
   EXPECT_EQ(back.slot, gone.slot);
   EXPECT_EQ(mapper.binding(back.slot).job, mapper.binding(stays.slot).job);
   EXPECT_EQ(mapper.binding(back.slot).task, 2U);
   EXPECT_EQ(mapper.num_slots(), 2U);
-  // A clock that was set back makes nothing idle.
+  // After the clock was set back, no series is idle.
   EXPECT_THAT(mapper.ForgetIdle(After(-600)), IsEmpty());
 }
 
@@ -320,7 +320,7 @@ TEST(SeriesMapper, ANameWithDotPartsIsRefused) {
     EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kRefused) << job;
   for (const char* job : {"a/..b", "a..b/c.", "...", "a//b"})
     EXPECT_EQ(mapper.ResolveTask(job, "t", {}, kNow).outcome, Outcome::kMapped) << job;
-  // A pod's own statement about its owner is not trusted either.
+  // A pod's own label with its owner is ignored as well.
   const auto pod = Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "ReplicaSet", "../../act1/deployment/over"));
   Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"));
@@ -335,10 +335,10 @@ TEST(SeriesMapper, AStoresJobsKeepTheirNumbers) {
   EXPECT_EQ(mapper.binding(Resolve(mapper, Cpu("web-0")).slot).job, JobId{1});
 }
 
-// At any time, a series in use has a slot of its own, bound as the rules map it.
+// At any time, each series in use has a separate slot, bound as the rules map the series.
 RC_GTEST_PROP(SeriesMapper, StaysTrueWhileSeriesComeAndGo, ()) {
   SeriesMapper mapper = NewMapper();
-  std::map<uint32_t, std::pair<uint32_t, int64_t>> alive;  // series: slot, minute last seen
+  std::map<uint32_t, std::pair<uint32_t, int64_t>> alive;  // by series: slot, minute of the last sample
   int64_t minute = 0;
   for (const auto& [series, step] : *rc::gen::container<std::vector<std::pair<uint32_t, int>>>(
            rc::gen::pair(rc::gen::inRange(0U, 60U), rc::gen::inRange(0, 20)))) {
@@ -386,7 +386,7 @@ TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
   EXPECT_EQ(mapper.ResolveTask("batch/import", "host/a", {}, kNow).slot, a.slot);
   EXPECT_EQ(mapper.version(), version);
   EXPECT_NE(mapper.ResolveTask("batch/import", "host/b", {}, kNow).slot, a.slot);
-  // No two names are one, however they are cut.
+  // Two names are never equal, whichever parts they are made of.
   const auto x = mapper.ResolveTask("ab", "c", {}, kNow), y = mapper.ResolveTask("a", "bc", {}, kNow);
   EXPECT_NE(x.slot, y.slot);
   EXPECT_NE(JobOf(mapper, x.slot), JobOf(mapper, y.slot));
@@ -450,7 +450,7 @@ TEST(SeriesMapper, AContainerThatAnAgentMeasuresIsOneTask) {
   const MappedLabels limit = DockerSeries("container_spec_memory_limit_bytes", id);
   MappedLabels other = DockerSeries("container_cpu_usage_seconds_total", other_id);
   other[3].value = "shop-web-2";
-  // The series arrive first, under a name of their own.
+  // The series arrive first and are mapped to a job with another name.
   const auto series = Resolve(mapper, cpu);
   EXPECT_EQ(JobOf(mapper, series.slot), "docker/shop-web-1");
   const auto told = mapper.ResolveTask("docker/shop/web", "h/shop-web-1", {}, kNow, kContainer);
@@ -464,7 +464,7 @@ TEST(SeriesMapper, AContainerThatAnAgentMeasuresIsOneTask) {
   EXPECT_NE(mapper.binding(beside.slot).job, mapper.binding(told.slot).job);
   EXPECT_EQ(mapper.counts().claimed_series, 2U);
   EXPECT_EQ(mapper.counts().name_collisions, 0U);
-  // The agent is disconnected for long: the series stay with its task, and the limit does not count.
+  // The agent is disconnected for long: the series still belong to its task, and their limit is ignored.
   for (int m = 0; m <= 120; m += 30) {
     Resolve(mapper, cpu, After(m));
     Resolve(mapper, limit, After(m));
@@ -482,11 +482,11 @@ TEST(SeriesMapper, ATaskMayBecomeThatOfAnotherContainerOrJob) {
   mapper.ResolveTask("docker/web", "h/web", {}, kNow, kContainer);
   Resolve(mapper, cpu);
   EXPECT_EQ(JobOf(mapper, series.slot), "docker/web");
-  // The agent got another template of names.
+  // The agent has got another template of names.
   mapper.ResolveTask("shop/web", "h/web", {}, kNow, kContainer);
   Resolve(mapper, cpu);
   EXPECT_EQ(JobOf(mapper, series.slot), "shop/web");
-  // The container was created again: its new series are the task's too.
+  // The container was created again: its new series also belong to the task.
   const std::string fresh_id = "/docker/" + kOtherContainer;
   mapper.ResolveTask("shop/web", "h/web", {}, kNow, kOtherContainer);
   EXPECT_EQ(JobOf(mapper, Resolve(mapper, DockerSeries("container_cpu_usage_seconds_total", fresh_id)).slot),
@@ -504,7 +504,7 @@ TEST(SeriesMapper, TwoSourcesOfOneNameAreCounted) {
   EXPECT_EQ(mapper.counts().name_collisions, 1U);
   mapper.ResolveTask("api", "h2/api", {}, kNow);
   EXPECT_EQ(mapper.counts().name_collisions, 1U);
-  // Containers with IDs may stand beside those that agents measure.
+  // Containers with IDs may exist beside containers that agents measure.
   const std::string id = "/docker/" + kContainer;
   const auto web = Resolve(mapper, DockerSeries("container_cpu_usage_seconds_total", id));
   mapper.ResolveTask("docker/shop-web-1", "h3/web", {}, kNow);
@@ -550,7 +550,7 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
   const JobId job = mapper.binding(a.slot).job;
   EXPECT_THAT(mapper.jobs().FactsOf(job).labels, ElementsAre(std::pair("namespace", "shop")));
   EXPECT_THAT(mapper.jobs().TakeRelabelled(), IsEmpty());
-  Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));  // whose labels were known before it
+  Resolve(mapper, Cpu("web-5d4f8c7b9d-bcdfg"));  // a pod whose labels were known before
   EXPECT_THAT(mapper.jobs().FactsOf(job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "red")));
   EXPECT_THAT(mapper.jobs().TakeRelabelled(), ElementsAre(job));
@@ -560,14 +560,14 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
   EXPECT_THAT(mapper.jobs().TakeRelabelled(), ElementsAre(job));
   EXPECT_THAT(mapper.jobs().FactsOf(job).labels,
               ElementsAre(std::pair("namespace", "shop"), std::pair("team", "blue")));
-  // The end of a fact ends no other fact of its pod.
+  // The end of a fact does not end other facts about the pod.
   Resolve(mapper, PodOwner("web-5d4f8c7b9d-x2x4z", "Rollout", "storefront"), After(50));
   mapper.ForgetIdle(After(70));
   EXPECT_EQ(JobOf(mapper, Resolve(mapper, Cpu("web-5d4f8c7b9d-x2x4z"), After(70)).slot),
             "shop/rollout/storefront");
 }
 
-// Otherwise anyone who may label a pod could charge its costs to another group.
+// Otherwise a person who may label a pod could charge its costs to another group.
 TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
   SeriesMapper mapper = NewMapper();
   MappedLabels labels = PodLabels("web-5d4f8c7b9d-x2x4z", "red");
@@ -608,7 +608,7 @@ TEST(SeriesMapper, RunsAreOfTheProgramThatTheirPodsName) {
   Resolve(mapper, labels_of("store"), After(50));
   EXPECT_EQ(job(50), "shop/job/store");
   owners(50);
-  mapper.ForgetIdle(After(70));  // the first series, whose pod has another fact since
+  mapper.ForgetIdle(After(70));  // forgets the first series; a later series has another fact about its pod
   EXPECT_EQ(job(70), "shop/job/store");
 }
 
@@ -626,7 +626,7 @@ TEST(SeriesMapper, ATaskIsOfItsJobAndItsNumberIsFoundAsLongAsItIsThere) {
   EXPECT_EQ(mapper.jobs().tasks.Find(web_job, "t0"), std::nullopt);
   EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t0"), std::nullopt);
   EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t1"), 1U);
-  // Its place among the tasks is used again, its number in the job is not.
+  // The task's entry is used again, but its number in the job is not.
   mapper.ResolveTask("shop/db", "t0", {}, After(61));
   EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t0"), 2U);
 }

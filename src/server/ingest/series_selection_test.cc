@@ -51,7 +51,7 @@ TEST(SeriesSelection, SelectionsAddUp) {
                                           R"({__name__="memory",pod="b",namespace="shop"})"));
 }
 
-// Ten thousand pods are not named one by one: the namespace has to do.
+// Ten thousand pods are not listed one by one: the selector contains only the namespace.
 TEST(SeriesSelection, LabelsOfManyValuesAreLeftOut) {
   SeriesSelection selection;
   for (int i = 0; i < 10'000; ++i) Add(selection, "cpu", StrCat("web-", i), StrCat("node-", i % 90));

@@ -1,4 +1,4 @@
-// Which CPU usage is of a start, and that it is kept apart from the rest of a window.
+// The CPU usage that belongs to a start, which is kept apart from other usage of a window.
 #include "server/ingest/start_spans.h"
 
 #include <gmock/gmock.h>
@@ -41,14 +41,14 @@ TEST(StartSpans, AreCutToTheWindowAndJoined) {
   EXPECT_THAT(SpansOf({{280, 290'000}}, 60), ElementsAre(StartSpan{280'000, 300'000}));
   EXPECT_THAT(SpansOf({{-60, 20'000}}, 60), IsEmpty());
   EXPECT_THAT(SpansOf({{300, 310'000}}, 60), IsEmpty());
-  // A start reported twice, another that continues, and a separate third.
+  // A start is reported twice, a second start overlaps it, and a third is separate.
   EXPECT_THAT(SpansOf({{0, 15'000}, {0, 30'000}, {40, 45'000}, {200, 210'000}}, 60),
               ElementsAre(StartSpan{0, 100'000}, StartSpan{200'000, 260'000}));
 }
 
 TEST(StartSpans, AStartThatCannotBeIsNone) {
-  EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());             // 0: not known
-  EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());                               // of a clock far ahead
+  EXPECT_THAT(SpansOf({{-double(kWindowBegin), 20'000}}, 60), IsEmpty());             // 0: unknown
+  EXPECT_THAT(SpansOf({{100, 20'000}}, 60), IsEmpty());                               // a clock far ahead
   EXPECT_THAT(SpansOf({{70, 20'000}}, 60), ElementsAre(StartSpan{70'000, 130'000}));  // a little ahead
   EXPECT_THAT(SpansOf({{1e15, 20'000}}, 60), IsEmpty());
 }
@@ -69,7 +69,7 @@ RC_GTEST_PROP(StartSpans, AreAscendingApartAndWithin, ()) {
   }
 }
 
-// One job and task, by counters of CPU seconds each 15 s.
+// One job with one task, from counters of CPU seconds every 15 s.
 class Start : public ::testing::Test {
  protected:
   static std::vector<MappingRule> Rules() {
@@ -84,7 +84,7 @@ class Start : public ::testing::Test {
     ASSERT_TRUE(
         ingest_.Write(EncodeWriteRequest({&series, 1}), Timestamp::FromSeconds(kWindowBegin + 900)).ok());
   }
-  // 3 cores until `until`, then half a core.
+  // Usage is 3 cores until `until`, then half a core.
   void Run(double until, double end, const std::string& task = "a", double from = 0) {
     double used = 0;
     for (double s = from; s <= end; s += 15) {
@@ -203,7 +203,7 @@ TEST_F(Start, ASeriesThatCameBeforeItWasAskedForIsTakenThen) {
   EXPECT_EQ(Close().starts.size(), 1U);
 }
 
-// However a start cuts a window, nothing of its usage is lost or counted twice.
+// Wherever a start divides a window, none of its usage is lost or counted twice.
 RC_GTEST_PROP(StartProperty, ThePartsOfAWindowAddUpToIt, ()) {
   const int from_s = *rc::gen::inRange(-200, 300), window_s = *rc::gen::inRange(1, 600);
   std::vector<double> used = {0};

@@ -63,8 +63,7 @@ TEST_F(WorkloadSamples, MakeWindowsOfTheJobThatTheyName) {
   EXPECT_EQ(closed[1].jobs[0].window.limit(Resource::kMemory), 1e8);
 }
 
-// A Prometheus may scrape the same container: it is measured twice, and counts
-// once.
+// A Prometheus may scrape the same container: it is measured twice, and its usage is used once.
 TEST_F(WorkloadSamples, SeriesOfTheSameContainerAreOfTheSameTask) {
   Take(AppOf("web-5d4f8c7b9d-bcdfg"), SeriesKind::kMemoryBytes, 5e7, 0);
   const std::vector<LabelView> labels = {{"__name__", "container_memory_working_set_bytes"},
@@ -113,7 +112,7 @@ TEST_F(WorkloadSamples, AKillIsCountedOnce) {
   EXPECT_THAT(ingest_.TakeOoms(), IsEmpty());
 }
 
-// An agent's own measurements count, and the kubelet's values for the same container do not.
+// An agent's own measurements are used, and the kubelet's values for the same container are ignored.
 TEST_F(WorkloadSamples, AnAgentsContainerIsTheAgents) {
   WorkloadPart app = AppOf("web-1");
   app.container_id = std::string(64, 'a');

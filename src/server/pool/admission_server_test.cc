@@ -1,4 +1,4 @@
-// The server for requests for quota from a client's view; the API behind it records its requests.
+// The server for requests for quota as a client sees it. The fake API behind the server records its requests.
 #include "server/pool/admission_server.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace rpc = taut::admission::v1;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Outlives the server of a test: shared with its threads.
+// Outlives the server of a test, because the server's threads share it.
 struct NotedCalls {
   std::mutex mutex;
   HttpResponse response;
@@ -102,7 +102,8 @@ TEST_F(AdmissionServerTest, ACheckIsThatOfTheApi) {
   EXPECT_THAT(asked.peer, HasSubstr("127.0.0.1"));
 }
 
-// Connections that sent only the preface of HTTP/2, and one whose calls are refused, keep no honest call out.
+// Connections that sent only the preface of HTTP/2, and a connection whose calls are refused, do not keep a
+// valid call out.
 TEST_F(AdmissionServerTest, SilentConnectionsKeepNoCallOut) {
   AdmissionServerOptions options;
   options.max_connections = 25;

@@ -81,10 +81,10 @@ class BudgetService {
   // Returns the present state. The state is cached until a window closes or an entry is made; a new state
   // costs O(account of the period).
   absl::StatusOr<std::shared_ptr<const BudgetView>> View();
-  // Returns the reason why this group may not start new work: its budget, or that of the nearest group above
-  // it with a budget, is spent. Returns "" if the group may start work or the answer is unknown. Spending is
-  // at most a quarter of an hour old, or as of the last entry. Takes no lock that is held while the account
-  // is read.
+  // Returns the reason why this group may not start new work: the budget of the group, or of the nearest
+  // group above it with a budget, is spent. Returns "" if the group may start work or the answer is unknown.
+  // Spending is at most a quarter of an hour old, or as of the last entry. Takes no lock that is held while
+  // the account is read.
   std::string WhyHeld(std::string_view group) const;
   // Returns the groups that may not start new work, with the reasons. Locks as WhyHeld does.
   brain::GroupHolds held() const;

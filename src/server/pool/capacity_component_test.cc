@@ -1,4 +1,4 @@
-// Capacity as a component: where the size of the cell comes from, windows of the past, and a restart.
+// The capacity component: the source of the cell's size, windows of the past, and a restart.
 #include "server/pool/capacity_component.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ class CapacityComponentTest : public ComponentTest {
     return out;
   }
   void HavePool() { config_.prices.file = dir_.Write("prices.yaml", kPrices); }
-  // Closes the windows up to the end of the next whole hour and one more, which tells that the hour is over.
+  // Closes the windows up to the end of the next whole hour and one more window, with which the hour is over.
   void CloseAnHour() {
     now_s_ = (now_s_ / 3600 + 1) * 3600;
     for (int w = 0; w <= kWindowsPerHour; ++w) {

@@ -104,7 +104,7 @@ void CapacityService::Show(const CellCapacity& window) {
 void CapacityService::SetBack(int32_t hour) {
   hour_.reset();
   quotes_.clear();
-  quotes_due_ = true;  // without quotes, slack tiers would count as reserved until the hour closes
+  quotes_due_ = true;  // without quotes, slack tiers would be treated as reserved until the hour closes
   lines_.CutFrom(hour);
   for (HorizonLedger& horizon_ledger : ledgers_) horizon_ledger.ledger.SetBack(int64_t{hour} * 3600);
 }

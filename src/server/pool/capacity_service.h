@@ -2,9 +2,9 @@
 // still be sold in each tier, with promises about this capacity. See docs/algorithms/economy.md, "Capacity of
 // a running cell".
 //
-// The arithmetic is that of the replay. An Actuary (brain/economy/actuary.h) makes each quote from the stored
+// The replay uses the same arithmetic. An Actuary (brain/economy/actuary.h) makes each quote from the stored
 // hours; each promise is in a PromiseLedger. Quotes for a month and longer are made at midnight (UTC), other
-// quotes every hour. So hours and promises are the whole state.
+// quotes every hour. So the hours and promises are the whole state.
 #pragma once
 
 #include <cstdint>

@@ -46,8 +46,8 @@ TEST(CapacityService, SaysWhatIsMissingUntilWhen) {
   EXPECT_EQ(production->left, 30);
 }
 
-// 100 cores, of which production uses up to about 50. The rest that is available in 98 % of the hours is
-// sold, and promises are kept as often.
+// The cell has 100 cores, of which production uses up to about 50. The rest that is available in 98 % of the
+// hours is sold, and promises are kept in this share of the hours.
 TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   CapacityService service(MadeTiers());
   MadeCell cell;
@@ -56,8 +56,8 @@ TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   const CapacityOffer* hour = OfferIn(*view, "batch", "hour", kCpu);
   const CapacityOffer* day = OfferIn(*view, "batch", "day", kCpu);
   ASSERT_TRUE(hour->sellable.has_value() && day->sellable.has_value()) << TextOf(service, "hour");
-  // At midnight use is 40 and rises within the hour to 45, by day up to 50 and two deviations. The errors of the
-  // first days, before the season is known, make an hour's amount smaller.
+  // At midnight use is 40. It rises to 45 within the hour, and by day up to 50 plus two deviations. The
+  // errors of the first days, before the season is known, make an hour's amount smaller.
   EXPECT_GT(*hour->sellable, 48);
   EXPECT_LT(*hour->sellable, 56);
   EXPECT_NEAR(*day->sellable, 47, 3);
@@ -69,7 +69,7 @@ TEST(CapacityService, SellsWhatProductionLeavesAndKeepsIt) {
   EXPECT_GT(day->kept.kept_time, 0.95);
   EXPECT_THAT(TextOf(service, "day"), HasSubstr("in 98 % of the time of the next 24 hours"));
   EXPECT_EQ(OfferIn(*view, "batch", "month", kCpu)->sellable, std::nullopt);
-  // The newest promise of a day is open: it began at this midnight.
+  // The newest promise for a day is open, because it began at this midnight.
   bool open = false;
   for (const CapacityPromise& p : view->promises) {
     if (p.horizon != 1 || p.resource != kCpu || p.outcome.complete) continue;
@@ -119,12 +119,12 @@ TEST(CapacityService, HistoryIsKnownFromTheFirstLiveWindowOn) {
   const CapacityOffer *of_live = OfferIn(*live.View(), "batch", "day", kCpu),
                       *of_later = OfferIn(*later.View(), "batch", "day", kCpu);
   ASSERT_TRUE(of_later != nullptr && of_later->sellable.has_value() && of_live->sellable.has_value());
-  // The later service has no past promises to learn from, so its quote differs a little.
+  // The later service has no past promises to learn from, so its quote is slightly different.
   EXPECT_NEAR(*of_later->sellable, *of_live->sellable, 0.1 * *of_live->sellable);
   EXPECT_EQ(later.History(0, int64_t{end} * 300, 3600).lines,
             live.History(0, int64_t{end} * 300, 3600).lines);
   EXPECT_EQ(later.View()->measured_hours, live.View()->measured_hours);
-  later.OnPastWindow(cell.At(end - 5));  // was there
+  later.OnPastWindow(cell.At(end - 5));  // already added
   EXPECT_EQ(later.window(), WindowId{end});
 }
 
@@ -165,7 +165,7 @@ TEST(CapacityService, AClockThatIsSetBackForgetsWhatHasNotCome) {
   CapacityService other(MadeTiers());
   ASSERT_TRUE(other.LoadState(service.SaveState()).ok());
   cell.Feed(service, kStart + 8 * kDay, kStart + 9 * kDay);
-  // Back by a day: the day is lived again.
+  // The clock is set back by a day, and the day's windows are added again.
   for (int32_t w = kStart + 8 * kDay; w < kStart + 9 * kDay; ++w) {
     const CellCapacity window = cell.At(w);
     service.OnWindow(window);

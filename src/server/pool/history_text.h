@@ -13,8 +13,8 @@
 
 namespace taut::server {
 
-// After a gap, jobs are measured again one after the other. Until settled_at, use is that of the jobs
-// measured since counted_from_s.
+// After a gap, jobs are measured again one after the other. Until settled_at, the use is computed from the
+// jobs that were measured since counted_from_s.
 struct QuotaGap {
   Timestamp settled_at;
   int64_t counted_from_s = 0;

@@ -78,8 +78,8 @@ void LiveQuota::SetRequests(std::span<const brain::QuotaRequest> open) {
   for (const Key& key : touched) Recount(key, places_[key]);
 }
 
-// Adds up, for the place, the larger of each open request and its job's tasks, and the tasks of jobs without a
-// request.
+// Adds up, for the place, the larger of each open request and the tasks of the request's job, and the tasks
+// of jobs without a request.
 void LiveQuota::Recount(const Key& key, Place& place) {
   place.requests.clear();
   place.without_job = brain::QuotaVector();

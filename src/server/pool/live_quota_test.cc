@@ -51,7 +51,7 @@ class Live : public ::testing::Test {
     return out;
   }
   Outcome Ask(const LiveTask& task, bool dry_run = false) { return live_.Ask(task, dry_run).outcome; }
-  // Millicores that fit in group a, tier prod.
+  // Returns the millicores that fit in group a, tier prod.
   int64_t Left() {
     int64_t fits = 0, beyond = 1 << 20;
     while (beyond - fits > 1) {
@@ -101,9 +101,9 @@ TEST_F(Live, TheLastRoomIsGivenOnce) {
   EXPECT_EQ(Ask(Task("web-1", 4000), true), Outcome::kFits);  // a dry run holds nothing
   EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);
   EXPECT_EQ(Ask(Task("web-2", 1000)), Outcome::kDoesNotFit);
-  EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // a repeated question about the same task
+  EXPECT_EQ(Ask(Task("web-1", 4000)), Outcome::kFits);  // a repeated review of the task
   EXPECT_EQ(live_.held(), 1U);
-  live_.Put(Task("web-1", 4000));  // it is there
+  live_.Put(Task("web-1", 4000));  // the task was created
   EXPECT_EQ(live_.held(), 0U);
   EXPECT_EQ(Left(), 0);
   live_.Remove(Task("web-1", 4000));
@@ -137,12 +137,12 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
   LiveTask next = old;
   next.uid = "uid-2";
   EXPECT_EQ(Ask(next), Outcome::kFits);
-  live_.Put(old);  // the watch is behind
+  live_.Put(old);  // the watch is late
   EXPECT_EQ(live_.held(), 1U);
   live_.Remove(old);
   EXPECT_EQ(Left(), 0);
   live_.Put(next);
-  live_.Remove(old);  // late
+  live_.Remove(old);  // late report
   EXPECT_EQ(live_.held(), 0U);
   EXPECT_EQ(Left(), 0);
 }
@@ -150,17 +150,17 @@ TEST_F(Live, ATaskOfTheSameNameTakesTheRoomOfTheOneBefore) {
 TEST_F(Live, WhatARequestWasGrantedStaysGranted) {
   const std::vector<brain::QuotaRequest> open = {Request(1, "a/deployment/web", 3000)};
   live_.SetRequests(open);
-  EXPECT_EQ(Left(), 1000);  // of others
+  EXPECT_EQ(Left(), 1000);  // for other jobs
   EXPECT_EQ(Ask(Task("web-1", 2000)), Outcome::kFits);
   live_.Put(Task("web-1", 2000));
   EXPECT_EQ(Left(), 1000);
-  EXPECT_EQ(Ask(Task("web-2", 2000)), Outcome::kFits);  // 1 of what was granted, 1 beyond
+  EXPECT_EQ(Ask(Task("web-2", 2000)), Outcome::kFits);  // 1 core within the request, 1 core in addition
   EXPECT_EQ(Left(), 0);
   live_.SetRequests({});
   EXPECT_EQ(Left(), 0);
   now_s_ += 30;
   EXPECT_EQ(Left(), 2000);
-  live_.SetRequests(std::vector{Request(2, "", 1500)});  // for no job
+  live_.SetRequests(std::vector{Request(2, "", 1500)});  // without a job
   EXPECT_EQ(Left(), 500);
 }
 

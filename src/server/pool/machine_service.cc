@@ -66,7 +66,7 @@ Found FindIn(const ClosedWindow& closed, const TaskRef& ref) {
 
 }  // namespace
 
-// Pass of one window: its input, and scratch for the present machine.
+// State of a pass over one window: the input, and scratch memory for the present machine.
 struct MachineService::Pass {
   const ClosedWindow& closed;
   std::string source = {};

@@ -127,7 +127,7 @@ TEST(MachineService, MachinesComeAndGoAndChange) {
   EXPECT_EQ(service.View()->totals[0].machines, 2U);
   EXPECT_EQ(service.View()->totals[0].present, 1U);
 
-  // It returns with less capacity: its tasks' reservations continue.
+  // The machine returns with less capacity: the reservations of its tasks continue.
   cell.machines["a"] = a.mapped();
   cell.capacity["a"] = {2.0, 8e9};
   cell.Window(service);
@@ -135,13 +135,13 @@ TEST(MachineService, MachinesComeAndGoAndChange) {
   EXPECT_EQ(Only(service, "a").of(Resource::kCpu).capacity, 2);
   EXPECT_EQ(Only(service, "a").of(Resource::kCpu).reclaimable, 0) << "not below 0";
 
-  // A task that moves was started again: its limit stands at first.
+  // A task that moves to another machine was started again: its reservation begins at its limit.
   cell.machines["b"].insert(cell.machines["a"].extract("x"));
   cell.Window(service);
   EXPECT_TRUE(Only(service, "a").tasks.empty());
   EXPECT_NEAR(*Only(service, "b").of(Resource::kCpu).reservations, 4 + 1.15, 0.3);
 
-  // Permanently absent: forgotten, and its number is reused.
+  // A machine that stays absent is forgotten, and its number is reused.
   cell.machines.erase("a");
   for (int i = 0; i <= 14 * kWindowsPerDay + 1; ++i) cell.Window(service);
   EXPECT_EQ(service.View()->machines.size(), 1U);
@@ -202,7 +202,7 @@ TEST(MachineService, TakesLimitsFromTheWindowWhereAgentsReportThem) {
   EXPECT_EQ(Only(service, "a").of(Resource::kMemory).without_limit, 2U);
 }
 
-// Twelve machines of three tasks whose usage is drawn again every two hours.
+// Twelve machines with three tasks each, whose usage is drawn at random every two hours.
 struct LongCell {
   LongCell() {
     for (int m = 0; m < 12; ++m) {
@@ -261,7 +261,7 @@ TEST(MachineService, PromisesAndHoldsThemAgainstWhatCame) {
   EXPECT_THAT(detail->reasons[1].sentence, HasSubstr(" GiB: above each"));
 }
 
-// Only tasks of the promise count; later ones do not.
+// Only tasks that ran when the promise was made are compared; later tasks are ignored.
 TEST(MachineService, ATaskThatComesLaterBreaksNoPromise) {
   MachineOptions options;
   options.history_days = 2;
@@ -294,7 +294,7 @@ TEST(MachineService, ARestartGivesTheSameFigures) {
   made.Days(one, 2);
   same.Days(two, 2);
   EXPECT_EQ(Text(two), Text(one));
-  // With another ordered risk the history stands.
+  // With another ordered risk, the history stays.
   options.risk = 0.2;
   MachineService three(options);
   ASSERT_TRUE(three.LoadState(one.SaveState()).ok());
@@ -314,7 +314,7 @@ TEST(MachineService, DamagedStateIsRefusedAndChangesNothing) {
   std::string flipped = sealed;
   flipped[flipped.size() / 2] ^= 1;
   EXPECT_EQ(fresh.LoadState(flipped).code(), absl::StatusCode::kDataLoss);
-  // Files of a faulty writer: complete, but with impossible contents.
+  // States of a faulty writer: complete, but with impossible contents.
   const std::string payload = *OpenCheckpoint(sealed);
   Rng rng(5);
   for (int i = 0; i < Scaled(3000); ++i) {

@@ -1,4 +1,4 @@
-// The machines as a component: a window with the tasks of each source, windows of the past, and a restart.
+// The machines component: a window with the tasks of each source, windows of the past, and a restart.
 #include "server/pool/machines_component.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ class MachinesComponentTest : public ComponentTest {
   MachinesComponentTest() {
     agents_.Set({MachineOf("small", 8, 32e9, "other"), MachineOf("large", 64, 16e9, "absent")});
   }
-  // With one task of this job.
+  // Closes a window with one task of this job.
   static PlacedMachine MachineOf(std::string name, double cores, double bytes, std::string job) {
     PlacedMachine machine{.name = std::move(name), .capacity = {cores, bytes}};
     PlacedTask& task = machine.tasks.emplace_back();

@@ -1,4 +1,4 @@
-// A kill between the saves of two components: each goes on from its own state, with passes that are newer.
+// A kill between the saves of two components: each component continues from its own state, with newer passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::Not;
 constexpr int kMidnight = 1'700'006'400 / kWindowSeconds;
 constexpr int64_t kFromSeconds = int64_t{kMidnight} * kWindowSeconds;
 
-// A daemon with the machines of its agents, from its start to a kill: nothing is saved at its end.
+// A daemon with the machines of its agents, from its start to a kill. No state is saved at the end.
 class Process {
  public:
   Process(InMemoryStore& store, InMemoryStates& states)
@@ -38,7 +38,7 @@ class Process {
     task.asked = task.cap = {4.0, 4e9};
     placement_.Set({machine});
     auto* const prices = components_.Add(std::make_unique<PricesComponent>(PricesConfig(), context_));
-    // Capacity starts behind the machines, wherever they stand in the list.
+    // Capacity starts after the machines, wherever they are in the list.
     auto made = std::make_unique<MachinesComponent>(MachinesConfig(), context_,
                                                     std::vector<const PlacementSource*>{&placement_});
     machines_ = made.get();
@@ -100,7 +100,7 @@ class PoolKill : public testing::Test {
   }
 
   InMemoryStore whole_store_, store_;
-  // Without a kill.
+  // Without a kill for comparison.
   std::string machines_;
   std::vector<std::optional<double>> used_;
 };
@@ -121,7 +121,7 @@ TEST_F(PoolKill, WhatWasSavedLaterLosesNothingAndTheOtherOnlyTheWindowsBetween) 
   }
 }
 
-// A state of many machines is written with every sixth window.
+// A large state of machines is written with every sixth window.
 TEST_F(PoolKill, MachinesThatWereSavedBeforeCapacityAreShownWhenTheNextWindowCloses) {
   const std::string older = (*store_.states().Get("machines")).value();
   Process(store_, store_.states()).Close(kKilled, kKilled + 4);

@@ -1,4 +1,5 @@
-// Components of the pool: files that they read at a start and a reload, and state that survives them.
+// Components of the pool: the files that they read at a start and a reload, and their state, which survives
+// both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ TEST_F(PoolRuns, AReloadTakesAnotherQuotaAndKeepsItWhereTheFileIsWrong) {
 
 TEST_F(PoolRuns, RequestsForQuotaOutliveAKillAndAWrongQuotaFileEndsTheStart) {
   config_.quota.file = dir_.Write("ten.yaml", kQuotaOfTen);
-  CloseAWindow();  // before it no use is known, and no request is decided
+  CloseAWindow();  // before this window no use is known, and no request is decided
   uint64_t id = 0;
   {
     const std::unique_ptr<QuotaComponent> run = StartQuota();

@@ -1,5 +1,5 @@
-// The port of requests for quota as a component: who is answered, other tokens and certificates after a reload,
-// and a stop.
+// The component of the port for requests for quota: accepted callers, other tokens and certificates after a
+// reload, and a stop.
 #include "server/pool/quota_grpc_component.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST_F(QuotaGrpcComponentTest, AnswersWithTheRoleOfTheTokenUntilItStops) {
   run->Stop();
   EXPECT_EQ(CodeOf(run->port(), kToken), grpc::UNAVAILABLE);
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_quota_grpc_requests_total{result=\"answered\"} 1\n"));
-  run->Stop();  // again
+  run->Stop();  // a second call
 }
 
 TEST_F(QuotaGrpcComponentTest, AnErrorNamesTheSection) {
@@ -95,7 +95,7 @@ TEST_F(QuotaGrpcComponentTest, AnErrorNamesTheSection) {
   EXPECT_THAT(Message(run->Start()), HasSubstr("quota.grpc: "));
   EXPECT_EQ(Logged("listening"), 0);
   EXPECT_THAT(MetricsOf(*run), HasSubstr("tautd_quota_grpc_connections_refused_total 0\n"));
-  run->Stop();  // without a port
+  run->Stop();  // without an open port
 }
 
 TEST_F(QuotaGrpcComponentTest, APortForStrangersIsRefused) {

@@ -91,9 +91,9 @@ class QuotaService {
   QuotaView View() const;
   // Returns View() with QuotaRowView::advice. O(rows * QuotaHistory::kHours).
   QuotaView ViewWithAdvice() const;
-  // Return and restore, as text, the hourly use for the advice and the jobs whose use is included after a
-  // gap. LoadState is called before the first OnWindow. It returns DataLoss, without a change, for a text
-  // that SaveState did not write.
+  // SaveState and LoadState save and restore, as text, the hourly use for the advice and the jobs whose use
+  // is included after a gap. LoadState is called before the first OnWindow. It returns DataLoss, without a
+  // change, for a text that SaveState did not write.
   std::string SaveState() const;
   absl::Status LoadState(std::string_view text);
   struct Times {

@@ -1,4 +1,4 @@
-// The account in both stores: what was committed is read, however it is summed up meanwhile.
+// The account in both stores: the committed amounts are read, however they are summed up meanwhile.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ AccountAmounts RandomAmounts(Rng& rng) {
   return a;
 }
 
-// Jobs of several chunks, some of them at times.
+// Returns entries for jobs of several chunks; some jobs have entries only at times.
 std::vector<AccountEntry> RandomEntries(Rng& rng) {
   std::vector<AccountEntry> entries;
   for (const uint32_t job : {0U, 1U, 5U, 1023U, 1024U, 4000U, 70'000'000U}) {
@@ -49,7 +49,7 @@ class AccountTest : public ::testing::TestWithParam<Which> {
     pass.account = entries;
     ASSERT_TRUE(subject_->store().Commit(pass).ok());
   }
-  // By job.
+  // Sums by job.
   std::map<uint32_t, AccountEntry> Sums(WindowId from, WindowId to) {
     std::map<uint32_t, AccountEntry> sums;
     const absl::Status read = subject_->history().ReadAccount(
@@ -101,7 +101,7 @@ TEST_P(AccountTest, NothingIsLostOrDoubledBySummingUp) {
   EXPECT_TRUE(Sums(WindowId{0}, WindowId{kFirst.day() * kWindowsPerDay}).empty());
 }
 
-// Usage that is known later is a separate entry beside the sums of its day.
+// Usage that becomes known later is a separate entry, in addition to the sums of its day.
 TEST_P(AccountTest, LateEntriesComeBesideTheOthers) {
   AccountEntry entry{.job = JobId{7}};
   entry.of[0] = {.usage = 5, .billed = 5, .windows = 1};
@@ -149,7 +149,7 @@ TEST_P(AccountTest, IsKeptAsLongAsDecisions) {
   EXPECT_EQ(Sums(WindowId{0}, WindowId{INT32_MAX / 2})[7].of[0].usage, 5U);
 }
 
-// Any flipped, missing or added byte is found.
+// Any flipped, missing or additional byte is detected.
 TEST(AccountBlockTest, DamageIsFound) {
   Rng rng(5);
   std::vector<AccountEntry> entries;

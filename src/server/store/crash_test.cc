@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t kJobs = 150;
 constexpr int32_t kPastDays = 3;
-// 7 windows apart, so that days end and are regrouped.
+// Windows are 7 apart, so that days end and are converted to day blocks.
 constexpr WindowId WindowOf(uint64_t pass) { return {static_cast<int32_t>(5'760'000 + 7 * pass)}; }
 
 JobDay PastDayOf(JobId job, int32_t day) {
@@ -44,12 +44,13 @@ OwnedPass MakePass(uint64_t number) {
   pass.ooms = {{JobId{1}, 0, static_cast<int64_t>(number), 1, std::nullopt}};
   pass.checkpoints = {
       {static_cast<uint32_t>(number % 5), WindowOf(number), std::string(10'000 + number, 'c')}};
-  // Jobs of two chunks; the sums over n passes are n(n + 1) / 2.
+  // Jobs of two chunks. The sums over n passes are n(n + 1)
+  // 2.
   for (const uint32_t job : {1U, 2000U}) {
     pass.account.push_back({.job = JobId{job}});
     pass.account.back().of[0] = {.usage = number, .billed = number, .windows = 1};
   }
-  // Three days of a job from before, all or none.
+  // Three days of a job's history, all or none.
   JobPast& past = pass.pasts.emplace_back();
   past.job = JobId{static_cast<uint32_t>(1'000'000 + number)};
   for (int32_t day = 1; day <= kPastDays; ++day) past.days.push_back(PastDayOf(past.job, day));
@@ -59,12 +60,12 @@ OwnedPass MakePass(uint64_t number) {
 SqliteStore::Options OptionsFor(const TempDir& dir) {
   SqliteStore::Options options;
   options.path = dir.File("store.db");
-  options.keep = {100'000, 100'000};  // for ever
+  options.keep = {100'000, 100'000};  // never deleted
   options.regroup_after_hours = 0;
   return options;
 }
 
-// The child commits pass after pass, and reports each to the parent after its commit.
+// The child commits pass after pass, and reports each pass to the parent after the commit.
 [[noreturn]] void WriteForEver(const SqliteStore::Options& options, uint64_t first, int report) {
   auto store = SqliteStore::Open(options);
   if (!store.ok()) _exit(1);
@@ -78,7 +79,7 @@ SqliteStore::Options OptionsFor(const TempDir& dir) {
   }
 }
 
-// Lets a child write and kills it; the last pass it acknowledged.
+// Starts a child that writes, and kills it. Returns the last pass that the child acknowledged.
 uint64_t KillAWriter(const SqliteStore::Options& options, uint64_t first, std::chrono::microseconds life) {
   int ends[2];
   if (pipe(ends) != 0) return 0;
@@ -97,7 +98,7 @@ uint64_t KillAWriter(const SqliteStore::Options& options, uint64_t first, std::c
   return last;
 }
 
-// The entries of the ledger, each one there once and in order, and the newest state.
+// The ledger has each entry once and in order, and the state is the newest one.
 std::pair<uint64_t, uint64_t> ReadStates(States& states) {
   uint64_t entries = 0;
   EXPECT_TRUE(states.budgets()
@@ -134,7 +135,7 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
       return absl::OkStatus();
     });
     ASSERT_TRUE(read.ok()) << read;
-    // One more may be there whose acknowledgement the kill cut off.
+    // There may be one more entry whose acknowledgement was lost by the kill.
     EXPECT_GE(pass, acknowledged);
     EXPECT_LE(pass, acknowledged + 1);
     DecisionQuery all;
@@ -171,7 +172,7 @@ TEST(CrashTest, AcknowledgedPassesAreThereOnce) {
     EXPECT_TRUE(absl::IsAlreadyExists((*store)->Commit(MakePass(pass).View())));
     EXPECT_TRUE((*store)->damage().empty());
     if (HasFailure()) return;
-    // What the kill cut off is made up for, so that the numbers go on.
+    // Adds the passes that the kill interrupted, so that the numbers continue.
     FillStates(entries, pass, (*store)->states());
     next = pass + 1;
   }

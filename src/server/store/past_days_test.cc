@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, PastDaysTest, ::testing::Values(Which::kMemory,
                            return chosen.param == Which::kMemory ? "memory" : "sqlite";
                          });
 
-// The windows [first, last) of a job, all of one day, each with its own figure.
+// Returns the windows [first, last) of a job, all of one day, each with a different figure.
 JobDay PastDay(JobId job, int32_t first, int32_t last, float cores) {
   JobDay day;
   day.job = job;
@@ -57,7 +57,7 @@ std::string PastsText(Store& store) {
 // Usage read from a source of history precedes the measured usage in the job's history.
 TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
   constexpr JobId kJob{3}, kOther{8};
-  PassMaker maker(4, 1, kFirstPastWindow);  // of job 3 alone
+  PassMaker maker(4, 1, kFirstPastWindow);  // of job 3 only
   OwnedPass pass;
   pass.new_jobs = {{kJob, "late", {}, 0}, {kOther, "new", {}, 0}};
   pass.window = maker.Window();
@@ -80,7 +80,7 @@ TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(Text(found[0]), Text(days[0]));
     ASSERT_EQ(found[1].windows.size(), 4U);
-    // The window that is in both is the measured one.
+    // A window that is in both days is the measured one.
     EXPECT_EQ(Text(found[1]), Text(WindowsOf(days[1], WindowId{0}, WindowId{live})) +
                                   measured.substr(measured.find('\n') + 1));
     EXPECT_EQ(all(WindowId{yesterday + 18})[0].windows.size(), 2U);
@@ -90,7 +90,7 @@ TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
     EXPECT_EQ(PastsText(store_), "3 read\n8 nothing\n");
   };
   check();
-  // The day is over and regrouped.
+  // The day is over and is converted to day blocks.
   ClosedWindow later;
   later.window = WindowId{live + kWindowsPerDay};
   PassRecord next;

@@ -1,5 +1,5 @@
-// The loss of power: whatever was not synced may be gone, whole or in part. A file system that remembers what
-// was synced stands between SQLite and the real one.
+// The loss of power: data that were not synced may be lost, in whole or in part. A virtual file system
+// between SQLite and the real one remembers the synced data.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -25,16 +25,16 @@ std::string Contents(const std::string& path) {
   return std::move(text).str();
 }
 
-// Contents that are certainly on disk, by path.
+// Synced contents, by path.
 std::map<std::string, std::string>& Synced() {
   static std::map<std::string, std::string> synced;
   return synced;
 }
 
-// A file of the real file system with its path; xSync is what this is all about.
+// A file of the real file system with its path. xSync stores the synced contents.
 struct WatchedFile {
   sqlite3_file base;
-  const char* path;  // SQLite keeps it until the file is closed
+  const char* path;  // SQLite keeps the text until the file is closed
   sqlite3_file* real;
 };
 sqlite3_file* Real(sqlite3_file* file) { return reinterpret_cast<WatchedFile*>(file)->real; }
@@ -74,7 +74,7 @@ const sqlite3_io_methods* Methods() {
       return Real(f)->pMethods->xFileControl(Real(f), op, arg);
     };
     m.xSectorSize = [](sqlite3_file*) { return static_cast<int>(kSectorBytes); };
-    m.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };  // promises nothing
+    m.xDeviceCharacteristics = [](sqlite3_file*) { return 0; };  // no guarantees
     m.xShmMap = [](sqlite3_file* f, int page, int size, int extend, void volatile** to) {
       return Real(f)->pMethods->xShmMap(Real(f), page, size, extend, to);
     };
@@ -104,12 +104,12 @@ int OpenFile(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int*
   return SQLITE_OK;
 }
 int Delete(sqlite3_vfs*, const char* path, int sync_directory) {
-  // A file whose deletion was not synced may reappear; here it does.
+  // A file whose deletion was not synced may reappear; in this simulation it reappears.
   if (sync_directory != 0) Synced().erase(path);
   return RealVfs()->xDelete(RealVfs(), path, sync_directory);
 }
 
-// While it lives, all files that SQLite opens are watched.
+// While the object exists, all files that SQLite opens are recorded.
 class WatchedFiles {
  public:
   WatchedFiles() {
@@ -150,7 +150,7 @@ void LosePower(const TempDir& from, const TempDir& to, double lucky, std::mt1993
   }
 }
 
-// A pass that was acknowledged syncs what was written before it.
+// An acknowledged pass syncs the data that were written before it.
 void ExpectAll(int last, States& states) {
   int entries = 0;
   EXPECT_TRUE(states.budgets()
@@ -161,8 +161,8 @@ void ExpectAll(int last, States& states) {
   EXPECT_EQ(*states.Get("machines"), StrCat(last));
 }
 
-// Passes, and after each a loss of power, of which a copy is opened. `look` gets how many passes are there
-// and how many were acknowledged.
+// Commits passes. After each pass, a copy with a loss of power is opened. `look` receives the number of
+// passes in the copy and the number of acknowledged passes.
 void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size_t, size_t)> look) {
   const TempDir dir, after;
   std::mt19937 random(11);
@@ -178,7 +178,8 @@ void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size
   std::vector<std::string> states = {WindowsText(**store, {0}) + RestoreText(**store)};
   for (int i = 0; i < passes; ++i) {
     OwnedPass pass = maker.Pass(12);
-    pass.checkpoints = {{static_cast<uint32_t>(i % 3), {i}, std::string(800'000, 'c')}};  // the log wraps
+    // Large checkpoints, so that the log is reused from its start.
+    pass.checkpoints = {{static_cast<uint32_t>(i % 3), {i}, std::string(800'000, 'c')}};
     const RequestLogEntry entry{static_cast<uint64_t>(i), i, "ann", StrCat(i)};
     ASSERT_TRUE((*store)->states().budgets().Append({&entry, 1}).ok());
     ASSERT_TRUE((*store)->states().Put("machines", entry.text).ok());

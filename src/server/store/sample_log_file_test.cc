@@ -28,7 +28,7 @@ Found ReadAll(const SampleLogOptions& options) {
   return found;
 }
 
-// Writes numbers, a second apart.
+// Writes entries for these numbers, a second apart.
 void WriteSome(SampleLogFile& log, int from, int to, size_t padding = 0) {
   for (int i = from; i < to; ++i) {
     const std::string body = std::to_string(i) + std::string(padding, '.');
@@ -121,7 +121,7 @@ TEST(SampleLogFile, ForgetsWhatIsStored) {
   EXPECT_LE(std::stoi(found.bodies.front()), 75);
   EXPECT_GE(std::stoi(found.bodies.front()), 65);
   EXPECT_EQ(found.bodies.back(), "99");
-  // A file of an earlier life goes as soon as all that is in it is stored.
+  // A file of an earlier start is deleted as soon as all its entries are stored.
   log = *SampleLogFile::Open(options);
   ASSERT_TRUE(log->Read([](const LoggedWrite&) {}, [](std::string_view) {}).ok());
   log->Forget(Timestamp::FromSeconds(1000));

@@ -34,7 +34,7 @@ class SqliteStore final : public Store, public History {
   };
 
   // Opens the store, or creates it:
-  //   FailedPrecondition   another process has it open, or a newer version of the program wrote it
+  //   FailedPrecondition   another process has the store open, or a newer version of the program wrote it
   //   InvalidArgument      database of another program
   //   DataLoss             damaged, as far as a quick check detects (complete up to 64 MiB)
   //   PermissionDenied, NotFound, Unavailable   errors of the file system

@@ -1,5 +1,5 @@
-// The file itself: one writer, other people's files, newer versions, damage, full disks, readers beside the
-// writer.
+// The store's file: one writer, files of other programs, newer versions, damage, full disks, readers beside
+// the writer.
 #include "server/store/sqlite_store.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class SqliteStoreTest : public ::testing::Test {
     store_ = *std::move(opened);
   }
   absl::Status OpenStatus() { return SqliteStore::Open(options_).status(); }
-  // Windows of `jobs` jobs, over midnight.
+  // Returns windows of `jobs` jobs, over midnight.
   void Fill(uint32_t jobs, int32_t windows) {
     PassMaker maker(1, jobs, next_);
     for (; windows > 0; --windows) {
@@ -65,7 +65,7 @@ class SqliteStoreTest : public ::testing::Test {
       if (!*more) return;
     }
   }
-  // With the store closed.
+  // Called while the store is closed.
   void Edit(const std::string& sql) {
     store_.reset();
     auto db = Database::Open(options_.path, Database::Access::kReadWrite);
@@ -138,7 +138,7 @@ TEST_F(SqliteStoreTest, NewerFilesAreRefusedAndOlderOnesMigrated) {
   const absl::Status newer = migrate(2);
   EXPECT_TRUE(absl::IsFailedPrecondition(newer));
   EXPECT_THAT(newer.ToString(), HasSubstr("newer version"));
-  // A step that fails leaves nothing behind.
+  // A migration step that fails changes nothing.
   const char* const broken[] = {steps[0], steps[1], steps[2], "CREATE TABLE c(z); CREATE TABLE a(x)"};
   auto db = Database::Open(options_.path, Database::Access::kReadWrite);
   EXPECT_FALSE(Migrate(**db, broken).ok());
@@ -146,7 +146,7 @@ TEST_F(SqliteStoreTest, NewerFilesAreRefusedAndOlderOnesMigrated) {
   EXPECT_EQ(number("PRAGMA user_version"), 3);
 }
 
-// A job and the ends of the tables, as each version stored them.
+// Adds a job and the ends of the tables, in the form of each version.
 TEST_F(SqliteStoreTest, AFileOfEachOlderVersionIsOpened) {
   for (size_t version = 0; version < kStoreVersion; ++version) {
     options_.path = dir_.File(StrCat("version", version));
@@ -176,7 +176,7 @@ TEST_F(SqliteStoreTest, AFileOfEachOlderVersionIsOpened) {
   }
 }
 
-// A file from before the column `past`: its jobs are read, and their history was not requested.
+// A file without the column `past`: its jobs are read, and their history was not requested.
 TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   {
     auto db = Database::Open(options_.path, Database::Access::kReadWrite);
@@ -204,7 +204,7 @@ TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   EXPECT_EQ(asked, 7U);
 }
 
-// A file from before jobs had workloads: its jobs are there with their sums, and get one later.
+// A file without workloads: its jobs are read, their checksums match, and they get a workload later.
 TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
   JobRecord job{JobId{7}, "shop/deployment/web", {{"namespace", "shop"}}, 12};
   {
@@ -228,7 +228,7 @@ TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
   EXPECT_EQ((*store)->Job(job.id)->workload().kind, "deployment");
 }
 
-// A file from before kills had the date that was shown: its kills are read, and are numbered as they were stored.
+// A file in which kills have no date as shown: its kills are read, and have numbers in the order of storing.
 TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
   const OomRecord old{JobId{7}, 2, 500, 3, 1e9};
   {
@@ -266,7 +266,7 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   const size_t first_day = days(hit)->at(0).windows.size(), second_day = days(hit)->at(1).windows.size();
   ASSERT_GT(first_day, 60U);
   ASSERT_THAT(store_->damage(), IsEmpty());
-  // One job's day, and one window of the second day (job 3's chunk).
+  // Damages one job's day, and one window of the second day (job 3's chunk).
   Edit(StrCat("UPDATE day_blocks SET block = zeroblob(length(block)) WHERE key = ", DayKey(20'000, 3)));
   const WindowId window{20'001 * kWindowsPerDay + 5};
   Edit(StrCat("UPDATE window_blocks SET block = substr(block, 1, length(block) - 1) WHERE key = ",
@@ -278,7 +278,7 @@ TEST_F(SqliteStoreTest, ADamagedBlockCostsOnlyItself) {
   EXPECT_LE(read->at(0).windows.size(), second_day);
   for (const JobWindow& w : read->at(0).windows) EXPECT_NE(w.window, window);
   EXPECT_THAT(store_->damage(), SizeIs(2));
-  // The window of the other job in the same block is lost as well, its day is not.
+  // The window of the other job in the damaged block is lost as well, but not the job's day.
   const auto others = days(other);
   ASSERT_EQ(others->size(), 2U);
   EXPECT_EQ(Text(others->at(0)), other_before.substr(0, Text(others->at(0)).size()));
@@ -338,7 +338,7 @@ TEST_F(SqliteStoreTest, DamagedRowsArePassedOver) {
   EXPECT_THAT(*store_->Settings(std::nullopt, 9), SizeIs(1));
   EXPECT_THAT(*store_->TierActs({}), SizeIs(1));
   EXPECT_THAT(store_->damage(), SizeIs(6));
-  // Without its last numbers, the file might accept a pass twice.
+  // Without the last numbers, the store might accept a pass twice.
   Edit("UPDATE ends SET decision = 1");
   EXPECT_TRUE(absl::IsDataLoss(OpenStatus()));
   Edit("DELETE FROM ends");
@@ -355,7 +355,7 @@ TEST_F(SqliteStoreTest, ATruncatedFileIsFoundAtOnce) {
   EXPECT_THAT(status.ToString(), HasSubstr(".clone"));
 }
 
-// Any byte of the file may be wrong: no answer is made up, nothing falls over.
+// Any byte of the file may be wrong: the store returns no wrong result and does not crash.
 TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
   Open();
   PassMaker maker(5, 30, kFirstWindow);
@@ -385,7 +385,8 @@ TEST_F(SqliteStoreTest, WrongBytesAnywhere) {
       continue;
     }
     const std::string read = WindowsText(**opened, {0});
-    // Damage shows: as an error, in damage(), or where it is not read (free pages, other tables).
+    // Every damage is reported as an error or in damage(), or is in bytes that are not read (free pages,
+    // other tables).
     if (read == windows) ++read_whole;
     if (read != windows && (*opened)->damage().empty()) {
       EXPECT_THAT(read, HasSubstr("error: "));
@@ -429,7 +430,7 @@ TEST_F(SqliteStoreTest, ADirectoryThatMayNotBeWritten) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // Root may write everywhere.
+    // The user root may write everywhere, so the test does not apply.
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(2);
     _exit(absl::IsPermissionDenied(OpenStatus()) ? 0 : 1);
   }
@@ -508,7 +509,7 @@ TEST_F(SqliteStoreTest, OddTextsComeBack) {
   EXPECT_THAT(store_->damage(), IsEmpty());
 }
 
-// The file contains names, usage and settings: only its owner can read it, also if an older version made it
+// The file contains names, usage and settings: only its owner can read it, even if an older version made it
 // readable.
 TEST(SqliteStore, ItsFilesAreForTheirOwnerAlone) {
   const TempDir dir;
@@ -561,7 +562,7 @@ TEST(StoreRecords, FleetFiguresOfOlderVersionsCountTheJobsMeasured) {
   EXPECT_EQ(same->amounts[0].jobs_limited, 3U);
   EXPECT_EQ(same->amounts[1].jobs, 0U);
 
-  // They end before the counts, four bytes here.
+  // The file ends before the counts, which are four bytes here.
   std::string payload = *OpenCheckpoint(EncodeFleetPoint(point));
   payload.resize(payload.size() - 4);
   const absl::StatusOr<FleetPoint> older =

@@ -1,4 +1,5 @@
-// Files beside the store of versions before tables 11 become rows: once, all or none, wherever a kill comes.
+// Files beside the store, as in versions before 11 of the tables, become rows: once, all or none, at whatever
+// moment a kill occurs.
 #include "server/store/state_import.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 
-// As version 1 of the log wrote it.
+// Writes the log in the format of its version 1.
 constexpr const char* kOldLog =
     "PRAGMA application_id = 1413567828; PRAGMA user_version = 1; PRAGMA journal_mode = WAL;"
     "CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, request INTEGER NOT NULL, time_s INTEGER NOT "
@@ -95,7 +96,7 @@ class StateImportTest : public ::testing::Test {
 TEST_F(StateImportTest, FilesBesideAnOlderStoreBecomeRowsOnce) {
   WriteOldStore();
   ExpectAllOnce(*Open());
-  // What comes later under such a name is not the store's.
+  // A later file with such a name does not belong to the store.
   std::ofstream(options_.path + ".capacity") << "another's";
   std::ofstream(options_.path + ".machines") << "another's";
   auto store = Open();

@@ -1,5 +1,5 @@
-// What both stores promise of states and logs, and what the file alone does: damage, deletion, a full disk,
-// writers beside passes, a restart.
+// The contract of states and logs in both stores. For the file: damage, deletion, a full disk, writers beside
+// passes, a restart.
 #include "server/store/states.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ TEST_P(StatesTest, LogsKeepTheirOrderAndForget) {
   EXPECT_THAT(ReadLog(subject_->states().requests()).texts, ElementsAre("two", "three"));
 }
 
-// Of a file.
+// Tests of the store with a file.
 class StateRowsTest : public ::testing::Test {
  protected:
   StateRowsTest() {
@@ -148,7 +148,7 @@ TEST_F(StateRowsTest, AFullDiskLeavesWhatWasThere) {
   EXPECT_THAT(ReadLog(store->states().budgets()).texts, ElementsAre("one", "two"));
 }
 
-// Passes and their housekeeping, states and logs, all at once: nobody is refused, and all of it is there.
+// Passes with housekeeping, states and logs, all concurrently: no write is refused, and all data are stored.
 TEST_F(StateRowsTest, WritersTakeTurns) {
   constexpr int kEntries = 200, kPasses = 30;
   auto store = Open();

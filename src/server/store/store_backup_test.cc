@@ -50,7 +50,7 @@ TEST(StoreBackup, IsOfOneMomentWhileTheStoreIsWritten) {
   ASSERT_TRUE(store.ok()) << store.status();
   for (int32_t w = 1000; w < 1004; ++w) ASSERT_TRUE(CommitWindow(w, **store).ok());
   std::ofstream(path + ".prices") << "held";
-  // The data are in the write-ahead log, as with a running daemon.
+  // The data are in the write-ahead log, as when a daemon runs.
   const auto ledger = Database::Open(path + ".requests", Database::Access::kReadWrite);
   ASSERT_TRUE(ledger.ok());
   ASSERT_TRUE((*ledger)
@@ -69,7 +69,7 @@ TEST(StoreBackup, IsOfOneMomentWhileTheStoreIsWritten) {
     ASSERT_EQ(stat((folder + name).c_str(), &about), 0);
     EXPECT_EQ(about.st_mode & 0777U, 0600U) << name;
   }
-  // Later passes are not part of it.
+  // Later passes are not part of the backup.
   ASSERT_TRUE(CommitWindow(1004, **store).ok());
   EXPECT_THAT(BackUpStore(path, folder).status().ToString(), HasSubstr("is there already"));
 

@@ -49,7 +49,7 @@ TEST(StoreCopy, HasWhatWasThereThenAndGoesBack) {
   ASSERT_EQ(stat(StoreCopy::Name(path).c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600U);
   EXPECT_EQ(TextsOf(path), (std::vector<std::string>{"right", "wrong"}));
-  // The steps in docs/operate/backup.md.
+  // Follows the steps in docs/operate/backup.md.
   for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path + suffix);
   std::filesystem::rename(StoreCopy::Name(path), path);
   EXPECT_EQ(TextsOf(path), std::vector<std::string>{"right"});

@@ -1,5 +1,5 @@
-// Contract of both stores: everything is read back, nothing counts twice, and housekeeping changes results
-// only by forgetting.
+// The contract of both stores: all committed data are read back, no data are counted twice, and housekeeping
+// changes results only by deleting old data.
 #include "server/store/store.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr WindowId kFirstPass{20'000 * kWindowsPerDay + 250};
 
-// Every answer there is.
+// Returns the results of all queries as text.
 std::string AllText(Subject& subject, uint32_t jobs) {
   std::string text = RestoreText(subject.store());
   text += WindowsText(subject.store(), WindowId{INT32_MIN});
@@ -193,7 +193,7 @@ TEST_P(StoreTest, OomsAndSettingsNewestFirst) {
   EXPECT_THAT(RestoreText(store_), HasSubstr(Text(pass.settings[1]) + Text(pass.settings[2])));
 }
 
-// A job that is forgotten is restored no more, keeps its number and its name, and may return.
+// A forgotten job is not restored any more, keeps its number and name, and may return.
 TEST_P(StoreTest, ForgottenJobsStayUntilTheirDecisionsGo) {
   const std::unique_ptr<Subject> subject =
       Make(GetParam(), {.history_days = 1, .decision_days = 2, .windows_to_believe = 0});
@@ -311,7 +311,7 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
   EXPECT_TRUE(absl::IsAlreadyExists(store.Commit(pass.View())));
 }
 
-// Twelve minutes of a clock that is a year ahead, and of senders that follow it.
+// A clock is a year ahead for twelve minutes, and senders follow it.
 TEST_P(StoreTest, AFewWindowsOfTheFutureForgetNothing) {
   subject_ = Make(GetParam(), {.history_days = 2, .decision_days = 4, .windows_to_believe = 20});
   Store& store = subject_->store();
@@ -355,8 +355,8 @@ TEST_P(StoreTest, JobDaysAreCutAtTheirEnds) {
   EXPECT_EQ(Text(history_.JobDays(JobId{203}, {kFirstPass.index + 30}, {kFirstPass.index + 50})), before);
 }
 
-// Random passes, housekeeping and stops in between: the file answers as the twin that keeps everything in
-// plain vectors and does no housekeeping beyond forgetting.
+// Random passes, housekeeping and restarts. The file returns the results of a second store, which stores
+// everything in plain vectors and whose housekeeping only deletes old data.
 RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
   const auto seed = *rc::gen::arbitrary<uint32_t>();
   const uint32_t jobs = *rc::gen::inRange(1U, 90U);
@@ -373,7 +373,7 @@ RC_GTEST_PROP(StoreProperty, TheFileAnswersAsMemoryDoes, ()) {
       RC_ASSERT(memory.store().Commit(pass.View()).ok());
       RC_ASSERT(file.store().Commit(pass.View()).ok());
     } else if (step < 13) {
-      // A piece of housekeeping is all of forgetting here, as there is so little.
+      // One call of housekeeping deletes all old data, because there are few.
       RC_ASSERT(memory.store().Maintain({maker.next_window() - 1}).ok());
       RC_ASSERT(file.store().Maintain({maker.next_window() - 1}).ok());
     } else {

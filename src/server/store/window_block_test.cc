@@ -1,4 +1,5 @@
-// Usage blocks: bit for bit there and back, one job without the others, and nothing made of damaged bytes.
+// Usage blocks: encoding and decoding without a changed bit, decoding of one job alone, and rejection of
+// damaged bytes.
 #include "server/store/window_block.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 constexpr WindowId kWindow{5'760'123};
 constexpr int32_t kDay = kWindow.day();
 
-// Any bits a float may have, the awkward ones often.
+// Returns a float with random bits, often an extreme value.
 rc::Gen<float> AnyFloat() {
   return rc::gen::oneOf(
       rc::gen::element(kAbsent, 0.0F, -0.0F, std::numeric_limits<float>::infinity(),
@@ -25,7 +26,7 @@ rc::Gen<float> AnyFloat() {
       rc::gen::map(rc::gen::arbitrary<uint32_t>(), [](uint32_t bits) { return std::bit_cast<float>(bits); }));
 }
 
-// Jobs of chunk 2 with any tasks and buckets.
+// Returns jobs of chunk 2 with random tasks and buckets.
 ClosedWindow AnyWindow() {
   ClosedWindow w;
   w.window = kWindow;
@@ -55,7 +56,7 @@ ClosedWindow AnyWindow() {
   return w;
 }
 
-// Bits, as NaN is not equal to itself.
+// Compares bits, because NaN does not equal itself.
 std::string BitsOf(const ClosedWindow& w) {
   std::string text;
   const auto bits = [&text](float f) { StrAppend(&text, " ", std::bit_cast<uint32_t>(f)); };
@@ -133,7 +134,7 @@ RC_GTEST_PROP(WindowBlock, ADayComesBackBitForBitAndInParts, ()) {
   RC_ASSERT(!DecodeDayBlock(block, day.job, kDay + 1, {0}, kWindow, other).ok());
 }
 
-// Bytes that are sealed well but that no writer wrote.
+// Bytes with a valid checksum that no writer wrote.
 RC_GTEST_PROP(WindowBlock, OddPayloadsAreRefusedOrRead, (const std::vector<uint8_t>& noise)) {
   const ClosedWindow w = AnyWindow();
   std::string payload = *OpenCheckpoint(EncodeWindowBlock(w, 0, w.jobs.size()));
