@@ -36,7 +36,7 @@ class ChaosRandom {
 // Amounts in bytes, times in seconds. A pod has one container.
 struct ChaosPod {
   std::string name;
-  double limit = 0;  // of its cgroup
+  double limit = 0;  // limit of the pod's cgroup, bytes
   double used = 0, peak = 0;
   double growth = 0;  // bytes a second
   int64_t grows_until_s = 0;
@@ -50,7 +50,7 @@ struct ChaosPod {
 struct ChaosKill {
   std::string job, pod;
   int64_t time_s = 0;
-  double limit = 0;  // of the pod's cgroup
+  double limit = 0;  // limit of the pod's cgroup, bytes
   // False if the series do not show the kill: the pod was deleted before a scrape, or killed again before its
   // first one.
   bool is_shown = true;

@@ -167,7 +167,7 @@ class ControlPlane {
   TierActQueue tier_acts_;
   AgentIntake agents_;
 
-  // State of the thread that runs the passes.
+  // The members below are used only by the thread that runs the passes.
   struct Waiting {
     ClosedWindow closed;
     brain::When when = brain::When::kNow;

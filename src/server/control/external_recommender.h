@@ -23,7 +23,7 @@ constexpr std::string_view Name(ExternalRefusal kind) {
 // The first rejected answer with this reason for this job.
 struct RefusedAnswer {
   ExternalRefusal kind = ExternalRefusal::kImpossible;
-  std::string job;   // printable
+  std::string job;   // printable name
   std::string text;  // the answer and the allowed values
 };
 
@@ -37,7 +37,7 @@ struct ExternalHealth {
   uint64_t skipped_batches = 0;  // windows skipped because the previous batch was unanswered
   uint64_t answers = 0, invalid_answers = 0;
   std::array<uint64_t, kExternalRefusalNames.size()>
-      invalid_by_kind{};     // of invalid_answers, by ExternalRefusal
+      invalid_by_kind{};     // numbers of invalid answers by ExternalRefusal
   std::string invalid = {};  // the last rejected answer, and the reason
   double last_seconds = 0;   // duration of the last batch
 };

@@ -13,7 +13,7 @@ namespace {
 // Sums over the windows of a column.
 struct Sums {
   int windows = 0, with_capacity = 0, recommended = 0;
-  std::optional<double> load, forecast_low, forecast_high;  // maxima
+  std::optional<double> load, forecast_low, forecast_high;  // maxima over the column
   double tasks = 0, would_be = 0, capacity = 0, would_be_capacity = 0;
 };
 
@@ -136,12 +136,12 @@ class Walk {
   int32_t windows_each_ = 1;
   std::vector<Sums> sums_;
   ReplicaTotals totals_;
-  std::optional<int> in_force_;  // in the next window
+  std::optional<int> in_force_;  // number of tasks in the next window
   int last_tasks_ = 0, last_would_be_ = 0;
 };
 
-// Returns the windows of a day in order: windows with usage, and windows without measured tasks. The latter
-// may have a load and a number of tasks from a series.
+// Returns the windows of a day in order: windows with usage, and windows without measured tasks, which may
+// have a load and a number of tasks from a series.
 std::vector<Signal> WindowsOf(const JobDay& day, std::span<const Signal> measured) {
   std::vector<Signal> out(measured.begin(), measured.end());
   for (const JobWindow& w : day.windows) {

@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMany = 1'000'000;
 constexpr WindowId kNever{INT32_MIN / 2};
 constexpr size_t kOomsRemembered = 20'000;
-constexpr size_t kFailedRemembered = 20'000;  // orders
+constexpr size_t kFailedRemembered = 20'000;  // greatest number of failed orders that are restored
 constexpr int64_t kLimitsRemembered =
     900;  // seconds; a kill under a replaced limit may be reported this much later
 constexpr int64_t kToldLateSeconds = 7 * kDaySeconds;  // greatest delay of a report of an OOM kill
@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<Decision>> DecisionsSince(History& history, int64_t f
   return DecisionsInOrder(history, query);
 }
 
-// Returns the OOM kills in the order of their processing, without kills after `latest_s`, which a wrong clock
-// dated. The latter have already had their effect.
+// Returns the OOM kills in the order of their processing. Leaves out kills after `latest_s`: a wrong clock
+// dated these kills, and they have already had their effect.
 absl::StatusOr<std::vector<OomRecord>> OomsBetween(History& history, int64_t from_s, int64_t latest_s) {
   absl::StatusOr<std::vector<OomRecord>> ooms = history.Ooms(std::nullopt, from_s, kMany);
   if (!ooms.ok()) return ooms.status();

@@ -16,7 +16,7 @@ struct Variant {
   brain::JobPolicy policy;
 };
 
-// The gate acts as in mode auto, whatever the job's mode: in observe mode, too, the result is the limit that
+// The gate acts as in mode auto, whatever the job's mode. Also in mode observe, the result is the limit that
 // would be in force.
 Variant Now(const WhatIfQuery& query) {
   Variant v{query.policy->recommenders().of(query.resource),

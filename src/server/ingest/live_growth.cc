@@ -25,7 +25,8 @@ const RemoteSample* LastUntil(std::span<const RemoteSample> samples, int64_t tim
 
 void AddPart(std::span<const RemoteSample> samples, double scale, int64_t now_ms, Growth& task) {
   const RemoteSample* const now = LastUntil(samples, now_ms);
-  // Without a fresh sample of each part, the task's sum is unknown. It must not look like a decrease.
+  // Without a fresh sample of each part, the task's sum is unknown. A missing sample must not look like a
+  // decrease.
   if (now == nullptr || now->timestamp_ms < now_ms - kFreshMs) {
     task.is_known = false;
     return;

@@ -191,7 +191,8 @@ const ReportedWindow* LiveWindows::Reported(uint32_t slot, WindowId window) cons
 
 std::vector<LiveWindows::TaskLimitsOfJob> LiveWindows::MemoryLimits(std::span<const JobId> jobs,
                                                                     const SeriesMapper& mapper) const {
-  std::vector<std::map<std::pair<uint32_t, uint32_t>, double>> parts(jobs.size());  // by task and part
+  // Limits by task and part, per job.
+  std::vector<std::map<std::pair<uint32_t, uint32_t>, double>> parts(jobs.size());
   absl::flat_hash_map<uint32_t, size_t> numbers;
   for (size_t i = 0; i < jobs.size(); ++i) numbers.emplace(jobs[i].value, i);
   for (uint32_t slot = 0; slot < samples_.size(); ++slot) {

@@ -28,7 +28,7 @@ namespace taut::server {
 // Counts of samples by outcome. Each sample is counted in exactly one field. See docs/operate/health.md,
 // "Sample outcomes".
 struct IngestCounts {
-  uint64_t accepted = 0;       // in time order
+  uint64_t accepted = 0;       // newer than all samples of the series
   uint64_t out_of_order = 0;   // accepted; a later sample of the series arrived before
   uint64_t stale_markers = 0;  // accepted: the end of a series
   uint64_t duplicates = 0;     // dropped: time and value of a stored sample

@@ -1,5 +1,4 @@
-// Mapping rules as data, and the matching of one series with the rules: it returns the job whose usage the
-// series measures.
+// Mapping rules as data. Matching a series with the rules returns the job whose usage the series measures.
 #pragma once
 
 #include <optional>
@@ -50,7 +49,7 @@ inline bool IsReplicas(SeriesKind kind) {
   return kind == SeriesKind::kReplicas || kind == SeriesKind::kReplicasReady;
 }
 // The label tautline.dev/job in kube-state-metrics' labels of pods and Jobs. Its value is the program that
-// they run.
+// these objects run.
 inline constexpr std::string_view kProgramLabel = "label_tautline_dev_job";
 // Returns true if the label is the place of a job's tasks. Labels of pods must not set a place: they would
 // move the job, and its bill, to another group.

@@ -20,7 +20,7 @@ struct OomSighting {
   JobId job;
   uint32_t task = 0;
   Timestamp time;      // time of the kill if the source reports it, else of the sample that showed it
-  uint64_t kills = 1;  // since the previous sample; at most kMostKillsAtOnce
+  uint64_t kills = 1;  // number since the previous sample; at most kMostKillsAtOnce
   std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
   Timestamp since = time;       // earliest possible time of the kill
   bool is_first = false;        // as OomWatch::Kill::is_first

@@ -78,7 +78,7 @@ struct HistorySink {
       on_series;
   // Called once all samples until `watermark` were passed on, so that windows may close.
   std::function<absl::Status(Timestamp watermark)> on_chunk_done;
-  std::function<void(const HistoryProgress&)> on_progress;  // after each chunk
+  std::function<void(const HistoryProgress&)> on_progress;  // called after each chunk
   std::function<bool()> should_stop;                        // called between queries
 };
 

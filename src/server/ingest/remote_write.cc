@@ -85,7 +85,7 @@ struct RemoteWriteDecoder::Cursor {
         p += 4;
         return true;
       default:
-        return false;  // groups predate this message
+        return false;  // this message has no fields of the wire type "group"
     }
   }
   // Field numbers above 2^29 are not valid in protobuf.

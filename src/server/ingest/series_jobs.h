@@ -36,7 +36,7 @@ class SourceNames {
   std::string Listed(uint64_t sources) const;
 
  private:
-  std::vector<std::string> names_ = {"agents"};  // at most 64
+  std::vector<std::string> names_ = {"agents"};  // at most 64 names
 };
 
 // Encodes labels in one string, to save memory.
@@ -48,7 +48,7 @@ class SeriesJobs {
  public:
   struct Job {
     PackedText name;
-    PackedText labels;  // PackLabels
+    PackedText labels;  // labels encoded by PackLabels
     uint32_t next_task = 0;
     uint32_t slots = 0;  // number of series and tasks of the job
     OomSource oom_source = OomSource::kNone;

@@ -34,7 +34,7 @@ struct SeriesBinding {
   uint32_t task_entry = 0;
   float scale = 1;
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
-  uint16_t signal = 0;  // as in Mapping; 0: none
+  uint16_t signal = 0;  // as Mapping::signal; 0: none
   bool in_use = false;
   bool uses_owner = false;
   // True for a series of an init container, and for a limit that an agent may have set. Such a series is not
@@ -62,8 +62,8 @@ class SeriesMapper {
   struct Options {
     size_t max_series = 4'000'000;  // present fingerprints, unmapped ones included
     size_t max_jobs = 1'000'000;    // greatest number of known jobs
-    size_t max_name_bytes = 512;    // for names of jobs and tasks
-    uint64_t seed = 0;              // same as the decoder's
+    size_t max_name_bytes = 512;    // limit for names of jobs and tasks, bytes
+    uint64_t seed = 0;              // equal to the decoder's seed
     // Names of the labels that a job inherits, from its first series and from its pods (kPodLabels, as
     // label_NAME).
     std::vector<std::string> job_labels = {"namespace", "cluster", "app", "team", "environment", "tier"};
@@ -232,7 +232,7 @@ class SeriesMapper {
   SourceNames sources_;
   // Hashes of "scope/Pod/name/container".
   absl::flat_hash_set<uint64_t> init_containers_;
-  // Scratch.
+  // Scratch memory for sorted labels.
   std::vector<LabelView> sorted_;
 };
 

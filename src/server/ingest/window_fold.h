@@ -122,7 +122,7 @@ class WindowFold {
   float cpu_limit_ = kAbsent, memory_limit_ = kAbsent;
   OwnerRequests requests_;
   FoldEvents events_;
-  // Scratch.
+  // Scratch memory of a sweep.
   std::vector<Step> steps_;
   std::vector<StartSpan> young_;  // time in which CPU usage is kept apart
   Sum young_sum_;

@@ -20,7 +20,7 @@ struct AccountBill {
   // First window with data; earlier windows were not measured or are deleted. `to` if no window has data.
   WindowId counted_from;
   brain::Bill bill;                 // groups and jobs are indices into the vectors below
-  std::vector<std::string> groups;  // names
+  std::vector<std::string> groups;  // names of the groups
   std::vector<std::string> jobs;    // names; "job 12" if the store has no record of job 12
   std::vector<bool> whole;          // by group: true if `which` of BillAccount accepts all jobs of the group
   uint64_t without_allocation = 0;  // windows of jobs without a known limit; their usage was charged

@@ -24,7 +24,7 @@ std::string_view Name(CapacitySource source);  // "none", "machines", "pool"
 
 // Amounts of one resource, in cores or bytes; absent: unknown. Vectors are by tier, and empty if unknown.
 struct CapacityAmounts {
-  std::optional<double> capacity;  // of the machines that accept tasks
+  std::optional<double> capacity;  // sum over the machines that accept tasks
   // The larger of the amount that groups have bought (quota) and the amount that is allocated to them.
   std::optional<double> reservation;
   std::optional<double> allocation;  // limits of running tasks (requests, for containers of Kubernetes)

@@ -73,7 +73,7 @@ struct CostReport {
   uint64_t jobs = 0;
   AccountEntry sums;
   AccountEntry late;              // part of `sums` that was added after its time
-  std::vector<CostGroup> groups;  // in no order
+  std::vector<CostGroup> groups;  // unordered
   std::vector<CostStep> steps;    // ascending; only steps with usage
   std::set<std::string> labels;   // names of all labels of the jobs
 };

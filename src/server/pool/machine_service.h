@@ -116,7 +116,7 @@ class MachineService {
   Machines machines_;
   std::vector<uint32_t> free_;  // numbers that new tasks may get
   uint32_t next_number_ = 0;
-  std::vector<std::string> sources_;  // in order of first appearance
+  std::vector<std::string> sources_;  // names, in the order of first appearance
   PerResource<std::unique_ptr<brain::DurablePredictor>> predictors_;
   PromiseTotals promise_totals_;
   std::optional<WindowId> window_;

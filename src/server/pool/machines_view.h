@@ -46,7 +46,7 @@ struct MachineView {
   bool ready = false;
   int64_t seen_s = 0;  // end of the last window in which the machine was present
   PerResource<MachineAmounts> amounts;
-  std::vector<MachineTaskView> tasks;  // in no order
+  std::vector<MachineTaskView> tasks;  // unordered
 
   const MachineAmounts& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };

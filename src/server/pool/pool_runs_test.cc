@@ -1,5 +1,5 @@
-// Components of the pool: the files that they read at a start and a reload, and their state, which survives
-// both.
+// Components of the pool: the files that they read at a start and a reload, and their state, which survives a
+// start and a reload.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

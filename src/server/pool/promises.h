@@ -66,7 +66,7 @@ class PromiseTotals {
     int32_t day = 0;
     PerResource<PromiseCounts> of;
   };
-  std::deque<Day> days_;  // ascending
+  std::deque<Day> days_;  // ascending days
 };
 
 void Save(const PromiseCounts& counts, ByteWriter& out);

@@ -176,7 +176,7 @@ TEST_F(Service, AnotherRestartAfterAnOutageForgetsNoJobThatIsStillAbsent) {
   EXPECT_EQ(InUse(*again, "a"), 3000);
   again->OnWindow(View({Job(1, "a/web", "a", 3), Job(2, "b/web", "b", 1, later + 3)}, later + 3));
   EXPECT_EQ(InUse(*again, "a"), 0) << "its time is over";
-  // With the state of a wrong clock, too, absent jobs keep their use for at most 900 s.
+  // With the state of a wrong clock, absent jobs also keep their use for at most 900 s.
   auto other = Open();
   ASSERT_TRUE(other->LoadState(service->SaveState()).ok());
   other->OnWindow(View({Job(1, "a/web", "a", 3)}));

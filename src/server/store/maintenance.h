@@ -32,7 +32,7 @@ class Maintenance {
   // windows are added up to one row of the next table.
   struct AccountLevel {
     AccountLevel(Database* db, const char* from, const char* to, int32_t its_step, int32_t its_span);
-    const int32_t step, span;  // windows
+    const int32_t step, span;  // numbers of windows
     Statement first, read, drop, write;
   };
   absl::Status SumUpChunk(AccountLevel& level, int64_t first_window, uint32_t chunk);

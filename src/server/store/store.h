@@ -61,8 +61,8 @@ struct PassRecord {
   std::span<const Checkpoint> checkpoints;
   std::span<const JobPast> pasts;  // the jobs of this usage are stored
   const FleetPoint* fleet = nullptr;
-  std::span<const AccountEntry> account;      // for `window`, ascending by job
-  std::span<const LateAccount> late_account;  // for `pasts`
+  std::span<const AccountEntry> account;      // entries for `window`, ascending by job
+  std::span<const LateAccount> late_account;  // entries for `pasts`
 };
 
 // Time that an entry of the account covers: one window for the newest entries, an hour for older ones, a day
@@ -80,7 +80,7 @@ struct RestoreSink {
   absl::FunctionRef<absl::Status(const Checkpoint&)> on_checkpoint;  // ascending chunks, kFleetChunk last
 };
 struct StoreEnds {
-  std::optional<WindowId> first_window, last_window;  // of the stored windows
+  std::optional<WindowId> first_window, last_window;  // first and last stored window
   uint64_t last_decision = 0, last_setting = 0, last_oom = 0;
   std::optional<uint32_t> last_job;  // highest number ever assigned; absent if none
 };

@@ -1,4 +1,4 @@
-// The backfill as a component: the first start, a server that is away, a stop, a start after it, and gaps.
+// The backfill component: the first start, an unreachable server, a stop, the start after a stop, and gaps.
 #include "server/control/past/backfill_component.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ constexpr int64_t kHourSeconds = 3600;
 
 constexpr std::string_view kMetric = "container_memory_working_set_bytes";
 
-// A Prometheus that has the memory of one pod, every 60 s.
+// A Prometheus with the memory series of one pod, one sample every 60 s.
 class BackfillComponentTest : public ComponentTest {
  protected:
   BackfillComponentTest() {

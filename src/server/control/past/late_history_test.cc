@@ -1,4 +1,5 @@
-// The past of jobs that appear later, and of gaps, from a Prometheus that is away, empty, or there again.
+// The history of jobs that appear later, and of gaps, from a Prometheus that is unreachable, empty, or
+// reachable again.
 #include "server/control/past/late_history.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +32,7 @@ class LateHistoryTest : public ComponentTest {
     options->settle = std::chrono::seconds(0);
     return std::make_unique<LateHistory>(*std::move(options), backfill_, context_);
   }
-  // Started; the daemon stops when it goes.
+  // A started LateHistory; its destructor stops the daemon first.
   struct Running {
     Running(LateHistory& late, std::atomic<bool>& stopping) : late(late), stopping(stopping) {
       EXPECT_EQ(late.Start(), absl::OkStatus());
