@@ -28,7 +28,7 @@ class Checkpointer {
   void SaveChunksOf(std::span<const JobId> jobs, WindowId through);
   // Saves the chunks that are due, up to 16 MiB a commit. These commits follow the commit of the pass, so
   // that they do not delay its orders, and memory stays small. `through`: a stored window. Returns the
-  // store's error; the next call continues with the chunk that failed.
+  // store's error; unsaved() then keeps the encoded chunks, and the next call continues with the next chunk.
   absl::Status SaveDue(WindowId through) { return SaveNext(through, PerPass()); }
   // Like SaveDue, for all chunks.
   absl::Status SaveAll(WindowId through) {

@@ -83,7 +83,7 @@ class ControlPlane {
   // past, to SampleIntake::Take. Windows and OOM kills up to `now` are stored and learnt from, but no limit
   // changes and no job is moved. An OOM kill after `now` is handled as with kNow.
   absl::Status Tick(Timestamp now, brain::When when = brain::When::kNow);
-  // Writes all checkpoints, so that the next start has no windows to process again. O(jobs).
+  // Writes all checkpoints, so that the next start is fast. O(jobs).
   absl::Status CheckpointAll();
   // Adds a listener. Listeners are called in the order of registration. Called before the first Tick.
   void OnTick(std::function<void(const TickEvents&)> listener) { committer_.OnTick(std::move(listener)); }
