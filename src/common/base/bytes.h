@@ -36,9 +36,9 @@ class ByteWriter {
   std::string* out_;
 };
 
-// Reads the values that a ByteWriter wrote, in the same order. After the first read past the end, this and
-// every later read return 0 or "", so that a parser can read a whole record and check status() once. The
-// bytes must outlive the reader.
+// Reads the values that a ByteWriter wrote, in the same order. A read past the end and every later read
+// return 0 or "", so that a parser can read a whole record and check status() once. The bytes must outlive
+// the reader.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

@@ -13,7 +13,7 @@
 namespace taut {
 
 // A key and its value. The views must outlive the call that formats them. An absent number is written as
-// "none" (null in JSON): for a limit it means that there is no limit.
+// "none" (null in JSON): an absent limit means that there is no limit.
 struct LogField {
   using Value = std::variant<std::monostate, std::string_view, double, int64_t, uint64_t, bool>;
 

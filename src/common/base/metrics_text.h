@@ -10,7 +10,8 @@
 namespace taut {
 
 // The caller adds all samples of one metric one after another: HELP and TYPE are written when the name
-// changes. Label values are escaped; names and help texts must be valid as they are.
+// changes. Label values are escaped. Names and help texts must already be valid, because they are written
+// unchanged.
 class MetricsText {
  public:
   using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
@@ -19,7 +20,7 @@ class MetricsText {
   void Counter(std::string_view name, std::string_view help, uint64_t value, Labels labels = {});
   // Adds a counter of seconds, or of another amount with a fraction.
   void Counter(std::string_view name, std::string_view help, double value, Labels labels = {});
-  // Adds a histogram. `counts` has one count per bucket, not cumulated, and a last one for values above all
+  // Adds a histogram. `counts` has one count per bucket, not cumulated, and a last count for values above all
   // bounds.
   void Histogram(std::string_view name, std::string_view help, std::span<const double> bounds,
                  std::span<const uint64_t> counts, double sum, Labels labels = {});

@@ -5,8 +5,8 @@
 namespace taut {
 namespace {
 
-// Matches one alternative. On a mismatch only the last star is extended by a byte: if a match exists, the
-// earlier stars can keep their shortest ones, so no more backtracking is needed.
+// Matches one alternative. On a mismatch only the last star is extended by a byte. If the text matches, it
+// also matches with the shortest text for each earlier star, so no more backtracking is needed.
 bool FitsGlob(std::string_view text, std::string_view glob) {
   size_t t = 0, g = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {

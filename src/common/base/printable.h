@@ -10,8 +10,8 @@ namespace taut {
 // text.
 bool IsPrintableUtf8(std::string_view text);
 
-// Returns text that is safe for a terminal, a page or a log. Control characters and the characters that
-// change the direction of text, which can make a name look like another, become \xNN or \u{NNNN}; invalid
+// Returns text that is safe for a terminal, a page or a log. Control characters become \xNN or \u{NNNN}. So
+// do the characters that change the direction of text, which can make a name look like another name; invalid
 // bytes become \xNN. '\n' is escaped, too, unless `keep_newlines`.
 std::string Printable(std::string_view text, bool keep_newlines = false);
 

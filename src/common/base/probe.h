@@ -1,4 +1,4 @@
-// Probes mark rare branches, to find those that no test reaches.
+// Probes mark rare branches, to find the branches that no test executes.
 //
 // TAUT_PROBE("an OOM kill of an unknown job") in a branch records that the branch was reached. With the
 // environment variable TAUT_PROBES=FOLDER a process appends the names of its reached probes to a file in that

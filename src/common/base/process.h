@@ -21,7 +21,8 @@ inline void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Returns /etc/machine-id, which stays the same over restarts; "" if there is none. At most 64 bytes.
+// Returns at most 64 bytes of /etc/machine-id, which is constant over restarts; "" if the file cannot be
+// read.
 inline std::string MachineId() {
   std::ifstream in("/etc/machine-id");
   std::string id;

@@ -1,5 +1,5 @@
 // Small text helpers over std::string_view. Debian builds Abseil with a string_view of its own, which does
-// not convert to the standard one; these functions replace Abseil's.
+// not convert to std::string_view. These functions replace Abseil's.
 #pragma once
 
 #include <concepts>
@@ -86,7 +86,7 @@ std::string Join(const Range& parts, std::string_view separator) {
 
 // Returns a view without leading and trailing blanks, tabs and line ends.
 std::string_view StripSpace(std::string_view text);
-// Returns views of the pieces between separators; one empty piece for empty text.
+// Returns views of the pieces between separators. Empty text has one empty piece.
 std::vector<std::string_view> Split(std::string_view text, char separator);
 // Parses a finite decimal number that is the whole text, with an optional sign; else nullopt. Ignores the
 // locale.

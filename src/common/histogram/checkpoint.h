@@ -33,7 +33,7 @@ std::string SealCheckpoint(std::string_view payload,
 //   InvalidArgument     not a checkpoint at all (wrong magic)
 //   Unimplemented       written by a newer version of the program
 //   DataLoss            truncated, extended or damaged: any flipped byte is detected
-//   ResourceExhausted   the payload exceeds max_payload; nothing of that size was allocated
+//   ResourceExhausted   the payload exceeds max_payload; no buffer of its size was allocated
 absl::StatusOr<std::string> OpenCheckpoint(std::string_view bytes,
                                            size_t max_payload = kMaxCheckpointPayload);
 

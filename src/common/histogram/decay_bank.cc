@@ -108,8 +108,8 @@ void DecayBank::Step(int32_t windows_elapsed, std::span<const BucketShare> signa
       for (int i = 0; i < kLanes; ++i) row[block + i] += gain[static_cast<size_t>(block + i)] * share;
     }
   }
-  // Prune after the signal is added: buckets must be compared with the current mass, not with the one before
-  // it.
+  // Prune after the signal is added: buckets must be compared with the current mass, not with the mass before
+  // the addition.
   if (rescaled) Prune();
 }
 

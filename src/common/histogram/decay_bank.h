@@ -1,12 +1,12 @@
-// D decayed histograms of one signal in one sparse array: the memory of the ensemble recommender for a job.
+// D decayed histograms of one signal in one sparse array: the state of the ensemble recommender for a job.
 //
 //   H_m[t] = (1 - d_m)^(windows since t') H_m[t'] + d_m * s[t],   s[t] normalised to sum 1
 //
 // (docs/references.md, A7 and C4.)
 //
 // The overrun and underrun fractions o_m(L) and u_m(L) of Autopilot's equations (4) and (5) are the suffix
-// and prefix sums of H_m: this is the whole state for every model and every limit. Both are returned as
-// shares of H_m's own mass, which removes the bias towards 0 at the start (A8).
+// and prefix sums of H_m. The histograms are therefore the whole state for every model and every limit. Both
+// fractions are returned as shares of H_m's own mass, which removes the bias towards 0 at the start (A8).
 #pragma once
 
 #include <array>
@@ -97,8 +97,8 @@ class DecayBank {
   size_t state_bytes() const { return sizeof(*this) + rows_.heap_bytes(); }
 
   void Save(ByteWriter& out) const;
-  // Replaces the content by what Save wrote for the same number of rates. On InvalidArgument (another number
-  // of rates) or DataLoss (bytes that Save cannot have written) the bank is unchanged.
+  // Replaces the content by the bytes that Save wrote for the same number of rates. On InvalidArgument
+  // (another number of rates) or DataLoss (bytes that Save cannot have written) the bank is unchanged.
   absl::Status Load(ByteReader& in);
 
  private:

@@ -11,7 +11,8 @@ namespace taut {
 namespace {
 
 constexpr double kPruneShare = 1e-6;
-// Smaller scaled weights are dropped, larger ones cut off: both are far from where a float loses bits.
+// Smaller scaled weights are dropped, larger weights are cut off. Both bounds are far from the range in which
+// a float loses bits.
 constexpr double kMinScaled = 1e-36;
 constexpr double kMaxScaled = 1e30;
 constexpr int64_t kMaxTime = int64_t{1} << 53;  // beyond this a double does not hold every second
@@ -33,8 +34,8 @@ void DecayingHistogram::AddSlow(Bucket bucket, double weight, int64_t time_s) {
   if (moved) MoveReference(time_s);
   const double scaled = std::min(weight, kMaxScaled) * ScaleAt(time_s);
   if (scaled >= kMinScaled) Put(bucket, std::min(scaled, kMaxScaled));
-  // Prune after the sample is added: buckets must be compared with the current total, not with the one before
-  // it.
+  // Prune after the sample is added: buckets must be compared with the current total, not with the total
+  // before the addition.
   if (moved) Prune();
 }
 

@@ -1,5 +1,5 @@
-// A fast 2^x by a polynomial, with the same bits on every machine; the C library selects another code path
-// per CPU.
+// A fast 2^x by a polynomial, with the same bits on every machine, which the C library's exp2 does not
+// guarantee.
 #pragma once
 
 #include <bit>

@@ -11,7 +11,7 @@ namespace taut {
 
 // The share that a bucket has in a percentile.
 enum class PercentileOf : uint8_t {
-  kTime,  // its weight
+  kTime,  // the bucket's weight
   kLoad,  // weight times bound: equation (3), "j % of the load is served at or below the limit"
 };
 // The value returned for the bucket that contains the percentile.

@@ -24,7 +24,7 @@ class JsonNode {
   bool is_object() const;
   bool is_array() const;
 
-  // Returns the first field with this name; none if this is not an object or has no such field.
+  // Returns the first field with this name; none if this node is not an object or has no such field.
   JsonNode operator[](std::string_view key) const;
   // Return the value if the node is of the requested kind, else nullopt. A number without a fraction is both
   // `whole` and `number`.

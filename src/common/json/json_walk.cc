@@ -11,8 +11,8 @@ namespace taut {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// Stands on the stack of the walk that passes the value; `parent` links it to the enclosing walk, for error
-// paths.
+// A place is on the stack of the walk that passes the value. `parent` links it to the place of the enclosing
+// walk, for error paths.
 struct JsonValue::Place {
   const Place* parent = nullptr;
   std::string_view key = {};  // name, if it is a field

@@ -28,7 +28,7 @@ class JsonValue {
   struct Place;  // position in the text; defined in json_walk.cc
   explicit JsonValue(Place& place) : place_(&place) {}
 
-  absl::Status ReadKind(JsonKind& out) const;  // another Read may follow
+  absl::Status ReadKind(JsonKind& out) const;  // does not count as a read
   absl::Status Read(bool& out) const;
   absl::Status Read(int64_t& out) const;
   absl::Status Read(double& out) const;
@@ -65,8 +65,8 @@ class JsonReader {
   JsonReader();
   ~JsonReader();
 
-  // Parse the text and call `fn` for each field of the root object, or item of the root array. Errors are
-  // those of JsonValue.
+  // Parse the text and call `fn` for each field of the root object, or item of the root array. They return
+  // the errors of JsonValue.
   absl::Status ReadObject(std::string& text, JsonValue::FieldFn fn, IfCut if_cut = IfCut::kFail);
   absl::Status ReadArray(std::string& text, JsonValue::ItemFn fn);
   // Returns the offset of the last error in the text.

@@ -21,7 +21,7 @@ struct ContainerResources {
 // A container of a workload's template, with the facts that the workload's pods show.
 struct TemplateContainer {
   bool is_init = false;                     // a sidecar: an init container that is always restarted
-  bool guaranteed = false;                  // its pods have the QoS class Guaranteed
+  bool guaranteed = false;                  // the pods have the QoS class Guaranteed
   bool rest_is_equal = false;               // requests equal limits in all other containers
   PerResource<ContainerResources> amounts;  // by Resource
 
@@ -37,9 +37,10 @@ struct AllocationPlace {
   ContainerResources now;
   ContainerResources owner;  // the owner's amounts, as far as they are known
   bool guaranteed = false;   // the pod's QoS class: all requests equal their limits
-  // Requests equal limits in the rest of the pod: these two amounts alone decide whether it is Guaranteed.
+  // True if requests equal limits in the rest of the pod: the two planned amounts then decide whether the pod
+  // is Guaranteed.
   bool rest_is_equal = false;
-  // The request must not change, because an autoscaler uses it.
+  // True if the request must not change, because an autoscaler uses it.
   bool request_stays = false;
 };
 

@@ -41,8 +41,8 @@ inline constexpr PerResource<float TaskReport::*> TaskReport::kLimits = {
 inline constexpr PerResource<bool TaskReport::*> TaskReport::kSteady = {
     &TaskReport::cpu_steady, &TaskReport::memory_steady, TAUT_THIRD(&TaskReport::disk_steady)};
 
-// The CFS periods of a task's CPU limit in a window, and those in which it was throttled. For tasks without
-// an agent; their CPU limit is unknown.
+// Number of CFS periods of a task's CPU limit in a window, and number of periods in which the task was
+// throttled. For tasks without an agent; their CPU limit is unknown.
 struct TaskThrottling {
   uint32_t task = 0;
   uint32_t periods = 0, throttled = 0;
@@ -103,7 +103,7 @@ struct ClosedWindow {
 };
 
 // Replaces the owner's limit by the amount that the job's recommendation replaces: the owner's request if
-// `allocation` applies to the request, or if there is no limit. To be called before a window is processed and
+// `allocation` applies to the request, or if there is no limit. Call it before the window is processed and
 // stored.
 void TakeOwnersAmount(const Allocation& allocation, Resource resource, JobWindowData& job);
 

@@ -1,5 +1,5 @@
 // Input and answer of an external recommender, a service that the owner runs, for one window of a job. Plain
-// values; proto/recommender.proto is their form on the wire.
+// values; proto/recommender.proto defines their wire format.
 #pragma once
 
 #include <array>

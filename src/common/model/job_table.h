@@ -1,5 +1,5 @@
-// A table with one value per job, indexed by the job's number. Most numbers ever assigned may belong to jobs
-// that are gone.
+// A table with one value per job, indexed by the job's number. Most of the numbers ever assigned may belong
+// to jobs that no longer exist.
 #pragma once
 
 #include <array>

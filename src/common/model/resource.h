@@ -14,8 +14,8 @@
 
 namespace taut {
 
-// In the order of the table. The values are stored: append new ones. TAUT_THIRD_RESOURCE (set in the
-// ThreadSanitizer build) adds a resource that no source measures, as a test of what a new row needs.
+// Resources in the order of the table. The values are stored: append new values. TAUT_THIRD_RESOURCE (set in
+// the ThreadSanitizer build) adds a resource that no source measures, as a test of what a new row needs.
 enum class Resource : uint8_t {
   kCpu = 0,
   kMemory = 1,

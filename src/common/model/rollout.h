@@ -143,7 +143,7 @@ struct FleetAmounts {
   // Applied limits as agents report them; without a report the limits that Tautline ordered, else the
   // owner's.
   double in_force = 0;
-  double would_be = 0;            // recommendations, whatever the mode; the owner's limit without one
+  double would_be = 0;            // recommended limits, in all modes; the owner's limit without one
   uint32_t job_windows_over = 0;  // jobs with a task above would_be
   uint32_t jobs = 0;              // jobs with measured usage; 0: `usage` is absent
   uint32_t jobs_limited = 0;      // jobs among them with a known owner's limit; 0: the limits are absent

@@ -29,7 +29,7 @@ class Target {
 
   // The stored code, which never changes.
   constexpr uint8_t code() const { return code_; }
-  // Returns the target with this code; nullopt for an unknown one.
+  // Returns the target with this code; nullopt for an unknown code.
   static constexpr std::optional<Target> FromCode(int64_t code) {
     if (code < 0 || code > static_cast<int64_t>(kNumResources)) return std::nullopt;
     return Target(static_cast<uint8_t>(code));

@@ -13,7 +13,7 @@
 
 namespace taut {
 
-// The number of a job within one run, dense, in order of first appearance in the input.
+// The number of a job within one run. Numbers have no gaps and are in order of first appearance in the input.
 struct JobId {
   uint32_t value = 0;
   auto operator<=>(const JobId&) const = default;
@@ -131,7 +131,7 @@ struct JobDay {
   int32_t day = 0;
   std::vector<JobWindow> windows;
   std::vector<TaskWindow> tasks;
-  // CPU signal: seconds at each bucket, summed over tasks. From 1 s samples, or coarser ones weighted by
+  // CPU signal: seconds at each bucket, summed over tasks. From 1 s samples, or coarser samples weighted by
   // their seconds.
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;

@@ -35,8 +35,8 @@ class WorkloadParts {
   WorkloadParts() = default;
   // The whole job name is the workload's name.
   explicit WorkloadParts(Source source) : source_(static_cast<uint32_t>(source)) {}
-  // Sizes of the parts in bytes; the workload's name has the rest. If a part is too long (cell, namespace and
-  // container 127, kind 63), only the source is stored: no actuator then manages the job.
+  // Sizes of the parts in bytes. The remaining bytes are the workload's name. If a part is too long (cell,
+  // namespace and container 127, kind 63), only the source is stored: no actuator then manages the job.
   struct Sizes {
     size_t cell = 0, namespace_name = 0, kind = 0, container = 0;
     bool operator==(const Sizes&) const = default;

@@ -209,8 +209,8 @@ std::optional<HttpResponse> Access::Refuse(const HttpRequest& request) const {
     const size_t scheme = origin->find("://");
     const std::string_view from =
         scheme == std::string::npos ? "" : std::string_view(*origin).substr(scheme + 3);
-    // Another scheme means the page of another server, unless a proxy terminates TLS; then Sec-Fetch-Site
-    // proves it.
+    // Another scheme means the page of another server, unless a proxy terminates TLS. In that case
+    // Sec-Fetch-Site proves that the page is one of this server.
     const std::string* site = request.header("Sec-Fetch-Site");
     const bool ours = EqualsIgnoreCase(std::string_view(*origin).substr(0, scheme), scheme_) ||
                       (site != nullptr && *site == "same-origin");

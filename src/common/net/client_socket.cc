@@ -138,7 +138,8 @@ struct ClientSocket::Impl {
   tcp::socket socket;
   tcp::resolver resolver{io};
   std::optional<asio::ssl::stream<tcp::socket&>> stream;
-  // For Interrupt, which must not touch a descriptor that was closed and may belong to another file since.
+  // Tells Interrupt that no descriptor is open: it must not touch a closed descriptor, which may belong to
+  // another file by now.
   static constexpr int kNoHandle = -1;
   std::mutex handle_mutex;
   int handle = kNoHandle;

@@ -10,7 +10,7 @@
 
 namespace taut {
 
-// The certificates of a client: PEM files or PEM text, of which the text wins if both are set. An empty CA
+// The certificates of a client: PEM files or PEM text. The text takes precedence if both are set. An empty CA
 // means the system's CAs, an empty certificate means none.
 struct TlsSources {
   std::string ca_file, ca_pem;

@@ -30,7 +30,7 @@ class Connection {
   using User = std::shared_ptr<ConnectionUser>;
 
   virtual void Open(User self) = 0;
-  // At most one read and one write at a time; the buffers must stay valid until the matching event.
+  // At most one read and one write may be outstanding. The buffers must stay valid until the matching event.
   virtual void Read(User self, char* into, size_t size) = 0;
   virtual void Write(User self, std::string_view first, std::string_view second) = 0;
   // Half-closes the connection and drains the input until the client closes, then calls OnFailed; the caller

@@ -60,13 +60,13 @@ class EventStream {
   bool cut_ = false;
 };
 
-// The streams of all clients that follow the same events. Thread-safe.
+// The streams of all clients that receive the same events. Thread-safe.
 class EventHub {
  public:
   explicit EventHub(size_t max_queued_bytes = size_t{1} << 20) : max_queued_bytes_(max_queued_bytes) {}
   // Returns a new stream, for HttpResponse::stream.
   std::shared_ptr<EventStream> Subscribe();
-  // Publishes to all open streams, and releases closed ones. O(streams).
+  // Publishes the event to all open streams, and releases closed streams. O(streams).
   void Publish(std::string_view event, std::string_view data, std::string_view id = "");
   size_t size() const;
   void Close();

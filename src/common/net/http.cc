@@ -36,8 +36,8 @@ bool HasControl(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
-// Splits "http://host:port/path" into authority and "/path". Returns false if the target is neither this nor
-// a path.
+// Splits "http://host:port/path" into authority and "/path". Returns false if the target is neither such a
+// URL nor a path.
 bool CutAuthority(std::string_view* target, std::string* authority) {
   if (target->empty()) return false;
   if (target->front() == '/') return true;

@@ -19,10 +19,10 @@ struct ClientOptions {
   std::string ca_file;
   std::string certificate_file;
   std::string key_file;
-  // PEM text for the same purposes, which wins over a file.
+  // PEM text of the CA, the certificate and the key. A text takes precedence over the file.
   std::string ca_pem, certificate_pem, key_pem;
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // for a whole request
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of a whole request
   size_t max_body_bytes = size_t{256} << 20;                     // of a response
   // Text that explains how to configure another server. It is appended to the error of an unreachable server.
   std::string unreachable_hint;
@@ -44,8 +44,8 @@ class HttpClient {
   ~HttpClient();
 
   // Send one request and return the response, with any status (see StatusOf). `path` begins with '/' and is
-  // percent-encoded with its query (PercentEncode, FormatQuery). The connection is kept; one that the server
-  // closed meanwhile is reopened. Errors contain the URL: Unavailable (no connection, or lost),
+  // percent-encoded with its query (PercentEncode, FormatQuery). The connection is kept; a connection that
+  // the server closed meanwhile is reopened. Errors contain the URL: Unavailable (no connection, or lost),
   // PermissionDenied (TLS), DeadlineExceeded, ResourceExhausted (response too large), DataLoss (not HTTP).
   absl::StatusOr<HttpResponse> Get(std::string_view path);
   absl::StatusOr<HttpResponse> Delete(std::string_view path);
@@ -63,8 +63,8 @@ class HttpClient {
     std::string_view content_type;
     std::vector<HttpHeader> headers;
   };
-  // Sends a request as Get does. Repeats it over a new connection if the kept one was closed, except POST and
-  // PATCH.
+  // Sends a request as Get does. Repeats a request, except POST and PATCH, over a new connection if the kept
+  // connection was closed.
   absl::StatusOr<HttpResponse> Send(const Request& request);
 
   // Reads server-sent events. Returns OK when on_event returns false or the server ends the stream,
@@ -81,8 +81,8 @@ class HttpClient {
   absl::Status ReadLines(const Request& request, const std::function<bool(std::string_view line)>& on_line,
                          std::chrono::milliseconds silence = std::chrono::seconds(60),
                          HttpResponse* refused = nullptr);
-  // Makes the current request and every later one fail. A connection attempt still runs until its timeout.
-  // Thread-safe.
+  // Makes the current request and every later request fail. A connection attempt still runs until its
+  // timeout. Thread-safe.
   void Interrupt();
 
   const std::string& base_url() const;

@@ -16,10 +16,12 @@
 namespace taut {
 namespace {
 
-// Connections above the limit that still get a 503; further ones are closed without a response.
+// Number of connections above the limit that still receive a 503. Further connections are closed without a
+// response.
 constexpr size_t kRefusedAloud = 64;
 
-// The other half is for the store, agents and other files of the program.
+// Returns half of the limit of open files. The other half is for the store, agents and other files of the
+// program.
 size_t HalfOfDescriptors() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;

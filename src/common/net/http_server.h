@@ -52,8 +52,8 @@ class HttpServer {
   // Port of the first listen address.
   uint16_t port() const;
   // Lets current requests finish for options.grace, closes streams after their queued events, then closes the
-  // rest. Waits for running handlers without limit. Thread-safe and idempotent, but not to be called from a
-  // handler.
+  // remaining connections. Waits for running handlers without limit. Thread-safe and idempotent, but not to
+  // be called from a handler.
   void Stop();
   // Applies the tokens and certificates of `options`; addresses and limits stay. Later requests are checked
   // against the new tokens. Event streams end, and their clients reconnect. On error nothing changes.

@@ -32,7 +32,7 @@ class RequestParser {
   // which must outlive the request.
   void Begin(HttpRequest* into);
   // Parses a part of `bytes`, at most up to the next state, and sets `used` to its size. The caller passes
-  // the rest again, followed by newer bytes.
+  // the unused bytes again, followed by newer bytes.
   ParseState Put(std::string_view bytes, size_t* used);
 
   // Valid from kHeaderDone on:
@@ -61,8 +61,8 @@ class ResponseParser {
   // Works as RequestParser::Put. Pieces of the body are appended to response().body, which the caller may
   // empty.
   ParseState Put(std::string_view bytes, size_t* used);
-  // To be called when the sender closes the connection. Returns kDone if the close completes this response,
-  // else kMalformed.
+  // Call it when the sender closes the connection. Returns kDone if the close completes this response, else
+  // kMalformed.
   ParseState PutEnd();
 
   HttpResponse& response();

@@ -25,10 +25,10 @@ struct PortSteps {
   absl::FunctionRef<absl::Status(const Addresses&)> open;
 };
 
-// Attempts a start on free ports, then stops the running server and opens the new one on the same addresses.
-// `port` is the actual port of the first address, whose configured one may be 0. If the attempt fails, the
-// running server continues. If another process takes the port in between, the port stays closed until the
-// next call; the error reports that.
+// Attempts a start on free ports, then stops the running server and opens the new server on the same
+// addresses. `port` is the actual port of the first address, whose configured port may be 0. If the attempt
+// fails, the running server continues. If another process takes the port in between, the port stays closed
+// until the next call; the error reports that.
 absl::Status ReopenPort(const Addresses& listen, int port, const PortSteps& steps);
 
 }  // namespace taut

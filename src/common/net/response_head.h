@@ -17,8 +17,8 @@ enum class KeepAlive : uint8_t {
 
 // Returns false for 1xx, 204, 304 and event streams: these are sent without a Content-Length.
 bool HasBody(const HttpResponse& response);
-// Appends the status line, the response's headers, those of `defaults` that it does not set, and the empty
-// line. Line ends and NUL in a header become blanks, so that no header can end early.
+// Appends the status line, the response's headers, the headers of `defaults` that the response does not set,
+// and the empty line. Line ends and NUL in a header become blanks, so that no header can end early.
 void AppendResponseHead(const HttpResponse& response, const std::vector<HttpHeader>& defaults,
                         KeepAlive keep_alive, std::string* out);
 

@@ -97,7 +97,7 @@ absl::Status ServerOptions::Check() const {
       if (const absl::Status status = CheckToken(token.token); !status.ok()) return status;
     }
   }
-  // A token of a weak role must not also have a stronger one: the stronger one would apply unnoticed.
+  // A token of a weak role must not also have a stronger role: the stronger role would apply unnoticed.
   const auto in = [](const AccessToken& token, const std::vector<AccessToken>& others) {
     return std::any_of(others.begin(), others.end(),
                        [&](const AccessToken& other) { return other.token == token.token; });

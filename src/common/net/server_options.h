@@ -33,8 +33,8 @@ bool IsIpAddress(const std::string& host);
 // Returns true for 127.0.0.0/8 and ::1.
 bool IsLoopback(std::string_view host);
 
-// A bearer token, or the password of HTTP Basic. `name` is its owner, for records; "" for none. `bindings`
-// are for a token of a group's people.
+// A bearer token, or the password of HTTP Basic. `name` is the token's owner, for records; "" for none. A
+// token for the people of groups has `bindings`.
 struct AccessToken {
   AccessToken(std::string t, std::string n = "", GroupBindings b = {})
       : token(std::move(t)), name(std::move(n)), bindings(std::move(b)) {}
@@ -44,8 +44,8 @@ struct AccessToken {
 
   bool operator==(const AccessToken&) const = default;
 };
-// Returns InvalidArgument if the token is too short for a secret or cannot stand in a header. The error does
-// not show it.
+// Returns InvalidArgument if the token is too short for a secret or contains characters that a header must
+// not contain. The error does not show it.
 absl::Status CheckToken(std::string_view token);
 
 // Check() validates the options as a whole.
@@ -113,7 +113,7 @@ struct ServerOptions {
   // Headers of every response that does not set them itself.
   std::vector<HttpHeader> default_headers;
 
-  // Called with a handler's exception, on the handler's thread. The client only gets a 500. May be empty.
+  // Called with a handler's exception, on the handler's thread. The client receives only a 500. May be empty.
   std::function<void(const HttpRequest&, std::string_view what)> on_exception;
 
   bool has_tls() const { return !certificate_file.empty(); }

@@ -1,5 +1,5 @@
-// One client's connection: a state machine that reads one request, handles it and answers it before it reads
-// the next.
+// One client's connection: a state machine that reads, handles and answers one request before it reads the
+// next request.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   // kRefuse answers the first request with 503.
   enum class Mode : uint8_t { kServe, kRefuse };
   Session(std::unique_ptr<Connection> connection, SessionsState* state, Mode mode);
-  // Switches to kRefuse. To be called before Start().
+  // Switches to kRefuse. Call it before Start().
   void RefuseAll() { mode_ = Mode::kRefuse; }
 
   // The next five are thread-safe.

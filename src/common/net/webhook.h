@@ -19,7 +19,7 @@ struct WebhookOptions {
   std::string secret;
   size_t max_queued = 1000;  // limit of the queue; above it the oldest text is dropped
   // No response, 408, 429 and 5xx are retried after first_retry, doubling up to last_retry, for max_attempts
-  // in total. Then, or after another status than 2xx, the text is dropped.
+  // in total. After that, or after any other status that is not 2xx, the text is dropped.
   int max_attempts = 8;
   std::chrono::milliseconds first_retry = std::chrono::seconds(1);
   std::chrono::milliseconds last_retry = std::chrono::minutes(5);

@@ -5,7 +5,7 @@
 namespace taut {
 namespace {
 
-// Type numbers of the protocol, besides those of CompactType.
+// Type numbers of the protocol that CompactType does not have.
 constexpr uint8_t kTrue = 1, kFalse = 2, kInt64 = 6, kList = 9;
 constexpr int kMostDelta = 15;
 constexpr size_t kLongList = 15;  // from this size on, the size is a varint of its own

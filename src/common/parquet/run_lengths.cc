@@ -39,8 +39,8 @@ void AppendRunLengths(std::span<const uint32_t> values, int width, std::string* 
   for (size_t i = 0; i < values.size();) {
     size_t end = i + 1;
     while (end < values.size() && values[end] == values[i]) ++end;
-    // Only the last group of all may be padded with zeros. The values before a run therefore fill their group
-    // with the first values of the run.
+    // Only the last group may be padded with zeros. The values before a run therefore fill their group with
+    // the first values of the run.
     const size_t lacks = (kGroup - (i - packed_from) % kGroup) % kGroup;
     if (end - i >= lacks + kGroup) {
       AppendPacked(values.subspan(packed_from, i + lacks - packed_from), width, out);

@@ -235,8 +235,8 @@ void ConnectionAcceptor::AcceptAll(int listener) {
     const int fd = accept4(listener, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      // No descriptor is free: pause, or poll would report the waiting connection in a busy loop. It stays in
-      // the backlog.
+      // No descriptor is free: pause, or poll would report the waiting connection in a busy loop. The
+      // connection stays in the backlog.
       if (errno == EMFILE || errno == ENFILE) poll(nullptr, 0, kNoDescriptorPauseMs);
       return;
     }

@@ -26,8 +26,8 @@ struct AcceptorOptions {
   size_t max_per_address = 4'000;
 };
 
-// Limits `wanted` to what the process's limit of open files allows: half of it in total, and three quarters
-// of that for one address.
+// Limits `wanted` to what the process's limit of open files allows: half of this limit in total, and three
+// quarters of the half for one address.
 AcceptorOptions BoundedByDescriptors(AcceptorOptions wanted, uint64_t descriptors);
 
 // Connections that were passed on and are still open. Their owner closes connections without notice. Sweep
@@ -51,8 +51,8 @@ class OpenConnections {
   // first, at most every 100 ms. O(connections) then, else O(log addresses).
   bool HasRoom(const Address& address, int64_t now_ms);
   // Shuts down one connection without an authenticated call, chosen by GoesBefore(SilentConnection), to make
-  // room for one from `address`; the owner then notices the end. Returns false if no room can be made.
-  // O(connections).
+  // room for a connection from `address`. The owner then detects the end of the connection. Returns false if
+  // no room can be made. O(connections).
   bool Displace(const Address& address);
   // Adds a connection. The object does not own `fd`.
   void Add(const Peer& peer, int fd, int64_t now_ms);
@@ -103,7 +103,7 @@ class ConnectionAcceptor {
   // Port of the first address; 0 without addresses.
   int port() const { return port_; }
   uint64_t accepted() const { return accepted_.load(); }  // connections passed on
-  // Number of connections that met a bound: each was closed, or displaced an older one.
+  // Number of connections that met a bound. Each of them was closed, or displaced an older connection.
   uint64_t rejected() const { return rejected_.load(); }
   // Calls OpenConnections::Know for a peer as gRPC writes it. Thread-safe.
   void Know(std::string_view peer);

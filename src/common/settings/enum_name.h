@@ -17,8 +17,8 @@ struct EnumName {
   std::string_view name;
 };
 
-// Sets `target` to the value with this name. Returns InvalidArgument with all names, but without the
-// setting's key, if there is none.
+// Sets `target` to the value with this name. If no value has this name, returns InvalidArgument with all
+// names, but without the setting's key.
 template <typename T>
 absl::Status SetByName(std::span<const EnumName<T>> names, std::string_view text, T& target) {
   std::vector<std::string_view> known;

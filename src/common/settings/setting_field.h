@@ -86,7 +86,7 @@ absl::Status SetField(const FieldSpec& spec, const FieldRef& field, std::string_
 std::string ShowField(const FieldSpec& spec, const FieldRef& field);
 // Splits ShowField's text into the items that SetField accepts.
 std::vector<std::string> ShownItems(std::string_view shown);
-// Joins items to one text: the item itself, or "[1h, 6h]" for several.
+// Joins items to one text. A single item is unchanged; several items become "[1h, 6h]".
 std::string ItemsText(std::span<const std::string> items);
 
 template <typename T>
@@ -110,7 +110,7 @@ FieldRef ChoiceOf(T* value) {
   return {value, kType};
 }
 
-// Refers to a list of enums. One value is printed without brackets; an empty list is rejected.
+// Refers to a list of enums. A list of one value is printed without brackets; an empty list is rejected.
 template <const auto& names, typename T>
 FieldRef ChoicesOf(std::vector<T>* value) {
   static constexpr FieldType kType = {

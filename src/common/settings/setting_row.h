@@ -1,5 +1,5 @@
-// Tables of settings. The rows stand beside the struct that holds the values; files, documents, command lines
-// and the API all read the same table.
+// Tables of settings. The rows are defined next to the struct that holds the values; files, documents,
+// command lines and the API all read the same table.
 //
 //   constexpr SettingRow<PeakSettings> kRows[] = {
 //       {"peak.window", "time over which the peak is taken", FieldUnit::kDuration, 2 * kHour, 400 * kDay,

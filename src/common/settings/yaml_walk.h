@@ -1,5 +1,5 @@
 // Walks YAML so that errors contain file and line. For the .cc files of rooms that read settings; their
-// public headers do not expose YAML. In all functions `name` is the file's name for errors.
+// public headers do not expose YAML. In all functions `name` is the file's name, for errors.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
 // its kind in errors.
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what);
 // Parses `yaml` and passes its root to `walk`; the root of an empty text is null. Rejects a second document,
-// invalid UTF-8, NUL, nesting above 64 and more than a million nodes. Exceptions of the parser, also those
-// during the walk, become InvalidArgument "name:line: ...".
+// invalid UTF-8, NUL, nesting above 64 and more than a million nodes. Exceptions of the parser, also during
+// the walk, become InvalidArgument "name:line: ...".
 absl::Status WalkYaml(std::string_view yaml, std::string_view name,
                       absl::FunctionRef<absl::Status(const YAML::Node&)> walk);
 // Calls WalkYaml, and returns InvalidArgument "name: there are no `what`" for an empty file.
@@ -50,15 +50,15 @@ absl::Status ForEachItem(const YAML::Node& list, std::string_view name, std::str
 // Calls ForEachItem, and returns an error for each item that is not a map.
 absl::Status ForEachMap(const YAML::Node& list, std::string_view name, std::string_view what,
                         absl::FunctionRef<absl::Status(const YAML::Node& item)> fn);
-// Returns InvalidArgument with the nearest of the known keys, if one is similar. REQUIRES: known is not
-// empty.
+// Returns InvalidArgument with the nearest of the known keys, if a known key is similar. REQUIRES: known is
+// not empty.
 absl::Status UnknownKeyAt(std::string_view name, const YAML::Node& at, std::string_view key,
                           std::span<const std::string_view> known);
-// Returns one text for a scalar, one per item for a list of scalars, none for null.
+// Returns one text for a scalar, one text per item for a list of scalars, and no text for null.
 absl::StatusOr<std::vector<std::string>> TextsOf(const YAML::Node& node, std::string_view name,
                                                  std::string_view key);
-// Walks nested maps whose keys stand dotted in `keys` ("a.b"). Calls `set` with the dotted key of each entry
-// that is not a section, known or not.
+// Walks nested maps. `keys` contains their keys in dotted form ("a.b"). Calls `set` with the dotted key of
+// each entry that is not a section, known or not.
 absl::Status WalkSections(
     const YAML::Node& map, std::string_view name, std::span<const std::string_view> keys,
     absl::FunctionRef<absl::Status(const YAML::Node& at, const std::string& key, const YAML::Node& value)>

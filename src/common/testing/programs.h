@@ -1,4 +1,4 @@
-// For tests that need a program of the machine and are skipped where it is not installed.
+// For tests that need a program of the machine and are skipped if it is not installed.
 #pragma once
 
 #include <cstdlib>

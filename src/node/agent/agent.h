@@ -1,6 +1,6 @@
-// The agent without its loop. It finds and measures tasks, reports them to the daemon, carries out the
+// The agent without its loop. The agent finds and measures tasks, reports them to the daemon, carries out the
 // daemon's orders, and acts by itself when a task is killed or throttled. Time is an argument; finders,
-// uplink and ledger are passed in. Not thread-safe: one thread.
+// uplink and ledger are passed in. Not thread-safe: all calls must come from one thread.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct AgentOptions {
   ProbeSelection probe;
   bool has_memory_high = false;  // cgroup v2: tasks can be throttled
   bool has_shares = false;       // cgroup v1: weights become cpu.shares
-  // Paths of this process's cgroups. The agent never acts on a group that contains one of them.
+  // Paths of this process's cgroups. The agent never acts on a group that contains one of these groups.
   std::vector<std::string> own_groups;
 };
 
@@ -160,7 +160,7 @@ class Agent {
   bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
   void AdoptLedger(AgentTask& task, bool came_back, const NodeTime& now);
   // Moves the state of the last task of this name, which ended within 10 minutes, into `task`. Returns false
-  // if there is none.
+  // if there is no such task.
   bool AdoptDeparted(AgentTask& task, const Name& name);
   void NoteStart(AgentTask& task, const NodeTime& now);
   // Prevents cuts until the start-up grace of the task's rule, or of its job's terms, is over.
@@ -183,8 +183,8 @@ class Agent {
   std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
   // Returns the value to restore once the tier requests nothing; nullopt if the present value stays.
   std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;
-  // Saves the intent in the ledger, writes the kernel, then saves the result: a kill in between leaves a
-  // record of both values.
+  // Saves the intent in the ledger, writes the kernel, then saves the result: if the agent is killed in
+  // between, the ledger has both values.
   absl::Status WriteNow(AgentTask& task, LimitKind kind, LimitValue value);
   // ---- oom_score_adj (agent_scores.cc) ----
   bool MayBeScored(const AgentTask& task) const;
@@ -245,7 +245,7 @@ class Agent {
   void Look(AgentTask& task, ReadDepth depth, const NodeTime& now);
   void TakeEvent(const TaskEvent& event, const NodeTime& now);
   void CheckOom(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Raises the memory limit at once if usage would reach it before the next decision.
+  // Raises the memory limit at once if usage is expected to reach it before the next decision.
   void CheckGrowth(AgentTask& task, const NodeTime& now);
   std::optional<double> GrowthBound(const AgentTask& task, std::optional<double> owner) const;
   // Counts kills that were not counted yet, so that they are compared with the limit in force until now.
@@ -262,7 +262,7 @@ class Agent {
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   // Writes a limit that the agent raised by itself. `why` must be a literal: the lane keeps a view of it.
   void MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now);
-  // Handles an OOM kill of a task that has ended: its next start gets a higher limit.
+  // Handles an OOM kill of a task that has ended: the task's next start has a higher limit.
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);

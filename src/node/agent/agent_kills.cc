@@ -140,7 +140,7 @@ void Agent::OnOom(AgentTask& task, uint64_t kills, const NodeTime& now) {
     NoteHold(task.found, lane, Resource::kMemory, now);
     if (raised.has_value()) {
       MoveRaised(task, lane, "oom_kill", now);
-      // A raise that could not be written is not reported as one; the mover retries it.
+      // A raise that could not be written is not reported as a raise; the mover retries the write.
       if (!lane.error.empty()) raised.reset();
     }
   }
@@ -183,7 +183,7 @@ void Agent::CheckGrowth(AgentTask& task, const NodeTime& now) {
 
 void Agent::OnLateOom(Departed& task, uint64_t kills, const NodeTime& now) {
   if (MayRaise(task.found, *task.rule) && task.rule->memory != MemoryStyle::kNone) {
-    // The task is gone and nothing can be written now. The target waits in `departed_` for its next start.
+    // The task has ended, and nothing can be written now. The target waits in `departed_` for its next start.
     LimitLane& lane = task.lanes[static_cast<size_t>(Resource::kMemory)];
     lane.owners = false;
     lane.why = "oom_kill";

@@ -153,7 +153,7 @@ std::optional<Agent::Step> Agent::PlanStep(AgentTask& task, Resource r, const No
   const auto next = lane.mover.Next(cpu ? task.meter.cpu_cores() : task.meter.memory_bytes(),
                                     cpu ? std::nullopt : task.recent_peak(), now.steady_us);
   if (!next.has_value()) return Report(task, r, now), std::nullopt;
-  // Another program may have changed it: compare, then plan again with the new value.
+  // Another program may have changed the limit: compare, then plan again with the new value.
   if (now.steady_us > task.compared_us) {
     CompareLimits(task, now);
     return PlanStep(task, r, now);
@@ -179,7 +179,8 @@ void Agent::Move(const std::vector<AgentTask*>& tasks, const NodeTime& now) {
     }
   }
   if (steps.empty()) return;
-  // Not recorded, so not written: otherwise a kill of the agent would leave limits that nothing restores.
+  // A step that is not recorded is not written: otherwise a kill of the agent would leave limits that nothing
+  // restores.
   if (!SaveLedger()) {
     for (const Step& step : steps) {
       LimitLane& lane = step.task->of(step.r);
@@ -209,7 +210,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
       parts_.ledger->Confirm(identity, kind);
       continue;
     }
-    // Without memory.high the hard limit alone applies: not an error.
+    // Without memory.high only the hard limit applies: this is not an error.
     const bool is_soft_only = kind == LimitKind::kMemoryHigh && s.code() == absl::StatusCode::kUnimplemented;
     if (is_soft_only) s = absl::OkStatus();
     // After an error that may have changed the kernel, this write stays intended until the next comparison.

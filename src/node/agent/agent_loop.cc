@@ -44,7 +44,7 @@ int64_t BeginningOf(const std::string& state, int64_t wall_us) {
   return wall_us;
 }
 
-// A periodic event. After a long stop it is due once, not once for each missed interval.
+// A periodic event. After a long stop the event is due once, not once for each missed interval.
 struct Every {
   int64_t interval_us = 0, next_us = 0;
   bool Due(int64_t now_us) {

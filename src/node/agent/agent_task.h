@@ -69,8 +69,8 @@ struct LimitLane {
   Timestamp limit_since{INT64_MAX};
 };
 
-// Counts the OOM kills of one task over its starts, from two sources. The kernel's counter is exact, but it
-// disappears with the cgroup. The engine's events only indicate that a kill happened, and some are
+// Counts the OOM kills of one task over all its starts, from two sources. The kernel's counter is exact, but
+// it disappears with the cgroup. The engine's events only indicate that a kill happened, and some are
 // duplicates. An event therefore counts only if the counter disappeared before the kill could be read, and at
 // most once per start. Each function returns the number of kills that were not counted before. Times are
 // steady microseconds.
@@ -84,15 +84,15 @@ class OomTally {
   uint64_t Event(bool has_counter, int64_t now_us);
   // Call when the counter has not moved in time after an event.
   uint64_t Unexplained(int64_t now_us);
-  // Call when the group is gone.
+  // Call when the task has ended and its group no longer exists.
   uint64_t End(int64_t now_us);
-  // Call when the engine reported a kill and the group is gone.
+  // Call when the engine reported a kill and the group no longer exists.
   uint64_t LateEvent();
 
  private:
   bool IsRecent(const std::optional<int64_t>& at_us, int64_t now_us) const;
 
-  std::optional<int64_t> counted_us_, event_us_;  // of the present start
+  std::optional<int64_t> counted_us_, event_us_;  // times in the present start
   std::optional<int64_t> began_us_;
   // True if the last start ended without a reported kill.
   bool end_is_open_ = false;
@@ -117,7 +117,7 @@ struct AgentTask {
   std::optional<double> usage;           // memory in bytes, last reading, also between samples
   std::optional<OomScores> scores;       // absent until its processes are first read
   std::optional<uint64_t> kernel_peak;   // TaskReading::memory_peak_bytes
-  GrowthWatch growth;                    // of memory
+  GrowthWatch growth;                    // memory usage
   int64_t compared_us = INT64_MIN;       // steady time at which in_force was read
   std::optional<int64_t> started_us;     // steady time; absent: started before the agent, unknown when
   OomTally ooms;
@@ -171,10 +171,10 @@ std::optional<double> LimitOf(const TaskRule& rule, Resource r, const TaskLimits
 std::optional<double> OwnersMemory(const TaskRule& rule, const TaskLimits& owner);
 // As LimitOf(rule, ...), with the rule of a task. The kernel's default CPU weight counts as no limit.
 std::optional<double> LimitOf(const AgentTask& task, Resource r, const TaskLimits& limits);
-// Returns why the task gets no limit of this resource: its owner set none and the rule adds none. "" if a
+// Returns why the task has no limit of this resource: its owner set no limit and the rule adds none. "" if a
 // limit may be set.
 std::string WhyNotAdded(const AgentTask& task, Resource r);
-// Returns the group above a task with the lowest limit; nullptr if none has one.
+// Returns the group above a task with the lowest limit; nullptr if no group has a limit.
 const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r);
 // Returns the limit in force: the lower of `own` and the limits of the groups above.
 std::optional<double> LimitInForce(const AgentTask& task, Resource r, std::optional<double> own);

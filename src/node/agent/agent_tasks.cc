@@ -73,8 +73,8 @@ void Agent::TidyLedger(const NodeTime& now) {
         left.front()->job, " / ", left.front()->task, "; `tautlet --release` restores the owners' limits");
   }
   for (const std::string& identity : gone) parts_.ledger->Forget(identity);
-  // Delete the terms of jobs without tasks: the daemon sends them again with the next task. Before all
-  // finders succeeded once, a job may only seem to have none.
+  // Delete the terms of jobs without tasks: the daemon sends them again with the next task. Until all finders
+  // have succeeded once, a job may only seem to have no tasks.
   if (std::find(looked_.begin(), looked_.end(), false) == looked_.end()) {
     std::set<std::string_view> jobs;
     for (const auto& [id, task] : tasks_) jobs.insert(task->found.job);
@@ -272,7 +272,7 @@ void Agent::RemoveTask(uint64_t id, const NodeTime& now) {
   PutNeeded(task, last);
   for (const NodeWindow& w : last) *of_departed_[w.window].add_tasks() = WindowMessage(task, w);
   const Name name{task.found.job, task.found.task};
-  // The group is gone with its counters: a kill that the engine reported is counted now.
+  // The group and its counters no longer exist: a kill that the engine reported is counted now.
   const uint64_t kills = task.ooms.End(now.steady_us);
   Departed& departed = departed_[name] = Departed{.found = task.found,
                                                   .rule = task.rule,

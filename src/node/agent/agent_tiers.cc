@@ -20,7 +20,7 @@ constexpr std::string_view kNotDone = "observe, not done: ";
 // Intervals between readings of the guard: with much and with little free memory, and the lower bound (steady
 // time).
 constexpr int64_t kCalmUs = 250'000, kNearUs = 100'000, kLeastGuardUs = 10'000;
-// Interval between looks at the processes of all tasks that may be killed, while little is free.
+// Interval between readings of the processes of all tasks that may be killed, while little memory is free.
 constexpr int64_t kScoreUs = 2 * kMicrosPerSecond;
 
 }  // namespace
@@ -190,7 +190,7 @@ void Agent::GuardAgain(const NodeTime& now, bool is_woken) {
       if (!IsProduction(task->tier.tier)) to_score.push_back(id);
     }
   }
-  // All ids in to_score exist: RefreshForGuard has removed the tasks that are gone before.
+  // All ids in to_score exist: RefreshForGuard removed the ended tasks before.
   if (!to_score.empty()) {
     const std::set<std::string_view> paths = GroupPaths();
     for (const uint64_t id : to_score) ScoreProcesses(*tasks_.at(id), paths);
@@ -262,7 +262,7 @@ void Agent::RestoreHigh(AgentTask& task, LimitValue before) {
   const bool is_ours =
       entry != nullptr && entry->values.contains(LimitKind::kMemoryHigh) &&
       IsOurs(LimitKind::kMemoryHigh, entry->values.at(LimitKind::kMemoryHigh), limits->memory_high_bytes);
-  // Another program's value stays.
+  // A value that another program has set stays in force.
   if (!is_ours) return;
   if (const absl::Status s = WriteNow(task, LimitKind::kMemoryHigh, before);
       !s.ok() && s.code() != absl::StatusCode::kNotFound) {

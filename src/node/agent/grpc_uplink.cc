@@ -49,7 +49,8 @@ uint64_t DrawNumber() {
 
 class GrpcUplink;
 
-// One attempt at a connection. It notifies its uplink, which deletes it when the attempt is over.
+// One attempt at a connection. The stream notifies its uplink, which deletes the stream when the attempt is
+// over.
 class Stream final : public grpc::ClientBidiReactor<v1::FromAgent, v1::ToAgent> {
  public:
   explicit Stream(GrpcUplink* uplink) : uplink_(uplink) {}
@@ -129,7 +130,7 @@ class GrpcUplink final : public Uplink {
     const std::lock_guard lock(mutex_);
     (void)!read(wake_fd_, &ignored, sizeof(ignored));
     inbox_bytes_ = 0;
-    // Reading pauses while the inbox is full. It resumes only under the hold: afterwards Start... is
+    // Reading pauses while the inbox is full. Reading resumes only under the hold: afterwards Start... is
     // forbidden.
     if (is_held_ && is_reading_paused_) {
       is_reading_paused_ = false;
@@ -359,7 +360,7 @@ class GrpcUplink final : public Uplink {
   std::condition_variable changed_;
   const std::unique_ptr<MessageQueue> queue_;
   Rng random_;
-  std::unique_ptr<v1::Agents::Stub> stub_;  // of this attempt; holds its channel
+  std::unique_ptr<v1::Agents::Stub> stub_;  // stub of this attempt; holds its channel
   Stream* stream_ = nullptr;                // null after OnOver
   bool is_held_ = false;                    // true while Start... may be called on the stream
   bool is_connected_ = false;

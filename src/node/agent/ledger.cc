@@ -455,7 +455,7 @@ std::string ParseAct(const Fields& fields, LedgerContent& out) {
 
 absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_view name) {
   LedgerContent content;
-  // A power failure may leave zero bytes of an unsynced ledger. Its limits were those of lost cgroups.
+  // A power failure may leave zero bytes of an unsynced ledger. Its limits belonged to lost cgroups.
   if (text.find_first_not_of('\0') == std::string_view::npos) return content;
   int number = 0;
   int version = 0;

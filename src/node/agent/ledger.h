@@ -66,7 +66,7 @@ enum class ActState : uint8_t {
 struct LedgerContent {
   std::map<std::string, LedgerEntry> entries;  // by identity
   std::map<std::string, JobTerms> terms;       // by job
-  std::map<std::string, ActState> acts;        // by text, which the ledger does not interpret
+  std::map<std::string, ActState> acts;        // by the act's text, which the ledger does not interpret
 };
 
 // One file of lines, replaced as a whole (docs/reference/storage.md, "The agent's ledger"). Not thread-safe.
@@ -102,8 +102,8 @@ class Ledger {
   void DropAct(const std::string& text);
 
   // Once Save returns OK, the content survives a kill of the agent. If the ledger has limits of containers,
-  // which survive a loss of power, the content survives that too. Does nothing if nothing changed. Takes
-  // about 50 us; with containers two fsyncs.
+  // which survive a loss of power, the content survives that too. Does nothing if nothing changed. Save takes
+  // about 50 us; if the ledger has containers, it also calls fsync twice.
   absl::Status Save();
 
   static std::string Text(const LedgerContent& content);

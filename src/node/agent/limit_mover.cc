@@ -134,7 +134,8 @@ std::optional<std::optional<double>> LimitMover::StepDown(double goal, std::opti
   if (current_) {
     next = std::max(next, *current_ * (1 - options_.shrink_share));
     const double smallest = std::min(kMinStepShare, options_.shrink_share);
-    // A small step would be followed by another each second while usage falls slowly: wait for a larger one.
+    // While usage falls slowly, a small step would be followed by another small step each second: wait for a
+    // larger step.
     if (next != goal && next > *current_ * (1 - smallest)) {
       SetState(MoveState::kHeld, Obstacle::kUsage);
       return std::nullopt;

@@ -1,5 +1,5 @@
 // Moves a limit from its present value to the ordered one: up at once, down in steps that stay above usage,
-// with a growing delay after refusals. It also decides local raises after OOM kills and throttling.
+// with a growing delay after refusals. The mover also decides local raises after OOM kills and throttling.
 // Arithmetic only: time is an argument, and the caller writes the limit and reports the result.
 #pragma once
 
@@ -62,9 +62,9 @@ struct MoveStatus {
   bool is_final = false;                // refused, and not retried until the target changes
 };
 
-// Mover of one resource of one task. A limit counts as reached within 0.1 % or 4 KiB, or if it reads back as
-// written within the kernel's rounding (64 KiB, 0.01 cores). Times are steady microseconds unless they end in
-// `_s`. Not thread-safe.
+// Moves the limit of one resource of one task. A target counts as reached if the limit is within 0.1 % or 4
+// KiB of it, or if the written value reads back within the kernel's rounding (64 KiB, 0.01 cores). Times are
+// steady microseconds unless they end in `_s`. Not thread-safe.
 class LimitMover {
  public:
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}
@@ -75,15 +75,15 @@ class LimitMover {
   // Sets the target; nullopt: no limit. A target below the floor of throttling waits at the floor until the
   // hold ends. If `decided_s` is before the last OOM kill, the target waits at that kill's floor; absent
   // means that the caller checked MayFollow, and the kill's floor is deleted. A repeated target changes
-  // nothing; a new one does not wait for the last one's backoff.
+  // nothing; a new target does not wait for the backoff of the last target.
   void SetTarget(std::optional<double> limit, std::optional<int64_t> decided_s = std::nullopt);
   // Removes the target: the limit stays where it is. MayFollow is unaffected.
   void ClearTarget();
   // Returns the next value to write. Outer nullopt: no write is due now; inner nullopt: no limit. `usage` is
   // the present and `recent_peak` the highest usage of the last minute (bytes or cores); if either is absent,
-  // memory does not go down. From no memory limit at all, the first step goes to the target or to usage with
-  // its margin. Steps that do not reach the target lower the limit by 1 % at least, so that slowly falling
-  // usage does not cause a write each second.
+  // the memory limit is not lowered. From no memory limit at all, the first step goes to the target or to
+  // usage with its margin. Steps that do not reach the target lower the limit by 1 % at least, so that slowly
+  // falling usage does not cause a write each second.
   std::optional<std::optional<double>> Next(std::optional<double> usage, std::optional<double> recent_peak,
                                             int64_t now_us);
   // Reports a successful write. `held`: the value after the kernel's rounding, if it differs.
@@ -105,7 +105,7 @@ class LimitMover {
     if (oom_s_.has_value() && *oom_s_ > now_s) oom_s_ = now_s;
   }
 
-  // Handles an OOM kill at `limit` (absent: the one in force). Returns the limit to set at once: the raise
+  // Handles an OOM kill at `limit` (absent: the limit in force). Returns the limit to set at once: the raise
   // after a kill, or `owner` if the task was killed below `owner` and `owner` is higher; at most `upper`.
   // Returns nullopt if there is nothing to raise: no limit, `upper` is reached, or Next already retries it.
   // The result becomes target and floor; orders decided before `at_s` (seconds of the cell's clock) do not

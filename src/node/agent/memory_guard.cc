@@ -72,7 +72,7 @@ void MemoryGuard::Note(const MemoryNow& now, int64_t now_us) {
   } else {
     readings_.back().free = now.free;
   }
-  // Keep one reading older than the second: without it the rate would cover less than a second.
+  // Keep one reading that is older than a second: without it the rate would cover less than a second.
   while (readings_.size() > 1 && now_us - readings_[1].at_us >= kRateUs) readings_.pop_front();
   is_near_ = now.free < kNearFactor * options_.throttle_below.Of(now.total);
 }
@@ -161,7 +161,7 @@ std::vector<GuardAct> MemoryGuard::Step(const MemoryNow& now, std::span<const Gu
       return std::none_of(tasks.begin(), tasks.end(), [&e](const GuardTask& t) { return t.id == e.first; });
     });
   };
-  // Ids are never reused, so an entry of a task that is gone would stay forever.
+  // Ids are never reused, so an entry of an ended task would stay forever.
   for (auto* by_task : {&throttled_, &throttle_refused_, &kill_refused_}) forget_gone(*by_task);
   while (!kills_us_.empty() && now_us - kills_us_.front() >= kMinuteUs) kills_us_.pop_front();
 
@@ -201,7 +201,7 @@ void MemoryGuard::Throttle(std::span<const GuardTask* const> ranked, int64_t now
 
 bool MemoryGuard::IsSettling(std::span<const GuardTask* const> ranked, int64_t now_us) const {
   if (!victim_.has_value() || now_us - victim_->killed_us >= options_.settle_us) return false;
-  // Memory that came back is in `free` only from the next reading on.
+  // Only the next reading of `free` includes the victim's memory.
   if (now_us == victim_->killed_us) return true;
   constexpr double kLeft = 0.1;
   return std::any_of(ranked.begin(), ranked.end(), [&](const GuardTask* task) {

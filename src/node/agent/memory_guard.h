@@ -1,7 +1,7 @@
-// Decides what to do before a machine, or the group that stands for it, runs out of memory. The lowest tier
-// is throttled and then killed; production is never killed for other tasks. Arithmetic only: time is an
-// argument, and the caller acts and reports the result. See docs/algorithms/overcommit.md, "Memory of a
-// machine".
+// Decides which tasks are throttled and killed before a machine, or the group that is guarded in its place,
+// runs out of memory. The lowest tier is throttled and then killed; production is never killed for other
+// tasks. Arithmetic only: time is an argument, and the caller acts and reports the result. See
+// docs/algorithms/overcommit.md, "Memory of a machine".
 #pragma once
 
 #include <cstdint>
@@ -31,14 +31,15 @@ struct GuardOptions {
   // PSI `full` of at least pressure_full starts kills only if less than throttle_below is free. A bound of 0
   // is ignored.
   double pressure_some = 0.2, pressure_full = 0.1;
-  // Time that throttling has to take effect before a kill, and before the next tier is throttled. Tasks that
+  // Time for throttling to take effect before a kill, and before the next tier is throttled. Tasks that
   // cannot be throttled are killed without this wait.
   int64_t after_us = 5'000'000;
   // Predicts by the rate of the last second when free memory is used up, while less than twice throttle_below
   // is free. If it is used up within ahead_us, tasks are killed without a wait; within after_us, it is a
   // shortage. 0: no prediction.
   int64_t ahead_us = 1'000'000;
-  // Longest wait for the memory of one victim before the next kill; shorter if the memory is back sooner.
+  // Longest wait for the memory of one victim before the next kill. The wait ends earlier if the memory is
+  // free earlier.
   int64_t settle_us = 5'000'000;
   // Time without a shortage, with at least 1.5 times throttle_below free, after which throttling ends.
   int64_t calm_us = 30'000'000;
@@ -73,9 +74,9 @@ class MemoryGuard {
  public:
   explicit MemoryGuard(const GuardOptions& options) : options_(options) {}
 
-  // Returns the acts to do now, in order; at most one kill. `tasks` must be all candidates. Tasks of
-  // production and monitoring, and those that use less than 1 MiB, are never acted on. Each act counts as
-  // done unless Refused follows. O(tasks * log tasks).
+  // Returns the acts to do now, in order; at most one kill. `tasks` must be all candidates. No act is for a
+  // task of production or monitoring, or for a task that uses less than 1 MiB. Each act counts as done unless
+  // Refused follows. O(tasks * log tasks).
   std::vector<GuardAct> Step(const MemoryNow& now, std::span<const GuardTask> tasks, int64_t now_us);
   // Reports that an act failed. A throttle or kill of this task is not retried for a minute; the next task is
   // tried.
@@ -115,7 +116,7 @@ class MemoryGuard {
   void Kill(const MemoryNow& now, std::span<const GuardTask* const> ranked, int64_t now_us,
             std::vector<GuardAct>& out);
   void Release(std::vector<GuardAct>& out);
-  // True while the memory of the last victim is expected to come back.
+  // True while the memory of the last victim is expected to become free.
   bool IsSettling(std::span<const GuardTask* const> ranked, int64_t now_us) const;
   bool IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t task, int64_t now_us) const;
 

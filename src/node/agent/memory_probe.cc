@@ -30,7 +30,8 @@ void MemoryProbe::Drop() {
 }
 
 void MemoryProbe::ForgetLimit() {
-  // Small raises are part of finding a need and keep it. After large ones the need is unknown.
+  // Small raises are part of the search for a need and do not change it. After large raises the need is
+  // unknown.
   if (raised_.has_value()) {
     if (IsGrowing() || !ran_within_.has_value()) ForgetRun();
     if (ran_within_.has_value()) ran_within_ = std::max(*ran_within_, *limit_);
@@ -58,7 +59,7 @@ bool MemoryProbe::IsRunKnown(int64_t now_us) const {
 // Handles an interval without too much stall.
 void MemoryProbe::NoteRunWithin(double within, int64_t now_us) {
   const bool is_known = IsRunKnown(now_us);
-  // Memory that came back while no limit was in force is not yet known to be needed.
+  // Memory that the task regained while no limit was in force is not yet known to be needed.
   const bool is_confirmed =
       !is_carried_ || !is_known || raised_.has_value() || within <= *ran_within_ * kConfirms;
   if (!is_confirmed) return;
@@ -150,7 +151,7 @@ ProbeStep MemoryProbe::Move(const ProbeReading& reading, int64_t now_us) {
   }
   gaps_ = 0;
   integral_us_ += static_cast<double>(*reading.stall_us - *total_before);
-  // At once, not at the interval's end: a task that stalls must not wait for it.
+  // Back off at once, not at the interval's end: a task that stalls must not wait for the end.
   if (integral_us_ > options_.target_us) return BackOff(reading, now_us);
   if (now_us - since_us_ < options_.interval_us) return {};
   // While the machine is short of memory, stalls have another cause: do not lower the limit.

@@ -19,7 +19,7 @@ struct MessageQueueOptions {
   // Bound of all files, or of the messages in memory. The oldest segment is deleted when a message does not
   // fit.
   uint64_t max_bytes = uint64_t{32} << 20;
-  uint64_t segment_bytes = uint64_t{1} << 20;  // at most; a quarter of max_bytes if that is less
+  uint64_t segment_bytes = uint64_t{1} << 20;  // upper bound; a quarter of max_bytes if that is less
   uint64_t new_number = 0;                     // number of a new queue; not 0
 };
 
@@ -29,13 +29,13 @@ struct QueuedMessage {
 };
 
 // Messages are in the order of their sequences, which ascend over restarts too. A restart after a kill skips
-// some, so that no sequence is used twice even if the disk lost the last ones.
+// some sequences, so that no sequence is used twice even if the disk lost the last messages.
 //
 // Nothing is lost when the process is killed: each message is written at once. fdatasync is called when a
-// segment is full, by Sync and by the destructor. A loss of power takes what the kernel had not written by
-// itself (about 30 s). An incomplete tail is cut off; a damaged record ends its segment, and later segments
-// are still read. If the disk is full or not writable, messages wait in memory, behind those on disk and
-// within the same bound, until it works again.
+// segment is full, by Sync and by the destructor. A loss of power loses the messages that the kernel had not
+// yet written to disk (about the last 30 s). An incomplete tail is cut off; a damaged record ends its
+// segment, and later segments are still read. If the disk is full or not writable, messages wait in memory,
+// behind the messages on disk and within the same bound, until the disk is writable again.
 //
 // Not thread-safe. Append is O(bytes), as is Next when it continues where the last call ended.
 class MessageQueue {
@@ -63,7 +63,7 @@ class MessageQueue {
   bool Sync();
 
   uint64_t messages() const { return messages_; }  // not acknowledged
-  uint64_t bytes() const { return bytes_; }        // of these messages, with headers
+  uint64_t bytes() const { return bytes_; }        // size of these messages with their headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
   // Messages that were dropped because of the bound or lost to damage, since the queue was created.
   uint64_t dropped() const { return state_.dropped; }
@@ -78,9 +78,9 @@ class MessageQueue {
   struct Cursor {
     OwnedFd fd;
     uint64_t number = 0;    // number of the segment; 0: none
-    uint64_t offset = 0;    // of the next record
+    uint64_t offset = 0;    // offset of the next record
     uint64_t index = 0;     // index of the next record in the segment
-    uint64_t sequence = 0;  // of the previous record; 0: unknown
+    uint64_t sequence = 0;  // sequence of the previous record; 0: unknown
   };
 
   enum class When : uint8_t { kAtStart, kLater };

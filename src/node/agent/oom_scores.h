@@ -26,7 +26,8 @@ struct OomScoreRecord {
 // Not thread-safe.
 class OomScores {
  public:
-  // Processes of production and monitoring get at most `set`, others at least `set`.
+  // The value is at most `set` for processes of production and monitoring, and at least `set` for other
+  // processes.
   OomScores(Tier tier, int set) : set_(set), lowers_(IsProduction(tier)) {}
 
   int set() const { return set_; }

@@ -11,7 +11,7 @@ namespace taut::node {
 // Bounds of oom_score_adj. The kernel never kills a process with the lowest.
 inline constexpr int kLeastOomScoreAdj = -1000, kMostOomScoreAdj = 1000;
 
-// Identity of a process, which a later process with the same pid does not share.
+// Identity of a process. A later process with the same pid has another identity.
 struct ProcessId {
   int pid = 0;
   uint64_t started = 0;  // start in clock ticks after boot

@@ -37,7 +37,7 @@ struct RecordHeader {
   uint32_t bytes = 0;
   uint64_t checksum = 0;
   uint64_t sequence = 0;
-  uint64_t size() const { return kRecordHeaderBytes + bytes; }  // of the whole record, in bytes
+  uint64_t size() const { return kRecordHeaderBytes + bytes; }  // bytes of the whole record
 };
 RecordHeader ParseRecordHeader(std::string_view raw);  // REQUIRES: raw.size() >= kRecordHeaderBytes
 std::string MakeRecord(uint64_t sequence, std::string_view bytes);

@@ -53,8 +53,8 @@ void ReleaseScoresOf(const LedgerEntry& entry, TaskGroup& group, ProcessTable& p
 
 struct Opened {
   Whereabouts where = Whereabouts::kGone;
-  std::unique_ptr<TaskGroup> group;  // only for kThere
-  std::string why;                   // for all others
+  std::unique_ptr<TaskGroup> group;  // set only for kThere
+  std::string why;                   // set for all other whereabouts
 };
 
 // Returns the task of this identity from the first finder that can open it, even if no rule matches it any

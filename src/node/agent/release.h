@@ -36,8 +36,8 @@ absl::StatusOr<int> ReleaseScores(const OomScoreRecord& scores, TaskGroup& group
                                   const std::set<std::string_view>& leave_out, ProcessTable& processes);
 
 // Restores all entries of the ledger and saves it. Entries that could not be restored stay for a retry;
-// entries of tasks that no longer exist are deleted. A limit that another program changed since stays as it
-// is.
+// entries of tasks that no longer exist are deleted. A limit that another program has changed since is left
+// unchanged.
 std::vector<Released> Release(Ledger& ledger, std::span<TaskFinder* const> finders, ProcessTable& processes);
 
 }  // namespace taut::node

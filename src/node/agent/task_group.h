@@ -84,8 +84,8 @@ struct Wakeup {
   uint32_t epoll_events = 0;  // EPOLLIN (eventfd, socket) or EPOLLPRI (a cgroup v2 events file)
 };
 
-// One running task. Its files stay open, so that another task of the same name is never mistaken for it. Once
-// the task is gone, every call fails with NotFound. Not thread-safe.
+// One running task. Its files stay open, so that another task of the same name is never mistaken for it.
+// After the task has ended, every call fails with NotFound. Not thread-safe.
 class TaskGroup {
  public:
   virtual ~TaskGroup() = default;
@@ -104,15 +104,15 @@ class TaskGroup {
   virtual std::optional<double> Rounded(LimitKind /*kind*/, std::optional<double> value) { return value; }
   // Returns the smallest value that can be set; 0: unknown.
   virtual double Least(LimitKind /*kind*/) const { return 0; }
-  // Kills every process of the task, including those that it starts meanwhile, and returns their number; 0 if
-  // the kernel does not count them. FailedPrecondition, without a kill, if this process or process 1 is among
-  // them. OOM counters do not change.
+  // Kills every process of the task, including processes that start meanwhile, and returns the number of
+  // processes; 0 if the kernel does not count them. FailedPrecondition, without a kill, if this process or
+  // process 1 is among them. OOM counters do not change.
   virtual absl::StatusOr<int> Kill() { return absl::UnimplementedError("cannot be killed"); }
-  // Returns the groups above the task that limit memory or CPU, nearest first, without those that cannot be
+  // Returns the groups above the task that limit memory or CPU, nearest first, without groups that cannot be
   // read. Opens files of each group: too slow for every reading.
   virtual std::vector<GroupAbove> ReadAbove() { return {}; }
-  // Returns the task's processes, ascending, in this process's PID namespace; others are left out.
-  // `leave_out` (may be empty): paths of groups below the task whose processes do not count.
+  // Returns the task's processes, ascending, in this process's PID namespace. Processes of other namespaces
+  // are left out. `leave_out` (may be empty): paths of groups below the task whose processes do not count.
   virtual std::vector<int> Pids(const std::set<std::string_view>& /*leave_out*/) { return {}; }
   // Path below the hierarchy's root; "": unknown.
   virtual std::string_view cgroup_path() const { return {}; }

@@ -71,7 +71,7 @@ bool TaskMeter::AddCpu(const TaskReading& reading, const Mark& now) {
   if (!before) return false;
   const bool fell = usage_us < before->value;
   if (TooLong(before->mark, now)) return fell;
-  // After a reset the counter's value is all that was used since.
+  // After a reset the counter's value is the whole usage since the reset.
   const auto used_us = static_cast<double>(fell ? usage_us : usage_us - before->value);
   const double cores = used_us / static_cast<double>(now.steady_us - before->mark.steady_us);
   if (cores > options_.max_cores) {
@@ -109,7 +109,7 @@ bool TaskMeter::AddCount(std::optional<uint64_t> value, std::optional<Counter>& 
     const bool rest = share_before > 1 - 1e-9;
     const uint64_t upto =
         rest ? increase : static_cast<uint64_t>(static_cast<double>(increase) * share_before);
-    // The part of a window that was already returned goes to the next one: no event is lost.
+    // Counts for a window that was already returned are added to the next window: no event is lost.
     Bump(OpenAt(std::max(window, first_)).*count, upto - given);
     given = upto;
   });

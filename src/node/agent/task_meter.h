@@ -1,5 +1,5 @@
-// Aggregates readings of one task, about one a second, to 5-minute windows. Arithmetic only: time is an
-// argument.
+// Aggregates readings of one task, about one reading per second, into 5-minute windows. Arithmetic only: time
+// is an argument.
 //
 // There are two clocks. `steady_us` never jumps; rates are computed from it. `at` is the node's own time,
 // which names windows and may jump. On a sped-up node (demonstrations, tests) `at` runs faster than steady
@@ -58,9 +58,9 @@ class TaskMeter {
   // counts, with its steady length, in the window of `at`. Time in windows that have already ended counts
   // nowhere. REQUIRES: steady_us ascending.
   void Add(const TaskReading& reading, int64_t steady_us, Timestamp at);
-  // Ends all windows that are over at `at` and appends those with usage to `out`, ascending. A window is over
-  // when a later reading exists, or when the next reading would be too late to cover part of it. Call it once
-  // a reading, before Add (windows then appear one reading later) or after it.
+  // Ends all windows that are over at `at` and appends the windows with usage to `out`, ascending. A window
+  // is over when a later reading exists, or when the next reading would be too late to cover part of it. Call
+  // it once a reading, before Add (windows then appear one reading later) or after it.
   void CloseUntil(Timestamp at, std::vector<NodeWindow>& out);
   // Ends all windows, also the open window with the figures measured so far, and appends them to `out`.
   // Called when the agent stops.

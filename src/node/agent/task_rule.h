@@ -29,7 +29,7 @@ struct TaskRule {
   std::string name;  // for people; "": "rule 3"
   TaskSource source = TaskSource::kCgroup;
   // kCgroup: a path from the hierarchy's root, with '*' for any text within one component:
-  // "/apps/*/worker-*". It matches only the named groups, not those below. kSystemd: pattern
+  // "/apps/*/worker-*". It matches only the named groups, not the groups below them. kSystemd: pattern
   // (common/base/pattern.h) of unit names: "*.service", "web-*.service|batch.slice". kDocker: pattern of
   // container names.
   std::string match;
@@ -46,7 +46,7 @@ struct TaskRule {
   std::optional<int64_t> startup_grace_s;
   CpuStyle cpu = CpuStyle::kSoft;
   MemoryStyle memory = MemoryStyle::kHard;
-  // Bounds of every limit (cores, bytes), whatever is ordered; both inclusive.
+  // Inclusive bounds of every limit (cores, bytes). They apply to all orders.
   std::optional<double> cpu_lower, cpu_upper, memory_lower, memory_upper;
   std::optional<Tier> tier;
   std::optional<double> memory_request;  // bytes

@@ -34,8 +34,8 @@ struct TierOptions {
   Tier fallback = Tier::kProduction;  // tier of a task if no rule sets its tier
   ByTier<int> cpu_weight{};           // 1 .. 10,000; 0: left unchanged
   ByTier<MemoryProtection> protect{};
-  // oom_score_adj of processes while the guard is on. Tiers that may be killed get at least this value,
-  // production and monitoring at most.
+  // oom_score_adj of processes while the guard is on. It is a lower bound for tiers that may be killed, and
+  // an upper bound for production and monitoring.
   bool sets_oom_scores = true;
   ByTier<int> oom_score_adj{1000, 800, 300, -800, -900};
   std::vector<TaskTierRule> rules;

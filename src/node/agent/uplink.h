@@ -14,17 +14,18 @@
 namespace taut::node {
 
 enum class Keep : uint8_t {
-  kNo,                // only useful now: lost without a connection
+  kNo,                // only useful now: dropped without a connection
   kUntilAcknowledged  // on disk until the daemon has acknowledged it
 };
 
 struct UplinkStatus {
   bool connected = false;
   std::string error;                               // why it is not connected; "": connected, or not tried yet
-  uint64_t queued_messages = 0, queued_bytes = 0;  // not acknowledged yet
+  uint64_t queued_messages = 0, queued_bytes = 0;  // messages that are not acknowledged yet
   uint64_t dropped = 0;                            // messages dropped because the queue or the disk was full
   uint64_t connects = 0;
-  // Messages that Send rejected because the daemon would (validate.h), and the reason of the last one.
+  // Number of messages that Send rejected because the daemon would reject them (validate.h), and the reason
+  // for the last rejection.
   uint64_t refused = 0;
   std::string refusal;
 };
@@ -33,7 +34,7 @@ struct UplinkStatus {
 class Uplink {
  public:
   virtual ~Uplink() = default;
-  // Queues or sends a message. Its sequence must be unset: Send assigns one if it is kept.
+  // Queues or sends a message. Its sequence must be unset: Send assigns a sequence if the message is kept.
   virtual void Send(taut::agent::v1::FromAgent message, Keep keep) = 0;
   // Returns the daemon's messages since the last call. Acknowledgements are handled before and are not among
   // them.

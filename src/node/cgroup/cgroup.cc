@@ -35,7 +35,7 @@ absl::Status CheckValue(LimitKind kind, double value) {
       StrCat(Name(kind), ": ", value, " is not between ", lower, " and ", upper));
 }
 
-// The kernel counts memory in pages, so a value may differ by less than one.
+// The kernel counts memory in pages, so a value may differ by less than a page.
 bool IsSame(LimitKind kind, std::optional<double> wanted, std::optional<double> is) {
   if (wanted.has_value() != is.has_value()) return false;
   if (!wanted.has_value()) return true;
@@ -83,7 +83,7 @@ class Cgroup final : public TaskGroup {
   int reads_since_stat_ = kReadsPerStat;
 };
 
-// A removed directory has no files, even if a new one has its name.
+// A removed directory has no files, even if a new directory has its name.
 bool Cgroup::IsGone() {
   gone_ = gone_ || !files_->home().Has("cgroup.procs");
   return gone_;

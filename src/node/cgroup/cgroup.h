@@ -17,8 +17,8 @@ namespace taut::node {
 // exist, or if `inode` is given and another group has taken its name.
 //
 // Handles: the directories and the files that are read each second stay open (v2: 5 descriptors, v1: up to
-// 8). All others are opened relative to the directory, so a new group at the same path is never mistaken for
-// this one. The group is gone when its directory in mounts.home() is.
+// 8). All other files are opened relative to the directory, so a new group at the same path is never mistaken
+// for this one. The group is gone when its directory in mounts.home() is.
 //
 // Reading: kUsage costs two reads of small files and no allocation (cgroup_bench.cc). The working set needs
 // memory.stat, for which the kernel adds up all CPUs. kUsage therefore reads it again only if memory_bytes
@@ -39,7 +39,8 @@ namespace taut::node {
 // written.
 //
 // oom_wakeup: v2 memory.events with EPOLLPRI (and EPOLLERR), v1 an eventfd with EPOLLIN. It also becomes
-// ready when the limit was met without a kill and, on v2 permanently, once the group is gone: remove it then.
+// ready when the limit was met without a kill and, on v2 permanently, once the group is removed; the caller
+// must then remove the descriptor from its epoll set.
 absl::StatusOr<std::unique_ptr<TaskGroup>> OpenCgroup(const CgroupMounts& mounts, std::string_view path,
                                                       std::optional<uint64_t> inode = std::nullopt);
 

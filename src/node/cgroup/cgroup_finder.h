@@ -24,8 +24,9 @@ struct FinderBounds {
 
 // Searches the hierarchy of the memory controller, where a task is one directory. It uses the rules of
 // kCgroup and kSystemd and ignores all others; FoundTask::rule is the index in the whole list. The first rule
-// that matches a group applies. Below a group, its rule matches nothing more, but other rules may: if one
-// rule names a slice and another the services in it, both have the services' usage.
+// that matches a group applies. The rule that matched a group matches nothing below that group, but other
+// rules may: if one rule names a slice and another rule names the services in it, the usage of the services
+// is counted in both tasks.
 //
 // Units are directories named *.service, *.scope or *.slice, at any depth. A rule's pattern is matched with
 // the name as systemctl writes it, and with its escapes (\x2d) decoded. Labels of a unit are decoded and
@@ -38,7 +39,7 @@ struct FinderBounds {
 // is "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be made, is not
 // printable UTF-8, is longer than 255 bytes, or is already in use.
 //
-// A search opens each directory that may lead to a match; one without children costs a stat.
+// A search opens each directory that may lead to a match. A directory without children costs one stat.
 class CgroupFinder final : public TaskFinder {
  public:
   // `host` is the value of {host}. InvalidArgument, with the rule's name, if a path is invalid, a template

@@ -1,5 +1,5 @@
 // Test groups on the real kernel, in each hierarchy that exists, with child processes in them. The destructor
-// removes them; groups that a killed test left behind are removed when the next one starts.
+// removes them; groups that a killed test left behind are removed when the next test starts.
 #pragma once
 
 #include <fcntl.h>

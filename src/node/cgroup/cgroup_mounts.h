@@ -19,18 +19,21 @@ struct CgroupMounts {
   // kV1 if memory is a v1 controller or if there is no v2, else kV2. The kernel has each controller in one
   // version only.
   CgroupVersion version() const;
-  // The hierarchy in which tasks are searched and which defines their lifetime: the one with memory.
+  // Returns the mount point of the hierarchy with the memory controller. Tasks are searched in this
+  // hierarchy, and it defines their lifetime.
   const std::string& home() const;
   // For people: "cgroup v2", "cgroup v1", "cgroup v1 and v2 (hybrid)".
   std::string_view description() const;
 };
 
-// Parses the text of /proc/self/mountinfo; lines that are not mounts are skipped. At one mount point the last
-// mount counts; of several mounts of one hierarchy, the first that shows all of it. `root` restricts the
-// mounts to this directory and those below ("/host/sys/fs/cgroup"); "": all mounts. NotFound if neither v2
-// nor a v1 hierarchy with memory or CPU is mounted.
+// Parses the text of /proc/self/mountinfo; lines that are not mounts are skipped. Of several mounts at one
+// mount point, the last one is used. Of several mounts of one hierarchy, the first one that shows the whole
+// hierarchy is used. `root` restricts the mounts to this directory and the directories below it
+// ("/host/sys/fs/cgroup"); "": all mounts. NotFound if neither v2 nor a v1 hierarchy with memory or CPU is
+// mounted.
 absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::string_view root = "");
-// Reads the mounts of this process. Also NotFound if the file cannot be read.
+// Reads the mounts of this process. Returns the errors of ParseCgroupMounts, and NotFound if the file cannot
+// be read.
 absl::StatusOr<CgroupMounts> ReadCgroupMounts(std::string_view root = "");
 
 }  // namespace taut::node

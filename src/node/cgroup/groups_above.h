@@ -1,4 +1,4 @@
-// Limits of the groups above a cgroup: they apply in addition to those of its own files.
+// Limits of the groups above a cgroup. They apply in addition to the cgroup's own limits.
 #pragma once
 
 #include <string_view>

@@ -73,8 +73,8 @@ class KernelDirectory {
   uint64_t inode_ = 0;
 };
 
-// A file that is read repeatedly and stays open. OpenIfClosed retries a missing one, because a controller may
-// be disabled and enabled while the directory exists.
+// A file that is read repeatedly and stays open. OpenIfClosed retries to open a missing file, because a
+// controller may be disabled and enabled while the directory exists.
 class HotFile {
  public:
   explicit HotFile(const char* name) : name_(name) {}  // must be a literal

@@ -9,10 +9,10 @@
 namespace taut::node {
 
 // Sends SIGKILL to every process in `group` (at `path` of its hierarchy) and in the groups below it,
-// including those started meanwhile. Returns how many processes there were. Uses cgroup.kill where the kernel
-// has it (v2, Linux 5.14). Otherwise it kills one by one through pidfds, in at most 20 rounds (v2: with the
-// group frozen), so that no process that left the group or reused a pid is hit. Processes end a little later.
-// `group` is held open, so another group of its name is never hit.
+// including processes that start meanwhile. Returns the number of processes. Uses cgroup.kill where the
+// kernel has it (v2, Linux 5.14). Otherwise it kills one by one through pidfds, in at most 20 rounds (v2:
+// with the group frozen), so that no process that left the group or reused a pid is hit. Processes end a
+// little later. `group` is held open, so another group of its name is never hit.
 //
 // FailedPrecondition, without a kill, if the group is the hierarchy's root or contains the calling process,
 // its parent or process 1.

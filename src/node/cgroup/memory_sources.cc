@@ -105,8 +105,8 @@ class Group final : public MemorySource {
   }
 
  private:
-  // Registers the thresholds with the kernel. Those of an earlier limit stay registered until the group is
-  // removed; they only cause needless wakeups.
+  // Registers the thresholds with the kernel. The thresholds of an earlier limit stay registered until the
+  // group is removed. They only cause needless wakeups.
   void SetThresholds(const KernelDirectory& home, uint64_t limit) {
     if (!event_.is_open() || below_.empty() || (home.inode() == watched_ && limit == watched_limit_)) return;
     watched_ = home.inode();

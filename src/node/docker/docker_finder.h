@@ -45,9 +45,9 @@ class ContainerNamer {
   std::vector<Compiled> rules_;
 };
 
-// A container is one task over all its restarts ("docker:ID"), as the engine keeps its limits too. Its
-// TaskGroup covers one start: after kGone and kStarted of an identity, open it again. Events cover all
-// containers, also those that no rule matches.
+// A container is one task over all its restarts ("docker:ID"), because the engine keeps the container's
+// limits. A TaskGroup covers one start: after kGone and kStarted of an identity, the caller must open the
+// task again. Events cover all containers, also those that no rule matches.
 class DockerFinder final : public TaskFinder {
  public:
   // Starts the thread that reads the engine's events; the engine need not run yet. InvalidArgument if the

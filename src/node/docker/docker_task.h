@@ -14,7 +14,7 @@
 
 namespace taut::node {
 
-// Opens the cgroup at a path below its hierarchy's root; NotFound if there is none.
+// Opens the cgroup at a path below its hierarchy's root; NotFound if there is no such cgroup.
 using CgroupOpener = std::function<absl::StatusOr<std::unique_ptr<TaskGroup>>(std::string_view path)>;
 
 // One start of a container, until it ends. After a restart all calls fail with NotFound.

@@ -20,7 +20,7 @@ namespace taut::node {
 struct EngineClientOptions {
   std::string address = "unix:///var/run/docker.sock";  // or a plain path
   std::chrono::milliseconds connect_timeout{2000};
-  std::chrono::milliseconds timeout{5000};  // of a whole request
+  std::chrono::milliseconds timeout{5000};  // limit of a whole request
   size_t max_answer_bytes = size_t{64} << 20;
 };
 
@@ -29,8 +29,8 @@ struct EngineClientOptions {
 absl::StatusOr<std::string> SocketPathOf(std::string_view address);
 // Explains why this process cannot connect to a socket, and how to fix it.
 std::string WhyUnreachable(const std::string& socket_path);
-// Returns the API version to use: 1.41, which is sufficient, if the engine supports it, else the nearest
-// supported one. FailedPrecondition below 1.24.
+// Returns the API version to use: 1.41 if the engine supports it, else the nearest supported version.
+// FailedPrecondition below 1.24.
 absl::StatusOr<std::string> ChooseApiVersion(const EngineVersion& version);
 
 // Thread-safe: requests are sent one after the other, and a caller waits for earlier requests. Keeps its

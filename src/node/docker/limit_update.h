@@ -13,9 +13,9 @@
 
 namespace taut::node {
 
-// The kernel's value for no memory limit. In an update the engine accepts neither 0 nor -1 for it.
+// The kernel's value for no memory limit. In an update the engine accepts neither 0 nor -1 for "no limit".
 inline constexpr int64_t kNoMemoryLimit = 0x7FFFFFFFFFFFF000;
-// Amounts from here on are more than any machine has and mean no limit too.
+// Amounts of at least this size exceed the memory of any machine and mean no limit too.
 inline constexpr int64_t kLeastNoMemoryLimit = int64_t{1} << 60;
 
 // The engine's minimum of a memory limit.
