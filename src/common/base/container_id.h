@@ -5,8 +5,9 @@
 
 namespace taut {
 
-// Returns the container's ID: the last run of exactly 64 lower-case hex digits; "" if there is none. Examples
-// are "/docker/ID", "/system.slice/docker-ID.scope" and "/kubepods/.../ID". The result is a view into `text`.
+// Returns the container's ID: the last run of exactly 64 lower-case hex digits; "" if the text has no such
+// run. Examples are "/docker/ID", "/system.slice/docker-ID.scope" and "/kubepods/.../ID". The result is a
+// view into `text`.
 inline std::string_view ContainerIdIn(std::string_view text) {
   constexpr size_t kDigits = 64;
   size_t end = text.size();

@@ -13,8 +13,8 @@ namespace taut {
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // Returns `; did you mean "NAME"?` with the nearest candidate, or "" if none is similar. A candidate is
-// similar if the edits number at most half of the characters of `name` behind its last '.', or if it contains
-// `name`.
+// similar if the edits number at most half of the characters of `name` behind its last '.', or if the
+// candidate contains `name`.
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace taut

@@ -16,7 +16,7 @@ struct LabelView {
   std::string_view name;
   std::string_view value;
 };
-// Returns the value of a label; "" if it is absent. O(labels).
+// Returns the value of a label; "" if the label is absent. O(labels).
 std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name);
 // Label that holds the name of a series' metric.
 inline constexpr std::string_view kMetricNameLabel = "__name__";
@@ -29,7 +29,7 @@ class NameTemplate {
   // Returns the value of "owner" or "owner.kind", which are computed from a pod's owner and are not labels.
   using Derived = absl::FunctionRef<std::string(std::string_view placeholder)>;
 
-  // Returns InvalidArgument for an unpaired brace or an empty placeholder.
+  // Parses a template. InvalidArgument for an unpaired brace or an empty placeholder.
   static absl::StatusOr<NameTemplate> Parse(std::string_view text);
   // Returns the name; nullopt if a placeholder that is not optional is empty.
   std::optional<std::string> Render(std::span<const LabelView> labels, Derived derived) const;

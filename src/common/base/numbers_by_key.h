@@ -24,7 +24,7 @@ class NumbersByKey {
   NumbersByKey(const NumbersByKey&) = delete;
   NumbersByKey& operator=(const NumbersByKey&) = delete;
 
-  // Returns the number with this key; nullopt if there is none.
+  // Returns the number with this key; nullopt if no number has this key.
   std::optional<uint32_t> Find(const Key& key) const {
     const auto it = numbers_.find(key);
     return it == numbers_.end() ? std::nullopt : std::optional(*it);

@@ -10,9 +10,9 @@ namespace taut {
 // text.
 bool IsPrintableUtf8(std::string_view text);
 
-// Returns text that is safe for a terminal, a page or a log. Control characters become \xNN or \u{NNNN}. So
-// do the characters that change the direction of text, which can make a name look like another name; invalid
-// bytes become \xNN. '\n' is escaped, too, unless `keep_newlines`.
+// Returns text that is safe for a terminal, a page or a log. Control characters become \xNN or \u{NNNN}.
+// Characters that change the direction of text, and so can make a name look like another name, become
+// \u{NNNN}. Invalid bytes become \xNN. '\n' is escaped, too, unless `keep_newlines`.
 std::string Printable(std::string_view text, bool keep_newlines = false);
 
 }  // namespace taut

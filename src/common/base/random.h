@@ -31,7 +31,7 @@ class Rng {
   Rng Fork(uint64_t stream) const;
 
   // Saves and restores the position in the sequence. Load returns false if the bytes end early; the object
-  // must not be used after that.
+  // must not be used after a failed Load.
   void Save(ByteWriter& out) const;
   bool Load(ByteReader& in);
 

@@ -40,7 +40,8 @@ inline absl::Status UnknownName(std::string_view what, std::string_view name, st
   return absl::InvalidArgumentError(StrCat("unknown ", what, " \"", name, "\": expected ", expected));
 }
 
-// Returns the first row with this name, valid as long as the table; UnknownName if there is none. O(rows).
+// Returns the first row with this name, valid as long as the table; UnknownName if no row has this name.
+// O(rows).
 template <typename Rows>
 absl::StatusOr<const std::ranges::range_value_t<Rows>*> RowNamed(std::string_view what, const Rows& rows,
                                                                  std::string_view name) {

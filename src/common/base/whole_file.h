@@ -13,7 +13,7 @@ namespace taut {
 // PATH.new first and renames it. On Unavailable, which names the path, the file is unchanged. At most one
 // thread or process may write a path at a time.
 absl::Status WriteWhole(const std::string& path, std::string_view bytes);
-// Returns the file's content; nullopt if the file does not exist, "" if it cannot be read.
+// Returns the file's content; nullopt if the file does not exist, "" if the file cannot be read.
 std::optional<std::string> ReadWhole(const std::string& path);
 
 }  // namespace taut

@@ -29,7 +29,8 @@ class WorkerPool {
   //
   // The two counters repeat in our own code an ordering that TBB guarantees: every turn begins after the loop
   // begins and ends before the loop ends. ThreadSanitizer cannot see into Debian's TBB and would report false
-  // races without them. Turns are not ordered among themselves, so that races between turns are still found.
+  // races without these counters. Turns are not ordered among themselves, so that races between turns are
+  // still found.
   template <typename Turn>
   void ForEach(size_t count, const Turn& turn) {
     begun_.fetch_add(1, std::memory_order_release);

@@ -45,15 +45,15 @@ class BucketFloats {
   int size() const { return size_; }  // buckets present
   int stride() const { return stride_; }
   bool Contains(Bucket b) const { return (words_[b / 64] >> (b % 64) & 1) != 0; }
-  // Returns the row of `b`; inserts zeros if it is absent. The pointer is valid until the next insertion or
-  // erasure. O(1) if present, else O(rows).
+  // Returns the row of `b`; inserts zeros if the bucket is absent. The pointer is valid until the next
+  // insertion or erasure. O(1) if present, else O(rows).
   float* FindOrInsert(Bucket b) {
     if (!Contains(b)) [[unlikely]] {
       Insert(b);
     }
     return values_.get() + RankOf(b) * stride_;
   }
-  // Returns the row of `b`; nullptr if it is absent.
+  // Returns the row of `b`; nullptr if the bucket is absent.
   const float* Find(Bucket b) const { return Contains(b) ? values_.get() + RankOf(b) * stride_ : nullptr; }
   Bucket Lowest() const;   // REQUIRES: !empty()
   Bucket Highest() const;  // REQUIRES: !empty()
@@ -89,7 +89,7 @@ class BucketFloats {
   static constexpr int kWords = (Grid::kMaxBuckets + 63) / 64;
 
   size_t floats() const { return size_t{size_} * stride_; }
-  // Number of present buckets below `b`: the row index of `b` if it is present.
+  // Returns the number of present buckets below `b`, which is the row index of `b` if that bucket is present.
   size_t RankOf(Bucket b) const {
     const uint64_t below = words_[b / 64] & ((uint64_t{1} << (b % 64)) - 1);
     return before_[b / 64] + static_cast<size_t>(std::popcount(below));

@@ -75,8 +75,9 @@ class DecayBank {
   const DecayRates& rates() const { return *rates_; }
   Bucket Lowest() const { return rows_.Lowest(); }    // REQUIRES: !empty()
   Bucket Highest() const { return rows_.Highest(); }  // REQUIRES: !empty()
-  // Calls fn(int position, Bucket, const float* scaled_row) in ascending order. Lane m of a row is H_m in a
-  // scale of its own; multiplied by lane m of InverseMasses it is the bucket's share of the mass.
+  // Calls fn(int position, Bucket, const float* scaled_row) in ascending order. Lane m of a row is the
+  // bucket's value in H_m, in a scale of lane m. Its product with lane m of InverseMasses is the bucket's
+  // share of the mass.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     int position = 0;

@@ -26,15 +26,16 @@ enum class LoadBound : uint8_t { kUpper, kLower };
 // rounding.
 inline constexpr double kPercentileTolerance = 1e-6;
 
-// The rule itself, fed with buckets from the highest down. The result is the lowest bucket with at least p of
-// the total at or below it.
+// The rule itself, fed with buckets from the highest down. The result is the lowest bucket such that this
+// bucket and the lower buckets hold at least p of the total.
 class PercentileWalk {
  public:
   // `total` is the sum of all shares to be fed. p is clamped to 0..1.
   PercentileWalk(double total, double p)
       : wanted_(std::clamp(p, 0.0, 1.0) * total), room_(total - wanted_ * (1.0 - kPercentileTolerance)) {}
 
-  // Feeds the next lower bucket. Returns false once the result is found; Feed must not be called after that.
+  // Feeds the next lower bucket. Returns false once the result is found; Feed must not be called again after
+  // it returned false.
   bool Feed(size_t index, double share) {
     if (found_ && above_ + share_ > room_) return false;
     if (found_) above_ += share_;

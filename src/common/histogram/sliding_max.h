@@ -18,8 +18,8 @@ class SlidingMax {
  public:
   // Adds a value. Windows may be in any order and repeat. O(1) amortised in ascending order, else O(entries).
   void Add(int32_t window, Bucket b);
-  // Returns the largest value of the windows in (now_window - last_n_windows, now_window]; nullopt if there
-  // is none. REQUIRES: no value was added for a window after now_window. O(log entries).
+  // Returns the largest value of the windows in (now_window - last_n_windows, now_window]; nullopt if these
+  // windows have no value. REQUIRES: no value was added for a window after now_window. O(log entries).
   std::optional<Bucket> Max(int32_t now_window, int32_t last_n_windows) const;
   // Drops entries of windows before first_window.
   void ForgetBefore(int32_t first_window);

@@ -12,7 +12,7 @@
 
 namespace taut {
 
-// Ordered pairs of bucket and weight, 8 bytes each. A window has a handful of buckets, a day some tens.
+// Ordered pairs of bucket and weight, 8 bytes each. A window has a handful of buckets, a day has some tens.
 class WindowHistogram {
  public:
   // `grid` is Grid::Cpu() or Grid::Memory().
@@ -22,7 +22,7 @@ class WindowHistogram {
   // above the last added value, else O(buckets).
   void Add(double value, double weight) { AddBucket(grid_->BucketOf(value), weight); }
   void AddBucket(Bucket bucket, double weight);
-  // Adds the other histogram. O(buckets of both). REQUIRES: the same grid.
+  // Adds the other histogram. O(buckets of both histograms). REQUIRES: the same grid.
   void Merge(const WindowHistogram& other) { Merge(other.buckets()); }
   // Adds buckets in strictly ascending order.
   void Merge(std::span<const BucketWeight> buckets);

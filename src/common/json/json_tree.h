@@ -33,7 +33,7 @@ class JsonNode {
   std::optional<double> number() const;
   std::optional<bool> flag() const;
 
-  // Return the value of a field; "", 0 or false if it is absent or of another kind.
+  // Return the value of a field; "", 0 or false if the field is absent or of another kind.
   std::string_view Text(std::string_view key) const { return (*this)[key].text().value_or(""); }
   int64_t Whole(std::string_view key) const { return (*this)[key].whole().value_or(0); }
   bool Flag(std::string_view key) const { return (*this)[key].flag().value_or(false); }

@@ -46,7 +46,7 @@ struct AccountEntry {
   bool operator==(const AccountEntry&) const = default;
 };
 
-// An addition to a past day of a job, from windows that no entry contained yet.
+// An addition to a past day of a job, from windows that no entry contains yet.
 struct LateAccount {
   WindowId first;  // first window of the day
   AccountEntry entry;

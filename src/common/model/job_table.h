@@ -14,9 +14,9 @@
 
 namespace taut {
 
-// A value keeps its address until it is erased, or while a shared pointer to it is held. A number without a
-// value costs at most 16 bytes, and nothing if its page of 512 numbers is empty. Lookup is O(1). Iterates in
-// ascending order. Not thread-safe.
+// A value keeps its address until the value is erased, or as long as a shared pointer to the value exists. A
+// number without a value costs at most 16 bytes, and nothing if its page of 512 numbers is empty. Lookup is
+// O(1). Iterates in ascending order. Not thread-safe.
 template <typename T>
 class JobTable {
  public:
@@ -38,12 +38,12 @@ class JobTable {
   // REQUIRES: the job has a value.
   T& operator[](JobId id) { return *Find(id); }
   const T& operator[](JobId id) const { return *Find(id); }
-  // Returns a pointer that keeps the value alive; nullptr if there is none.
+  // Returns a pointer that keeps the value alive; nullptr if the job has no value.
   std::shared_ptr<const T> Share(JobId id) const {
     return Find(id) == nullptr ? nullptr : pages_[id.value / kPageJobs]->values[id.value % kPageJobs];
   }
 
-  // Adds a default-constructed value. REQUIRES: the job has none.
+  // Adds a default-constructed value. REQUIRES: the job has no value.
   T& Emplace(JobId id) {
     const size_t page = id.value / kPageJobs;
     if (page >= pages_.size()) pages_.resize(page + 1);

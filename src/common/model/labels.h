@@ -14,7 +14,7 @@ using Label = std::pair<std::string, std::string>;  // key and value
 // Prefix of labels that are settings of their job: "tautline.dev/mode" with the value "auto".
 inline constexpr std::string_view kSettingLabel = "tautline.dev/";
 
-// Returns the value of the first label with this key; nullptr if there is none.
+// Returns the value of the first label with this key; nullptr if no label has this key.
 const std::string* FindLabel(std::span<const Label> labels, std::string_view key);
 // Adds the labels of `more` to `labels` and replaces the values of keys that both have. `labels` must be
 // ascending by key, and stays so. Returns false if nothing changed.

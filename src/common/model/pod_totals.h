@@ -22,8 +22,8 @@ struct PodPart {
 struct PodTotals {
   uint32_t containers = 0;
   uint32_t recommended = 0;  // containers with a recommendation for some resource
-  // By Resource. A request is absent if no container has a request. A limit is absent if any container has
-  // none, since a container without a limit may use the rest of the node.
+  // By Resource. A request is absent if no container has a request. A limit is absent if any container has no
+  // limit, since a container without a limit may use the rest of the node.
   PerResource<ContainerResources> amounts;
 
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }

@@ -52,7 +52,7 @@ struct Reason {
   // limit before it calls the wrapped recommender.
   std::optional<double> limit;
   // The risk of that limit (common/model/limit_risk.h): the forecast P(a day's peak > limit), the job's
-  // observed days and the days above it. A value that is set before Explain is kept.
+  // observed days and the number of days above the limit. A value that is set before Explain is kept.
   std::optional<double> chance;
   uint32_t days = 0, days_over = 0;
 

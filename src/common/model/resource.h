@@ -105,7 +105,7 @@ inline constexpr std::array kAmountUnits = {
 constexpr const AmountUnitRow& UnitOf(Resource r) { return kAmountUnits[static_cast<size_t>(RowOf(r).unit)]; }
 
 constexpr std::string_view Name(Resource r) { return RowOf(r).name; }
-// Returns the resource with this name; nullopt if there is none.
+// Returns the resource with this name; nullopt if no resource has this name.
 constexpr std::optional<Resource> ResourceNamed(std::string_view name) {
   for (const ResourceRow& row : kResourceRows) {
     if (row.name == name) return row.resource;

@@ -26,7 +26,7 @@ enum class Mode : uint8_t {
 };
 inline constexpr int kNumModes = 4;
 std::string_view Name(Mode mode);
-// Returns the mode with this name; nullopt if there is none.
+// Returns the mode with this name; nullopt if no mode has this name.
 std::optional<Mode> ParseMode(std::string_view name);
 
 // The kind of a decision about a recommendation.
@@ -69,7 +69,7 @@ struct Decision {
   // absent: no limit, or the owner's is unknown. `after` absent: the owner's limit again.
   std::optional<double> before, after;
   std::string sentence;  // the reason, for people
-  std::string reason;    // SaveReason of the recommendation; "" without one
+  std::string reason;    // SaveReason of the recommendation; "" without a recommendation
   Outcome outcome = Outcome::kPending;
   std::string outcome_text;  // message of the actuator; may be ""
   int64_t outcome_time_s = 0;

@@ -29,7 +29,7 @@ struct Signal {
   double mean = 0;                    // sum(bound * weight) / weight (Autopilot §3.2.2: a window's mean)
   double peak = 0;                    // largest TaskUsage::peak
   std::optional<double> owner_limit;  // per task; the largest if the tasks' limits differ
-  // Sum of the tasks' own limits, if they differ.
+  // Sum of the tasks' own limits; absent if all tasks have the same limit.
   std::optional<double> owner_limit_sum = std::nullopt;
   // The limit in this window after all floors and bounds; absent: unknown.
   std::optional<double> limit = std::nullopt;
@@ -52,7 +52,8 @@ struct Signal {
   std::optional<double> usage_peak = std::nullopt;
 };
 
-// A task that was killed, or would have been, because it needed more than `limit`; its true need is unknown.
+// An event in which a task was killed, or would have been killed, because the task needed more than `limit`.
+// The true need is unknown.
 struct OomEvent {
   WindowId window;
   uint32_t task = 0;

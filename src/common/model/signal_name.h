@@ -14,7 +14,7 @@ inline constexpr std::array<std::string_view, 4> kOwnSignals = {"cpu", "memory",
 
 inline constexpr size_t kMostSignalName = 64;  // bytes
 
-// Checks the name of a series that becomes a signal. InvalidArgument unless it has 1 to 64 lower-case
+// Checks the name of a series that becomes a signal. InvalidArgument unless the name has 1 to 64 lower-case
 // letters, digits and '_', begins with a letter, and has no meaning in expressions yet.
 absl::Status CheckSignalName(std::string_view name);
 

@@ -34,14 +34,15 @@ struct TierAct {
   bool observed = false;  // true if the agent only observes, and did nothing
   // Bytes of the task before the act; `high` is present for a throttle. Absent: unknown.
   std::optional<double> usage, request, high;
-  // Figures of the machine, or of the group that stands for it: bytes, and pressure (PSI) as a share of time.
+  // Memory of the machine, or of the group that is guarded in its place: bytes, and pressure (PSI) as a share
+  // of time.
   std::optional<double> free, total, some, full;
   std::string text;  // the reason, for people
 
   bool operator==(const TierAct&) const = default;
 };
 
-// Returns the tier with this name; nullopt if there is none.
+// Returns the tier with this name; nullopt if no tier has this name.
 std::optional<Tier> ParseTier(std::string_view name);
 // Returns "throttle of shop/batch, task host1/a (batch)".
 std::string Describe(const TierAct& act);

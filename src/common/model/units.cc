@@ -17,7 +17,7 @@ struct Suffix {
   double factor;
 };
 
-// Parses a number and a suffix of the table; a plain number requires the suffix "" in it.
+// Parses a number and a suffix of the table. A number without a suffix requires the suffix "" in the table.
 template <size_t N>
 bool ParseWithSuffix(std::string_view text, const Suffix (&table)[N], double* value) {
   size_t digits = text.find_first_not_of("0123456789.+-eE");

@@ -43,7 +43,8 @@ std::string FormatAmount(Resource r, double amount);
 std::string FormatAmount(Target target, double amount);
 // Returns "2013-07-15 14:05" if the clock can be Unix's (years 2000 to 2099), else "day 3 14:05".
 std::string FormatTime(int64_t seconds);
-// Returns true for the years 2000 to 2099 of Unix time; smaller numbers count from the start of a trace.
+// Returns true if the time is in the years 2000 to 2099 as Unix time. Smaller times count from the start of a
+// trace.
 bool LooksLikeUnixTime(int64_t seconds);
 // Returns "1,234,567".
 std::string FormatCount(uint64_t n);

@@ -1,5 +1,6 @@
 // The identity of a job, from the source that discovered it to the actuator that acts on it. A source
-// provides the parts and the job's name is built from them; no code splits a name again.
+// provides the parts of the identity. The job's name is built from these parts, and no code splits a name
+// again.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,12 @@
 
 namespace taut {
 
-// The origin of a workload's identity, which also determines the actuator. The store contains the names.
+// The origin of a workload's identity, which also determines the actuator. The store contains the names of
+// the values.
 enum class Source : uint8_t { kUnknown, kSeries, kAgents, kDocker, kKubernetes };
 // Returns "series", "agents", "docker" or "kubernetes"; "" for kUnknown.
 std::string_view Name(Source source);
-// Returns the source with this name; nullopt if there is none.
+// Returns the source with this name; nullopt if no source has this name.
 std::optional<Source> ParseSource(std::string_view name);
 
 struct Workload {

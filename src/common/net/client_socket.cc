@@ -80,7 +80,7 @@ struct ClientSocket::Impl {
     if (tls) stream.emplace(socket, tls->impl().context);
   }
 
-  // Starts an operation and waits for it. After DeadlineExceeded the connection is closed.
+  // Starts an operation and waits for its end. After DeadlineExceeded the connection is closed.
   template <typename Start>
   absl::Status Await(Deadline deadline, const Start& start) {
     std::optional<ErrorCode> done;

@@ -49,8 +49,8 @@ class ClientSocket {
   absl::Status Write(std::string_view head, std::string_view body, Deadline deadline);
   // Reads at least one byte; returns 0 at the end of the stream.
   absl::StatusOr<size_t> Read(char* into, size_t size, Deadline deadline);
-  // To be called between two responses: returns true if the server has closed the connection or sent
-  // unrequested data.
+  // Returns true if the server has closed the connection or sent unrequested data. Call it between two
+  // responses.
   bool IsStale();
   // Shuts the connection down: current and later reads and writes fail with Unavailable. Thread-safe.
   void Interrupt();

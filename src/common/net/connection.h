@@ -42,8 +42,8 @@ class Connection {
   // Runs `work` in the connection's turn. Thread-safe.
   virtual void Post(std::function<void()> work) = 0;
 
-  // Common name in the client's verified certificate, "" if it has none; nullopt without a certificate. Valid
-  // after OnOpen.
+  // Returns the common name in the client's verified certificate; "" if the certificate has no common name,
+  // nullopt without a certificate. Valid after OnOpen.
   virtual std::optional<std::string> client_certificate() const = 0;
   virtual const std::string& peer() const = 0;  // "127.0.0.1:40404"
 };

@@ -11,8 +11,8 @@ namespace taut {
 
 class EventReader {
  public:
-  // Splits at LF or CRLF; the events do not depend on how the bytes are cut into pieces. Put returns false if
-  // on_event returned false, or if an event exceeds `max_event_bytes` (see too_large()).
+  // Lines end with LF or CRLF. The events do not depend on the pieces in which the bytes arrive. Put returns
+  // false if on_event returned false, or if an event exceeds `max_event_bytes` (see too_large()).
   explicit EventReader(size_t max_event_bytes) : max_event_bytes_(max_event_bytes) {}
   bool Put(std::string_view bytes, const std::function<bool(const ServerEvent&)>& on_event);
   bool too_large() const { return too_large_; }

@@ -20,7 +20,7 @@ struct HttpHeader {
   std::string value;
 };
 
-// Returns the value of the first header with this name, ignoring case; nullptr if there is none.
+// Returns the value of the first header with this name, ignoring case; nullptr if no header has this name.
 const std::string* FindHeader(const std::vector<HttpHeader>& headers, std::string_view name);
 
 // Compares text, ignoring the case of ASCII letters.
@@ -48,8 +48,9 @@ struct HttpTarget {
   std::vector<QueryParameter> query;
   std::string authority;  // host and port of "http://host:port/path", which proxies send; else ""
 };
-// Parses the target of a request line; nullopt if it is invalid. Decoded text is valid UTF-8, segments have
-// no control characters. A segment may be ".." or contain '/': check it before it becomes a file name.
+// Parses the target of a request line; nullopt if the target is invalid. Decoded text is valid UTF-8,
+// segments have no control characters. A segment may be ".." or contain '/': check it before it becomes a
+// file name.
 std::optional<HttpTarget> ParseTarget(std::string_view target);
 
 struct HttpRequest {
@@ -64,7 +65,7 @@ struct HttpRequest {
   std::string user;  // name of the token or of the client's certificate; "" for none
   std::shared_ptr<const GroupBindings> bindings;  // for Role::kGroup, else null
   std::string refusal;                            // why the token was rejected; "" if it was not
-  std::optional<int64_t> valid_until_s;           // Unix time when token or session expire and streams end
+  std::optional<int64_t> valid_until_s;           // Unix time when token or session expires and streams end
   bool by_session = false;                        // authenticated by a session cookie alone
 
   // Return the first value with this name; nullptr if absent.

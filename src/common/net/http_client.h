@@ -89,7 +89,7 @@ class HttpClient {
 
  private:
   struct Impl;
-  // Calls on_bytes with each piece of the body of a 200, until it returns an error.
+  // Calls on_bytes with each piece of the body of a 200, until on_bytes returns an error.
   absl::Status ReadStream(const Request& request, std::chrono::milliseconds silence,
                           const std::function<absl::Status(std::string_view piece)>& on_bytes,
                           HttpResponse* refused = nullptr);

@@ -28,8 +28,8 @@ struct HttpPosterOptions {
   size_t max_response_bytes = size_t{64} << 10;
 };
 
-// Returns InvalidArgument if the URL or the CA file is invalid; the error shows no user and password. The
-// first Post connects.
+// Returns a poster. InvalidArgument if the URL or the CA file is invalid; the error shows no user and
+// password. The first Post connects.
 absl::StatusOr<std::unique_ptr<HttpPoster>> MakeHttpPoster(const HttpPosterOptions& options);
 
 // Returns true if others can read and change the traffic: the URL is http and its host is not loopback.

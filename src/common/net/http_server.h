@@ -39,8 +39,9 @@ struct ServerCounts {
 // A running server. Handlers may be called until Stop returns.
 class HttpServer {
  public:
-  // Must be thread-safe: it is called concurrently on options.threads threads. An exception becomes a 500. A
-  // slow handler occupies a thread. To stream, put an EventStream into the response.
+  // Returns the response to a request. A handler must be thread-safe: it is called concurrently on
+  // options.threads threads. An exception becomes a 500. A slow handler occupies a thread. To stream, put an
+  // EventStream into the response.
   using Handler = std::function<HttpResponse(const HttpRequest&)>;
 
   // Returns a server that listens, or the error of ServerOptions::Check, of an unusable TLS file or of an

@@ -61,8 +61,8 @@ class ResponseParser {
   // Works as RequestParser::Put. Pieces of the body are appended to response().body, which the caller may
   // empty.
   ParseState Put(std::string_view bytes, size_t* used);
-  // Call it when the sender closes the connection. Returns kDone if the close completes this response, else
-  // kMalformed.
+  // Ends the input, when the sender closes the connection. Returns kDone if the close completes this
+  // response, else kMalformed.
   ParseState PutEnd();
 
   HttpResponse& response();

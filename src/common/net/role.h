@@ -24,7 +24,7 @@ constexpr std::string_view Name(Role role) {
 enum class GroupRole : uint8_t { kMember, kOwner, kBudgetHolder };
 inline constexpr std::array<std::string_view, 3> kGroupRoleNames = {"member", "owner", "budget_holder"};
 constexpr std::string_view Name(GroupRole role) { return kGroupRoleNames[static_cast<size_t>(role)]; }
-// Returns the role with this name; nullopt if there is none.
+// Returns the role with this name; nullopt if no role has this name.
 inline std::optional<GroupRole> GroupRoleNamed(std::string_view name) {
   for (size_t i = 0; i < kGroupRoleNames.size(); ++i) {
     if (kGroupRoleNames[i] == name) return static_cast<GroupRole>(i);

@@ -30,7 +30,7 @@ using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Deleter<X509_EXTENSION_free>>;
 using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
 
-// Returns true for a lower-case DNS name. It excludes all characters with a meaning in the text of an
+// Returns true for a lower-case DNS name. The check excludes all characters with a meaning in the text of an
 // extension, such as a comma, which would inject further names.
 bool IsDnsName(std::string_view name) {
   return !name.empty() && name.size() <= 253 && std::all_of(name.begin(), name.end(), [](char c) {

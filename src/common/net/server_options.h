@@ -45,7 +45,7 @@ struct AccessToken {
   bool operator==(const AccessToken&) const = default;
 };
 // Returns InvalidArgument if the token is too short for a secret or contains characters that a header must
-// not contain. The error does not show it.
+// not contain. The error does not show the token.
 absl::Status CheckToken(std::string_view token);
 
 // Check() validates the options as a whole.

@@ -89,7 +89,7 @@ void Session::OnRead(size_t bytes) {
   SessionsState::Add(state_->counters.bytes_in, bytes);
   if (phase_ == Phase::kEnded) return;
   if (bytes == 0 && phase_ != Phase::kWriting) {
-    // This also ends a stream: a client that follows events keeps its side open.
+    // A stream ends here too: a client that follows events keeps its side open.
     End();
     return;
   }

@@ -37,7 +37,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void Abort();
   void EndStream();  // ends an event stream, if it is one; the client reconnects
   // Time since which the connection waits for a request without ever having authenticated, as ticks of Clock;
-  // kNotWaiting if it does not. Thread-safe.
+  // kNotWaiting if the connection does not wait. Thread-safe.
   static constexpr Clock::rep kNotWaiting = std::numeric_limits<Clock::rep>::max();
   Clock::rep stranger_since() const { return stranger_since_.load(std::memory_order_relaxed); }
   Mode mode() const { return mode_; }

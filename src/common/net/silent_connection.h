@@ -9,7 +9,7 @@ namespace taut {
 // A connection without a valid token, certificate or answered call.
 struct SilentConnection {
   size_t of_address = 0;  // number of connections from its address
-  int64_t since = 0;      // time when it was accepted or began to wait; any unit
+  int64_t since = 0;      // time when the connection was accepted or began to wait; any unit
 };
 
 // Returns true if `a` is closed before `b`: first the address with the most connections, then the oldest.

@@ -42,7 +42,7 @@ class Webhook {
   // Queues a text. Thread-safe; never waits for the network.
   void Send(std::string json);
   WebhookCounts counts() const;
-  // Error of the last attempt; "" if it succeeded.
+  // Error of the last attempt; "" if the attempt succeeded.
   std::string last_error() const;
 
  private:

@@ -48,11 +48,11 @@ class ColumnChunk {
  public:
   explicit ColumnChunk(const ParquetColumn& column) : kind_(column.kind), optional_(column.optional) {}
 
-  // REQUIRES: the column's kind is text.
+  // Appends a text. REQUIRES: the column's kind is text.
   void PutText(std::string_view text);
-  // REQUIRES: the column's kind is not text.
+  // Appends a number. REQUIRES: the column's kind is not text.
   void PutNumber(int64_t number);
-  // REQUIRES: the column is optional.
+  // Appends a null. REQUIRES: the column is optional.
   void PutNull();
 
   // Approximate bytes of memory in use.

@@ -38,8 +38,9 @@ class GrpcServer {
   // `wait_until_ended` and destroys the server. Does nothing if the server is not running.
   void Stop(const std::function<void()>& end_calls, const std::function<void()>& wait_until_ended);
 
-  // Marks the connection of a peer (grpc::ServerContextBase::peer) after an authenticated call: it is not
-  // closed to make room for others. Thread-safe. REQUIRES: Listen returned OK or is running.
+  // Marks the connection of a peer (grpc::ServerContextBase::peer) after an authenticated call: the
+  // connection is then not closed to make room for other connections. Thread-safe. REQUIRES: Listen returned
+  // OK or is running.
   void Know(const std::string& peer) {
     TakeOver(this);
     if (acceptor_ != nullptr) acceptor_->Know(peer);

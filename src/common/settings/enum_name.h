@@ -32,7 +32,7 @@ absl::Status SetByName(std::span<const EnumName<T>> names, std::string_view text
   return absl::InvalidArgumentError(StrCat("\"", text, "\": expected one of ", Join(known, ", ")));
 }
 
-// Returns the name of the value; "?" if it has none.
+// Returns the name of the value; "?" if the value has no name.
 template <typename T>
 std::string NameIn(std::span<const EnumName<T>> names, T value) {
   for (const EnumName<T>& e : names) {

@@ -1,5 +1,6 @@
 // Typed access to the values of settings: parses, prints and copies each C++ type. Quantities have one
-// notation: `2m`, `48h`, `16MiB`, `3%` and plain numbers. Rows of settings (setting_row.h) use it.
+// notation: `2m`, `48h`, `16MiB`, `3%` and plain numbers. Rows of settings (setting_row.h) use these
+// functions.
 #pragma once
 
 #include <chrono>

@@ -61,7 +61,7 @@ std::vector<std::string> FromOldKey(const FieldSpec& spec, const OldKey& old,
 // Returns "peak.days is now peak.window; write peak.window: 2w".
 std::string OldKeyNotice(const FieldSpec& spec, const OldKey& old, std::span<const std::string> values);
 
-// Returns the row with this current or former key; null if there is none. O(rows).
+// Returns the row with this current or former key; null if no row has this key. O(rows).
 template <typename Owner>
 const SettingRow<Owner>* FindSetting(std::span<const SettingRow<Owner>> rows, std::string_view key) {
   for (const SettingRow<Owner>& row : rows) {
@@ -71,7 +71,7 @@ const SettingRow<Owner>* FindSetting(std::span<const SettingRow<Owner>> rows, st
 }
 
 // Sets the value of a row. `key` is the row's current or former key; a former key adds a notice.
-// InvalidArgument starts with the row's key, and the value stays as it was.
+// InvalidArgument starts with the row's key, and the value is unchanged.
 template <typename Owner>
 absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key,
                         std::span<const std::string> values, Owner& owner,

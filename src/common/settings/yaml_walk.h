@@ -19,8 +19,8 @@ namespace taut {
 
 inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
 
-// Returns the file's bytes. NotFound if it cannot be read, InvalidArgument above kMaxYamlBytes. `what` names
-// its kind in errors.
+// Returns the file's bytes. NotFound if the file cannot be read, InvalidArgument above kMaxYamlBytes. `what`
+// names the kind of the file in errors.
 absl::StatusOr<std::string> ReadYamlFile(const std::string& path, std::string_view what);
 // Parses `yaml` and passes its root to `walk`; the root of an empty text is null. Rejects a second document,
 // invalid UTF-8, NUL, nesting above 64 and more than a million nodes. Exceptions of the parser, also during

@@ -6,7 +6,8 @@
 
 namespace taut {
 
-// Polls the condition every millisecond. Returns true when it holds, false if it does not within `most`.
+// Polls the condition every millisecond. Returns true when the condition holds, false if it does not hold
+// within `most`.
 template <typename Condition>
 bool Eventually(Condition&& condition, std::chrono::milliseconds most = std::chrono::minutes(1)) {
   const auto end = std::chrono::steady_clock::now() + most;

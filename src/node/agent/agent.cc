@@ -92,7 +92,7 @@ void Agent::Sample(const NodeTime& now) {
   measured_ = now.at;
   for (const auto& [id, task] : tasks_) {
     // A reading too soon after the last one ends no window although it may be over. measured_ must stay
-    // before it: the daemon takes it as the time up to which all ended windows were sent.
+    // before that window: for the daemon, measured_ is the time up to which all ended windows were sent.
     const std::optional<WindowId> open = task->meter.oldest_open();
     if (open.has_value()) measured_ = std::min(measured_, Timestamp{EndOf(*open).us - 1});
   }

@@ -103,8 +103,8 @@ class Agent {
   // Handles a ready descriptor that the agent had added to the watch.
   void OnReady(uint64_t key, const NodeTime& now);
   // True while a task may have been killed and the kernel has not counted the kill yet: the kernel wakes the
-  // agent before it counts a kill. Call Recheck every few milliseconds while it is true, at most half a
-  // second.
+  // agent before it counts a kill. Call Recheck every few milliseconds as long as this is true, which is at
+  // most half a second.
   bool wants_recheck() const { return !suspects_.empty(); }
   void Recheck(const NodeTime& now);
   // Steady time at which GuardAgain is due, between samples; INT64_MAX if there is no guard.
@@ -179,7 +179,7 @@ class Agent {
   // result have the ratios of the tiers' weights.
   double KernelWeight(int weight) const;
   std::optional<double> RequestOf(const AgentTask& task) const;
-  // Returns the value that the tier requests of this kind; nullopt if it requests none.
+  // Returns the value that the tier requests of this kind; nullopt if the tier requests no value.
   std::optional<LimitValue> WantedByTier(const AgentTask& task, LimitKind kind) const;
   // Returns the value to restore once the tier requests nothing; nullopt if the present value stays.
   std::optional<LimitValue> LeftOver(const AgentTask& task, LimitKind kind) const;
@@ -202,7 +202,8 @@ class Agent {
   // KiB or more.
   std::vector<uint64_t> RefreshForGuard(const NodeTime& now);
 
-  // Returns nullopt if there is no guard or the memory cannot be read now.
+  // Reads the memory of the machine or of the guarded group. Returns nullopt if there is no guard or the
+  // memory cannot be read now.
   std::optional<MemoryNow> ReadMemory();
   void GuardMemory(const MemoryNow& memory, const NodeTime& now);
   std::vector<GuardTask> GuardTasks() const;
@@ -250,7 +251,8 @@ class Agent {
   std::optional<double> GrowthBound(const AgentTask& task, std::optional<double> owner) const;
   // Counts kills that were not counted yet, so that they are compared with the limit in force until now.
   void CountKills(AgentTask& task, const NodeTime& now);
-  // Returns true if the task's own limit was met in the last 5 s. Otherwise a kill has another cause.
+  // Records new limit_ooms of the reading. Returns true if the task's own limit was met in the last 5 s;
+  // otherwise a kill has another cause.
   bool NoteLimitOoms(AgentTask& task, const TaskReading& reading, const NodeTime& now);
   // Returns true if a kill may be due to the task's own limit, on kernels that do not count how often the
   // limit was met: no group above met its limit, and the task's peak came near its own.
@@ -260,14 +262,15 @@ class Agent {
   void OnKernelKill(AgentTask& task, uint64_t kills, const NodeTime& now);
   void OnOom(AgentTask& task, uint64_t kills, const NodeTime& now);
   void CheckThrottling(AgentTask& task, const TaskReading& reading, const NodeTime& now);
-  // Writes a limit that the agent raised by itself. `why` must be a literal: the lane keeps a view of it.
+  // Writes a limit that the agent raised by itself. `why` must be a literal: the lane keeps a view of the
+  // text.
   void MoveRaised(AgentTask& task, LimitLane& lane, std::string_view why, const NodeTime& now);
   // Handles an OOM kill of a task that has ended: the task's next start has a higher limit.
   void OnLateOom(Departed& task, uint64_t kills, const NodeTime& now);
   void TellOom(const FoundTask& task, uint64_t kills, std::optional<double> limit,
                std::optional<double> raised, const NodeTime& now);
   // Returns the highest limit to which the agent may raise by itself; nullopt: unbounded. `above`: limit of
-  // the groups above the task; absent if there is none.
+  // the groups above the task; absent if they have no limit.
   std::optional<double> UpperOf(const FoundTask& task, const TaskRule& rule, Resource r,
                                 std::optional<double> above) const;
   std::optional<double> UpperOf(const AgentTask& task, Resource r) const {

@@ -155,7 +155,7 @@ TEST(AgentActs, AnActThatACrashInterruptsIsReportedByTheNextStart) {
   TierCell cell;
   cell.Add("web", "h/w", 150 * kMiB);
   InMemoryTask& batch = cell.Add("batch/a", "h/a", 96 * kMiB);
-  // The acts in the ledger while the kernel kills.
+  // A copy of the ledger, taken while the kernel kills, with the acts.
   LedgerContent then;
   batch.around_write = [&] { then.acts = cell.ledger.acts(); };
   cell.Guard();

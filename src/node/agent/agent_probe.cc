@@ -29,8 +29,8 @@ bool Agent::MayBeProbed(const AgentTask& task) const {
          (!probe.jobs.empty() && FitsPattern(task.found.job, probe.jobs));
 }
 
-// A limit on a group limits all tasks in it, and their stalls count in it: do not probe a group with other
-// tasks.
+// A limit on a group limits all tasks in the group, and the group's stall time includes their stalls: do not
+// probe a group with other tasks.
 bool Agent::StandsAlone(const AgentTask& task, const std::vector<std::string>& paths) const {
   const std::string_view path = task.group->cgroup_path();
   if (path == "/") return false;

@@ -47,7 +47,7 @@ uint64_t OomTally::Event(bool has_counter, int64_t now_us) {
 }
 
 uint64_t OomTally::Unexplained(int64_t now_us) {
-  // An event right after a start, without a count, is the kill that ended the last start.
+  // An event right after a start, without a new count, reports the kill that ended the last start.
   const bool of_last_start = event_us_.has_value() && end_is_open_ && IsRecent(began_us_, now_us);
   event_us_.reset();
   if (!of_last_start) return 0;

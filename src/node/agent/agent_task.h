@@ -49,7 +49,7 @@ struct LimitLane {
   std::optional<std::pair<MoveState, Obstacle>> said;
   std::string error;   // why the last write failed; "": it succeeded
   std::string note;    // about the order: "3 MiB is below the minimum of 6 MiB"
-  double minimum = 0;  // the minimum in `note`; 0: the order was not below it
+  double minimum = 0;  // the minimum in `note`; 0: the order was not below the minimum
   // Time at which another program changed the limit, seconds since 1970; absent: never. Older orders do not
   // undo the change.
   std::optional<int64_t> others_s;
@@ -76,17 +76,17 @@ struct LimitLane {
 // steady microseconds.
 class OomTally {
  public:
-  // Call when the task starts and its group exists.
+  // Records the start of the task. Call it when the task's group exists.
   void Begin(int64_t now_us);
   uint64_t Counted(uint64_t kills, int64_t now_us);
-  // Call when the engine reported a kill and the group exists: the group's counter, if any, will soon show
-  // the kill.
+  // Handles a kill that the engine reported while the group exists. The group's counter, if any, will soon
+  // show the kill.
   uint64_t Event(bool has_counter, int64_t now_us);
-  // Call when the counter has not moved in time after an event.
+  // Handles an event after which the counter has not moved in time.
   uint64_t Unexplained(int64_t now_us);
-  // Call when the task has ended and its group no longer exists.
+  // Handles the end of the task, whose group no longer exists.
   uint64_t End(int64_t now_us);
-  // Call when the engine reported a kill and the group no longer exists.
+  // Handles a kill that the engine reported after the group has disappeared.
   uint64_t LateEvent();
 
  private:
@@ -178,7 +178,7 @@ std::string WhyNotAdded(const AgentTask& task, Resource r);
 const GroupAbove* LeastAbove(std::span<const GroupAbove> above, Resource r);
 // Returns the limit in force: the lower of `own` and the limits of the groups above.
 std::optional<double> LimitInForce(const AgentTask& task, Resource r, std::optional<double> own);
-// Names the group above the task whose limit is below `own`; "" if there is none.
+// Names the group above the task whose limit is below `own`; "" if no group's limit is below `own`.
 std::string AboveText(const AgentTask& task, Resource r, std::optional<double> own);
 // Returns the limit, clamped to the rule's bounds.
 std::optional<double> Bounded(const TaskRule& rule, Resource r, std::optional<double> limit);

@@ -204,7 +204,7 @@ void Agent::NoteStart(AgentTask& task, const NodeTime& now) {
   task.started_us = now.steady_us - std::max<int64_t>(0, now.at.seconds() - *started_s) * kMicrosPerSecond;
 }
 
-// A program needs more memory and CPU to start than to run, and nothing was measured yet.
+// Cuts must wait: a program needs more memory and CPU to start than to run, and nothing was measured yet.
 void Agent::HoldInGrace(AgentTask& task) {
   if (!task.started_us.has_value()) return;
   const auto terms = parts_.ledger->terms().find(task.found.job);

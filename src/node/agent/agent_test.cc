@@ -121,7 +121,7 @@ TEST(AgentWindows, OpenOnesAreSentWhenTheAgentStops) {
   EXPECT_NEAR(seconds["b"], 99, 0.01);
 }
 
-// Each second of usage counts once, with any jump of the clock.
+// Each second of usage is counted once, whatever jumps the clock makes.
 TEST(AgentWindows, ClockJumpsLoseAndDoubleNothing) {
   AgentCell cell;
   cell.Start();

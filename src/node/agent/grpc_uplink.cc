@@ -30,8 +30,8 @@ namespace v1 = taut::agent::v1;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Bound of messages that wait for a connection that accepts none. Above it, the connection is cancelled and
-// made anew.
+// Bound of messages that wait while the connection accepts no message. Above it, the connection is cancelled
+// and made anew.
 constexpr size_t kMaxLiveBytes = 2 * kMaxMessageBytes;
 // Bound of messages that wait for Take. Above it, reading pauses, and flow control stops the daemon.
 constexpr size_t kMaxInboxBytes = kMaxMessageBytes;
@@ -244,7 +244,7 @@ class GrpcUplink final : public Uplink {
 
   // Each attempt has its own channel: gRPC's own delays would add to ours, and a channel that failed once
   // returns its old error. The old channel is destroyed after the new one exists: gRPC's threads end with the
-  // last channel of a process, and this may be one of them.
+  // last channel of a process, and this thread may be one of gRPC's threads.
   void Connect() {
     grpc::ChannelArguments arguments;
     SetOptions(&arguments);

@@ -127,7 +127,7 @@ absl::Status Errno(std::string_view what, const std::string& path) {
 
 enum class Durable : uint8_t { kNo, kYes };
 
-// Cgroups and their limits disappear with a loss of power; an engine's containers return with theirs.
+// Cgroups and their limits disappear with a loss of power; an engine's containers return with their limits.
 Durable MustOutlivePower(const std::map<std::string, LedgerEntry>& entries) {
   for (const auto& [identity, entry] : entries) {
     if (!identity.starts_with("cgroup:")) return Durable::kYes;
@@ -490,7 +490,7 @@ absl::StatusOr<LedgerContent> Ledger::Parse(std::string_view text, std::string_v
                   : StrCat("a line begins with \"", what, "\"; expected limit, hold, score, terms or act");
     }
     if (!wrong.empty()) return bad(wrong);
-    // An unfinished last line: the file was cut, and the limits of the missing lines are unknown.
+    // The last line is unfinished: the file was cut off, and the limits of the missing lines are unknown.
     if (line.data() + line.size() == text.data() + text.size()) return bad("the line has no end");
   }
   if (number == 0) return absl::DataLossError(StrCat(name, ": empty"));

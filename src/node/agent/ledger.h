@@ -1,8 +1,8 @@
 // The agent's record of the values that it changed on this machine, and of the earlier values: `tautlet
-// --release` restores from it. The ledger is saved before a limit is written and again after the limit was
-// read back, so that each change can be undone even if the agent is killed. It also holds the state that the
-// agent needs after a restart without the daemon: the terms of each job, and the raises and owners' changes
-// that older orders must not undo.
+// --release` restores these values. The ledger is saved before a limit is written and again after the limit
+// was read back, so that each change can be undone even if the agent is killed. It also holds the state that
+// the agent needs after a restart without the daemon: the terms of each job, and the raises and owners'
+// changes that older orders must not undo.
 #pragma once
 
 #include <array>

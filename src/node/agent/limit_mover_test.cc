@@ -1,5 +1,5 @@
 // Limits that move in steps: case by case, and through days of random orders, kills, usage and changes by
-// others.
+// other programs.
 #include "node/agent/limit_mover.h"
 
 #include <gtest/gtest.h>

@@ -224,7 +224,7 @@ void MemoryGuard::Kill(const MemoryNow& now, std::span<const GuardTask* const> r
     return;
   }
   const GuardTask& task = **it;
-  // Time that the throttle had to take effect: it begins with the later of throttle and shortage.
+  // The time for the throttle to take effect begins with the later of throttle and shortage.
   const auto throttled = throttled_.find(task.id);
   const int64_t since_us =
       throttled == throttled_.end() ? *short_since_us_ : std::max(throttled->second, *short_since_us_);

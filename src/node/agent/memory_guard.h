@@ -26,10 +26,10 @@ struct GuardOptions {
   FreeThreshold throttle_below{0.10, 4 * kGiB};
   FreeThreshold kill_below{0.05, 2 * kGiB};
   FreeThreshold last_below{0.02, 512 * kMiB};
-  // Memory pressure (PSI, share of time) alone proves no shortage, as a single task at its own limit causes
-  // it. PSI `some` of at least pressure_some is a shortage only if less than twice throttle_below is free.
-  // PSI `full` of at least pressure_full starts kills only if less than throttle_below is free. A bound of 0
-  // is ignored.
+  // Memory pressure (PSI, share of time) alone proves no shortage, because a single task at its own limit
+  // causes pressure. PSI `some` of at least pressure_some is a shortage only if less than twice
+  // throttle_below is free. PSI `full` of at least pressure_full starts kills only if less than
+  // throttle_below is free. A bound of 0 is ignored.
   double pressure_some = 0.2, pressure_full = 0.1;
   // Time for throttling to take effect before a kill, and before the next tier is throttled. Tasks that
   // cannot be throttled are killed without this wait.
@@ -108,9 +108,11 @@ class MemoryGuard {
   std::string ShortReason(const MemoryNow& now) const;  // "" if there is no shortage
   // Returns why a task must be killed; "" if none must. `is_last`: without any wait.
   std::string EndReason(const MemoryNow& now, bool& is_last) const;
-  // Bytes a second by which free memory falls; absent if it does not fall or there are too few readings.
+  // Bytes a second by which free memory falls; absent if free memory does not fall or there are too few
+  // readings.
   std::optional<double> FallRate() const;
-  // Returns the text of a prediction that memory is used up within this time; "" if it is not.
+  // Returns the text of a prediction that memory is used up within this time; "" if no such prediction is
+  // made.
   std::string AheadText(const MemoryNow& now, int64_t within_us) const;
   void Throttle(std::span<const GuardTask* const> ranked, int64_t now_us, std::vector<GuardAct>& out);
   void Kill(const MemoryNow& now, std::span<const GuardTask* const> ranked, int64_t now_us,

@@ -54,7 +54,7 @@ class MemoryProbe {
   // or a figure is missing; three gaps in a row release the limit for rest_us. A change of memory.max, or
   // stall time that decreases, releases the limit and deletes the result.
   ProbeStep Step(const ProbeReading& reading, int64_t now_us);
-  // Call when the limit is no longer in force. Probing starts again; the result is kept.
+  // Records that the limit is no longer in force. Probing starts again; the result is kept.
   void Drop();
 
   // Limit in force in bytes; absent: none.

@@ -1,4 +1,5 @@
-// Free memory of a machine or of a group of it: an interface, so that tests need no machine to fill.
+// Free memory of a machine, or of a cgroup on the machine: an interface, so that tests need no machine to
+// fill.
 #pragma once
 
 #include <optional>

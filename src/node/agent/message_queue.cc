@@ -159,7 +159,8 @@ void MessageQueue::Reserve() {
 
 void MessageQueue::Append(std::string_view bytes, int64_t now_us) {
   now_us_ = now_us;
-  // Reserved on disk before use: after a kill, Open starts at `reserved`, above every sequence ever sent.
+  // Sequences are reserved on disk before use: after a kill, Open starts at `reserved`, above every sequence
+  // ever sent.
   if (next_ >= state_.reserved) Reserve();
   const uint64_t sequence = next_++;
   const uint64_t size = kRecordHeaderBytes + bytes.size();
@@ -173,7 +174,7 @@ void MessageQueue::Append(std::string_view bytes, int64_t now_us) {
   bytes_ += size;
   const bool tries_disk = !options_.path.empty() && (error_.empty() || now_us >= retry_at_us_);
   if (tries_disk) {
-    // Memory first, so that the segments stay in the order of sequences.
+    // Write the messages in memory first, so that the segments stay in the order of sequences.
     WriteMemory();
     if (error_.empty()) {
       const absl::Status status = AppendToDisk(sequence, bytes);
@@ -212,7 +213,7 @@ absl::Status MessageQueue::AppendToDisk(uint64_t sequence, std::string_view byte
   }
   Segment& segment = segments_.back();
   if (const absl::Status status = WriteAt(writing_.get(), segment.end, record); !status.ok()) {
-    // Part of the record may be written: cut it off, or the next record would follow damage.
+    // A part of the record may be written: cut this part off, or the next record would follow damage.
     (void)ftruncate(writing_.get(), static_cast<off_t>(segment.end));
     if (segment.records == 0) RemoveSegment(segments_.size() - 1);
     return status;
@@ -356,7 +357,8 @@ void MessageQueue::PointAt(size_t position) {
   cursor_.fd = OwnedFd(open(PathOf(cursor_.number).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// Finds the segment with the oldest message above `after`, and moves the cursor there if it is elsewhere.
+// Finds the segment with the oldest message above `after`, and moves the cursor to this segment if the cursor
+// is in another one.
 bool MessageQueue::FindSegment(uint64_t after, size_t* position) {
   const auto found = std::find_if(segments_.begin(), segments_.end(),
                                   [after](const Segment& s) { return s.records > 0 && s.last > after; });

@@ -53,11 +53,12 @@ class MessageQueue {
   uint64_t next_sequence() const { return next_; }
   uint64_t last_sequence() const { return next_ - 1; }
 
-  // `now_us`: any clock that never goes back. After a failure the disk is retried 5 s later.
+  // Stores a message as the newest. `now_us`: time of any clock that never goes back. After a failure the
+  // disk is retried 5 s later.
   void Append(std::string_view bytes, int64_t now_us);
   // Deletes all messages up to `sequence`. Numbers that were never assigned are ignored.
   void Acknowledge(uint64_t sequence);
-  // Returns the oldest unacknowledged message above `after`; nullopt if there is none.
+  // Returns the oldest unacknowledged message above `after`; nullopt if there is no such message.
   std::optional<QueuedMessage> Next(uint64_t after);
   // Flushes all messages to disk. Returns false if that failed.
   bool Sync();

@@ -157,7 +157,7 @@ class TaskFinder {
   // Opens the task. NotFound if the task has ended. InvalidArgument if the identity is not from this finder.
   virtual absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) = 0;
   // Returns true if a task that Open does not find may return under this identity with its limits, as stopped
-  // containers do. True also if that is unknown now.
+  // containers do. Also returns true if the finder cannot tell now.
   virtual bool MayReturn(const FoundTask& /*task*/) { return false; }
   // Becomes ready when TakeEvents has events.
   virtual Wakeup wakeup() const { return {}; }

@@ -1,9 +1,9 @@
 // Aggregates readings of one task, about one reading per second, into 5-minute windows. Arithmetic only: time
 // is an argument.
 //
-// There are two clocks. `steady_us` never jumps; rates are computed from it. `at` is the node's own time,
-// which names windows and may jump. On a sped-up node (demonstrations, tests) `at` runs faster than steady
-// time by `speed`.
+// There are two clocks. `steady_us` never jumps; rates are computed from this clock. `at` is the node's own
+// time, which names windows and may jump. On a sped-up node (demonstrations, tests) `at` runs faster than
+// steady time by `speed`.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ class TaskMeter {
   // nowhere. REQUIRES: steady_us ascending.
   void Add(const TaskReading& reading, int64_t steady_us, Timestamp at);
   // Ends all windows that are over at `at` and appends the windows with usage to `out`, ascending. A window
-  // is over when a later reading exists, or when the next reading would be too late to cover part of it. Call
-  // it once a reading, before Add (windows then appear one reading later) or after it.
+  // is over when a later reading exists, or when the next reading would be too late to cover part of the
+  // window. Call it once per reading, after Add, or before Add (windows then appear one reading later).
   void CloseUntil(Timestamp at, std::vector<NodeWindow>& out);
   // Ends all windows, also the open window with the figures measured so far, and appends them to `out`.
   // Called when the agent stops.
@@ -109,7 +109,7 @@ class TaskMeter {
   bool AddCpu(const TaskReading& reading, const Mark& now);
   bool AddCount(std::optional<uint64_t> value, std::optional<Counter>& counter, const Mark& now,
                 std::optional<uint64_t> Open::*count);
-  // Ends the newest window if a reading at `at` could not add to it.
+  // Ends the newest window if a reading at `at` could not add to this window.
   void EndLate(Timestamp at);
   static NodeWindow Finish(const Open& open);
 

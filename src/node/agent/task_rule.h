@@ -39,7 +39,7 @@ struct TaskRule {
   // {label.KEY}.
   std::string job, task;
   bool manage = false;  // false: measured, never changed
-  // Sets a CPU quota or memory limit also if the owner has set none.
+  // True if the agent sets a CPU quota or memory limit also where the owner has set none.
   bool add_limits = false;
   // No limit is lowered in the first seconds of a task; raises are made at once. Absent: as in the job's
   // terms, which the daemon sends.

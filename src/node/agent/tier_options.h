@@ -51,8 +51,9 @@ struct TaskTier {
   Tier tier = Tier::kProduction;
   std::optional<double> memory_request;  // bytes; absent: none is configured
 };
-// Uses the first matching rule of the options if it sets the value, else the task's own rule, else the
-// fallback. O(rules).
+// Returns the tier and request of a task. Each value is from the first matching rule of the options if that
+// rule sets it, else from the task's own rule. Without either, the tier is the fallback and the request is
+// absent. O(rules).
 TaskTier TierOf(const TierOptions& options, const FoundTask& task, const TaskRule& rule);
 
 }  // namespace taut::node

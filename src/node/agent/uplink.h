@@ -30,7 +30,7 @@ struct UplinkStatus {
   std::string refusal;
 };
 
-// Call it from one thread. No function except Flush blocks for long.
+// All calls must come from one thread. No function except Flush blocks for long.
 class Uplink {
  public:
   virtual ~Uplink() = default;

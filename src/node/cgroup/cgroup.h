@@ -13,8 +13,8 @@
 
 namespace taut::node {
 
-// Opens the group at `path` ("/system.slice/web.service") with all groups below it. NotFound if it does not
-// exist, or if `inode` is given and another group has taken its name.
+// Opens the group at `path` ("/system.slice/web.service") with all groups below it. NotFound if the group
+// does not exist, or if `inode` is given and another group has taken its name.
 //
 // Handles: the directories and the files that are read each second stay open (v2: 5 descriptors, v1: up to
 // 8). All other files are opened relative to the directory, so a new group at the same path is never mistaken
@@ -50,7 +50,7 @@ struct CgroupIdentity {
   uint64_t inode = 0;
 
   std::string Text() const;
-  // Returns nullopt if the text does not have this form.
+  // Parses an identity; nullopt if the text does not have this form.
   static std::optional<CgroupIdentity> Parse(std::string_view text);
 };
 

@@ -39,7 +39,7 @@ class CgroupFiles {
   virtual void ClearOomWakeup() = 0;
 };
 
-// NotFound if the group does not exist.
+// Open the group at `path`. NotFound if the group does not exist.
 absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV1Files(const CgroupMounts& mounts, std::string_view path);
 absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV2Files(const CgroupMounts& mounts, std::string_view path);
 

@@ -33,7 +33,8 @@ struct FinderBounds {
 // without suffix: {unit} "web@blue", {prefix} "web", {instance} "blue", {slice} "system" (the nearest slice
 // around it), and {path}.
 //
-// systemd ignores limits that other programs write: it writes its own again when a unit's properties are set.
+// systemd ignores limits that other programs write: it writes the limits of its configuration again when a
+// unit's properties are set.
 //
 // Names: an empty job template is "{base}" for groups and "{prefix|unit}" for units; an empty task template
 // is "{host}{path}". A group is left out, with the reason in refusals(), if its name cannot be made, is not
@@ -50,8 +51,8 @@ class CgroupFinder final : public TaskFinder {
 
   // "systemd" if all rules are for units, else "cgroup".
   std::string_view name() const override { return name_; }
-  // ResourceExhausted if more groups match, or have to be searched, than the bounds allow. Groups that appear
-  // or disappear during the search may be included or not.
+  // Returns the groups that match rules. ResourceExhausted if more groups match, or have to be searched, than
+  // the bounds allow. Groups that appear or disappear during the search may be included or not.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
 

@@ -34,7 +34,7 @@ namespace taut::node {
 
 class CgroupFixture {
  public:
-  // "" if groups with CPU and memory can be created here, else the reason.
+  // Returns "" if groups with CPU and memory can be created here, else the reason.
   static std::string WhyNot() {
     if (geteuid() != 0) return "not root: no cgroups can be made";
     const absl::StatusOr<CgroupMounts> mounts = ReadCgroupMounts();
@@ -74,7 +74,7 @@ class CgroupFixture {
   void Make() const {
     for (const std::string& directory : Directories()) std::filesystem::create_directories(directory);
   }
-  // Creates a group below it; on v2 with the parent's controllers.
+  // Creates a group below the test group; on v2 with the parent's controllers.
   void MakeBelow(const std::string& name) const {
     for (const std::string& directory : Directories())
       std::filesystem::create_directories(directory + "/" + name);
@@ -85,7 +85,7 @@ class CgroupFixture {
   }
 
   // Starts a child in the group that does `work` and then sleeps until it is killed. Returns when the work is
-  // done or the child has died of it.
+  // done or the child has died.
   template <typename Work>
   pid_t Start(Work work) {
     return StartIn("", work);

@@ -11,7 +11,7 @@ namespace taut::node {
 
 enum class CgroupVersion : uint8_t { kNone, kV1, kV2 };
 
-// Mount points, "" if there is none. A cgroup has the same path below each of them.
+// Mount points; "" for a hierarchy that is not mounted. A cgroup has the same path below each of them.
 struct CgroupMounts {
   std::string memory, cpu, cpuacct;  // v1 hierarchies; two may share a mount
   std::string unified;               // the v2 hierarchy; beside v1 it has pressure (PSI) and little else
@@ -22,7 +22,7 @@ struct CgroupMounts {
   // Returns the mount point of the hierarchy with the memory controller. Tasks are searched in this
   // hierarchy, and it defines their lifetime.
   const std::string& home() const;
-  // For people: "cgroup v2", "cgroup v1", "cgroup v1 and v2 (hybrid)".
+  // Returns text for people: "cgroup v2", "cgroup v1" or "cgroup v1 and v2 (hybrid)".
   std::string_view description() const;
 };
 

@@ -25,7 +25,7 @@ std::string ReadAll(int fd) {
   }
 }
 
-// Adds the processes of a directory and of the directories below it.
+// Collects the processes of a directory and of the directories below it.
 class PidWalk {
  public:
   PidWalk(const std::set<std::string_view>& leave_out, std::set<int>& out)

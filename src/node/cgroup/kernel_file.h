@@ -52,8 +52,8 @@ KernelText ReadKernelFile(int fd, std::span<char> buffer);
 class KernelDirectory {
  public:
   KernelDirectory() = default;  // no directory: each call fails with ENOENT
-  // Opens `path` below `root`; "/" is root itself. NotFound if it does not exist, InvalidArgument for a path
-  // with "..".
+  // Opens `path` below `root`; "/" is root itself. NotFound if the directory does not exist, InvalidArgument
+  // for a path with "..".
   static absl::StatusOr<KernelDirectory> Open(const std::string& root, std::string_view path);
 
   bool is_open() const { return fd_.is_open(); }

@@ -115,7 +115,7 @@ class Group final : public MemorySource {
     for (const FreeThreshold& below : below_) {
       const auto total = static_cast<double>(limit);
       const auto at = static_cast<uint64_t>(total - below.Of(total));
-      // If it fails, the guard reads at its own intervals only.
+      // If this fails, the guard reads the memory only at its own intervals.
       if (usage.is_open()) {
         (void)home.Write("cgroup.event_control", StrCat(event_.get(), " ", usage.get(), " ", at));
       }

@@ -1,4 +1,4 @@
-// Services of the systemd of this machine, if it runs.
+// Services of this machine's systemd, if systemd runs.
 #include <unistd.h>
 
 #include <cstdlib>

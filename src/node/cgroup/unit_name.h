@@ -16,8 +16,8 @@ struct SystemdUnit {
   std::string instance;     // after '@': "blue-green"
   std::string_view suffix;  // ".service"
 };
-// Returns nullopt if the directory is not a service, scope or slice. A leading '_' is removed: systemd puts
-// it before names that could be files of the kernel ("_cpu.service").
+// Parses a directory's name; nullopt if this is not a service, scope or slice. A leading '_' is removed,
+// because systemd puts '_' before names that could be files of the kernel ("_cpu.service").
 std::optional<SystemdUnit> ParseUnitName(std::string_view directory);
 // Decodes escapes such as "\x2d" to their bytes; other text is unchanged.
 std::string DecodeUnitEscapes(std::string_view text);
@@ -25,7 +25,7 @@ std::string DecodeUnitEscapes(std::string_view text);
 // A path with '*' for any text (also empty) within one component: "/apps/*/worker-*".
 class PathGlob {
  public:
-  // Returns nullopt if the path is not absolute, or a component is empty, "." or "..".
+  // Parses a pattern; nullopt if the path is not absolute, or a component is empty, "." or "..".
   static std::optional<PathGlob> Parse(std::string_view text);
 
   size_t depth() const { return components_.size(); }

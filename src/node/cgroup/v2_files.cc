@@ -106,7 +106,7 @@ std::optional<double> V2Files::ReadLimit(LimitKind kind) const {
     case LimitKind::kCpuWeight:
       break;
   }
-  // An idle group (cpu.idle) has weight 0, which counts as none.
+  // An idle group (cpu.idle) has weight 0, which is read as no weight.
   const uint64_t weight = directory_.ReadNumber("cpu.weight").value_or(0);
   return weight == 0 ? std::nullopt : std::optional<double>(static_cast<double>(weight));
 }
@@ -144,7 +144,7 @@ absl::StatusOr<std::optional<double>> V2Files::WriteMemory(const char* file, std
   return value;
 }
 
-// "max" protects all memory, and 0 none.
+// Returns the protection in bytes: "max" protects all memory, and 0 protects none.
 std::optional<double> V2Files::ReadProtection(const char* file) const {
   KernelBuffer buffer;
   const std::optional<KernelLimit> read = ParseByteLimit(directory_.Read(file, buffer).text);

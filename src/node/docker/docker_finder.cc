@@ -126,7 +126,8 @@ absl::StatusOr<std::unique_ptr<TaskGroup>> DockerFinder::Open(const FoundTask& t
   return DockerTask::Open(client_, *id, options_.open_cgroup, options_.proc_dir);
 }
 
-// True while the container exists: the engine keeps its limits until it is removed.
+// Returns true while the container exists: the engine keeps a container's limits until the container is
+// removed.
 bool DockerFinder::MayReturn(const FoundTask& task) {
   const absl::StatusOr<std::string> id = IdOf(task.identity);
   return id.ok() && !absl::IsNotFound(client_->Inspect(*id).status());

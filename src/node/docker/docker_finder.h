@@ -29,10 +29,11 @@ struct DockerFinderOptions {
 // digits that `docker ps` shows. The first rule that matches and whose placeholders all have a value applies.
 class ContainerNamer {
  public:
-  // InvalidArgument, with the rule's name, if a template cannot be parsed or `host` is empty.
+  // Parses the templates of the rules. InvalidArgument, with the rule's name, if a template cannot be parsed
+  // or `host` is empty.
   static absl::StatusOr<ContainerNamer> Create(const std::vector<TaskRule>& rules, std::string host);
-  // Returns nullopt if no rule matches. Labels: image, and compose_project and compose_service if present.
-  // O(rules).
+  // Returns the task of a container; nullopt if no rule matches. Its labels are image, and compose_project
+  // and compose_service if present. O(rules).
   std::optional<FoundTask> Name(const ContainerSummary& container) const;
 
  private:

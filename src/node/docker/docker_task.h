@@ -24,7 +24,8 @@ using CgroupOpener = std::function<absl::StatusOr<std::unique_ptr<TaskGroup>>(st
 // need the engine.
 class DockerTask final : public TaskGroup {
  public:
-  // NotFound if the container is not running. `proc_dir`: where the engine's processes are visible, "/proc".
+  // Opens the present start of a container. NotFound if the container is not running. `proc_dir`: where the
+  // engine's processes are visible, "/proc".
   static absl::StatusOr<std::unique_ptr<DockerTask>> Open(std::shared_ptr<EngineClient> client,
                                                           const std::string& id, const CgroupOpener& opener,
                                                           const std::string& proc_dir);
@@ -32,9 +33,9 @@ class DockerTask final : public TaskGroup {
   absl::Status Read(ReadDepth depth, TaskReading& out) override { return cgroup_->Read(depth, out); }
   // Returns the engine's values where the kernel's agree up to rounding, else the kernel's.
   absl::StatusOr<TaskLimits> ReadLimits() override;
-  // Also returns the errors Unavailable and DeadlineExceeded of the engine. limit_update.h defines the
-  // request for each kind. On cgroup v2 the kernel would kill to shrink memory below the usage, so this is
-  // refused here with ResourceExhausted.
+  // Sets a limit through the engine, with the errors of TaskGroup and also Unavailable and DeadlineExceeded
+  // of the engine. limit_update.h defines the request for each kind. On cgroup v2 the kernel would kill
+  // processes to shrink memory below the usage. SetLimit refuses such a limit with ResourceExhausted.
   absl::Status SetLimit(LimitKind kind, std::optional<double> value) override;
 
   std::optional<double> Rounded(LimitKind kind, std::optional<double> value) override;
@@ -68,7 +69,7 @@ class DockerTask final : public TaskGroup {
 };
 
 // Sets the memory limit for the next start of a stopped container, as after an OOM kill that ended it.
-// FailedPrecondition if it runs: then open it and use SetLimit.
+// FailedPrecondition if the container runs; in that case open it and call SetLimit.
 absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, double bytes);
 
 }  // namespace taut::node

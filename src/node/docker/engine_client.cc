@@ -16,7 +16,7 @@ namespace {
 constexpr int kPreferredMinor = 41;
 constexpr int kLeastMinor = 24;
 
-// Returns the minor number of "1.41"; -1 if it is not such a version.
+// Returns the minor number of "1.41"; -1 if the text is not such a version.
 int MinorOf(std::string_view version) {
   if (!version.starts_with("1.")) return -1;
   version.remove_prefix(2);

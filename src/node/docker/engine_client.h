@@ -56,7 +56,7 @@ class EngineClient {
   absl::StatusOr<std::vector<ContainerSummary>> ListRunning();
   // Returns a container, running or not. `id` may be a name too.
   absl::StatusOr<ContainerDetails> Inspect(std::string_view id);
-  // `body`: JSON with the fields to change. Takes about 50 ms for a running container.
+  // Updates a container. `body`: JSON with the fields to change. Takes about 50 ms for a running container.
   absl::Status Update(std::string_view id, std::string_view body);
   // Cores of the engine's machine; requested once.
   absl::StatusOr<int64_t> Cores();

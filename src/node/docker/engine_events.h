@@ -16,17 +16,18 @@ namespace taut::node {
 struct EngineEventsOptions {
   std::string address = "unix:///var/run/docker.sock";  // or the plain path
   std::chrono::milliseconds connect_timeout{2000};
-  // Pause before a broken stream is requested again: doubled from the least to the most until it works.
+  // Pause before a broken stream is requested again. The pause doubles from least_pause to most_pause until a
+  // request succeeds.
   std::chrono::milliseconds least_pause{200}, most_pause{10'000};
-  size_t max_queued = 65'536;  // pending events; the oldest are dropped above it
+  size_t max_queued = 65'536;  // pending events; above it, the oldest are dropped
 };
 
 // Reads the engine's event stream in its own thread and reconnects as long as the object exists. A missing
 // engine is not an error here: listing its containers reports it.
 class EngineEvents {
  public:
-  // InvalidArgument for an invalid address, Internal if curl fails, ResourceExhausted without a free
-  // descriptor.
+  // Starts the thread. InvalidArgument for an invalid address, Internal if curl fails, ResourceExhausted
+  // without a free descriptor.
   static absl::StatusOr<std::unique_ptr<EngineEvents>> Start(const EngineEventsOptions& options);
   // Stops the thread without waiting for an event.
   ~EngineEvents();

@@ -38,7 +38,7 @@ absl::StatusOr<LimitUpdate> PlanLimitUpdate(const ContainerLimits& now, LimitKin
                                             std::optional<double> value, CgroupVersion version,
                                             int64_t cores);
 
-// Converts the engine's fields. cpu_weight is absent if it was never set.
+// Converts the engine's fields. cpu_weight is absent if the container's weight was never set.
 TaskLimits ToTaskLimits(const ContainerLimits& limits, int64_t cores);
 
 }  // namespace taut::node
