@@ -29,7 +29,7 @@ class Boxed {
   T* operator->() { return value_.get(); }
   const T* operator->() const { return value_.get(); }
   void reset() { value_.reset(); }
-  // Replaces the value, if any, by a default-constructed one.
+  // Replaces the value, if any, by a default-constructed value.
   T& emplace() {
     value_ = std::make_unique<T>();
     return *value_;

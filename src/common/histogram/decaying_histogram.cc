@@ -112,7 +112,8 @@ void DecayingHistogram::Merge(const DecayingHistogram& other) {
     *this = other;
     return;
   }
-  // A scaled weight of `other` is its weight at its reference time: add it as one sample of that time.
+  // A scaled weight of `other` is the weight at the reference time of `other`: add it as one sample of that
+  // time.
   other.buckets_.ForEach([&](Bucket b, const float* v) { AddToBucket(b, double{*v}, other.reference_s_); });
 }
 
@@ -147,7 +148,7 @@ absl::StatusOr<DecayingHistogram> DecayingHistogram::Load(ByteReader& in, const 
     if (!(v > 0)) return absl::DataLossError("histogram with an empty bucket");
   }
   result.Recount();
-  // Running sums differ from fresh ones by rounding only; a larger difference is damage. NaN fails the
+  // Running sums differ from recomputed sums only by rounding; a larger difference is damage. NaN fails the
   // comparison.
   const auto agree = [](double a, double b) { return a == b || std::abs(a - b) <= 1e-4 * b; };
   if (!agree(total, result.total_) || !agree(load, result.load_)) {

@@ -58,7 +58,8 @@ class DecayingHistogram {
   double half_life_s() const { return half_life_s_; }
   size_t state_bytes() const { return sizeof(*this) + buckets_.heap_bytes(); }
 
-  // Appends a self-contained record. It has no checksum; common/histogram/checkpoint.h provides the envelope.
+  // Appends a self-contained record. The record has no checksum; common/histogram/checkpoint.h provides the
+  // envelope.
   void Save(ByteWriter& out) const;
   // Returns the histogram that Save wrote, equal in every bit. InvalidArgument for another grid, DataLoss for
   // bytes that Save cannot have written; never crashes.

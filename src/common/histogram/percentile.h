@@ -30,7 +30,7 @@ inline constexpr double kPercentileTolerance = 1e-6;
 // bucket and the lower buckets hold at least p of the total.
 class PercentileWalk {
  public:
-  // `total` is the sum of all shares to be fed. p is clamped to 0..1.
+  // `total` is the sum of all shares that will be fed. p is clamped to 0..1.
   PercentileWalk(double total, double p)
       : wanted_(std::clamp(p, 0.0, 1.0) * total), room_(total - wanted_ * (1.0 - kPercentileTolerance)) {}
 

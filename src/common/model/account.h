@@ -37,7 +37,7 @@ struct AccountAmounts {
 // A job's amounts over a range of windows.
 struct AccountEntry {
   JobId job;
-  PerResource<AccountAmounts> of = {};  // by Resource
+  PerResource<AccountAmounts> of = {};  // indexed by Resource
 
   const AccountAmounts& amounts(Resource r) const { return of[IndexOf(r)]; }
   void Add(const AccountEntry& more) {

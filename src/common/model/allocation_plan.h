@@ -23,7 +23,7 @@ struct TemplateContainer {
   bool is_init = false;                     // a sidecar: an init container that is always restarted
   bool guaranteed = false;                  // the pods have the QoS class Guaranteed
   bool rest_is_equal = false;               // requests equal limits in all other containers
-  PerResource<ContainerResources> amounts;  // by Resource
+  PerResource<ContainerResources> amounts;  // indexed by Resource
 
   // By Resource: name of the autoscaler that uses the request; "": none. The request must not change if an
   // autoscaler uses it.

@@ -52,7 +52,7 @@ struct TaskThrottling {
 // TaskWindow and the window's CPU buckets do not contain it.
 struct TaskStart {
   uint32_t task = 0;
-  float peak_cores = kAbsent;  // as TaskWindow::cpu_peak_cores
+  float peak_cores = kAbsent;  // same figure as TaskWindow::cpu_peak_cores
   // more_cores plus TaskWindow::cpu_mean_cores (0 if absent) is the task's mean over the whole window; >= 0.
   float more_cores = 0;
   bool is_all = true;  // no other CPU usage of the task was measured
@@ -85,7 +85,7 @@ struct JobWindowData {
   JobWindow window;
   uint32_t first_report = 0, num_reports = 0;  // into ClosedWindow::reports, ordered by task
   OwnerRequests requests = {};                 // not stored: see TakeOwnersAmount
-  PerResource<bool> of_request = {};           // by Resource: the window's limit is the owner's request
+  PerResource<bool> of_request = {};  // indexed by Resource: the window's limit is the owner's request
   uint32_t first_throttling = 0, num_throttling = 0;  // into ClosedWindow::throttling, ordered by task
   SaidReplicas replicas = {};                         // not stored
   uint32_t first_start = 0, num_starts = 0;           // into ClosedWindow::starts, ordered by task
@@ -97,8 +97,8 @@ struct ClosedWindow {
   std::vector<TaskWindow> tasks;    // grouped by job, ascending
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
-  std::vector<TaskReport> reports;         // for tasks measured by agents; not stored
-  std::vector<TaskThrottling> throttling;  // for other tasks whose periods are counted; not stored
+  std::vector<TaskReport> reports;         // reports of agents on tasks; not stored
+  std::vector<TaskThrottling> throttling;  // CFS periods of other tasks; not stored
   std::vector<TaskStart> starts;           // not stored: a job's sums are among its signals (start_usage.h)
 };
 

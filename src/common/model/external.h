@@ -19,9 +19,10 @@ namespace taut {
 // One resource in the window. Amounts are per task, in cores or bytes; absent: unknown.
 struct ExternalSignal {
   std::optional<double> owner_limit, limit_in_force;
-  std::optional<double> recommended;  // by the job's own recommender; used if the service does not answer
-  uint32_t oom_kills_of_week = 0;     // OOM kills of the last week; memory only
-  std::optional<double> throttled;    // share of the CFS periods that were throttled; CPU only
+  std::optional<double>
+      recommended;                  // limit by the job's own recommender; used if the service does not answer
+  uint32_t oom_kills_of_week = 0;   // OOM kills of the last week; memory only
+  std::optional<double> throttled;  // share of the CFS periods that were throttled; CPU only
 };
 
 struct ExternalReplicas {
@@ -44,7 +45,7 @@ struct ExternalJob {
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
   std::vector<TaskWindow> tasks;                            // ascending by task
   std::vector<BucketWeight> cpu_seconds;                    // seconds at each usage, over all tasks
-  PerResource<ExternalSignal> signals;                      // by Resource
+  PerResource<ExternalSignal> signals;                      // indexed by Resource
   std::vector<ExternalNamed> named;                         // ascending by name
   std::optional<ExternalReplicas> replicas;                 // present if a policy sets the number of tasks
 

@@ -116,8 +116,8 @@ struct OomRecord {
   int64_t time_s = 0;
   uint64_t kills = 1;
   std::optional<double> limit;  // limit when the task was killed, bytes
-  // Unix time at which the container ended, as its source shows it, by the machine's clock, which may be
-  // ahead of time_s. Absent: the source has no such time, or an older version stored the record.
+  // Unix time at which the container ended, as its source reports it. The time is by the machine's clock, and
+  // may be later than time_s. Absent: the source has no such time, or an older version stored the record.
   std::optional<int64_t> shown_s = {};
   // Unix time before which the kill cannot have happened; present if the source reports no time of the kill.
   std::optional<int64_t> since_s = {};
@@ -152,7 +152,7 @@ struct FleetPoint {
   WindowId window;
   uint32_t jobs = 0, tasks = 0;
   std::array<uint32_t, kNumModes> jobs_by_mode{};
-  PerResource<FleetAmounts> amounts;  // by Resource
+  PerResource<FleetAmounts> amounts;  // indexed by Resource
   uint32_t oom_kills = 0;
   uint32_t changes = 0;  // changed limits and numbers of tasks
 };

@@ -27,7 +27,7 @@ std::string_view Name(TierActKind kind);
 // that repeats them is a duplicate.
 struct TierAct {
   int64_t time_s = 0;  // never far in the future
-  int64_t at_us = 0;   // by the agent's clock
+  int64_t at_us = 0;   // time by the agent's clock, microseconds since 1970
   std::string machine, job, task;
   Tier tier = Tier::kFree;
   TierActKind kind = TierActKind::kThrottle;

@@ -135,7 +135,7 @@ struct JobDay {
   // their seconds.
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;
-  std::vector<TaskKills> kills;  // by window, then task
+  std::vector<TaskKills> kills;  // ordered by window, then task
   uint32_t kills_told = 0;       // task-windows for which the source reports a number of kills
 };
 

@@ -13,11 +13,12 @@
 
 namespace taut {
 
-// The authenticated sender of a request. The fields have the meaning of HttpRequest's fields.
+// The sender of a request, as far as it was authenticated. The fields have the meaning of HttpRequest's
+// fields.
 struct Caller {
   Role role = Role::kNone;
   std::string user;            // as in HttpRequest
-  bool authenticated = false;  // by a token, a session or a certificate; false on a server that requires none
+  bool authenticated = false;  // true if a token, session or certificate was accepted
   std::shared_ptr<const GroupBindings> bindings = nullptr;  // as in HttpRequest
   std::string refusal = {};  // why a token or session was rejected; "" if none was rejected
   std::optional<int64_t> valid_until_s = std::nullopt;  // as in HttpRequest
@@ -30,7 +31,7 @@ class BearerVerifier {
  public:
   virtual ~BearerVerifier() = default;
   virtual bool Takes(std::string_view token) const = 0;  // true if the token has the form of this provider's
-  // Unauthenticated with the reason, which is sent to the caller.
+  // Returns the caller with this token; Unauthenticated with the reason, which is sent to the caller.
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
 
@@ -39,7 +40,7 @@ class BrowserSessions {
  public:
   virtual ~BrowserSessions() = default;
   virtual std::string_view cookie_name() const = 0;
-  // Unauthenticated with the reason, which is sent to the caller.
+  // Returns the caller of this session; Unauthenticated with the reason, which is sent to the caller.
   virtual absl::StatusOr<Caller> CallerOf(std::string_view cookie) const = 0;
 };
 

@@ -63,8 +63,8 @@ struct HttpRequest {
   std::string peer;  // "127.0.0.1:40404"
   Role role = Role::kNone;
   std::string user;  // name of the token or of the client's certificate; "" for none
-  std::shared_ptr<const GroupBindings> bindings;  // for Role::kGroup, else null
-  std::string refusal;                            // why the token was rejected; "" if it was not
+  std::shared_ptr<const GroupBindings> bindings;  // bindings of a sender with Role::kGroup, else null
+  std::string refusal;                            // why the token was rejected; "" if no token was rejected
   std::optional<int64_t> valid_until_s;           // Unix time when token or session expires and streams end
   bool by_session = false;                        // authenticated by a session cookie alone
 

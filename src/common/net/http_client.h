@@ -22,8 +22,8 @@ struct ClientOptions {
   // PEM text of the CA, the certificate and the key. A text takes precedence over the file.
   std::string ca_pem, certificate_pem, key_pem;
   std::chrono::milliseconds connect_timeout = std::chrono::seconds(5);
-  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // of a whole request
-  size_t max_body_bytes = size_t{256} << 20;                     // of a response
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);  // time limit of a whole request
+  size_t max_body_bytes = size_t{256} << 20;                     // limit of a response's body
   // Text that explains how to configure another server. It is appended to the error of an unreachable server.
   std::string unreachable_hint;
 };

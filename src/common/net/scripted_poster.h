@@ -24,7 +24,7 @@ class ScriptedPoster final : public HttpPoster {
     }
   };
 
-  // Appends a response. Post returns them in turn, then 200 without a body.
+  // Appends a response. Post returns the responses in turn, then 200 without a body.
   void Add(absl::StatusOr<HttpResponse> response) {
     const std::lock_guard lock(mutex_);
     responses_.push_back(std::move(response));

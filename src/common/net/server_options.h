@@ -63,8 +63,8 @@ struct ServerOptions {
   std::string client_ca_file;
   Role client_role = Role::kOperator;
 
-  // Tokens by role, also accepted as passwords of HTTP Basic with any user name. With no token, verifier and
-  // client CA everybody is operator, and Check() allows loopback only.
+  // Tokens by role, also accepted as passwords of HTTP Basic with any user name. Without tokens, verifier and
+  // client CA every caller has the role operator, and Check() allows only loopback addresses.
   std::vector<AccessToken> writer_tokens;
   std::vector<AccessToken> group_tokens;  // each has a name and bindings
   std::vector<AccessToken> reader_tokens;
@@ -100,13 +100,14 @@ struct ServerOptions {
   // Time between two requests; header_timeout replaces it for an unauthenticated client where a token is
   // needed.
   Duration idle_timeout = std::chrono::seconds(120);
-  Duration header_timeout = std::chrono::seconds(5);  // from accept or first byte; TLS: of the handshake
+  Duration header_timeout =
+      std::chrono::seconds(5);  // time for a header from accept or first byte; also for a TLS handshake
   // Time for a body or a response, plus one second per min_bytes_per_second.
   Duration body_timeout = std::chrono::seconds(20);
   Duration write_timeout = std::chrono::seconds(20);
   size_t min_bytes_per_second = 16 << 10;
   Duration heartbeat = std::chrono::seconds(15);  // interval of comments on an idle event stream
-  Duration grace = std::chrono::seconds(10);      // for current requests when the server stops
+  Duration grace = std::chrono::seconds(10);      // time for current requests when the server stops
 
   // Compress text above 1 KiB with gzip if the client accepts it and the handler has not encoded it.
   bool compress = true;

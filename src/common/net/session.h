@@ -104,7 +104,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   bool writing_ = false;
   bool client_finished_ = false;  // client closed its side after its last request
   std::string head_;              // being written, followed by response_.text()
-  HttpResponse response_;         // its bodies are cleared if none is sent
+  HttpResponse response_;         // the bodies are cleared if no body is sent
   size_t written_ = 0;
   bool counts_as_stream_ = false;
   std::string stream_caller_;  // key of its stream count

@@ -44,7 +44,7 @@ struct SessionsState {
   // kNone: the server already has max_streams streams, or stops. kNoneForCaller: the caller already has
   // max_streams_per_caller streams.
   enum class StreamRoom : uint8_t { kEntered, kNone, kNoneForCaller };
-  // Counts a stream. kEntered must be followed by LeaveStream.
+  // Counts a stream. After kEntered, LeaveStream must be called when the stream ends.
   StreamRoom EnterStream(const std::string& caller);
   void LeaveStream(const std::string& caller);
 

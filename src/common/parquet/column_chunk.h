@@ -71,7 +71,7 @@ class ColumnChunk {
 
   const ParquetKind kind_;
   const bool optional_;
-  std::vector<uint32_t> present_;  // for an optional column: 1 or 0 per row
+  std::vector<uint32_t> present_;  // in an optional column: 1 per row with a value, else 0
   std::vector<int64_t> numbers_;   // the values that are not null
   std::vector<uint32_t> indices_;  // for texts that are not null: positions in texts_
   std::deque<std::string> texts_;  // distinct texts, by index; a deque, since index_of_ refers to them

@@ -46,7 +46,7 @@ class ParquetWriter {
  private:
   struct Group {
     int64_t rows = 0;
-    std::vector<ChunkPlace> chunks;  // by column
+    std::vector<ChunkPlace> chunks;  // indexed by column
   };
   bool Takes(bool is_text, bool is_null);
   void EndCell();

@@ -56,7 +56,7 @@ class OpenConnections {
   bool Displace(const Address& address);
   // Adds a connection. The object does not own `fd`.
   void Add(const Peer& peer, int fd, int64_t now_ms);
-  // Marks a connection after an authenticated call: it is never displaced.
+  // Marks a connection after an authenticated call: a marked connection is never displaced.
   void Know(const Peer& peer);
   // Removes the connections that their owner has closed. One fstat per connection.
   void Sweep();
@@ -72,7 +72,7 @@ class OpenConnections {
     int64_t since_ms = 0;
     bool is_known = false;
   };
-  using OfAddress = std::map<uint16_t, Open>;  // by the peer's port
+  using OfAddress = std::map<uint16_t, Open>;  // keyed by the peer's port
   // These REQUIRE mutex_.
   bool IsFull(const Address& address) const;
   void SweepAll();

@@ -39,7 +39,7 @@ absl::Status CheckNumber(std::string_view field, double value) {
 
 #define TAUT_CHECK(expression) \
   if (absl::Status status = (expression); !status.ok()) return status
-// An optional number of a message.
+// Checks an optional number of a message.
 #define TAUT_CHECK_NUMBER(message, field)                                    \
   if ((message).has_##field()) {                                             \
     TAUT_CHECK(CheckNumber(#field, static_cast<double>((message).field()))); \

@@ -17,8 +17,7 @@
 
 namespace taut {
 
-// The former key of a setting, from when the key contained a unit. A plain number under the former key is in
-// that unit.
+// The former key of a setting, which contained a unit. A plain number under the former key is in that unit.
 struct OldKey {
   std::string_view key;
   double unit = 1;  // size of the old unit in seconds, bytes or plain; 3,600 for hours

@@ -132,7 +132,7 @@ class Agent {
 
  private:
   using Name = std::pair<std::string, std::string>;  // job, task
-  // watch keys of finders begin here, above all task ids
+  // The watch keys of finders begin here, above all task ids.
   static constexpr uint64_t kFinderKeys = uint64_t{1} << 62;
   static constexpr uint64_t kMemoryKey = kFinderKeys - 1;  // watch key of parts_.memory
   // A task that ended less than 10 minutes ago. A new task of the same name continues with the lanes of the
@@ -153,8 +153,8 @@ class Agent {
   void TidyLedger(const NodeTime& now);
   void TaskError(size_t finder, const std::string& identity, std::string text);
   void ClearTaskError(const std::string& identity);
-  // Compares the kernel's limits with what the agent set; a change by another program becomes the owner's
-  // value. `came_back`: the task ended and started again since the last comparison.
+  // Compares the kernel's limits with the limits that the agent set; a change by another program becomes the
+  // owner's value. `came_back`: the task ended and started again since the last comparison.
   void CompareLimits(AgentTask& task, const NodeTime& now, bool came_back = false);
   // If another program changed the limit `kind`, stores the present value as the owner's and returns true.
   bool TakeOthersChange(AgentTask& task, LimitKind kind, bool came_back);
@@ -312,7 +312,7 @@ class Agent {
   // True if a GuardAgain call was postponed because it came within kLeastGuardUs of the last run.
   bool is_guard_awaited_ = false;
   bool old_acts_reported_ = false;
-  std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // by id, which is also the watch's key
+  std::map<uint64_t, std::unique_ptr<AgentTask>> tasks_;  // keyed by id, which is also the watch's key
   uint64_t last_id_ = 0;
   absl::flat_hash_map<std::string, uint64_t> by_identity_;
   absl::flat_hash_map<Name, uint64_t> by_name_;
@@ -323,10 +323,10 @@ class Agent {
   int64_t tidied_us_ = INT64_MIN;
   AgentCounts counts_;
   std::vector<AgentAct> acts_;
-  std::vector<bool> looked_;  // by finder: true once Find of this finder succeeded
+  std::vector<bool> looked_;  // indexed by finder: true once Find of this finder succeeded
   uint64_t sample_ = 0;
   Timestamp measured_{0};                 // Node time up to which all ended windows have been sent.
-  std::map<uint64_t, int64_t> suspects_;  // by task id: steady time until which Recheck looks at it
+  std::map<uint64_t, int64_t> suspects_;  // keyed by task id: steady time until which Recheck looks at it
   // Changes to report with the next SendTasks.
   std::vector<uint64_t> fresh_;
   std::vector<Name> gone_;

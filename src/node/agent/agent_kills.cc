@@ -36,7 +36,7 @@ void Agent::OnReady(uint64_t key, const NodeTime& now) {
   const auto it = tasks_.find(key);
   if (it == tasks_.end()) return;
   it->second->group->ClearOomWakeup();
-  // The kernel signals the kill before it counts it: read again for kSuspectUs.
+  // The kernel signals a kill before it counts the kill: read again for kSuspectUs.
   suspects_[key] = now.steady_us + kSuspectUs;
   Recheck(now);
 }

@@ -224,7 +224,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
   if (!step.writes.empty()) lane.limit_since = now.at;
   if (s.ok()) {
     lane.error.clear();
-    // The first step remembers where the move began, for one log entry from there to the target.
+    // The first step records the limit at which the move began, so that one log entry covers the whole move.
     if (!lane.from.has_value()) lane.from = lane.mover.current();
     // A quota may be rounded up: keep and report the value that the kernel has, or it would be written forever.
     const bool is_rounded = step.r == Resource::kCpu && task.rule->cpu == CpuStyle::kHard;
@@ -234,7 +234,7 @@ void Agent::Carry(const Step& step, const NodeTime& now) {
   } else {
     lane.error = Message(s);
     const bool was_refused = lane.mover.status().state == MoveState::kRefused;
-    // The value itself is invalid: a retry with the same value is useless.
+    // InvalidArgument means that the value itself is invalid: a retry with the same value is useless.
     lane.mover.Refused(now.steady_us, s.code() == absl::StatusCode::kInvalidArgument);
     if (!was_refused) {
       Act(task.found, {.action = "limit_refused",

@@ -20,7 +20,7 @@ class AgentLoop final : public FdWatch {
     int64_t sample_ms = 1000, find_s = 5;
     double speed = 1;            // speed-up of the agent's clock; 1: real time
     std::string state;           // directory of the file with the start time of a sped-up clock
-    std::string daemon_address;  // for the log; "": no daemon
+    std::string daemon_address;  // address for the log; "": no daemon
   };
   // `log` must outlive the loop.
   AgentLoop(Options options, DaemonLog& log);

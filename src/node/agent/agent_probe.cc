@@ -1,4 +1,5 @@
-// Probes of the memory that tasks need: memory.high is lowered until they stall (node/agent/memory_probe.h).
+// Probes of the memory that tasks need: memory.high is lowered until the tasks stall
+// (node/agent/memory_probe.h).
 #include <algorithm>
 
 #include "common/base/pattern.h"
@@ -102,7 +103,7 @@ void Agent::StepProbe(AgentTask& task, const NodeTime& now) {
     TaskError(task.finder, task.found.identity, StrCat("memory probe: memory.high: ", Message(s)));
   }
   if (!before.has_value()) return task.probe->Drop();  // retried with the next reading
-  // The kernel may or may not have the new limit: restore the owner's.
+  // The kernel may or may not have the new limit: restore the owner's value.
   EndProbe(task, "memory.high could not be set");
 }
 

@@ -82,7 +82,7 @@ void AgentTask::NotePeak(std::optional<double> memory, int64_t now_us, int64_t s
 }
 
 std::optional<double> AgentTask::recent_peak() const {
-  // Two adjacent spans: right after a new span begins, the peak of the last one still counts.
+  // Two adjacent spans: right after a new span begins, the peak of the previous span is still used.
   const double both = std::max(peak, peak_before);
   return both > 0 ? std::optional(both) : std::nullopt;
 }

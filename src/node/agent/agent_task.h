@@ -47,7 +47,7 @@ struct LimitLane {
   uint64_t decision = 0;
   int64_t ordered_us = 0;
   std::optional<std::pair<MoveState, Obstacle>> said;
-  std::string error;   // why the last write failed; "": it succeeded
+  std::string error;   // why the last write failed; "": the write succeeded
   std::string note;    // about the order: "3 MiB is below the minimum of 6 MiB"
   double minimum = 0;  // the minimum in `note`; 0: the order was not below the minimum
   // Time at which another program changed the limit, seconds since 1970; absent: never. Older orders do not
@@ -107,7 +107,7 @@ struct AgentTask {
   size_t finder = 0;
   std::unique_ptr<TaskGroup> group;
   TaskMeter meter;
-  std::vector<LimitLane> lanes;   // by Resource
+  std::vector<LimitLane> lanes;   // indexed by Resource
   TaskLimits owner;               // the owner's limits, before any change by the agent
   TaskLimits in_force;            // as last read back
   std::vector<GroupAbove> above;  // read with in_force
@@ -125,7 +125,7 @@ struct AgentTask {
   // The memory.high before the throttle; absent unless the guard of the machine's memory throttles the task.
   std::optional<LimitValue> high_before;
   std::optional<taut::agent::v1::TierAct> throttle_act;  // the report of that throttle
-  // Present once the task was probed. Its limit is in force while probe->high() has a value.
+  // Present once the task was probed. The probe's limit is in force while probe->high() has a value.
   std::optional<MemoryProbe> probe;
   struct {
     std::optional<uint64_t> stall_us;

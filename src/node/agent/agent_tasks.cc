@@ -158,7 +158,8 @@ void Agent::AddTask(size_t finder, const FoundTask& found, const NodeTime& now) 
   task->compared_us = now.steady_us;
   task->above = task->group->ReadAbove();
   for (LimitLane& lane : task->lanes) lane.limit_since = now.at;
-  // Departed state first: it is newer than the ledger's, which is then used only for owners' values.
+  // Adopt the departed state first: this state is newer than the ledger, which then provides only the owners'
+  // values.
   AdoptLedger(*task, AdoptDeparted(*task, name), now);
   NoteStart(*task, now);
   HoldInGrace(*task);

@@ -16,7 +16,7 @@ void GrowthWatch::Note(double usage, int64_t now_us, int64_t step_us) {
   }
 }
 
-// Growth in both steps: one step of growth may be a burst that has ended.
+// Growth is required in both steps: one step of growth may be a burst that has ended.
 std::optional<int64_t> GrowthWatch::Until(double limit) const {
   if (!before_.has_value() || !(now_->usage >= middle_->usage && middle_->usage > before_->usage))
     return std::nullopt;

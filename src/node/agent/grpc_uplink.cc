@@ -70,7 +70,7 @@ class Stream final : public grpc::ClientBidiReactor<v1::FromAgent, v1::ToAgent> 
 };
 
 // One lock covers gRPC's threads and the caller's. gRPC never calls back from inside Start... and RemoveHold,
-// so these are called under the lock.
+// so both are called under the lock.
 class GrpcUplink final : public Uplink {
  public:
   GrpcUplink(UplinkOptions options, std::unique_ptr<MessageQueue> queue,

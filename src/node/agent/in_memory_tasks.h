@@ -41,7 +41,7 @@ struct InMemoryTask {
 // CAP_SYS_RESOURCE.
 class InMemoryProcesses final : public ProcessTable {
  public:
-  std::map<int, ProcessReading> processes;  // by pid
+  std::map<int, ProcessReading> processes;  // keyed by pid
   bool may_lower = true;
   int writes = 0;
 
@@ -54,7 +54,8 @@ class InMemoryProcesses final : public ProcessTable {
 
 class InMemoryTasks final : public TaskFinder {
  public:
-  // The reference is valid until the task is removed. `identity` "": made of the names.
+  // Adds a task. The reference is valid until the task is removed. An empty `identity` is replaced by one
+  // made of the names.
   InMemoryTask& Add(std::string job, std::string task, std::string identity = "");
   void Remove(const std::string& identity) { tasks_.erase(identity); }
   std::set<std::string> asleep;   // identities for which MayReturn is true
@@ -68,7 +69,7 @@ class InMemoryTasks final : public TaskFinder {
   std::vector<TaskEvent> TakeEvents() override { return std::exchange(events, {}); }
 
  private:
-  std::map<std::string, std::shared_ptr<InMemoryTask>> tasks_;  // by identity
+  std::map<std::string, std::shared_ptr<InMemoryTask>> tasks_;  // keyed by identity
 };
 
 }  // namespace taut::node

@@ -1,8 +1,8 @@
 // The agent's record of the values that it changed on this machine, and of the earlier values: `tautlet
 // --release` restores these values. The ledger is saved before a limit is written and again after the limit
-// was read back, so that each change can be undone even if the agent is killed. It also holds the state that
-// the agent needs after a restart without the daemon: the terms of each job, and the raises and owners'
-// changes that older orders must not undo.
+// was read back, so that each change can be undone even if the agent is killed. The ledger also holds the
+// state that the agent needs after a restart without the daemon: the terms of each job, and the raises and
+// owners' changes that older orders must not undo.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct LedgerHold {
 struct LedgerEntry {
   std::string job, task;
   std::map<LimitKind, LedgerValue> values;  // the limits that the agent ever changed
-  PerResource<LedgerHold> holds;            // by Resource
+  PerResource<LedgerHold> holds;            // indexed by Resource
   std::optional<OomScoreRecord> scores;     // oom_score_adj of the task's processes
 
   // True if the agent has changed anything of the task.
@@ -64,9 +64,9 @@ enum class ActState : uint8_t {
 };
 
 struct LedgerContent {
-  std::map<std::string, LedgerEntry> entries;  // by identity
-  std::map<std::string, JobTerms> terms;       // by job
-  std::map<std::string, ActState> acts;        // by the act's text, which the ledger does not interpret
+  std::map<std::string, LedgerEntry> entries;  // keyed by identity
+  std::map<std::string, JobTerms> terms;       // keyed by job
+  std::map<std::string, ActState> acts;        // keyed by the act's text, which the ledger does not interpret
 };
 
 // One file of lines, replaced as a whole (docs/reference/storage.md, "The agent's ledger"). Not thread-safe.

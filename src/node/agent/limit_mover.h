@@ -48,8 +48,8 @@ struct MoveFloors {
 };
 
 enum class MoveState : uint8_t {
-  kIdle,      // at its target, or nothing was ordered
-  kStepping,  // on its way to the target
+  kIdle,      // the limit is at its target, or nothing was ordered
+  kStepping,  // the limit is moving towards its target
   kHeld,      // stopped by usage, a floor, or the start-up grace
   kRefused    // refused by the kernel or engine; retried after the backoff or with a new target
 };

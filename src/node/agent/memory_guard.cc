@@ -23,8 +23,8 @@ std::string FreeText(const MemoryNow& now) {
   return StrCat("free ", FormatBytes(std::max(now.free, 0.0)), " of ", FormatBytes(now.total));
 }
 
-// Returns why free memory is below the threshold, or why pressure counts while less than `pressed_free` is
-// free; "" if neither.
+// Returns a text if free memory is below the threshold, or if pressure is at least `most` while less than
+// `pressed_free` is free; otherwise "".
 std::string BelowText(const MemoryNow& now, const FreeThreshold& below, double pressed_free,
                       std::optional<double> pressure, double most, std::string_view name) {
   const double least = below.Of(now.total);

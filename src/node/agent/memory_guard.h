@@ -123,7 +123,7 @@ class MemoryGuard {
   bool IsRefused(const std::map<uint64_t, int64_t>& refused, uint64_t task, int64_t now_us) const;
 
   GuardOptions options_;
-  // Readings of the last second and the newest one before it, ascending.
+  // Readings of the last second and the newest reading before that second, ascending.
   struct FreeAt {
     int64_t at_us = 0;
     double free = 0;

@@ -94,7 +94,7 @@ class MemoryProbe {
 
   ProbeOptions options_;
   std::optional<double> limit_;
-  std::optional<double> memory_max_;  // when the limit was first set
+  std::optional<double> memory_max_;  // memory.max when the probe first set its limit
   // Values of the last reading.
   std::optional<uint64_t> total_us_;
   std::optional<int64_t> read_us_;

@@ -330,7 +330,7 @@ void MessageQueue::Acknowledge(uint64_t sequence) {
 void MessageQueue::TrimSegments() {
   while (!segments_.empty() && segments_.front().last <= state_.acknowledged) RemoveSegment(0);
   if (segments_.empty() || segments_.front().first > state_.acknowledged) return;
-  // The caller's cursor may be further on: use a temporary one, so that Next does not restart.
+  // The cursor of Next may be at a later position: use a temporary cursor, so that Next does not restart.
   Cursor kept = std::exchange(cursor_, Cursor());
   PointAt(0);
   while (true) {

@@ -63,7 +63,7 @@ class MessageQueue {
   // Flushes all messages to disk. Returns false if that failed.
   bool Sync();
 
-  uint64_t messages() const { return messages_; }  // not acknowledged
+  uint64_t messages() const { return messages_; }  // number of unacknowledged messages
   uint64_t bytes() const { return bytes_; }        // size of these messages with their headers
   uint64_t stored_bytes() const { return disk_bytes_ + memory_bytes_; }
   // Messages that were dropped because of the bound or lost to damage, since the queue was created.

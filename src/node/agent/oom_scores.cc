@@ -37,7 +37,8 @@ std::vector<ProcessId> OomScores::Take(std::span<const ProcessReading> fresh) {
   }
   if (!record_.has_value()) return out;
   for (const auto& [pid, known] : processes_) {
-    // Otherwise a process to which its owner had given set() would later be taken for the agent's.
+    // Record the owner's value: otherwise a process whose owner has set the value set() would later be taken
+    // for one that the agent changed.
     if (known.is_ours || known.owner == set_) NoteOwner(known);
   }
   return out;

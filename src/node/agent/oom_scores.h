@@ -55,7 +55,7 @@ class OomScores {
 
   int set_;
   bool lowers_;
-  std::map<int, Known> processes_;  // by pid
+  std::map<int, Known> processes_;  // keyed by pid
   std::optional<OomScoreRecord> record_;
 };
 

@@ -207,7 +207,7 @@ std::optional<QueueState> StateFile::Load() {
 
 absl::Status StateFile::Save(const QueueState& state, Sync sync) {
   const uint64_t next = generation_ + 1;
-  // The slot of the older generation: if this write is interrupted, the newer slot is still valid.
+  // Write the slot of the older generation: if this write is interrupted, the newer slot is still valid.
   const absl::Status status = WriteAt(fd_.get(), next % 2 * kSlotDistance, FormatSlot(state, next));
   if (!status.ok()) return status;
   generation_ = next;

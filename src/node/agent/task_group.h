@@ -78,7 +78,7 @@ struct GroupAbove {
   std::optional<uint64_t> limit_ooms;  // like TaskReading::limit_ooms, for this group's limit alone
 };
 
-// A descriptor for epoll; fd < 0: none.
+// A descriptor for epoll; fd < 0: no descriptor.
 struct Wakeup {
   int fd = -1;
   uint32_t epoll_events = 0;  // EPOLLIN (eventfd, socket) or EPOLLPRI (a cgroup v2 events file)
@@ -94,13 +94,13 @@ class TaskGroup {
   // be read.
   virtual absl::Status Read(ReadDepth depth, TaskReading& out) = 0;
   virtual absl::StatusOr<TaskLimits> ReadLimits() = 0;
-  // Sets one limit (absent: none) and reads it back. OK only if the kernel now has it, up to its rounding
-  // (pages, 1 ms of quota a period). ResourceExhausted: more memory is in use than `value` and cannot be
-  // reclaimed. InvalidArgument: below Least(). Unimplemented: no such limit here. FailedPrecondition: the
-  // value read back differs.
+  // Sets one limit (absent: none) and reads it back. OK only if the kernel now has this value, up to the
+  // kernel's rounding (pages, 1 ms of quota a period). ResourceExhausted: more memory is in use than `value`
+  // and cannot be reclaimed. InvalidArgument: below Least(). Unimplemented: no such limit here.
+  // FailedPrecondition: the value read back differs.
   virtual absl::Status SetLimit(LimitKind kind, std::optional<double> value) = 0;
   // Returns the value that ReadLimits will return after SetLimit(kind, value). A quota is at least 1 ms a
-  // period, which is 0.1 cores with a period of 10 ms.
+  // period; with a period of 10 ms this minimum is 0.1 cores.
   virtual std::optional<double> Rounded(LimitKind /*kind*/, std::optional<double> value) { return value; }
   // Returns the smallest value that can be set; 0: unknown.
   virtual double Least(LimitKind /*kind*/) const { return 0; }

@@ -20,7 +20,7 @@ enum class Keep : uint8_t {
 
 struct UplinkStatus {
   bool connected = false;
-  std::string error;                               // why it is not connected; "": connected, or not tried yet
+  std::string error;  // why there is no connection; "": connected, or not tried yet
   uint64_t queued_messages = 0, queued_bytes = 0;  // messages that are not acknowledged yet
   uint64_t dropped = 0;                            // messages dropped because the queue or the disk was full
   uint64_t connects = 0;
@@ -41,8 +41,8 @@ class Uplink {
   virtual std::vector<taut::agent::v1::ToAgent> Take() = 0;
   // Returns true once after each (re)connection: the list of tasks must then be sent.
   virtual bool TakeConnected() = 0;
-  // An eventfd that is readable (EPOLLIN) when Take or TakeConnected has something; Take clears it. < 0:
-  // none.
+  // Returns an eventfd that is readable (EPOLLIN) when Take or TakeConnected has a result; Take makes it
+  // unreadable. A negative value means that there is no eventfd.
   virtual int wake_fd() const = 0;
   virtual UplinkStatus status() const = 0;
   // Waits until all messages were written to the connection, at most timeout_ms.

@@ -49,14 +49,14 @@ class CgroupFinder final : public TaskFinder {
                                                               const std::vector<TaskRule>& rules,
                                                               const FinderBounds& bounds = {});
 
-  // "systemd" if all rules are for units, else "cgroup".
+  // Returns "systemd" if all rules are for units, else "cgroup".
   std::string_view name() const override { return name_; }
   // Returns the groups that match rules. ResourceExhausted if more groups match, or have to be searched, than
   // the bounds allow. Groups that appear or disappear during the search may be included or not.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
 
-  // Why the last Find left out matching groups, for people; at most kMaxRefusals reasons.
+  // Returns the reasons for which the last Find left out matching groups, for people; at most kMaxRefusals.
   std::vector<std::string> refusals() const override { return refusals_; }
   size_t num_refused() const override { return num_refused_; }
 

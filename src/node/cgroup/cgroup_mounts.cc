@@ -50,8 +50,8 @@ bool HasOption(const Mount& mount, std::string_view option) {
   return std::find(options.begin(), options.end(), option) != options.end();
 }
 
-// Returns the mount point. A mount of a part of the hierarchy (a container's view) counts only if no other
-// exists.
+// Returns the mount point. A mount of a part of the hierarchy (a container's view) is used only if no other
+// mount exists.
 template <typename Fits>
 std::string PointOf(const std::vector<Mount>& mounts, Fits fits) {
   const Mount* found = nullptr;

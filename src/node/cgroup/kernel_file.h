@@ -41,7 +41,7 @@ class Fd {
 // would be read.
 using KernelBuffer = char[8192];
 
-// The text is in the caller's buffer. `error`: 0, or an errno and no text.
+// The text is in the caller's buffer. `error` is 0, or an errno; after an error the text is empty.
 struct KernelText {
   std::string_view text;
   int error = 0;

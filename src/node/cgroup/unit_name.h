@@ -29,7 +29,7 @@ class PathGlob {
   static std::optional<PathGlob> Parse(std::string_view text);
 
   size_t depth() const { return components_.size(); }
-  // Number of '*'.
+  // Returns the number of '*' in the pattern.
   size_t num_stars() const;
   // True if the component matches the glob's component at this depth (from 0). Appends the texts of its
   // stars; if several matches exist, earlier stars match as little as possible.

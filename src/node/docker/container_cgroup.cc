@@ -9,7 +9,7 @@ namespace taut::node {
 absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std::string_view id) {
   std::string_view v1_path, v2_path;
   for (const std::string_view line : Split(text, '\n')) {
-    // "4:memory:/docker/4f5e", "0::/docker/4f5e"; a path may hold colons.
+    // A line is "4:memory:/docker/4f5e" or "0::/docker/4f5e"; the path may contain colons.
     const size_t first = line.find(':');
     if (first == std::string_view::npos) continue;
     const size_t second = line.find(':', first + 1);

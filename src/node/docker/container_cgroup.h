@@ -15,9 +15,9 @@ struct ContainerCgroup {
 };
 
 // Parses the text of /proc/PID/cgroup of the first process of container `id`. On v1 the line of the memory
-// controller counts, otherwise that of v2. The process may have moved into a group below the container's: the
-// path ends with the component that contains the id. NotFound if no path contains the id, as when the PID
-// belongs to another process by now.
+// controller is used, otherwise the line of v2. The process may have moved into a group below the
+// container's: the path ends with the component that contains the id. NotFound if no path contains the id, as
+// when the PID belongs to another process by now.
 absl::StatusOr<ContainerCgroup> ParseContainerCgroup(std::string_view text, std::string_view id);
 
 }  // namespace taut::node

@@ -19,7 +19,7 @@ namespace taut::node {
 struct DockerFinderOptions {
   EngineClientOptions engine;
   std::string host;  // value of {host}
-  // Rules of other sources are skipped; FoundTask::rule is the index in this list
+  // Rules of other sources are skipped; FoundTask::rule is the index in this list.
   std::vector<TaskRule> rules;
   CgroupOpener open_cgroup;  // unset: opens cgroups of this machine (node/cgroup/cgroup.h)
   std::string proc_dir = "/proc";

@@ -41,14 +41,14 @@ struct ContainerDetails {
   std::string id;
   bool is_running = false;
   bool was_oom_killed = false;
-  int64_t pid = 0;         // of its first process, in the engine's PID namespace; 0 if not running
+  int64_t pid = 0;         // pid of the first process, in the engine's PID namespace; 0 if not running
   std::string started_at;  // different for each start
   ContainerLimits limits;
 };
 
 struct EngineEvent {
   std::string action;  // "start", "die", "oom", ...
-  std::string id;      // the container's
+  std::string id;      // ID of the container
 };
 
 // The parsers return DataLoss with the reason if `json` is not a response of the expected form. Unknown

@@ -197,7 +197,7 @@ Wakeup EngineEvents::wakeup() const { return {impl_->event_fd, EPOLLIN}; }
 
 std::vector<TaskEvent> EngineEvents::Take() {
   uint64_t count = 0;
-  // Read before the queue is emptied, so that an event in between wakes again.
+  // Read the counter before the queue is emptied, so that an event in between wakes the reader again.
   [[maybe_unused]] const ssize_t got = read(impl_->event_fd, &count, sizeof(count));
   const std::lock_guard lock(impl_->mutex);
   std::vector<TaskEvent> out(std::make_move_iterator(impl_->queue.begin()),

@@ -37,9 +37,9 @@ class EngineEvents {
   // Becomes ready when there are events. It also becomes ready once, possibly without events, when the stream
   // begins (earlier changes are in no event) and when a container is renamed: list all containers then.
   Wakeup wakeup() const;
-  // Returns the events in order, with "docker:ID" as identity, and clears the readiness. Any thread.
+  // Returns the events in order, with "docker:ID" as identity, and clears the readiness. Thread-safe.
   std::vector<TaskEvent> Take();
-  // Returns OK while the stream is open, else an error with the reason, for people. Any thread.
+  // Returns OK while the stream is open, else an error with the reason, for people. Thread-safe.
   absl::Status status() const;
 
  private:

@@ -26,11 +26,12 @@ struct LimitUpdate {
   ContainerLimits result;  // the engine's values after a successful update
 };
 
-// `version`: that of the container's memory and CPU controllers. `cores`: of the engine's machine.
+// Plans the update of one limit. `version`: version of the container's memory and CPU controllers. `cores`:
+// number of cores of the engine's machine.
 //   Memory  Set together with MemorySwap: equal values stay equal, a swap allowance keeps its size, and a
-//           container without a swap limit gets none. No limit: kNoMemoryLimit.
+//           container without a swap limit gets no swap limit. No limit: kNoMemoryLimit.
 //   CPU     A container made with --cpus keeps that form. The engine accepts at most all cores for it, so no
-//           limit is all cores. All others get a quota in their present period; -1 is no limit.
+//           limit is all cores. All other containers get a quota in their present period; -1 is no limit.
 //   Weight  CpuShares. No limit: the default of a container.
 // InvalidArgument if the value is not a number or not above 0. Unimplemented for kMemoryHigh, kMemoryLow and
 // kMemoryMin, which the engine does not support.
