@@ -35,7 +35,7 @@ bool AcceptsGzip(std::string_view accept_encoding) {
 
 std::optional<std::string> Gzip(std::string_view text) {
   if (text.empty() || text.size() > std::numeric_limits<uint32_t>::max() / 2) return std::nullopt;
-  // One buffer of a quarter of a megabyte per thread saves its allocation for each response.
+  // One buffer of a quarter of a megabyte per thread saves an allocation for each response.
   thread_local std::vector<uint8_t> level_buffer(ISAL_DEF_LVL1_DEFAULT);
   std::string out(text.size(), '\0');
   isal_zstream stream;

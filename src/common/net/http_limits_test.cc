@@ -266,7 +266,7 @@ TEST_F(HttpLimitsTest, GoesOnAfterItRanOutOfDescriptors) {
 #endif
   Serve({});
   ASSERT_EQ(Client()->Get("/")->status, 200);
-  // Its descriptor must not become free in the middle.
+  // The descriptor of that connection must not become free in the middle of the test.
   ASSERT_TRUE(Eventually([&] { return server_->counts().open_connections == 0; }));
   RawClient waiting(port(), RawClient::Buffer::kUsual, "", RawClient::Connect::kLater);
   rlimit before{};

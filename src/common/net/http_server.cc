@@ -89,8 +89,8 @@ struct HttpServer::Impl {
     if (n == 0) by_address.erase(session.address());
   }
   // Removes the longest-waiting unauthenticated session from the counts and returns it; nullptr if there is
-  // no such session. Considers the sessions of `address`; if that is null, of the address with the most
-  // connections.
+  // no such session. Considers the sessions of `address`; if `address` is null, the sessions of the address
+  // with the most connections.
   std::shared_ptr<Session> Displace(const std::string* address) {
     Entry* best = nullptr;
     SilentConnection best_key;

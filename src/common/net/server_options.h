@@ -70,9 +70,9 @@ struct ServerOptions {
   std::vector<AccessToken> reader_tokens;
   std::vector<AccessToken> platform_tokens;
   std::vector<AccessToken> operator_tokens;
-  // Verifies tokens that are not in the lists of tokens above. Kept over a reload. Null: none.
+  // Verifies tokens that are not in the lists of tokens above. Kept over a reload. Null: no verifier.
   std::shared_ptr<const BearerVerifier> verifier;
-  // Checks the session cookie of a request without a valid token. Kept over a reload. Null: none.
+  // Checks the session cookie of a request without a valid token. Kept over a reload. Null: no sessions.
   std::shared_ptr<const BrowserSessions> sessions;
   // Paths that need no role, such as "/healthz".
   std::vector<std::string> open_paths;
@@ -85,7 +85,7 @@ struct ServerOptions {
   size_t max_body_bytes = 16 << 20;
   // Pairs of path prefix and limit in bytes; the longest matching prefix counts.
   std::vector<std::pair<std::string, size_t>> body_limits;
-  // Total size of all bodies that are being received. Above it: 503.
+  // Total size of all bodies that are being received. Above this size: 503.
   size_t max_buffered_bytes = 512 << 20;
   // Open connections, also limited to half of the process' limit of open files. At the limit, idle
   // connections without authentication are closed first, beginning with the address that has the most
@@ -93,15 +93,15 @@ struct ServerOptions {
   size_t max_connections = 1024;
   size_t max_connections_per_address = 512;  // per IPv4 address or IPv6 /64
   size_t max_streams = 64;
-  // Streams per role and name, or per address for callers without a name. Above it: 429.
+  // Streams per role and name, or per address for callers without a name. Above this number: 429.
   size_t max_streams_per_caller = 16;
 
   using Duration = std::chrono::milliseconds;
   // Time between two requests; header_timeout replaces it for an unauthenticated client where a token is
   // needed.
   Duration idle_timeout = std::chrono::seconds(120);
-  Duration header_timeout =
-      std::chrono::seconds(5);  // time for a header from accept or first byte; also for a TLS handshake
+  // Time for a header, from accept or from its first byte. Also the time for a TLS handshake.
+  Duration header_timeout = std::chrono::seconds(5);
   // Time for a body or a response, plus one second per min_bytes_per_second.
   Duration body_timeout = std::chrono::seconds(20);
   Duration write_timeout = std::chrono::seconds(20);

@@ -230,7 +230,7 @@ class Agent {
   void SendAct(const taut::agent::v1::TierAct& act);
   // Reports the end of the task's throttle. Does nothing if the task is not throttled.
   void EndThrottleAct(AgentTask& task, const GuardFigures& figures, std::string why, const NodeTime& now);
-  // Reports the acts that an earlier start of the agent left in the ledger because it was killed.
+  // Reports the acts that an earlier start of the agent left in the ledger because the agent was killed.
   void ReportOldActs(const NodeTime& now);
   // ---- probing (agent_probe.cc) ----
   void ProbeMemory(const NodeTime& now);

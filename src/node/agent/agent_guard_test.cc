@@ -87,7 +87,7 @@ TEST_F(AgentGuard, TheGraceIsTheRulesElseTheJobsElseFiveMinutes) {
   const struct {
     std::optional<int64_t> rule;
     std::optional<uint32_t> job;
-    int held_s, done_s;  // after the start
+    int held_s, done_s;  // seconds after the start
   } cases[] = {{std::nullopt, std::nullopt, 290, 340},
                {std::nullopt, 60, 50, 100},
                {std::nullopt, 600, 590, 640},

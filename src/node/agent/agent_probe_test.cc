@@ -247,7 +247,7 @@ TEST(AgentProbe, AWindowSaysWhatTheTaskNeededAllTheTime) {
   ASSERT_GE(all.size(), 3U);
   EXPECT_LT(all.front(), cell.footprint) << "the least that it ran within, before its need is found";
   EXPECT_NEAR(all.back(), cell.working, 0.05 * cell.working);
-  // Neither a task that is not probed nor a window that ends with the agent's stop has such a value.
+  // Neither a task that is not probed nor a window that ends with the agent's stop has a needed value.
   cell.Live(60);
   cell.agent->Stop(cell.now);
   EXPECT_EQ(needed(cell.uplink.Windows()).back(), -1);

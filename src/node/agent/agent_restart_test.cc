@@ -164,7 +164,7 @@ TEST_F(AgentRestart, RaisesOutliveIt) {
   EXPECT_EQ(a.limits.cpu_max_cores, 0.3125);
   EXPECT_EQ(a.limits.memory_max_bytes, 1024 * kMiB);
   EXPECT_THAT(cell_.LastOutcome(1)->text(), HasSubstr("throttling"));
-  // The hold still has its end.
+  // The hold ends at the same time as before the restart.
   cell_.now.at.us += 3600 * kMicrosPerSecond;
   cell_.now.steady_us += 3600 * kMicrosPerSecond;
   cell_.Run(3);

@@ -87,7 +87,7 @@ class GrpcUplink final : public Uplink {
   ~GrpcUplink() override {
     std::unique_lock lock(mutex_);
     is_stopping_ = true;
-    // Cancel wakes the alarm's callback, which needs the lock: wait_for below releases it.
+    // Cancel wakes the alarm's callback, which needs the lock: wait_for below releases the lock.
     if (alarm_) alarm_->Cancel();
     if (is_held_ && is_connected_ && !is_writing_) stream_->StartWritesDone();
     ReleaseHold();

@@ -70,7 +70,7 @@ class LimitMover {
   LimitMover(Resource resource, const MoverOptions& options) : resource_(resource), options_(options) {}
 
   // Sets the limit in force as read back (absent: none): at the start, after every write, and when another
-  // program changed it.
+  // program changed the limit.
   void SetCurrent(std::optional<double> limit);
   // Sets the target; nullopt: no limit. A target below the floor of throttling waits at the floor until the
   // hold ends. If `decided_s` is before the last OOM kill, the target waits at that kill's floor; absent

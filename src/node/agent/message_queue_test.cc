@@ -395,7 +395,7 @@ TEST(MessageQueue, DoesNotMixWithAQueueThatItCouldNotReadAtTheStart) {
   EXPECT_EQ(All(*queue).begin()->second, "old");
 }
 
-// A queue beside a model of its content.
+// A queue, and a model of its content.
 class QueueModel {
  public:
   QueueModel(std::string path, uint64_t max_bytes, uint64_t segment_bytes)

@@ -159,10 +159,11 @@ NodeWindow TaskMeter::Finish(const Open& open) {
   return out;
 }
 
-// A window without later readings would otherwise stay open forever, when its task stops being readable.
+// Without this, the last window of a task that can no longer be read would stay open forever.
 void TaskMeter::EndLate(Timestamp at) {
   if (!last_ || open_.empty()) return;
-  // From this time on, no reading covers time before it: steady time agrees, or node time jumped.
+  // After such a gap no reading can cover time before `at`: either steady time advanced as far and the next
+  // reading has no rate, or node time jumped.
   const WindowId newest = open_.back().window;
   const double late_s = static_cast<double>(at.us - last_->at.us) / kMicrosPerSecond;
   const double gap_s = static_cast<double>(options_.max_gap_us + kMaxDriftUs) / kMicrosPerSecond;

@@ -68,8 +68,8 @@ class DockerTask final : public TaskGroup {
   bool is_gone_ = false;
 };
 
-// Sets the memory limit for the next start of a stopped container, as after an OOM kill that ended it.
-// FailedPrecondition if the container runs; in that case open it and call SetLimit.
+// Sets the memory limit for the next start of a stopped container, as after an OOM kill that ended the
+// container. FailedPrecondition if the container runs; in that case open it and call SetLimit.
 absl::Status SetMemoryOfStopped(EngineClient& client, std::string_view id, double bytes);
 
 }  // namespace taut::node

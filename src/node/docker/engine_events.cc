@@ -50,7 +50,7 @@ struct EngineEvents::Impl {
   std::deque<TaskEvent> queue;
   absl::Status status = absl::UnavailableError("the event stream has not started");
 
-  // Used only by the thread.
+  // The following members are used only by the thread.
   CURL* curl = nullptr;
   std::string buffer;     // an incomplete line
   bool is_open = false;   // the present stream has begun

@@ -81,7 +81,7 @@ std::error_code Sweep(const std::filesystem::path& dir) {
   return error;
 }
 
-// Starts a child that calls Sweep if this program is killed, for then the pipe breaks. `fd` becomes the
+// Starts a child that calls Sweep if this program is killed, because the pipe breaks then. `fd` becomes the
 // pipe's other end; a byte in it means that there is nothing to remove.
 pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
   int ends[2];
