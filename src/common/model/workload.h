@@ -20,7 +20,7 @@ std::optional<Source> ParseSource(std::string_view name);
 
 struct Workload {
   Source source = Source::kUnknown;
-  // "" if the workload has none.
+  // Names of the cell and the namespace; "" if the workload has none.
   std::string cell = {}, namespace_name = {};
   std::string kind = {};  // in lower case: "deployment"
   std::string name = {}, container = {};

@@ -44,7 +44,8 @@ class BrowserSessions {
   virtual absl::StatusOr<Caller> CallerOf(std::string_view cookie) const = 0;
 };
 
-// Returns the first value of this cookie in the request, a view into it; nullopt if there is none.
+// Returns the first value of this cookie in the request, a view into it; nullopt if the request has no such
+// cookie.
 std::optional<std::string_view> CookieOf(const HttpRequest& request, std::string_view name);
 
 // The rules of one server. Immutable, and therefore thread-safe.

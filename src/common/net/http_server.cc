@@ -76,7 +76,7 @@ struct HttpServer::Impl {
     if (leaves != nullptr) leaves->Abort();
   }
 
-  // REQUIRE the mutex.
+  // The caller of the following methods must hold the mutex.
   size_t CountOf(const std::string& address) const {
     const auto it = by_address.find(address);
     return it == by_address.end() ? 0 : it->second;

@@ -109,7 +109,8 @@ struct ServerOptions {
   Duration heartbeat = std::chrono::seconds(15);  // interval of comments on an idle event stream
   Duration grace = std::chrono::seconds(10);      // time for current requests when the server stops
 
-  // Compress text above 1 KiB with gzip if the client accepts it and the handler has not encoded it.
+  // True if text above 1 KiB is compressed with gzip when the client accepts gzip and the handler has not
+  // encoded the text.
   bool compress = true;
   // Headers of every response that does not set them itself.
   std::vector<HttpHeader> default_headers;

@@ -30,7 +30,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   // Switches to kRefuse. Call it before Start().
   void RefuseAll() { mode_ = Mode::kRefuse; }
 
-  // The next five are thread-safe.
+  // The next five methods are thread-safe.
   void Start();
   void Tick(Clock::time_point now);  // handles timeouts and heartbeats
   void StopSoon();                   // ends after the current request
@@ -43,7 +43,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   Mode mode() const { return mode_; }
   // The peer's network: "192.0.2.7", or the first 64 bits of an IPv6 address.
   const std::string& address() const { return address_; }
-  // Aborts at once. Only in the connection's turn, or after the listener's threads have ended.
+  // Aborts at once. Call it only in the connection's turn, or after the listener's threads have ended.
   void End();
 
   void OnOpen() override;
@@ -64,14 +64,14 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
     kEnded
   };
 
-  // Reading.
+  // Methods that read requests.
   void BeginRequest();
   void ReadMore();
   void Parse();
   bool TakeHeader();  // false if a response was already sent
   bool TakeBodyBytes();
   void DropBody();
-  // Answering.
+  // Methods that answer requests.
   void Handle();  // runs the handler now, or when a slot is free
   void RunHandler();
   void Refuse(int status, std::string_view text);
@@ -80,10 +80,10 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void WriteRest();
   void Answered();
   void Finish();
-  // Streaming.
+  // Methods of event streams.
   void BeginStream();
   void PumpStream();
-  // Time.
+  // Methods of deadlines.
   void SetDeadline(Clock::time_point at);
   Clock::duration TimeFor(size_t bytes, ServerOptions::Duration base) const;
   void OnAlarm();

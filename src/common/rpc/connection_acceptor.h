@@ -73,7 +73,7 @@ class OpenConnections {
     bool is_known = false;
   };
   using OfAddress = std::map<uint16_t, Open>;  // keyed by the peer's port
-  // These REQUIRE mutex_.
+  // The caller of the following methods must hold mutex_.
   bool IsFull(const Address& address) const;
   void SweepAll();
 

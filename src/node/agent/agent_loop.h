@@ -29,8 +29,8 @@ class AgentLoop final : public FdWatch {
   void Add(const Wakeup& wakeup, uint64_t key) override;
   void Remove(int fd) override;
 
-  // Runs until SIGTERM or SIGINT, which must be blocked in all threads. `uplink` must be the agent's.
-  // Internal if epoll_create1 failed.
+  // Runs until SIGTERM or SIGINT, which must be blocked in all threads. `uplink` must be the uplink of
+  // `agent`. Internal if epoll_create1 failed.
   absl::Status Run(Agent& agent, Uplink& uplink);
 
  private:

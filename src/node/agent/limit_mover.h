@@ -13,13 +13,14 @@
 namespace taut::node {
 
 struct MoverOptions {
-  // Memory, down: one step each step_interval_us lowers the limit by at most this share ...
+  // A memory limit is lowered in steps, one step each step_interval_us. A step lowers the limit by at most
+  // this share.
   double shrink_share = 0.2;
   int64_t step_interval_us = 1'000'000;
-  // ... and never below usage * (1 + margin_share) + margin_bytes.
+  // A step never goes below usage * (1 + margin_share) + margin_bytes.
   double margin_share = 0.1;
-  // Upper bound of margin_bytes as a share of usage, for small tasks: recommended limits are only 15 % above
-  // usage and must be reachable.
+  // The fixed part of the margin; for small tasks at most most_margin_bytes_share of usage, because
+  // recommended limits are only 15 % above usage and must be reachable.
   double margin_bytes = 4 * kMiB;
   double most_margin_bytes_share = 0.04;
   // Delay after a refusal; it doubles each time, up to the maximum.

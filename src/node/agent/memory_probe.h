@@ -15,7 +15,8 @@ struct ProbeOptions {
   double target_us = 10'000;  // target of stall time (PSI `some`) in an interval
   // Largest share by which one step lowers or raises the limit.
   double max_probe = 0.01, max_backoff = 1;
-  // A step down is largest at 1/coeff_probe of the target, a step up at coeff_backoff times the target.
+  // A step down has its largest size if the stall time is at most 1/coeff_probe of the target. A step up has
+  // its largest size if the stall time is at least coeff_backoff times the target.
   double coeff_probe = 10, coeff_backoff = 20;
   double min_bytes = 100 * kMiB, max_bytes = 100 * kGiB;
   // After this number of raises in a row, without an interval at or below the target, the stalls have another

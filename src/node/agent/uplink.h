@@ -74,7 +74,7 @@ struct UplinkOptions {
   taut::agent::v1::Hello hello;
 };
 
-// An uplink over gRPC, which connects and reconnects by itself; errors are in status(). Returns
+// Creates an uplink over gRPC, which connects and reconnects by itself; connection errors are in status().
 // InvalidArgument for invalid options, or the error of a file.
 absl::StatusOr<std::unique_ptr<Uplink>> ConnectUplink(const UplinkOptions& options);
 

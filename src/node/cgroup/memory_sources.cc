@@ -92,7 +92,7 @@ class Group final : public MemorySource {
     SetThresholds(*home, limit->value);
     const auto total = static_cast<double>(limit->value);
     MemoryNow out{total, total - static_cast<double>(*used - std::min(*used, inactive)), {}, {}};
-    // A group's limit may be above what the machine has.
+    // A group's limit may be above the machine's memory.
     if (const absl::StatusOr<MemoryNow> all = machine_.Read(); all.ok()) {
       out.total = std::min(out.total, all->total);
       out.free = std::min(out.free, all->free);

@@ -56,7 +56,7 @@ struct EngineEvent {
 absl::StatusOr<EngineVersion> ParseEngineVersion(std::string_view json);
 absl::StatusOr<std::vector<ContainerSummary>> ParseContainerList(std::string_view json);
 absl::StatusOr<ContainerDetails> ParseContainerDetails(std::string_view json);
-// Cores of the engine's machine, from the response of /info.
+// Returns the number of cores of the engine's machine, from the response of /info.
 absl::StatusOr<int64_t> ParseCores(std::string_view json);
 absl::StatusOr<EngineEvent> ParseEngineEvent(std::string_view json);
 
