@@ -105,8 +105,8 @@ TEST(DaemonTextTest, WholeMachinesAreSaidToBeInNoSum) {
   EXPECT_THAT(FleetText({{"whole_machines", 0}}), Not(HasSubstr("machines use")));
 }
 
-// A tilde marks a provisional recommendation in the table and in the sums of lines. The note explains it and
-// gives its end.
+// A tilde marks a provisional recommendation in tables and in sums. The note explains the tilde and names the
+// time at which the recommendation is no longer provisional.
 TEST(DaemonTextTest, AProvisionalRecommendationIsMarkedEverywhere) {
   Json job = JobRow("web"), later = JobRow("later");
   for (const auto& [row, at] : {std::pair{&job, 1790000400}, {&later, 1790001000}}) {
@@ -160,7 +160,7 @@ TEST(DaemonTextTest, StatusShowsWarnings) {
   EXPECT_THAT(StatusText(status, 100), HasSubstr("warning: not ready: disk full\\x1b[1m\n"));
 }
 
-// One risk, with its parts named, in the text of a job and of its explanation.
+// The texts of a job and of its explanation contain one risk, with the names of its parts.
 TEST(DaemonTextTest, TheRiskOfALimitHasItsParts) {
   Json job = JobRow("web");
   Json explanations = Json::object();
@@ -262,7 +262,8 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
               HasSubstr("cpu: 0.5 % of its work throttled is the job's own target (throttled)\n"));
 }
 
-// An agent may have raised the limit above the ordered one; in a dry run the owner's holds.
+// The limit in force differs from the ordered limit if an agent raised it; in a dry run it is the owner's
+// limit.
 TEST(DaemonTextTest, TheLimitShownIsTheOneThatTasksRunAt) {
   const auto amounts = [](Json applied) {
     return Json{{"owner_limit", 4},  {"limit", 0.014}, {"ordered", 0.014}, {"applied", std::move(applied)},
@@ -297,7 +298,7 @@ TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
                     HasSubstr("1 of 3 matching jobs would be changed; add --yes to apply")));
 }
 
-// After a restart the windows of before are there.
+// After a restart, the windows of the time before the restart are still known.
 TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
   Json fresh = {
       {"last_pass", nullptr}, {"last_window_end", nullptr}, {"ingest", {{"accepted", 0}, {"unmapped", 0}}}};
@@ -409,7 +410,7 @@ TEST(JsonTextTest, YamlQuotesWhatCouldBeSomethingElse) {
             "- a: 2\n");
 }
 
-// The bill is of requests: the text names savings of requests, and the limits are a detail.
+// A cluster bills requests: the text names savings of requests, and shows the change of limits as a detail.
 TEST(DaemonText, SavingsOfRequestsAreNamed) {
   const Json requests = {{"jobs", 2}, {"owner", 4}, {"now", 4}, {"would_be", 1.5}, {"limit_would_save", 6}};
   Json page = Json::parse(R"({"total": 1, "jobs": [{"name": "web", "mode": "observe", "tasks": 2, "ooms": 0,

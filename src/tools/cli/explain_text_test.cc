@@ -1,4 +1,4 @@
-// Facts and costs of an explanation as people read them.
+// Tests of the facts and costs in the text of an explanation.
 #include "tools/cli/explain_text.h"
 
 #include <gmock/gmock.h>

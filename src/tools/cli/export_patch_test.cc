@@ -45,7 +45,7 @@ spec:
 )");
 }
 
-// A template is that of all pods.
+// A workload's pods share one template, so a patch needs one value for all of its groups.
 TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
   ExportedJob primary = PatchedJob("east/shop/statefulset/db@0/app"),
               standby = PatchedJob("east/shop/statefulset/db@1/app"),
@@ -61,7 +61,7 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
               HasSubstr("(the largest of the workload's jobs: east/shop/statefulset/db@1/app); memory"));
   EXPECT_THAT(text, HasSubstr("the largest of the workload's jobs: east/shop/statefulset/db@0/app)"));
   EXPECT_THAT(text, Not(HasSubstr("db@0\"")));
-  rest.job["memory"]["would_be"] = 9e9;  // from before it was split
+  rest.job["memory"]["would_be"] = 9e9;  // a recommendation from before the workload was split
   rest.job["last_seen"] = 1000;
   primary.job["last_seen"] = standby.job["last_seen"] = 9000;
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, standby, primary}), HasSubstr("memory: 859Mi}"));
@@ -76,7 +76,7 @@ TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
   EXPECT_THAT(text, Not(HasSubstr("limits:")));
 }
 
-// In `containers` it would be a second container of this name, without an image.
+// In `containers` the patch would add a second container with this name, without an image.
 TEST(ExportPatch, ASidecarIsAnInitContainer) {
   ExportedJob proxy = PatchedJob("shop/deployment/web/proxy");
   proxy.job["container"] = {{"init", true}};
@@ -164,7 +164,7 @@ TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
               HasSubstr("Guaranteed, and its limit has to stay equal"));
 }
 
-// The owner's amounts come from series if there is only a Prometheus.
+// If there is only a Prometheus, the owner's amounts are known from series.
 TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["cpu"]["owner_request"] = 0.5;
@@ -175,7 +175,7 @@ TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
               HasSubstr("# cpu request 500m \u2192 31m, limit 2000m \u2192 124m"));
 }
 
-// The owner's ratio is not known if series give no request.
+// Without a series of requests the owner's ratio is unknown.
 TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["allocation"] = KnownJob().job["allocation"];
@@ -235,7 +235,8 @@ TEST(ExportPatch, TheCommentHasThePeakAndTheRisk) {
           "chance of a day above it 2 % (peak of\\x0a7 days)\n"));
 }
 
-// The risk is the one that every other face has: of ordered work the work, of a forecast both of its parts.
+// The risk is the same as in all other outputs: for ordered work the work above the limit, for a forecast
+// both parts of the risk.
 TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["cpu"].update({{"days", 18}, {"days_over", 17}, {"work_over", 0.0012}, {"work_ordered", 0.001}});
@@ -246,7 +247,7 @@ TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
   EXPECT_THAT(text, Not(HasSubstr("17 of 18")));
 }
 
-// Requests come first, because a cluster bills them. Each field is beside its old value.
+// Requests are first, because a cluster bills them. Each field is next to its old value.
 TEST(ExportPatch, TheCommentOfAKnownContainerHasItsRequestFirst) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["container"] = Json::parse(

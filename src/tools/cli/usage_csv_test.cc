@@ -18,7 +18,7 @@ namespace {
 
 constexpr WindowId kWindow{5'000'000};
 
-// A window of one job with these tasks.
+// Returns a window of one job with these tasks.
 ClosedWindow WindowOf(const std::vector<TaskWindow>& tasks, float cpu_limit = kAbsent,
                       float memory_limit = kAbsent) {
   ClosedWindow closed;
@@ -89,7 +89,7 @@ TEST(UsageCsv, CountsJobsTasksAndLimits) {
   EXPECT_EQ(csv.jobs_without_limit(), 0U);
 }
 
-// A trace of such rows has the windows again: usage, limits, and how CPU was spread.
+// A trace of written rows results in the same windows: usage, limits, and the distribution of CPU usage.
 TEST(UsageCsv, AReplayReadsTheSameWindows) {
   Rng rng(11);
   UsageCsv csv;

@@ -1,4 +1,4 @@
-// Tests of a fed cell: the receiver's view of it, and the same samples for the same seed.
+// Tests of a fed cell: the receiver accepts all samples, and the same seed results in the same samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(FeedCellTest, TheSameSeedGivesTheSameBytes) {
   EXPECT_NE(Bodies(SmallCell(), 0, 3, 2), Bodies(other, 0, 3, 2));
 }
 
-// All that a receiver may complain about, over the whole cell and into its second round.
+// Checks everything that a receiver may reject, over the whole cell and into its first repetition.
 TEST(FeedCellTest, EverySampleFitsItsSeries) {
   const FeedCellOptions options = SmallCell();
   server::Ingest ingest(Rules(), {});
@@ -82,7 +82,7 @@ TEST(FeedCellTest, EverySampleFitsItsSeries) {
   }
 }
 
-// The load is shared among as many pods as are ordered, from window to window.
+// The load is divided among the ordered number of pods, which may change from window to window.
 TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
   FeedCellOptions options = SmallCell();
   options.ooms = false;
@@ -90,7 +90,8 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
   ASSERT_TRUE(cell.ok()) << cell.status();
   server::Ingest ingest(Rules(), {});
   server::RemoteWriteDecoder decoder;
-  std::map<std::string, std::vector<std::pair<size_t, double>>> seen;  // tasks and cores of each window
+  // numbers of tasks and cores of each window
+  std::map<std::string, std::vector<std::pair<size_t, double>>> seen;
   std::string scaled;
   for (int64_t w = 0; w < 40; ++w) {
     if (w == 10) {
@@ -174,7 +175,8 @@ class FeedServer {
     EXPECT_NE(r.header("Content-Encoding"), nullptr);
     const auto result = ingest_.Write(r.body, Timestamp::FromSeconds(int64_t{1} << 33));
     if (!result.ok()) return TextResponse(400, std::string(Message(result.status())));
-    if (result->samples == 0) return TextResponse(204, "");  // is somebody there?
+    // an empty request, which only checks the connection
+    if (result->samples == 0) return TextResponse(204, "");
     ingest_.CloseUntil(ingest_.windows().newest_sample(), [this](const ClosedWindow& w) {
       windows.push_back(w.window.index);
       for (const auto& job : w.jobs) jobs.insert(job.job.value);
@@ -220,7 +222,7 @@ TEST(FeedTest, FollowsTheOrdersOfTheServer) {
   EXPECT_EQ(RunFeed(args), kExitOk);
   EXPECT_EQ(server.asked, 7) << "once in each of six windows, and for the page before the first";
   server.Stop();
-  FeedServer other;  // not a tautd
+  FeedServer other;  // a server that is not a tautd
   other.decisions = "{}";
   args.connection.server = other.url();
   EXPECT_EQ(RunFeed(args), kExitOk);

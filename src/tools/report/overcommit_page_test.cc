@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Machines with 100 GiB of limits and a peak of 40; `of_limit` is predicted `times` times, and below the peak on
-// the first `below` machines.
+// Adds a predictor for machines with 100 GiB of limits and a peak of 40 GiB. The share `of_limit` is
+// predicted, and predictions on the first `below` machines are below the peak.
 void AddRow(OvercommitResult& result, std::string name, double of_limit, size_t below) {
   OvercommitResult::Row& row = result.rows.emplace_back();
   row.predictor = std::move(name);
@@ -48,16 +48,18 @@ TEST(OvercommitPageTest, HasThePredictorsWithUnitsAndTheMachinesWithMostFirst) {
   EXPECT_EQ(json["title"], "<b>trace</b>");
   EXPECT_EQ(json["notes"], Json({"every 2 h", "PARTIAL", "memory: 8 tasks"}));
   EXPECT_THAT(TitlesOf(json), ElementsAre("Memory", "Memory by machine"));
-  // n-sigma is below too often.
+  // The answer does not name n-sigma, because its predictions are too often below the peak.
   EXPECT_EQ(AnswerText(json),
             "Memory: limit needs 1 of the owners' limits and is below the peak in 0 of its predictions.");
   const Json predictors = PartsOf(json, "Memory", "table").at(0);
   EXPECT_THAT(HeadsOf(predictors), Not(Contains("of capacity"))) << "made machines have none";
   EXPECT_EQ(predictors["columns"][5]["unit"], "GiB");
-  // 10 of 80 predictions are 30 GiB, a quarter below the peak of 40; the others 50 GiB.
+  // 10 of 80 predictions are 30 GiB, a quarter below the peak of 40 GiB. The remaining predictions are 50
+  // GiB.
   EXPECT_EQ(predictors["rows"][1], Json({"n-sigma:n=<3>", 0.475, 0.125, 0.25, 0.525, 47.5, "4 of 8", 80}));
   EXPECT_TRUE(predictors["rows"][0][3].is_null()) << "the severity of one that was never below";
-  // Four machines a placement; machine 3 is below 4 times, machine 2 3 times. Only n-sigma was ever below.
+  // A placement has four machines. 4 predictions are below the peak on machine 3, and 3 on machine 2, all by
+  // n-sigma.
   const Json machines = PartsOf(json, "Memory by machine", "table").at(0);
   EXPECT_THAT(HeadsOf(machines), ElementsAre("machine", "predictions of each", "n-sigma:n=<3>"));
   EXPECT_EQ(machines["rows"][0], Json({"machine 3 of placement 0", 10, 0.4}));
@@ -72,7 +74,7 @@ TEST(OvercommitPageTest, HasThePredictorsWithUnitsAndTheMachinesWithMostFirst) {
 TEST(OvercommitPageTest, TheAnswerNamesTheCheapestThatIsRarelyBelow) {
   OvercommitResult result = Made(200);
   AddRow(result, "limit", 1, 0);
-  AddRow(result, "rare", 0.5, 4);  // 10 of 2,000
+  AddRow(result, "rare", 0.5, 4);  // 10 of 2,000 predictions are below the peak
   AddRow(result, "often", 0.45, 50);
   EXPECT_THAT(AnswerText(Parsed(OvercommitDocument({"t", ""}, {&result, 1}))),
               StartsWith("Memory: rare needs "));

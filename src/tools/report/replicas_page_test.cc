@@ -21,7 +21,7 @@ ReplicaStep Step(int64_t time_s, std::optional<double> load, int ready, int star
 }
 
 TEST(ReplicaTrack, KeepsSpikesAndTheLowestCapacity) {
-  ReplicaTrack track(1000, 1000 + 480 * 60, 2.0);  // a column a minute
+  ReplicaTrack track(1000, 1000 + 480 * 60, 2.0);  // one column per minute
   for (int64_t t = 1000; t < 1060; ++t) track.Add(Step(t, t == 1030 ? 9 : 1, t == 1031 ? 2 : 4, 1));
   const ReplicaTrack::Column& c = track.columns()[0];
   EXPECT_EQ(c.load, 9);
@@ -83,7 +83,8 @@ TEST(ReplicasPage, HasTheTableTheLargestJobsAndEscapedNames) {
   EXPECT_THAT(NamesOf(charts[0]["series"]), ElementsAre("hpa", "forecast"));
   EXPECT_THAT(NamesOf(charts[1]["series"]),
               ElementsAre("load", "load above the capacity", "capacity of the ready tasks"));
-  // A column has ten seconds. The load is stacked: the part above the capacity is on the served part.
+  // A column covers ten seconds. The load is stacked: the part above the capacity is drawn on top of the
+  // served part.
   EXPECT_EQ(charts[1]["series"][0]["y"][9], 50);
   EXPECT_EQ(charts[1]["series"][1]["y"][9], 40);
 }

@@ -1,4 +1,4 @@
-// Tests of the page in a real browser: the script runs under the page's own policy, and draws.
+// Tests of the page in a real browser: the script runs under the content policy of the page, and draws.
 #include <unistd.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// The synthetic replay of the report's tests.
+// Generates the synthetic replay for the report's tests.
 #include "tools/report/report_fixture.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kFirstDay = 15887;  // 2013-07-01
 
-// Three figures of a recommender: limit over the recent peak, share of OOM-days, and changes.
+// Figures of a recommender: limit relative to the recent peak, share of OOM-days, and number of changes.
 struct Habit {
   brain::Policy policy;
   double over_peak;
@@ -121,7 +121,8 @@ class Maker {
     return lane;
   }
 
-  // Usage in hours: a daily wave, a jump half-way, some noise and a spike now and then.
+  // Returns the usage of an hour: a daily wave, a jump in the middle of the period, some noise, and rare
+  // spikes.
   double HourUsage(double base, int hour) {
     const double wave = 1 + 0.35 * std::sin(hour * 6.283185307179586 / 24);
     const double jump = hour > size_.days * 14 ? 1.5 : 1.0;
@@ -166,7 +167,8 @@ class Maker {
     return story;
   }
 
-  // The limit follows the largest column of the last days, at each recommender's own pace.
+  // Adds limits that follow the largest column of the last days. The interval between changes depends on the
+  // recommender.
   void AddLimits(const Habit& habit, double owner, JobStory* story) {
     JobStory::LimitLine line{habit.policy, {{story->start_s, owner}}};
     const int every_h = habit.changes == 0 ? 100000 : std::max(2, static_cast<int>(24 / habit.changes));

@@ -1,5 +1,5 @@
-// Tests of the whole report: its JSON, hostile text, and the page, which needs no other file. Without a built
-// page, only the JSON is tested.
+// Tests of the whole report: its JSON, hostile text, and the page, which must not need another file. Without
+// a built page, only the JSON is tested.
 #include <cmath>
 #include <limits>
 
@@ -70,14 +70,15 @@ TEST(ReportTest, FiguresAreTheScorecards) {
   }
 }
 
-// Footprints are averages over the same seconds: the table of jobs adds up to the tiles.
+// Footprints of jobs and of the fleet are averages over the same seconds, so the table of jobs adds up to the
+// tiles.
 TEST(ReportTest, JobsAddUpToTheFleet) {
   const auto fixture = MakeReportFixture(kSmall);
   const json data = json::parse(ReportJson(fixture->input));
   for (size_t i = 0; i < data["lanes"].size(); ++i) {
     const json& lane = data["lanes"][i];
     for (const char* column : {"limit", "owner"}) {
-      // The first lane of each resource has the owners' limits for all.
+      // Only the first lane of each resource contains the owners' limits.
       EXPECT_EQ(lane["jobs"].contains(column), std::string(column) == "limit" || i < 2);
       const json& jobs = (lane["jobs"].contains(column) ? lane : data["lanes"][i % 2])["jobs"];
       double sum = 0;
@@ -116,7 +117,7 @@ TEST_F(ReportPageTest, HostileTextStaysText) {
   EXPECT_EQ(Count(page, "</script"), Count(plain, "</script"));
   const std::string shown = "</script><img src=x onerror=alert(1)><!--\"\\\n\x01\xEF\xBF\xBD";
   const json data = json::parse(DataBlock(page));
-  // Names of jobs are escaped as everywhere; a story names its job as the list does.
+  // Names of jobs are escaped in the list, and a story contains the same escaped name.
   const std::string name = "</script><img src=x onerror=alert(1)><!--\"\\\\x0a\\x01\\xff";
   EXPECT_EQ(data["jobs"][0], name);
   EXPECT_EQ(data["stories"][0]["job"], name);
@@ -127,7 +128,7 @@ TEST(ReportTest, SameInputSameBytes) {
   EXPECT_EQ(HtmlReport(MakeReportFixture(kSmall)->input), HtmlReport(MakeReportFixture(kSmall)->input));
 }
 
-// Names of SVG and MathML begin so; they are never fetched.
+// Names of the SVG and MathML namespaces begin with this; a browser never fetches them.
 constexpr const char* kNamespaceOfW3 = "//www.w3.org/";
 
 TEST_F(ReportPageTest, ThePageLoadsNothing) {
@@ -136,7 +137,7 @@ TEST_F(ReportPageTest, ThePageLoadsNothing) {
                              "XMLHttpRequest", "import(", "WebSocket", "sendBeacon", "eval("}) {
     EXPECT_EQ(Count(page, loader), Count(page, absl::StrCat(loader, kNamespaceOfW3))) << loader;
   }
-  // Preact makes markup from text only where a component asks for it with __html; none may.
+  // Preact generates markup from text only if a component uses __html; no component may use it.
   EXPECT_THAT(page, Not(HasSubstr("__html:")));
   EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'sha256-"));
   EXPECT_THAT(page, Not(HasSubstr("unsafe-inline")));

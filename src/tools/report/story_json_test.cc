@@ -1,5 +1,5 @@
-// Tests of stories: the packed heatmap unpacks to its input, long ones are added up, and limits keep their
-// steps.
+// Tests of stories: the packed heatmap unpacks to its input, columns of long stories are added up, and limits
+// keep their steps.
 #include "tools/report/story_json.h"
 
 #include <cmath>

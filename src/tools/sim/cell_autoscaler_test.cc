@@ -6,7 +6,7 @@
 namespace taut::tools {
 namespace {
 
-// One service of two tasks on two machines, beside a job of kWork.
+// A cell with one service of two tasks and one job of kWork, on two machines.
 struct ServiceCell {
   ServiceCell() {
     model.resources = brain::CpuAndMemory();
@@ -46,7 +46,7 @@ TEST(CellLimits, FollowUsageAfterEnoughHistory) {
     ++changes;
     limit = *d.limit;
   }
-  // Usage is 55 to 80 % of the reservation times a cycle.
+  // The expected usage is 55 to 80 % of the reservation, multiplied by a cycle.
   EXPECT_GT(changes, 0);
   EXPECT_LT(changes, 60);
   EXPECT_LT(kills, 10);
@@ -95,7 +95,7 @@ TEST(CellLimits, ActInTheSimulation) {
   EXPECT_GT(kills, 0U);
   EXPECT_EQ(production.evictions[static_cast<size_t>(brain::EvictionCause::kOom)], kills);
   EXPECT_EQ(production.running, 2U);
-  // Two tasks of 4 cores at first.
+  // The two tasks have limits of 4 cores each at the start.
   EXPECT_LT(totals.mean.production_limit[brain::kCellCpu], 7000);
 }
 

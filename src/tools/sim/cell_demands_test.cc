@@ -39,7 +39,7 @@ TaskWindow Using(uint32_t task, double cores, double memory) {
   return t;
 }
 
-// Windows [from, until) with a task that uses this much and has limits of 4 cores and 8 GiB.
+// Adds windows [from, until) with one task that has the given usage, and limits of 4 cores and 8 GiB.
 void Steady(MadeDays& source, JobId job, int32_t from, int32_t until, double cores, double memory) {
   for (int32_t w = from; w < until; ++w) {
     source.Put(job, w, Using(0, cores, memory));
@@ -59,7 +59,7 @@ TEST(CellDemands, LimitsAreThoseInForceBeforeTheTime) {
   MadeDays source;
   const JobId job = source.AddJob(Named("web"));
   Steady(source, job, 0, 400, 1, kGiB);
-  Steady(source, job, 400, 900, 3, 6 * kGiB);  // is not seen
+  Steady(source, job, 400, 900, 3, 6 * kGiB);  // usage after `until`, which must be ignored
   source.Finish();
   const brain::CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt)});
   CellDemandsOptions options = Until(400);
@@ -117,7 +117,7 @@ TEST(CellDemands, AReservationIsTheMeanOfTheTasksOfTheLastHour) {
   for (int32_t w = 0; w < 200; ++w) {
     source.Put(web, w, Using(0, 1, kGiB));
     source.Put(web, w, Using(1, 2, 3 * kGiB));
-    if (w < 180) source.Put(web, w, Using(2, 4, 8 * kGiB));  // has ended
+    if (w < 180) source.Put(web, w, Using(2, 4, 8 * kGiB));  // this task has ended before `until`
     source.SetOwner(web, w, 4, 8 * kGiB);
   }
   source.Finish();
@@ -132,7 +132,7 @@ TEST(CellDemands, AReservationIsTheMeanOfTheTasksOfTheLastHour) {
   EXPECT_EQ(of(1)[brain::kCellCpu], 3600);
   EXPECT_EQ(of(2)[brain::kCellCpu], 2000);
   EXPECT_EQ(of(3)[brain::kCellMemory], 8 * kGiBInt);
-  // Usage and a margin of 15 % after 16 hours, from the limit down.
+  // After 16 hours the reservation has fallen from the limit to the usage plus a margin of 15 %.
   EXPECT_NEAR(static_cast<double>(*of(4)[brain::kCellCpu]), 1.15 * 1500, 2);
   EXPECT_EQ(demands->all[4].name, "reservations:reservation");
   EXPECT_FALSE(demands->all[4].is_limits);
@@ -176,7 +176,8 @@ TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
   ASSERT_TRUE(demands.ok()) << demands.status();
   EXPECT_THAT(done, ElementsAre("predictors of cpu", "predictors of memory", "histories of cpu",
                                 "histories of memory"));
-  hooks.should_stop = [&done] { return done.size() > 5; };  // at the second histories
+  // stops while the second predictor's histories are read
+  hooks.should_stop = [&done] { return done.size() > 5; };
   EXPECT_TRUE(absl::IsCancelled(ReplayCellDemands(source, cell, options, hooks).status()));
   EXPECT_EQ(done.size(), 6U);
   for (size_t i = 0; i < options.predictors.size(); ++i) {
@@ -221,7 +222,7 @@ TEST(CellDemands, JobsOfUsageAreThoseOfTheLastHour) {
   const JobId plain = source.AddJob(Named("plain"));
   const JobId ended = source.AddJob(Named("ended"));
   const JobId unlimited = source.AddJob(Named("unlimited"));
-  for (int32_t w = 280; w < 300; ++w) {  // over midnight
+  for (int32_t w = 280; w < 300; ++w) {  // windows before and after midnight
     if (w < 290) source.Put(prod, w, Using(0, 1, kGiB));
     if (w < 290) source.SetOwner(prod, w, 2.5, 2 * kGiB);
     source.Put(plain, w, Using(0, 1, kGiB));

@@ -15,7 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Production by reservation, batch by usage at 90 %, free by usage without a promise.
+// Three tiers: production is charged by reservation, batch by usage with 90 % availability, free by usage
+// without a promise.
 brain::PriceSheet ThreeTiers() {
   brain::PriceSheet out;
   for (const char* name : {"production", "batch", "free"}) {
@@ -37,7 +38,8 @@ std::vector<SellerPolicy> EveryPolicy() {
   return out;
 }
 
-// A job of one task with a limit of `cores` and that many GiB, which uses `share` of it in windows [first, end).
+// A pool, and jobs of one task with limits of `cores` cores and GiB. A job uses the share `share` of its
+// limits in the windows [first, end).
 struct PoolTest : testing::Test {
   PoolTest() {
     options.policies = {SellerPolicy::kAll};
@@ -70,7 +72,7 @@ struct PoolTest : testing::Test {
     days.Finish();
     return std::string(ReplayEconomy(days, sheet, jobs, options).status().message());
   }
-  // Three days of random jobs of all tiers in three groups.
+  // Adds random jobs of all tiers in three groups, over three days.
   void AddRandom(Rng& rng, size_t count) {
     for (size_t j = 0; j < count; ++j) {
       const auto tier = static_cast<uint16_t>(rng.Below(3));
@@ -97,8 +99,9 @@ TEST_F(PoolTest, ByDefaultTiersAreSoldByTheirPromises) {
   EXPECT_EQ(brain::DefaultTierSales(sheet)[1], brain::TierSale::kReserved);
 }
 
-// Ten cores. Production asks for 8 and uses 2, and 7 from noon on; batch asks for 6 and uses 3: it runs until
-// noon. Free asks for 4 and uses 1: beside both until noon, and not beside production alone.
+// The pool has ten cores. Production requests 8 cores; it uses 2, and 7 from noon on. Batch requests 6 and
+// uses 3, so it runs until noon. Free requests 4 and uses 1; it fits beside both until noon, but not beside
+// production alone in the afternoon.
 TEST_F(PoolTest, ADayByHand) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
@@ -113,9 +116,10 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_THAT(said, testing::ElementsAre("0 0 admitted", "0 1 admitted", "144 1 reclaimed", "0 2 admitted",
                                          "144 2 reclaimed"));
   const EconomyPolicy& all = result.policies.at(0);
-  // 8 x 24 core-hours and GiB-hours at 0.03 and 0.004.
+  // The expected charges are for 8 x 24 core-hours and GiB-hours, at prices of 0.03 and 0.004.
   EXPECT_EQ(ToText(all.tiers[0].charges), "6.528");
-  // 3 x 12 at the same prices; 50 % were promised 90 %, so half is given back. Free has no promise.
+  // The expected charges are for 3 x 12 hours at these prices. Batch had 50 % of the promised 90 %
+  // availability, so half is credited. Free has no promise.
   EXPECT_EQ(ToText(all.tiers[1].charges), "1.224");
   EXPECT_EQ(ToText(all.tiers[1].credits), "0.612");
   EXPECT_EQ(ToText(all.tiers[2].charges), "0.408");
@@ -134,8 +138,8 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_EQ(result.reserved[200][0], 8 * core);
 }
 
-// The promise of 31 January is kept, that of the first half of 1 February is not. Credits cover only the jobs
-// that ran in that half.
+// The promise is kept on 31 January, and missed in the first half of 1 February. Credits cover only the jobs
+// that ran in this half.
 TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
   const int32_t first = 30 * kWindowsPerDay, second = first + kWindowsPerDay, end = second + kWindowsPerDay;
   Add(0, 0, first, end, 8, [=](int32_t w) { return w >= second && w < second + 144 ? 0.875 : 0.25; });
@@ -149,7 +153,7 @@ TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
   EXPECT_EQ(ToText(batch.penalty), "2.448") << "24 hours";
 }
 
-// A group of two cores: its job of 3 never runs, although the pool has room.
+// The group's quota is two cores. Its job of 3 cores never runs, although the pool has room.
 TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
   Add(0, 0, 0, 10, 3, [](int32_t) { return 0.5; });
   Add(0, 0, 0, 10, 2, [](int32_t) { return 0.5; });
@@ -168,7 +172,7 @@ TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
       << "a tier that the quota does not have is not limited";
 }
 
-// Both ask for 10 cores in all at their peak; half of that is 5.
+// The two jobs request 10 cores together at their peak, and the capacity is half of this sum.
 TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   Add(0, 0, 0, 10, 6, [](int32_t) { return 0.5; });
   Add(1, 0, 5, 20, 4, [](int32_t) { return 0.5; });
@@ -176,7 +180,8 @@ TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   EXPECT_EQ(Run().capacity[0], 5000 * kWindowSeconds);
 }
 
-// The future is known, and 12 of 24 hours are not 90 %. The seller of unsold capacity has 2 of 10 to sell.
+// The clairvoyant knows that 12 of 24 hours are fewer than 90 %. The seller of unsold capacity has 2 of 10
+// cores to sell.
 TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
@@ -213,7 +218,7 @@ TEST_F(PoolTest, TheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(TextOf(Run()), one);
 }
 
-// Bills are of exactly the jobs that ran, they add up, and the lines are in order.
+// There is a bill for exactly the jobs that ran, bills add up to the total, and lines are in order.
 TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
   for (int seed = 1; seed <= Scaled(8); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));

@@ -1,4 +1,5 @@
-// The daemon and the replay run the same engine: the living cell against the replay of the same days.
+// Tests that the daemon and the replay run the same engine: a live cell has the same limits as a replay of
+// its days.
 #include <map>
 #include <tuple>
 
@@ -10,7 +11,7 @@
 namespace taut::tools {
 namespace {
 
-// The days of a cell as a replay reads them.
+// Provides the days of a cell as a replay reads them.
 class CellDays final : public DaySource {
  public:
   CellDays(const brain::Cell& cell, size_t jobs) : cell_(cell) {
@@ -32,7 +33,7 @@ class CellDays final : public DaySource {
 
 using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
-// Windows by job and resource in which another limit comes into force.
+// Returns the windows in which another limit comes into force, by job and resource.
 LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair policy,
                        const brain::LiveSettings& settings, std::optional<brain::JobPolicy> managed) {
   LimitsOfLanes replayed;
@@ -51,7 +52,8 @@ LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair p
   return replayed;
 }
 
-// Checks a fleet that runs through the cell: in each window its limit is the one of the replay, by `limit_of`.
+// Checks a fleet that is stepped through the cell: in each window the limit that `limit_of` returns is the
+// replay's limit.
 template <typename LimitOf>
 void ExpectTheSame(const brain::Cell& cell, size_t jobs, const brain::LiveSettings& settings,
                    LimitsOfLanes& replayed, uint64_t& compared, LimitOf limit_of) {
@@ -77,7 +79,8 @@ void ExpectTheSame(const brain::Cell& cell, size_t jobs, const brain::LiveSettin
 
 class SameAsReplay : public testing::TestWithParam<brain::PolicyPair> {};
 
-// Windows one by one, as the daemon closes them, give the limits of a replay of whole days, to the bit.
+// Stepping windows one by one, as the daemon does, results in the limits of a replay of whole days, to the
+// bit.
 TEST_P(SameAsReplay, WindowByWindow) {
   constexpr size_t kJobs = 9;
   const brain::Cell cell(kJobs);
@@ -96,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
                            return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
                          });
 
-// Results of probing are in the daemon's decisions and in the replay's.
+// The daemon and the replay use the results of probing in the same decisions.
 TEST(SameAsReplayOfTheProbe, WindowByWindow) {
   constexpr size_t kJobs = 5;
   const brain::Cell cell(kJobs, true);
@@ -106,7 +109,7 @@ TEST(SameAsReplayOfTheProbe, WindowByWindow) {
     brain::JobPolicy defaults = settings.rules.defaults();
     defaults.memory_signal = signal;
     settings.rules = *brain::PolicyRules::Compile({}, defaults);
-    settings.vertical.memory_signal = signal;  // of the replay
+    settings.vertical.memory_signal = signal;  // the setting of the replay
     LimitsOfLanes replayed = Replayed(cell, kJobs, brain::Policy::kAnalogs, settings, std::nullopt);
     uint64_t compared = 0;
     ExpectTheSame(cell, kJobs, settings, replayed, compared,
@@ -119,7 +122,7 @@ TEST(SameAsReplayOfTheProbe, WindowByWindow) {
 
 class SameBehindTheGate : public testing::TestWithParam<std::tuple<brain::Policy, Mode>> {};
 
-// The replay's limits with the gate are those that the daemon orders, decision by decision.
+// With the gate, the replay's limits are the limits that the daemon orders, decision by decision.
 TEST_P(SameBehindTheGate, WindowByWindow) {
   constexpr size_t kJobs = 9;
   const brain::Policy policy = std::get<0>(GetParam());
@@ -153,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
 
 class SamePromises : public testing::TestWithParam<Mode> {};
 
-// Promised and delivered sums are the same in the daemon and in a replay.
+// Promised and observed sums are equal in the daemon and in a replay.
 TEST_P(SamePromises, OfTheSameDays) {
   constexpr size_t kJobs = 9;
   const brain::Cell cell(kJobs);
@@ -175,7 +178,7 @@ TEST_P(SamePromises, OfTheSameDays) {
   size_t rows = 0;
   for (const LaneResult& lane : replayed->lanes) {
     for (const auto& [key, row] : lane.risks.rows()) {
-      // A replay takes its limits to be in force; the living cell only decides.
+      // A replay assumes that its limits are in force, but the live cell only decides them.
       brain::RiskKey live_key = key;
       live_key.set = false;
       const auto it = fleet.risks.rows().find(live_key);

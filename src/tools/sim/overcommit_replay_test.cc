@@ -33,8 +33,7 @@ OvercommitOptions ReplayOptionsOf(std::vector<std::string> predictors) {
   return o;
 }
 
-// Sums by window: 3, 9 (the 12 capped at the limit of now, 8), 4.
-// Two rows 3,170 years apart: 2.6 GB before the span was looked at.
+// Without the bound, two rows 3,170 years apart would need 2.6 GB of memory.
 TEST(SpanOfDays, IsBounded) {
   EXPECT_FALSE(SpanOfDays({}).ok());
   EXPECT_EQ(*SpanOfDays({20'000}), 1U);
@@ -44,6 +43,7 @@ TEST(SpanOfDays, IsBounded) {
   EXPECT_NE(far.status().message().find("is the time of a row wrong?"), std::string::npos) << far.status();
 }
 
+// The sums by window are 3, 9 (the usage of 12 is capped at the current limit of 8), and 4.
 TEST(OraclePeak, CapsAtTheLimitOfNowAndIncludesNow) {
   PlacedTasks placed;
   placed.windows = 3;
@@ -75,7 +75,7 @@ TEST(OvercommitReplay, OracleIsNeverExceededAndLimitsCapAll) {
   for (const OvercommitResult::Row& row : result->rows) {
     EXPECT_LE(row.total.predicted, limit * (1 + 1e-9)) << row.predictor;
     EXPECT_EQ(row.total.predictions, 8U * (12 * 9 + 1))
-        << row.predictor;  // from day 2 to 24 h before the end
+        << row.predictor;  // the predictions are from day 2 to 24 h before the end
     uint64_t parts = 0;
     for (const OvercommitScore& s : row.by_machine) parts += s.predictions;
     EXPECT_EQ(parts, row.total.predictions);

@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// One task that uses 50 of 100 MiB; killed in window 5, between two samples.
+// Adds a job of one task that uses 50 of 100 MiB. If `recorded`, the task is killed in window 5, between two
+// samples.
 JobId PutKilledTask(MadeDays& days, bool recorded) {
   const JobId job = days.AddJob(Named("a"));
   for (int32_t w = 0; w < 12; ++w) {
@@ -34,7 +35,8 @@ TEST(RecordedKills, ReachTheRecommenderAndAreCounted) {
     const ReplayOutcome out = Lived(days, o);
     const Totals& t = out.result.lanes[0].summary.totals;
     if (recorded) {
-      // max(1.2 x 100, 100 + 100) MiB; the 50 MiB in force then were below the 100 that were not enough.
+      // The limit after the kill is max(1.2 x 100, 100 + 100) MiB. The limit of 50 MiB in force was below the
+      // 100 MiB at which the task was killed.
       EXPECT_THAT(Plain(out.changes),
                   ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 1, 50}, ChangeTuple{0, 6, 200}));
       EXPECT_EQ(t.ooms, 1U);
@@ -51,7 +53,8 @@ TEST(RecordedKills, ReachTheRecommenderAndAreCounted) {
   }
 }
 
-// The limit that killed was too low, and every lower one; of a higher one nothing is known.
+// A kill means that the limit at which the task was killed, and every lower limit, was too low. It says
+// nothing about a higher limit.
 TEST(RecordedKills, AreOverLimitsUpToTheOneThatKilled) {
   const struct {
     double killed_at;
@@ -90,7 +93,7 @@ TEST(RecordedKills, AreOfMemoryAndOfScoredDays) {
   EXPECT_EQ(out.result.lanes[1].summary.totals.ooms, 1U);
 }
 
-// In a window without memory usage, and after the last one of the day.
+// The kill is in a window without memory usage, or after the day's last window with memory usage.
 TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
   for (const int32_t killed : {3, 6}) {
     MadeDays days;
@@ -113,7 +116,7 @@ TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
   }
 }
 
-// A kill without a height from limit or usage has no effect, but is counted.
+// A kill without a limit or usage has no effect on limits, but is counted.
 TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   MadeDays days;
   const JobId job = PutKilledTask(days, false);
@@ -123,8 +126,8 @@ TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
 }
 
-// With feedback, a kill at the recorded limit or a lower one happens in the replay and stops the task. A
-// higher limit avoids it.
+// With feedback, a kill at the recorded limit or a lower limit occurs in the replay and stops the task. With
+// a higher limit the task survives.
 TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   const struct {
     double killed_at;
@@ -143,7 +146,7 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
     EXPECT_EQ(t.ooms, c.ooms) << c.killed_at;
     EXPECT_EQ(t.task_windows, c.task_windows) << c.killed_at;
     if (c.ooms > 0) {
-      // It died at the 100 MiB that the replay had in force.
+      // The task was killed at the 100 MiB that the replay had in force.
       EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 8, 200}));
     } else {
       EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}));

@@ -9,8 +9,8 @@
 namespace taut::tools {
 namespace {
 
-// A trace in which job j has one task. A function returns its CPU usage by window; negative: no row. Limits
-// are 10.
+// A trace in which each job has one task with a limit of 10. A function returns the task's CPU usage by
+// window; negative: no row.
 class Trace final : public DaySource {
  public:
   using Usage = std::function<double(uint32_t job, int32_t window)>;
@@ -60,7 +60,7 @@ void Place(brain::RecordedMachines& machines, uint32_t job, int32_t from, int32_
   for (int32_t w = from; w < to; ++w) machines.Place({job}, 0, {w}, machine);
 }
 
-// Loads of the machine: "task:usage" of each; "-" is not measured.
+// Returns the loads of a machine as "task:usage" per task; "-" stands for a task that was not measured.
 std::string Loads(const MachineDays& days, int32_t window, uint32_t machine) {
   std::string out;
   for (const brain::TaskLoad& t : days.Tasks(window, machine))
@@ -69,7 +69,8 @@ std::string Loads(const MachineDays& days, int32_t window, uint32_t machine) {
 }
 
 TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
-  // No rows from 286 to 289, and from 300 on for longer than a task stays.
+  // The task has no rows from 286 to 289, and from 300 on for longer than a task without rows stays on its
+  // machine.
   Trace trace(2, 2, [](uint32_t j, int32_t w) {
     if (j == 1) return 7.0;
     return (w >= 286 && w < 290) || (w >= 300 && w < 320) ? -1.0 : 3.0;
@@ -87,7 +88,7 @@ TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
     ASSERT_TRUE(jobs.ok());
     for (const JobDay& job : *jobs) days.Add(job);
   }
-  EXPECT_EQ(days.final_until(), 0);  // day 0 is open until day 1 was read
+  EXPECT_EQ(days.final_until(), 0);  // day 0 is open until day 1 has been read
   days.End();
   EXPECT_EQ(days.final_until(), 576);
   EXPECT_EQ(Loads(days, 285, a), "0:3 1:7 ");
@@ -101,7 +102,7 @@ TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
   EXPECT_EQ(days.moves, 1U);
 }
 
-// A machine whose tasks stay is predicted as one that is made of them.
+// If a machine's tasks stay, its predictions equal those of a machine that is made of the same tasks.
 TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
   const auto usage = [](uint32_t j, int32_t w) {
     return 2 + std::sin(2 * M_PI * (w % kWindowsPerDay + 37 * int(j)) / kWindowsPerDay) + 0.01 * (w % 7);
@@ -132,7 +133,8 @@ TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
   }
 }
 
-// Job 1 leaves machine a for b at noon of day 2: until then it counts for the oracle of a, then no more.
+// Job 1 moves from machine a to machine b at noon of day 2. Until then it is part of the oracle of a, and
+// afterwards it is not.
 TEST(RecordedOvercommit, TheOracleFollowsTheTasksThatWereThere) {
   Trace trace(2, 4, [](uint32_t j, int32_t w) {
     return j == 0 ? 1.0 : w < 2 * kWindowsPerDay + 144 ? 4.0 : 9.0;
@@ -190,7 +192,8 @@ TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
   EXPECT_EQ(result->recorded.without_capacity, 864U + 600);
   EXPECT_DOUBLE_EQ(result->recorded.capacity, 700 * 9 + 164 * 5);
   EXPECT_DOUBLE_EQ(result->recorded.limit, 864 * 10);
-  // Predictions from day 1 to the last with a whole horizon: 13 times; of each only machine a's has a capacity.
+  // There are 13 predictions, from day 1 to the last prediction with a whole horizon. Only machine a has a
+  // capacity.
   EXPECT_DOUBLE_EQ(result->rows[0].total.capacity, 13 * 9);
 }
 

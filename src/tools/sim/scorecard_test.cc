@@ -1,4 +1,4 @@
-// The measures of docs/references.md, M1 to M6, on job-days made by hand.
+// Tests of the measures of docs/references.md, M1 to M6, on job-days that are built by hand.
 #include "tools/sim/scorecard.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ DayScore Day(uint32_t ooms, double tasks, uint32_t changes = 0, double slack = 0
   return d;
 }
 
-// docs/references.md, M5, Table 2's (4, 1/5): serious when there are more OOMs than both 4 and a fifth of the
-// tasks.
+// docs/references.md, M5, Table 2's (4, 1/5): a day is serious if it has more than 4 OOMs and more OOMs than
+// a fifth of the tasks.
 TEST(Totals, SeriousDaysNeedMoreThanFourAndAFifth) {
   for (const auto& [ooms, tasks, serious] : {std::tuple{4U, 1.0, 0U},
                                              {5U, 1.0, 1U},

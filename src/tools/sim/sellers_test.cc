@@ -11,7 +11,7 @@ namespace {
 
 const double kNoNumber = std::nan("");
 
-// P(available >= 60) >= 99 %, so Batch 60.
+// Batch receives 60, because P(available >= 60) >= 99 %.
 TEST(QuantileAmount, BatchSixtyOfAHundred) {
   std::vector<double> available(990, 60);
   for (int i = 0; i < 10; ++i) available.push_back(45);
@@ -22,14 +22,14 @@ TEST(QuantileAmount, BatchSixtyOfAHundred) {
   EXPECT_EQ(QuantileAmount(std::vector<double>{kNoNumber}, 0.99), std::nullopt);
 }
 
-// 50 + 80 are sold on 100; A requests 50 while B and C use 60, so A gets 40.
+// 50 + 80 are sold on a capacity of 100. A requests 50 while B and C use 60, so A receives 40.
 TEST(Obtainable, AGetsForty) {
   EXPECT_EQ(Obtainable(100, 60, 50), 40);
   EXPECT_EQ(Obtainable(100, 40, 50), 50);
   EXPECT_EQ(Obtainable(100, 120, 50), 0);
 }
 
-// Tables of t at 95 %; the last from its expansion at many degrees of freedom.
+// The values are from tables of t at 95 %, the last value from the expansion for many degrees of freedom.
 TEST(StudentQuantile, IsWithinAThousandth) {
   EXPECT_NEAR(StudentQuantile(0.95, 11), 1.795885, 2e-3);
   EXPECT_NEAR(StudentQuantile(0.95, 30), 1.697261, 2e-3);
@@ -38,13 +38,14 @@ TEST(StudentQuantile, IsWithinAThousandth) {
 }
 
 TEST(Cloudrm, FollowsTheRule) {
-  // Fewer than 12 values: available / SLO.
+  // With fewer than 12 values the quota is available / SLO.
   EXPECT_DOUBLE_EQ(*CloudrmQuota(std::vector<double>(11, 45.0), 300, 0.9), 50);
   EXPECT_DOUBLE_EQ(*GreedyQuota(std::vector<double>{50, 45, kNoNumber}, 0.9), 50);
   EXPECT_EQ(CloudrmQuota({}, 300, 0.9), std::nullopt);
-  // No variation: the mean over the SLO.
+  // Without variation the quota is the mean over the SLO.
   EXPECT_NEAR(*CloudrmQuota(std::vector<double>(600, 45.0), 300, 0.9), 50, 1e-9);
-  // A day of 40, then an hour of 52: the lowest mean is that of the next hour's time a day ago, 40.
+  // After a day of 40 and an hour of 52, the lowest mean is 40: the mean of the next hour's time one day
+  // before.
   std::vector<double> past(288, 40);
   past.insert(past.end(), 12, 52);
   const double mean = (288 * 40 + 12 * 52) / 300.0;
@@ -53,13 +54,13 @@ TEST(Cloudrm, FollowsTheRule) {
   EXPECT_NEAR(*MeanQuota(past, 300, 0.5), 80, 1e-9) << "the same mean, without the correction";
   EXPECT_DOUBLE_EQ(*MeanQuota(std::vector<double>(11, 45.0), 300, 0.9), 50);
   EXPECT_EQ(MeanQuota({}, 300, 0.9), std::nullopt);
-  // Never below 0.
+  // The quota is never below 0.
   std::vector<double> wild;
   for (int i = 0; i < 100; ++i) wild.push_back(i % 2 == 0 ? 0 : 10);
   EXPECT_EQ(*CloudrmQuota(wild, 300, 0.9), 0);
 }
 
-// 10 steps of 10, one of 4; the unit at height 5 runs 10 of 11 steps.
+// 10 steps have 10 available and one step has 4, so the unit at height 5 runs in 10 of 11 steps.
 TEST(Settle, PaysForUnitsThatRanAndPenalizesTheOthers) {
   std::vector<double> available(10, 10);
   available.push_back(4);
@@ -80,7 +81,8 @@ TEST(Settle, PaysForUnitsThatRanAndPenalizesTheOthers) {
   EXPECT_EQ(Settle({}, 1, 0.9, 1)->revenue_micro, 0);
 }
 
-// The pooled bound is above every seller that keeps the promise on average, the per-horizon one first of all.
+// The pooled bound is at least the amount of every seller that keeps the promise on average, in particular of
+// the per-horizon seller.
 TEST(PooledBound, IsNotBelowTheClairvoyantSeller) {
   Rng rng(3);
   for (int round = 0; round < 20; ++round) {

@@ -1,4 +1,5 @@
-// The replay scores a resource that is a row of the table and nothing more. Empty without TAUT_THIRD_RESOURCE.
+// Tests that the replay scores a resource that exists only as a row of the table. The file is empty without
+// TAUT_THIRD_RESOURCE.
 #ifdef TAUT_THIRD_RESOURCE
 #include <algorithm>
 #include <string>

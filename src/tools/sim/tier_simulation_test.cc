@@ -15,14 +15,14 @@ using ::testing::HasSubstr;
 
 constexpr PoolAmounts kHundred = {100, 1'000'000};
 
-// A job that asks for one amount of CPU throughout.
+// A job that requests a constant amount of CPU.
 struct Asked {
   int32_t first = 0, last = 0;
   int64_t cpu = 0;
   int64_t use = 0;
 };
 
-// A tier of such jobs, beside higher tiers that use `higher[step]`.
+// A tier of Asked jobs, below higher tiers that use `higher[step]`.
 struct TierSimulationTest : testing::Test {
   void Run(SellerPolicy policy, std::unique_ptr<TierQuota> quota = nullptr) {
     period.resize(higher.size(), 0);
@@ -80,7 +80,7 @@ struct TierSimulationTest : testing::Test {
   std::vector<SaleDecision> decisions;
 };
 
-// 60 of 100 are sold: the other 60 wait until the first ends, and then run to their end.
+// 60 of 100 are sold, so the second job of 60 waits until the first job ends, and then runs to its end.
 TEST_F(TierSimulationTest, AReservedTierIsSoldAgainstTheCapacity) {
   higher.assign(6, 0);
   asked = {{0, 2, 60, 50}, {1, 5, 60, 50}, {1, 5, 40, 10}};
@@ -99,7 +99,8 @@ TEST_F(TierSimulationTest, AReservedTierIsSoldAgainstTheCapacity) {
   EXPECT_EQ(totals.sums.reservation[0], 60 + 5 * 100);
 }
 
-// 20, 20, 70, 50 and 20 are used of 100: 30 + 40 run in 80, 30 in 30, 30 in 50, both in 80.
+// Higher tiers use 20, 20, 70, 50 and 20 of 100. Both jobs (30 + 40) run in the 80 that are left; only the
+// job of 30 runs in 30 or 50.
 TEST_F(TierSimulationTest, TheNewestIsReclaimedAndRunsAgain) {
   higher = {20, 20, 70, 50, 20};
   asked = {{0, 4, 30, 20}, {0, 4, 40, 30}};
@@ -124,8 +125,8 @@ TEST_F(TierSimulationTest, TheNewestIsReclaimedAndRunsAgain) {
   EXPECT_EQ(run->Totals().ran_steps, 8);
 }
 
-// 11 of 100 must be returned: the large job is stopped, and the newer small ones stay, since there is room for
-// them.
+// 11 of 100 must be returned, so the large job is stopped. The newer small jobs continue to run, because
+// there is room for them.
 TEST_F(TierSimulationTest, ThoseThatNeedNotGoStay) {
   higher = {0, 11, 0};
   asked = {{0, 2, 10, 1}, {0, 2, 80, 1}, {0, 2, 5, 1}, {0, 2, 5, 1}};
@@ -135,7 +136,7 @@ TEST_F(TierSimulationTest, ThoseThatNeedNotGoStay) {
   EXPECT_EQ(Said()[5], "2 1 resumed");
 }
 
-// An older job takes its place back from a newer one that ran only because it did not.
+// An older job displaces a newer job that ran only because the older job was stopped.
 TEST_F(TierSimulationTest, WhoFitsTogetherWithAllOlderOnesRuns) {
   higher = {0, 80, 80, 30};
   asked = {{0, 3, 60, 1}, {1, 3, 20, 1}};
@@ -169,7 +170,7 @@ TEST_F(TierSimulationTest, NothingIsSoldBeforeItsTimeOrByThePolicyNone) {
   EXPECT_EQ(run->Totals().never, 1U);
 }
 
-// Greedy: 90 were available and 0.9 are promised, so 100 are sold, and 10 too many.
+// Greedy sells 100, because 90 were available and 0.9 is promised. This is 10 more than available.
 TEST_F(TierSimulationTest, AJobWaitsAndIsRefusedWhenItEnds) {
   higher.assign(5, 10);
   asked = {{0, 4, 60, 1}, {0, 2, 50, 1}, {1, 4, 40, 1}};
@@ -181,7 +182,7 @@ TEST_F(TierSimulationTest, AJobWaitsAndIsRefusedWhenItEnds) {
   EXPECT_THAT(Ran(), ElementsAre(0, 60, 60, 60, 60));
 }
 
-// Unmeasured steps have no jobs, and are neither kept nor missed.
+// Unmeasured steps have no jobs, and count neither as kept nor as missed.
 TEST_F(TierSimulationTest, WhatIsNotMeasuredIsNotAccounted) {
   higher = {10, std::numeric_limits<double>::quiet_NaN(), 10};
   asked = {{0, 0, 50, 1}};
@@ -191,7 +192,8 @@ TEST_F(TierSimulationTest, WhatIsNotMeasuredIsNotAccounted) {
   EXPECT_EQ(run->Totals().available_share(), 1);
 }
 
-// A group with 50 millicores: the second job of it waits until the first ends, and one of 60 can never run.
+// The group's quota is 50 millicores. Its second job waits until the first job ends, and its job of 60 can
+// never run.
 TEST_F(TierSimulationTest, NothingIsSoldBeyondTheQuota) {
   higher.assign(4, 0);
   const auto cores = [](int64_t millicores) { return millicores * kWindowSeconds; };
@@ -207,8 +209,8 @@ TEST_F(TierSimulationTest, NothingIsSoldBeyondTheQuota) {
   EXPECT_THAT(decisions[1].reason, HasSubstr("\"team\" has 0.01 cores left of the 0.02 cores asked for"));
 }
 
-// Checks seeded random tiers. Running jobs fit into the rest of the higher tiers, and sales cover them. Totals
-// are those of the lines, and the seller that knows the future keeps every promise.
+// Checks random tiers by seed. Running jobs fit into the capacity that higher tiers leave, and are covered by
+// sales. Totals are the sums of the lines, and the clairvoyant seller keeps every promise.
 TEST(TierSimulationProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
   Rng rng(5);
   for (int round = 0; round < 120; ++round) {
@@ -224,7 +226,7 @@ TEST(TierSimulationProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
     }
     std::vector<double> higher;
     for (int32_t step = 0; step < steps; ++step) higher.push_back(static_cast<double>(rng.Below(101)));
-    // The request of each job in each step; none in some steps.
+    // The request of each job in each step; absent in some steps.
     std::vector<std::vector<AskChange>> asks(jobs);
     for (size_t j = 0; j < jobs; ++j) {
       for (int32_t step = lives[j].first_step; step <= lives[j].last_step; ++step) {

@@ -23,7 +23,7 @@ TEST(UsageLoads, AJobsLoadIsTheCpuOfItsTasksAndWindowsWithoutAnyAreAbsent) {
       days.AddJob({.name = "memory only", .logical_name = "", .sensitivity = {}, .priority = {}});
   const JobId web = days.AddJob({.name = "web", .logical_name = "", .sensitivity = {}, .priority = {}});
   days.PutMemory(idle, 0, 0, 1e8, 1e8);
-  for (const int32_t window : {286, 287, 290}) {  // over midnight
+  for (const int32_t window : {286, 287, 290}) {  // windows before and after midnight
     days.Put(web, window, Cpu(0, 1.5));
     days.Put(web, window, Cpu(1, window == 290 ? 2.5 : 0.5));
     days.SetOwner(web, window, window == 290 ? 4 : 3, 1e9);

@@ -1,4 +1,4 @@
-// Cells from CSV: both forms, and rows that are not used.
+// Tests of cells from CSV: both formats, and rows that are skipped.
 #include "tools/trace/cell_reader.h"
 
 #include <filesystem>
@@ -45,7 +45,7 @@ class ReadCellTest : public testing::Test {
   const std::filesystem::path folder_;
   ReadReport report_;
   bool jobs_needed_ = true;
-  std::string events_;  // a third file, if it is not empty
+  std::string events_;  // content of a third file; "": no third file
 };
 
 constexpr const char* kMachines =
@@ -194,7 +194,7 @@ TEST_F(ReadCellTest, ReadsWhenJobsComeAndWhatHappens) {
   std::vector<std::string> events;
   for (const brain::CellEvent& e : workload.events)
     events.push_back(StrCat(e.time_ms, " ", Name(e.kind), " ", e.id));
-  // The limit of b follows a later event in its file.
+  // In its file, the limit of job b follows an event with a later time.
   EXPECT_THAT(events, ElementsAre("0 submit 3", "10000 submit 1", "20000 submit 2", "15500 limit 1",
                                   "30000 submit 0", "60000 drain 1"));
   EXPECT_EQ(workload.amounts[workload.events[3].amounts], (brain::CellAmounts{2000, int64_t{1} << 29}));

@@ -1,4 +1,4 @@
-// Tests of each CSV format: the result of its rows, and of rows that are wrong.
+// Tests of each CSV format: the results of valid rows, and the counts of invalid rows.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -319,7 +319,7 @@ TEST(GenericCsvTest, ColumnsInAnyOrderCommentsQuotesAndAbsentFigures) {
   EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("column \"colour\" is not used")));
 }
 
-// 0.5 cores and 300 MB of "web" from 22:10 on, five minutes a row.
+// Checks two rows of the job "web" with 0.5 cores and 300 MB from 22:10 on, each of five minutes.
 void ExpectTwoRowsOfWeb(const ReadResult& r, float memory = 3e8F) {
   ASSERT_TRUE(r.status.ok()) << r.status;
   ASSERT_EQ(r.sink.rows.size(), 2U);
@@ -431,11 +431,11 @@ TEST(GenericCsvTest, RowsCoverTheGapToTheirPredecessor) {
   EXPECT_EQ(r.sink.rows.size(), 9U);
 }
 
-// Hourly rows: usage holds for the hour, not for the first five minutes of it.
+// If rows are hourly, a row covers its whole hour, not only the first five minutes.
 TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
   std::string text = "time,job,cpu_cores\n";
   for (int hour = 0; hour < 10; ++hour) text += fmt::format("{},a,{}\n", 3600 * hour, hour + 1);
-  text += fmt::format("{},a,99\n", 3600 * 12);  // two hours are missing
+  text += fmt::format("{},a,99\n", 3600 * 12);  // the rows of two hours are missing
   const ReadResult r = ReadText("any.csv", text);
   ASSERT_TRUE(r.status.ok());
   std::map<int64_t, float> windows;
@@ -443,7 +443,7 @@ TEST(GenericCsvTest, RowsOfAnHourCountInEachOfItsWindows) {
     EXPECT_EQ(row.end.us - row.start.us, 300 * kMicrosPerSecond);
     EXPECT_TRUE(windows.emplace(row.start.seconds() / 300, *row.cpu_mean_cores).second);
   }
-  // The first two rows, before the gap was seen twice, count in one window.
+  // The first two rows precede the second gap of an hour, so each of them covers only one window.
   EXPECT_EQ(windows.size(), 2U + 9 * 12);
   for (int64_t w = 24; w < 120; ++w) EXPECT_EQ(windows[w], static_cast<float>(w / 12 + 1)) << w;
   EXPECT_EQ(r.report.rows_used, 11U);

@@ -1,4 +1,4 @@
-// Numbers and rows of CSV text against the plain way to find them.
+// Tests of numbers and rows of CSV text, in comparison with a slow and simple parser.
 #include "tools/trace/csv_number.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// Parses the text with more digits after its end, which must not be read.
+// Parses the text. More digits follow its end, and must not be read.
 NumberKind Decimal(const std::string& text, double& out) {
   const std::string padded = text + "9.9.9999999999999999";
   return ParseDecimal(padded.data(), padded.data() + text.size(), out);
@@ -92,7 +92,7 @@ TEST(ParseIntegerTest, KnowsItsEnds) {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-// Rows as CsvIndex gives them, each with its line number in front.
+// Returns the rows of CsvIndex, each with its line number in front.
 Rows Fast(const std::string& lines, char separator) {
   const std::string padded = lines + std::string(64, ',');
   Rows out;

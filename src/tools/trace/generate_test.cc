@@ -1,4 +1,5 @@
-// Tests of the generated cell: the same bytes for the same seed, and the promised habits.
+// Tests of the generated cell: the same seed results in the same bytes, and jobs have the documented
+// features.
 #include "tools/trace/generate.h"
 
 #include <algorithm>
@@ -154,7 +155,7 @@ TEST(Generate, RefusesWhatCannotBe) {
   EXPECT_EQ(Check({.start_s = 100}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(WriteGeneratedCsv({.jobs = 1, .days = 1}, "/nonexistent/cell.csv").ok());
   EXPECT_FALSE(WriteGeneratedGoogle2019({.jobs = 1, .days = 1}, {}, "/nonexistent/a/b").ok());
-  // Close reports a full disk.
+  // Close() returns the error of a full disk.
   EXPECT_EQ(WriteGeneratedCsv({.jobs = 1, .days = 1}, "/dev/full").code(),
             absl::StatusCode::kResourceExhausted);
 }

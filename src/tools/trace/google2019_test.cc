@@ -1,4 +1,5 @@
-// The Google v3 reader: a real line, the traps of docs/reference/traces.md, and made-up cells there and back.
+// Tests of the Google v3 reader: a real line, the special cases of docs/reference/traces.md, and generated
+// cells that are written and read.
 #include "tools/trace/google2019.h"
 
 #include <isa-l/igzip_lib.h>
@@ -60,7 +61,7 @@ class Google2019Test : public testing::Test {
   absl::Status Parse(GoogleTable table, std::string_view lines) {
     if (parser_ == nullptr) parser_ = std::make_unique<Google2019Parser>(options_, sink_, report_);
     std::string padded(lines);
-    padded.append(Google2019Parser::kPadding, 'x');  // what is behind the lines must not matter
+    padded.append(Google2019Parser::kPadding, 'x');  // bytes after the lines must not change the result
     return parser_->ParseLines(table, "shard.json", 1, std::string_view(padded).substr(0, lines.size()));
   }
   void Usage(std::string_view lines) { ASSERT_TRUE(Parse(GoogleTable::kInstanceUsage, lines).ok()); }
@@ -116,7 +117,7 @@ TEST_F(Google2019Test, AMaximumOfZeroIsNotKnown) {
   Usage(
       R"({"start_time":"0","end_time":"300000000","collection_id":"7","average_usage":{"cpus":0.25,"memory":0.5},)"
       R"("maximum_usage":{"cpus":0,"memory":0.25}})");
-  ASSERT_THAT(sink_.rows, SizeIs(1));  // a window that starts at 0 is a window
+  ASSERT_THAT(sink_.rows, SizeIs(1));  // a window that starts at 0 is valid
   EXPECT_EQ(sink_.rows[0].row.cpu_max_cores, std::nullopt);
   EXPECT_EQ(sink_.rows[0].row.memory_peak_bytes, std::nullopt);
   parser_->Finish();
@@ -190,11 +191,12 @@ TEST_F(Google2019Test, ABrokenLineCostsNoOther) {
     lines += std::string(text) + "\n" + good;
     bad += 1;
   }
-  lines += good.substr(0, good.size() - 1) + good;  // two on one line
+  lines += good.substr(0, good.size() - 1) + good;  // two objects on one line
   lines += good;
   ++bad;
   Usage(lines);
-  // A prefix that is a whole object with other fields would be no bad line; there is none.
+  // A prefix of the line that is a whole object with other fields would be no bad line; the loop produces no
+  // such prefix.
   EXPECT_EQ(report_.rows - report_.rows_used, bad);
   EXPECT_EQ(sink_.rows.size(), bad + 1);
   uint64_t counted = 0;
@@ -251,7 +253,7 @@ TEST_F(Google2019Test, EventsGiveLimitsNameClassAndPriority) {
   other.replace(other.find("\"5\""), 3, "\"6\"");
   Usage(UsageLine("300000000", "600000000", usage) + other);
   Events(R"({"time":"900000000","type":"9","collection_id":"5","resource_request":{"memory":0.25}})");
-  ASSERT_THAT(sink_.jobs, SizeIs(2));  // 99 never ran
+  ASSERT_THAT(sink_.jobs, SizeIs(2));  // collection 99 has no usage
   EXPECT_EQ(sink_.jobs[0].logical_name, "bG9n/aWM=");
   EXPECT_EQ(sink_.jobs[0].sensitivity, Sensitivity::kMostSensitive);
   EXPECT_EQ(sink_.jobs[0].priority, 200);
@@ -261,7 +263,8 @@ TEST_F(Google2019Test, EventsGiveLimitsNameClassAndPriority) {
   EXPECT_THAT(sink_.limits, ElementsAre(KeptLimit{0, 0, 16.0F, 0.5F * kUnit},
                                         KeptLimit{0, 700'000'000, 32.0F, 0.5F * kUnit},
                                         KeptLimit{0, 900'000'000, std::nullopt, 0.25F * kUnit}));
-  EXPECT_EQ(sink_.rows[0].row.memory_limit_bytes, std::nullopt);  // the request is known
+  // the request is known, so the kernel's limit is not used
+  EXPECT_EQ(sink_.rows[0].row.memory_limit_bytes, std::nullopt);
   EXPECT_EQ(sink_.rows[1].row.memory_limit_bytes, 0.125F * kUnit);
 }
 
@@ -293,7 +296,8 @@ std::string Gunzip(const std::filesystem::path& path) {
   return out;
 }
 
-// Half a unit of the tenth binary digit, or of the 2^-20th of the largest machine.
+// Returns true if the difference is at most half a unit of the tenth binary digit, or of 2^-20 of the largest
+// machine.
 bool Near(float a, float b, double unit) { return std::abs(a - b) <= b / 1000 + unit * 0x1p-20; }
 
 void ExpectSameTasks(const JobDay& got, const JobDay& want, const TraceOptions& units) {
@@ -322,15 +326,16 @@ void ExpectSameWindows(const JobDay& got, const JobDay& want, const TraceOptions
     ASSERT_EQ(g.window, w.window);
     ASSERT_EQ(g.num_tasks, w.num_tasks);
     ASSERT_NEAR(CpuSeconds(got, g), CpuSeconds(want, w), 1e-3 * CpuSeconds(want, w));
-    // Events hold from the next window on, rows from their own: in between the two may differ.
+    // Limits of events are in force from the next window on, limits of rows from their own window on. In
+    // between they may differ.
     if (i == 0 || want.windows[i - 1].memory_limit_bytes != w.memory_limit_bytes) continue;
     ASSERT_TRUE(Near(g.cpu_limit_cores, w.cpu_limit_cores, units.unit_cpu_cores));
     ASSERT_TRUE(Near(g.memory_limit_bytes, w.memory_limit_bytes, units.unit_memory_bytes));
   }
 }
 
-// What `taut trace generate` makes, as files and straight: the same jobs, windows, usage and limits but for the
-// rounding.
+// A generated cell that is written to files and read has the same jobs, windows, usage and limits as the cell
+// itself, except for rounding.
 TEST(Google2019RoundTrip, AMadeUpCellComesBackFromItsFiles) {
   const GenerateOptions options{.jobs = 60, .days = 3, .start_s = 600};
   const TraceOptions units;

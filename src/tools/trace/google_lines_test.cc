@@ -1,4 +1,4 @@
-// The tables of Google 2019 in the forms in which bq writes results.
+// Tests of tables of the Google 2019 traces in the output formats of bq.
 #include "tools/trace/google_lines.h"
 
 #include <gmock/gmock.h>

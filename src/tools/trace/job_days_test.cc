@@ -1,4 +1,4 @@
-// Tests of JobDayStore: the result of rows in any order, in memory or spilled.
+// Tests of JobDayStore: the result is the same for rows in any order, in memory or in the temporary file.
 #include "tools/trace/job_days.h"
 
 #include <algorithm>
@@ -100,14 +100,14 @@ std::vector<JobDay> Fold(uint32_t jobs, const std::vector<TestRow>& rows, FoldRe
 
 TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   const std::vector<TestRow> rows = {
-      // Two rows of a window, one of them twice; its own limit.
+      // The window has two rows, one of them twice, and the task has its own limit.
       {.task = 1, .seconds = 60, .memory_mean = 5.0F, .memory_limit = 10.0F, .oom_kills = 1},
       {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 2},
       {.task = 1, .start_s = 60, .seconds = 60, .memory_mean = 5.0F, .oom_kills = 3},
-      // No kill, and an unknown number of kills.
+      // One task has no kill, and one has an unknown number of kills.
       {.task = 0, .memory_mean = 5.0F, .memory_limit = 20.0F, .oom_kills = 0},
       {.task = 2, .memory_mean = 5.0F},
-      {.task = 3, .memory_mean = 5.0F, .oom_kills = 1},  // the job's limit
+      {.task = 3, .memory_mean = 5.0F, .oom_kills = 1},  // killed at the job's limit
       {.job = 1, .task = 0, .start_s = 300, .memory_mean = 5.0F, .memory_peak = 7.0F, .oom_kills = 1},
       {.job = 1, .task = 1, .start_s = 300, .cpu_mean = 1.0F, .oom_kills = 1}};
   const auto days = Fold(2, rows);
@@ -115,10 +115,10 @@ TEST(JobDayStore, KillsAreSummedAndHaveTheLimitThatKilled) {
   EXPECT_THAT(days[0].kills,
               ElementsAre(TaskKills{WindowId{0}, 1, 4, 10.0F}, TaskKills{WindowId{0}, 3, 1, 20.0F}));
   EXPECT_EQ(days[0].kills_told, 3U);
-  EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // its highest usage
+  EXPECT_THAT(days[1].kills, ElementsAre(TaskKills{WindowId{1}, 0, 1, 7.0F},  // killed at its highest usage
                                          TaskKills{WindowId{1}, 1, 1, kAbsent}));
   EXPECT_EQ(Fold(2, {rows.rbegin(), rows.rend()}), days) << "in any order";
-  // Through the temporary file, too.
+  // The result is the same if the rows were in the temporary file.
   const auto spilt = MakeStore(2, 1);
   for (const TestRow& row : rows) Put(*spilt, row);
   EXPECT_EQ(AllDays(*spilt), days);
@@ -133,7 +133,8 @@ TEST(JobDayStore, GroupsRowsByDayJobWindowAndTask) {
   EXPECT_EQ(days[0].job, JobId{0});
   EXPECT_EQ(days[0].day, 0);
   ASSERT_EQ(days[0].windows.size(), 1U);
-  EXPECT_EQ(days[0].windows[0].window.index, 287);  // by its start, though it ends in the next day
+  // the row belongs to the window of its start, although it ends in the next day
+  EXPECT_EQ(days[0].windows[0].window.index, 287);
   EXPECT_EQ(days[1].job, JobId{1});
   EXPECT_EQ(days[1].day, 1);
   ASSERT_EQ(days[1].windows.size(), 2U);
@@ -178,7 +179,7 @@ TEST(JobDayStore, CountsRowsBehindALaterOneOfTheSameTask) {
   FoldReport report;
   Fold(1,
        {{.task = 0, .start_s = 600, .cpu_mean = 1.0F},
-        {.task = 1, .start_s = 300, .cpu_mean = 1.0F},  // another task: not late
+        {.task = 1, .start_s = 300, .cpu_mean = 1.0F},  // a row of another task is not late
         {.task = 0, .start_s = 0, .cpu_mean = 1.0F},
         {.task = 0, .start_s = 300, .cpu_mean = 1.0F},
         {.task = 0, .start_s = 900, .cpu_mean = 1.0F}},
@@ -192,7 +193,7 @@ TEST(JobDayStore, PercentilesSpreadTheSecondsAndGiveMeanAndPeak) {
   ASSERT_EQ(days[0].tasks.size(), 1U);
   EXPECT_FLOAT_EQ(days[0].tasks[0].cpu_mean_cores, 1.75F);
   EXPECT_FLOAT_EQ(days[0].tasks[0].cpu_peak_cores, 2.0F);
-  // Half of the time evenly over (1, 2], the other half at 2.
+  // The expected shares: half of the time evenly over (1, 2], and half at 2.
   const Bucket at_two = Grid::Cpu().BucketOf(2.0);
   double total = 0, at_or_below_1_5 = 0;
   for (const BucketWeight& b : days[0].cpu_buckets) {
@@ -208,9 +209,10 @@ TEST(JobDayStore, PercentilesSpreadTheSecondsAndGiveMeanAndPeak) {
 
 TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
   const std::unique_ptr<JobDayStore> store = MakeStore(1);
-  store->OnLimit(JobId{0}, Timestamp::FromSeconds(250), 1.0F, std::nullopt);   // holds from window 1
-  store->OnLimit(JobId{0}, Timestamp::FromSeconds(1500), 7.0F, std::nullopt);  // holds from window 5 exactly
-  store->OnLimit(JobId{0}, Timestamp::FromSeconds(200), 9.0F, 64.0F);  // earlier: overruled for the CPU
+  store->OnLimit(JobId{0}, Timestamp::FromSeconds(250), 1.0F, std::nullopt);   // in force from window 1
+  store->OnLimit(JobId{0}, Timestamp::FromSeconds(1500), 7.0F, std::nullopt);  // in force from window 5
+  // an earlier change, overruled for the CPU
+  store->OnLimit(JobId{0}, Timestamp::FromSeconds(200), 9.0F, 64.0F);
   for (const int64_t w : {0, 1, 4, 5, 6, 300}) Put(*store, {.start_s = w * 300, .cpu_mean = 1.0F});
   Put(*store, {.task = 1, .start_s = 600, .cpu_limit = 2.0F});
   Put(*store, {.task = 2, .start_s = 600, .cpu_limit = 3.0F});
@@ -234,12 +236,14 @@ TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
 TEST(JobDayStore, AddsUpTheTasksOwnLimitsWhereTheyDiffer) {
   const std::unique_ptr<JobDayStore> store = MakeStore(1);
   store->OnLimit(JobId{0}, Timestamp{}, std::nullopt, 64.0F);
-  // Equal limits; different ones, and a task that names none has the largest; no limits.
+  // In the first window the CPU limits are equal. In the second window they differ, a task without a CPU
+  // limit has the largest, and no task has a memory limit of its own.
   for (uint32_t task : {0U, 1U}) Put(*store, {.task = task, .cpu_mean = 1.0F, .cpu_limit = 3.0F});
   Put(*store, {.task = 0, .start_s = 300, .cpu_mean = 1.0F, .cpu_limit = 2.0F});
   Put(*store, {.task = 1, .start_s = 300, .cpu_mean = 1.0F, .memory_mean = 5.0F, .cpu_limit = 4.0F});
   Put(*store, {.task = 2, .start_s = 300, .cpu_mean = 1.0F});
-  Put(*store, {.task = 3, .start_s = 300, .memory_mean = 5.0F, .cpu_limit = 1.0F});  // CPU not measured
+  // its CPU was not measured
+  Put(*store, {.task = 3, .start_s = 300, .memory_mean = 5.0F, .cpu_limit = 1.0F});
   const auto days = AllDays(*store);
   ASSERT_EQ(days.size(), 1U);
   ASSERT_EQ(days[0].windows.size(), 2U);
@@ -278,7 +282,7 @@ std::vector<TestRow> AnyRows() {
     TestRow r;
     r.job = *rc::gen::inRange(0U, 4U);
     r.task = *rc::gen::inRange(0U, 3U);
-    r.start_s = *rc::gen::inRange(-3, 900) * 150;  // half windows, three days, also before 0
+    r.start_s = *rc::gen::inRange(-3, 900) * 150;  // starts in half windows of three days, also before 0
     r.seconds = *rc::gen::element(1, 100, 150, 300, 900);
     r.cpu_mean = MaybeFloat(3);
     r.cpu_max = MaybeFloat(2);
@@ -327,7 +331,7 @@ RC_GTEST_PROP(JobDayStoreProperty, NeitherTheOrderOfRowsNorSpillingMatters, ()) 
   std::vector<TestRow> rows = AnyRows();
   std::vector<LimitEvent> limits = AnyLimits();
   const std::vector<JobDay> expected = FoldAll(rows, limits, size_t{1} << 30);
-  RC_ASSERT(expected == FoldAll(rows, limits, 0));  // every row its own run
+  RC_ASSERT(expected == FoldAll(rows, limits, 0));  // every row becomes its own run
   const int shuffles = 3;
   for (int s = 0; s < shuffles; ++s) {
     for (size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[*rc::gen::inRange<size_t>(0, i)]);
@@ -342,7 +346,8 @@ RC_GTEST_PROP(JobDayStoreProperty, LimitsAreWhatASlowReadingOfTheRuleGives, ()) 
   const std::vector<LimitEvent> limits = AnyLimits();
   for (const JobDay& day : FoldAll(rows, limits, size_t{1} << 30)) {
     for (const JobWindow& w : day.windows) {
-      // (holds from window, a row's?, time, value): the greatest at or before the window holds.
+      // Candidates are (first window in force, true for a row's limit, time, limit). The greatest candidate
+      // at or before the window is in force.
       std::tuple<int64_t, bool, int64_t, float> best{INT64_MIN, false, 0, kAbsent};
       for (const TestRow& r : rows) {
         const int64_t window = FloorDiv(r.start_s, 300);
@@ -376,7 +381,8 @@ RC_GTEST_PROP(SpreadPercentilesProperty, SharesAddUpAndKeepEachQuantile, ()) {
   }
   RC_ASSERT(total == 1.0);
   for (size_t q = 0; q < n; ++q) {
-    double below = 0, at_or_below = 0;  // of the time, in buckets (below, up to) the quantile's
+    // shares of the time in buckets below, and up to, the quantile's bucket
+    double below = 0, at_or_below = 0;
     const Bucket bucket = Grid::Cpu().BucketOf(values[q]);
     for (const RowShare& s : shares) {
       below += s.bucket < bucket ? s.fraction() : 0;

@@ -1,4 +1,4 @@
-// Load series from CSV and JSON: forms, gaps, and rows that are not used.
+// Tests of load series from CSV and JSON: formats, gaps, and rows that are skipped.
 #include "tools/trace/load_reader.h"
 
 #include <filesystem>
@@ -106,7 +106,7 @@ TEST_F(LoadReader, SaysWhatIsWrong) {
   EXPECT_FALSE(Read("time,load\n0,1\n1,2\n2,2\n1000000000,3\n").ok());
   EXPECT_THAT(report_.warnings,
               testing::Contains("job \"web\": not replayed, 4 rows in 1000000001 steps of 1 s"));
-  // A far time is no reason to keep a vector of it.
+  // A row with a far time must not lead to a series up to that time.
   EXPECT_TRUE(Read("time,load\n0,1\n60,2\n1628640000,3\n").ok());
   EXPECT_EQ(report_.skipped.at("more than 38 years after the job's first row").count, 1);
 }
@@ -144,13 +144,13 @@ TEST_F(LoadReader, ARowOfAFarTimeIsSetAside) {
   EXPECT_EQ(report_.skipped.size(), 2U);
   EXPECT_THAT(std::string(Read(text, true).status().message()),
               testing::EndsWith("web.csv:8: time before that of the row before: 300,a,5"));
-  // The first row: its own text is not known any more.
+  // If the first row has the wrong time, its text is no longer known.
   EXPECT_TRUE(Read("time,load\n4070908800,1\n0,1\n60,2\n120,3\n").ok());
   EXPECT_THAT(report_.skipped.at("time after that of the rows after it").examples,
               ElementsAre(testing::EndsWith("web.csv:2: 2099-01-01 00:00 UTC, load 1")));
 }
 
-// An answer of /api/v1/query_range with these series.
+// Returns a response of /api/v1/query_range with these series.
 std::string Answer(const std::string& series) {
   return R"({"status":"success","data":{"resultType":"matrix","result":[)" + series + "]}}\n";
 }
@@ -177,7 +177,7 @@ TEST_F(LoadReader, ReadsTheAnswerOfAQueryRange) {
   EXPECT_EQ((*loads)[0].job, "web") << "of the file";
 }
 
-// A server gives at most 11,000 points a series: a long range is several files.
+// A server returns at most 11,000 points per series, so a long range is in several files.
 TEST_F(LoadReader, AnotherFileGoesOnWithAJob) {
   std::vector<std::string> paths;
   for (const char* values : {R"([0,"1"],[60,"2"])", R"([120,"3"],[180,"4"])"}) {
@@ -228,7 +228,8 @@ TEST_F(LoadReader, SaysWhatIsWrongWithJson) {
               HasSubstr("the answer is a vector; expected a matrix"));
   for (const char* other : {"{}", R"({"a":1})", R"({"data":[1]})", R"({"data":{"result":{"a":1}}})"})
     EXPECT_THAT(error(other), HasSubstr("not an answer of /api/v1/query_range")) << other;
-  // Cut off in the second series: the first is read, and strict is an error.
+  // The text is cut off in the second series: the first series is read, and with strict the result is an
+  // error.
   const std::string whole = Answer(
       "{\"metric\":{\"a\":\"b\"},\"values\":[[0,\"1\"],[60,\"2\"]]},\n"
       "{\"metric\":{\"a\":\"c\"},\"values\":[[0,\"1\"],[60,\"2\"]]}");

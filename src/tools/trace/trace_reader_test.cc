@@ -1,5 +1,5 @@
-// ReadTrace as a whole: files, archives, damage, detection, ranges, groups; and the real traces if they are
-// there.
+// Tests of ReadTrace as a whole: files, archives, damage, detection, ranges and groups. The real traces are
+// tested if they are present.
 #include "tools/trace/trace_reader.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +103,8 @@ TEST(ReadTraceTest, ArchivesGiveTheSameRowsAsTheirFiles) {
   }
 }
 
-// Listing an archive leaves it at its end: an entry that is then opened first must still be read whole.
+// Listing an archive leaves its position at the end. An entry that is then opened first must still be read
+// whole.
 TEST(ReadTraceTest, AnArchiveOfOneFileIsReadAndSoIsAnyEntryOpenedFirst) {
   const TempDir dir;
   const std::string text = std::string(kCompactHeader) + CompactRows(1, 3);
@@ -169,7 +170,7 @@ TEST(ReadTraceTest, ACutGzipGivesARunOfItsRowsAndAWarning) {
     EXPECT_LE(r.AllSkipped(), 1U) << "only the line that was cut";
   }
   std::string damaged = zipped;
-  damaged[damaged.size() - 6] ^= 0x55;  // in the checksum
+  damaged[damaged.size() - 6] ^= 0x55;  // a byte of the checksum
   const ReadResult r = ReadPaths({dir.Write("damaged.csv.gz", damaged)});
   EXPECT_EQ(r.sink.rows.size(), 20'000U);
   EXPECT_THAT(r.report.warnings, ElementsAre(HasSubstr("checksum")));
