@@ -68,7 +68,7 @@ struct Agent {
   std::vector<Task> tasks;
   int32_t next_window = 0;
   double spread_s = 0;  // delay between a window's end and its message
-  // time since which the agent's window waits for an acknowledgement; < 0: no window waits
+  // Time since which the agent's window waits for an acknowledgement; < 0: no window waits.
   double awaited_s = -1;
   double closes_s = 0;  // earliest time at which the waiting window can be stored
 };

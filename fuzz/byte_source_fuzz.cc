@@ -16,7 +16,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// limit of decompressed bytes: a decompression bomb would only cost time
+// Limit of decompressed bytes: a decompression bomb would only cost time
 constexpr size_t kMostBytes = size_t{8} << 20;
 
 std::string ReadAll(std::string_view bytes, size_t step, bool& damaged) {

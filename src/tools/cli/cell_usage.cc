@@ -15,7 +15,7 @@
 namespace taut::tools {
 namespace {
 
-// seconds; if usage ends this long before the cell's time, a message reports it
+// Seconds. If usage ends this long before the cell's time, a message reports it.
 constexpr int64_t kGap = 3600;
 
 absl::StatusOr<CellDemandsOptions> ToDemandOptions(const CompactArgs& args) {

@@ -100,8 +100,9 @@ struct DaemonArgs {
 
 struct JobsArgs {
   DaemonArgs daemon;
-  std::string search, ns;         // ns: the namespace; "": all
-  std::string mode, sort, order;  // sort "": the daemon's default; order "": the sort's usual one
+  std::string search, ns;  // ns: name of the namespace; "": all namespaces
+  // Empty `sort`: the daemon's default; empty `order`: the usual order of the sort key.
+  std::string mode, sort, order;
   int limit = 30;
   bool names = false;    // print names only
   std::string group_by;  // a label: show totals for each value of the label instead of jobs
@@ -171,7 +172,7 @@ struct RequestsArgs {
   DaemonArgs daemon;
   std::string action = "list";     // list, quota, check, make or end
   std::vector<std::string> words;  // check and make: KEY=VALUE; end: the request's number
-  // list: filters; "": all requests that have not ended. check, make: the value of group=
+  // For list, a filter; "": all requests that have not ended. For check and make, `group` is the value of group=.
   std::string state, group;
   std::string tier, tasks, duration;  // check, make: the values of these keys
   bool all = false;                   // list: include requests that have ended

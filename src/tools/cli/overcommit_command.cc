@@ -83,7 +83,7 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   }
   for (const std::string& name : o.predictors) {
     if (name == kOracle) continue;
-    // the text after ':' contains settings
+    // The text after ':' contains settings.
     const std::string_view its = std::string_view(name).substr(0, name.find(':'));
     const absl::Status known =
         brain::FindPeakPredictor(its).ok()

@@ -16,7 +16,7 @@ inline constexpr double kMeanTasks = 12;
 struct ReplicasArgs {
   bool replicas = false;  // replay a load instead of usage
   bool usage = false;     // the paths are a usage trace; a job's load is the CPU usage of its tasks
-  // label with the job's name, for loads in JSON; "": all labels together are the name
+  // Label with the job's name, for loads in JSON; "": all labels together are the name.
   std::string job_label;
   std::vector<std::string> signals;   // columns of loads in CSV that function.target may name
   std::vector<std::string> policies;  // empty: all policies

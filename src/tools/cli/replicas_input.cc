@@ -181,7 +181,7 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
 
 absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args) {
   ReplicaReplayOptions o;
-  // settings of tautd, because usage has windows of 5 minutes, too
+  // Usage has windows of 5 minutes, as in tautd, so tautd's settings are the defaults.
   if (args.usage) o.settings = brain::LiveReplicaSettings();
   const std::tuple<std::string_view, double, double, double> numbers[] = {
       {"--target-utilization", args.max_utilization.value_or(1), 0.01, 1},

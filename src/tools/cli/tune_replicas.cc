@@ -169,7 +169,7 @@ ReplicaScore Score(const ReplicaTrial& trial, const SweptJob& job, ReplicaReplay
   if (held_out) options.warmup_s = job.cut_s;
   const absl::StatusOr<ReplicaScore> score =
       ReplayByName(held_out ? *job.all : job.before, options, trial.policy);
-  // empty score: no step was measured, although MakeJobs checks the lengths
+  // The score is empty if no step was measured: MakeJobs has checked the lengths.
   return score.ok() ? *score : ReplicaScore();
 }
 

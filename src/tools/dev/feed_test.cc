@@ -90,7 +90,7 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
   ASSERT_TRUE(cell.ok()) << cell.status();
   server::Ingest ingest(Rules(), {});
   server::RemoteWriteDecoder decoder;
-  // numbers of tasks and cores of each window
+  // Numbers of tasks and cores of each window.
   std::map<std::string, std::vector<std::pair<size_t, double>>> seen;
   std::string scaled;
   for (int64_t w = 0; w < 40; ++w) {
@@ -175,7 +175,7 @@ class FeedServer {
     EXPECT_NE(r.header("Content-Encoding"), nullptr);
     const auto result = ingest_.Write(r.body, Timestamp::FromSeconds(int64_t{1} << 33));
     if (!result.ok()) return TextResponse(400, std::string(Message(result.status())));
-    // an empty request, which only checks the connection
+    // The request is empty: it only checks the connection.
     if (result->samples == 0) return TextResponse(204, "");
     ingest_.CloseUntil(ingest_.windows().newest_sample(), [this](const ClosedWindow& w) {
       windows.push_back(w.window.index);

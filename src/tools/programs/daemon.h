@@ -65,7 +65,7 @@ class Daemon {
   std::unique_ptr<server::SampleLogFile> samples_;  // stored in the store's folder, if the store is a file
   server::ActuatorSet actuators_;
   std::unique_ptr<server::ControlPlane> control_;
-  // must be destroyed before control_ and the members above it, because components use them
+  // Must be destroyed before control_ and the members above it, because components use them.
   Components components_;
   bool backfill_cut_ = false;          // true if a stop interrupted the backfill; written by the loop
   std::optional<WindowId> looked_at_;  // last closed window that the loop has seen

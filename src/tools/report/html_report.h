@@ -40,7 +40,7 @@ struct JobStory {
     int64_t at_s = 0;
   };
   std::vector<OomMark> ooms;  // first window over the limit of each OOM-day
-  // last decision of each recommender, in the order of `limits`; empty: not known
+  // Reason of the last decision of each recommender, in the order of `limits`; empty: unknown.
   std::vector<Reason> reasons;
 };
 

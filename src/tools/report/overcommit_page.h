@@ -14,7 +14,7 @@ namespace taut::tools {
 struct OvercommitPage {
   std::string title;       // name of the replayed input
   std::string conditions;  // lines: times, missing parts, ...
-  // lines by result: numbers of replayed tasks and machines, and of those left out
+  // Lines by result: numbers of the replayed tasks and machines, and of the tasks and machines that were left out.
   std::vector<std::string> read{};
 };
 

@@ -170,7 +170,7 @@ void WriteReason(const Reason& reason, JsonWriter* json) {
 void WriteStory(const JobStory& story, JsonWriter* json) {
   json->BeginObject();
   json->Field("job",
-              // escaped like the name in the list of jobs, so that the page can match the two
+              // Escaped like the name in the list of jobs, so that the page can match the two.
               Printable(story.job));
   json->Field("resource", Name(story.resource));
   json->Field("why", story.why_chosen);

@@ -60,7 +60,7 @@ TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
   limits.Add({job, brain::Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
   EXPECT_EQ(limits.At(job, Resource::kCpu, WindowId{3}), std::nullopt);
   EXPECT_EQ(limits.At(job, Resource::kMemory, WindowId{200}), std::nullopt);
-  // the limits fall by 2 cores for 12 h
+  // The limits fall by 2 cores for 12 h.
   EXPECT_EQ(Charged(brain::ChargeRule::kReservation, &limits), "264.00");
   limits.Add({job, brain::Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay * 3 / 4}, std::nullopt});
   EXPECT_EQ(Charged(brain::ChargeRule::kReservation, &limits), "276.00") << "unlimited: the owner's again";

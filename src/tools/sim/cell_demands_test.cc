@@ -176,7 +176,7 @@ TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
   ASSERT_TRUE(demands.ok()) << demands.status();
   EXPECT_THAT(done, ElementsAre("predictors of cpu", "predictors of memory", "histories of cpu",
                                 "histories of memory"));
-  // stops while the second predictor's histories are read
+  // Stops while the second predictor's histories are read.
   hooks.should_stop = [&done] { return done.size() > 5; };
   EXPECT_TRUE(absl::IsCancelled(ReplayCellDemands(source, cell, options, hooks).status()));
   EXPECT_EQ(done.size(), 6U);

@@ -15,7 +15,7 @@ namespace taut::tools {
 struct CompactionRunsOptions {
   std::vector<const brain::CellExperiment*> experiments;  // "base" is run first even if it is not listed
   brain::CellExperimentOptions variant;
-  // the scoring of `variant` replaces the scoring of `compaction`'s scheduler
+  // The scoring of `variant` replaces the scoring of `compaction`'s scheduler.
   brain::CompactionOptions compaction;
   int threads = 0;  // 0: one per core
 };

@@ -43,7 +43,7 @@ PoolJobStep StepOf(const brain::UsageEntry& entry) {
 
 // The pool under one policy.
 struct Track {
-  // absent while the reserved tiers run, because all policies share these tiers
+  // Absent while the reserved tiers run, because all policies share these tiers.
   std::optional<SellerPolicy> policy;
   std::vector<PoolLines> lines;            // sums over the tiers simulated so far, by step
   std::vector<std::vector<SoldJob>> sold;  // by tier

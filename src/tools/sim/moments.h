@@ -36,7 +36,7 @@ struct SizeDistribution {
   uint64_t jobs = 0;
   double total = 0, mean = 0, variance = 0, squared_coefficient = 0;
   double median = 0, p90 = 0, p99 = 0, p999 = 0, max = 0;
-  // share of the largest 1 % and 0.1 % of the jobs in the total, [0, 1]
+  // Share of the largest 1 % and 0.1 % of the jobs in the total, [0, 1].
   double top_1_percent = 0, top_0_1_percent = 0;
   ParetoFit pareto;  // points: 0 if there are too few values
   // Moments of the 1 % of jobs with the largest values (at least one job), and of all other jobs.

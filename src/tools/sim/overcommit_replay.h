@@ -25,7 +25,7 @@ inline constexpr std::string_view kOracle = "oracle";  // the predictor that kno
 struct OvercommitOptions {
   std::vector<std::string> predictors;  // specs that NewPeakPredictor parses, or kOracle
   uint32_t machine_tasks = 25;
-  // random placements of all tasks on machines; the machines of all placements form one cell
+  // Random placements of all tasks on machines; the machines of all placements form one cell.
   uint32_t placements = 2;
   uint64_t seed = 1;
   int64_t warmup_s = 14 * kDaySeconds;

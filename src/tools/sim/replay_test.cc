@@ -79,7 +79,7 @@ TEST(Replay, TheBaselineIsTheSumOfTheTasksOwnLimits) {
   EXPECT_DOUBLE_EQ(owner.mean_slack(), (70.0 - 50) / 70);
   const Totals& peak = out.result.lanes[1].summary.totals;
   EXPECT_DOUBLE_EQ(peak.owner_limit_seconds, 140 * kMiB * 10 * 300);
-  // the first window has the owner's limits
+  // The first window has the owner's limits.
   EXPECT_DOUBLE_EQ(peak.limit_seconds, (140 + 9 * 100) * kMiB * 300);
 
   // While a killed task is absent, its share of the limits' sum is absent too.
@@ -203,7 +203,7 @@ class Ledger {
     for (const LimitChange& c : changes)
       by_lane_[{c.policy, c.resource, c.job.value}][c.from.index] = c.limit;
   }
-  // by the first window in which the limit is in force
+  // Limits by the first window in which they are in force.
   using Limits = std::map<int32_t, std::optional<double>>;
   const Limits& Of(const Key& lane) const { return by_lane_.at(lane); }
 

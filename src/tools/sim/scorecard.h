@@ -24,7 +24,7 @@ namespace taut::tools {
 // One job, one day, one lane.
 struct DayScore {
   uint32_t windows = 0;  // windows with a limit in force
-  // windows that were measured, but without a recommendation and without an owner's limit
+  // Measured windows without a recommendation and without an owner's limit.
   uint32_t unlimited_windows = 0;
   double task_windows = 0;
   double limit_seconds = 0;        // limit * tasks * 300 s, in core-seconds or byte-seconds

@@ -42,7 +42,7 @@ struct SoftMemoryOptions {
 struct SoftMemoryScore {
   struct Tier {
     uint64_t task_windows = 0;  // task-windows in which the task ran and was measured
-    // task-windows that were measured in the trace, but in which the killed task did not run here
+    // Task-windows that were measured in the trace, but in which the killed task did not run in this world.
     uint64_t lost_windows = 0;
     uint64_t kills = 0;
     uint64_t within_request = 0;  // kills of tasks that used no more than requested
@@ -58,7 +58,7 @@ struct SoftMemoryScore {
   // Sums over machines and windows: memory reserved for the tasks, and the owners' limits.
   double memory = 0, owner = 0;
   std::array<Tier, kNumTraceTiers> tiers = {};
-  // horizons begun, over all machines; number of these in which a task was killed
+  // Horizons begun, over all machines; number of these horizons in which a task was killed.
   uint64_t horizons = 0, full = 0;
 
   double footprint() const { return owner > 0 ? memory / owner : 0; }

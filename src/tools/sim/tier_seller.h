@@ -68,7 +68,7 @@ struct TierSellerOptions {
 
 // A job's request to run from now on.
 struct SaleRequest {
-  // the current step, and the job's last step, which only the clairvoyant reads
+  // The current step, and the job's last step, which only the clairvoyant reads.
   int64_t step = 0, last_step = 0;
   uint32_t job = 0;
   PoolAmounts ask = {};

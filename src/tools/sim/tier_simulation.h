@@ -66,7 +66,7 @@ struct StepSpan {
 };
 struct PeriodAvailability {
   int32_t period = 0;
-  // steps with usage since the grant; number of these steps in which the job ran
+  // Steps with usage since the grant; number of these steps in which the job ran.
   int64_t wanted = 0, ran = 0;
   bool Kept(int64_t availability_ppm) const { return ran * brain::kWholePpm >= availability_ppm * wanted; }
 };
@@ -86,12 +86,12 @@ struct SoldJob {
 
 struct TierTotals {
   uint64_t jobs = 0;  // jobs that requested and did not end before count_from
-  // number of these jobs granted within the patience, granted later, never granted
+  // Numbers of these jobs that were granted within the patience, granted later, and never granted.
   uint64_t at_once = 0, later = 0, never = 0;
   uint64_t reclaims = 0;  // reclaims from count_from on
   // Periods with usage of granted jobs; number of these periods with the promised availability.
   uint64_t job_periods = 0, job_periods_kept = 0;
-  // steps of granted jobs from count_from on: with usage, and in which the job ran
+  // Steps of granted jobs with usage, from count_from on; number of these steps in which the job ran.
   int64_t wanted_steps = 0, ran_steps = 0;
   PoolLines sums;           // sums over the steps from count_from on
   PoolAmounts wanted = {};  // requests of granted jobs in steps with usage: the allocation if all of them ran

@@ -131,7 +131,7 @@ class Alibaba2018Reader final : public FormatReader {
   NameTable names_;            // containers and machines
   std::vector<Thing> things_;  // parallel to names_; the index is also the number of the series
   NameTable apps_;
-  // by application; kNone in jobs_: the application is not a job yet
+  // By application; kNone in jobs_: the application is not a job yet.
   std::vector<uint32_t> num_tasks_, jobs_;
   uint32_t num_jobs_ = 0;
   uint64_t unknown_ = 0;

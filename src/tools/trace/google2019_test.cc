@@ -263,7 +263,7 @@ TEST_F(Google2019Test, EventsGiveLimitsNameClassAndPriority) {
   EXPECT_THAT(sink_.limits, ElementsAre(KeptLimit{0, 0, 16.0F, 0.5F * kUnit},
                                         KeptLimit{0, 700'000'000, 32.0F, 0.5F * kUnit},
                                         KeptLimit{0, 900'000'000, std::nullopt, 0.25F * kUnit}));
-  // the request is known, so the kernel's limit is not used
+  // The request is known, so the kernel's limit is not used.
   EXPECT_EQ(sink_.rows[0].row.memory_limit_bytes, std::nullopt);
   EXPECT_EQ(sink_.rows[1].row.memory_limit_bytes, 0.125F * kUnit);
 }

@@ -133,7 +133,7 @@ TEST(JobDayStore, GroupsRowsByDayJobWindowAndTask) {
   EXPECT_EQ(days[0].job, JobId{0});
   EXPECT_EQ(days[0].day, 0);
   ASSERT_EQ(days[0].windows.size(), 1U);
-  // the row belongs to the window of its start, although it ends in the next day
+  // The row belongs to the window of its start, although the row ends in the next day.
   EXPECT_EQ(days[0].windows[0].window.index, 287);
   EXPECT_EQ(days[1].job, JobId{1});
   EXPECT_EQ(days[1].day, 1);
@@ -211,7 +211,7 @@ TEST(JobDayStore, LimitIsTheLargestOfTheWindowElseTheLastKnown) {
   const std::unique_ptr<JobDayStore> store = MakeStore(1);
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(250), 1.0F, std::nullopt);   // in force from window 1
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(1500), 7.0F, std::nullopt);  // in force from window 5
-  // an earlier change, overruled for the CPU
+  // This change is earlier: the change at 250 s overrides its CPU limit.
   store->OnLimit(JobId{0}, Timestamp::FromSeconds(200), 9.0F, 64.0F);
   for (const int64_t w : {0, 1, 4, 5, 6, 300}) Put(*store, {.start_s = w * 300, .cpu_mean = 1.0F});
   Put(*store, {.task = 1, .start_s = 600, .cpu_limit = 2.0F});
@@ -242,7 +242,7 @@ TEST(JobDayStore, AddsUpTheTasksOwnLimitsWhereTheyDiffer) {
   Put(*store, {.task = 0, .start_s = 300, .cpu_mean = 1.0F, .cpu_limit = 2.0F});
   Put(*store, {.task = 1, .start_s = 300, .cpu_mean = 1.0F, .memory_mean = 5.0F, .cpu_limit = 4.0F});
   Put(*store, {.task = 2, .start_s = 300, .cpu_mean = 1.0F});
-  // its CPU was not measured
+  // The CPU usage of task 3 was not measured.
   Put(*store, {.task = 3, .start_s = 300, .memory_mean = 5.0F, .cpu_limit = 1.0F});
   const auto days = AllDays(*store);
   ASSERT_EQ(days.size(), 1U);
@@ -381,7 +381,7 @@ RC_GTEST_PROP(SpreadPercentilesProperty, SharesAddUpAndKeepEachQuantile, ()) {
   }
   RC_ASSERT(total == 1.0);
   for (size_t q = 0; q < n; ++q) {
-    // shares of the time in buckets below, and up to, the quantile's bucket
+    // Shares of the time in buckets below, and up to, the quantile's bucket.
     double below = 0, at_or_below = 0;
     const Bucket bucket = Grid::Cpu().BucketOf(values[q]);
     for (const RowShare& s : shares) {

@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// one buffer that the reader uses, one that is ready, one that is being filled
+// The reader uses one buffer, one is ready, and one is being filled.
 constexpr size_t kNumBuffers = 3;
 
 }  // namespace
