@@ -34,8 +34,8 @@ struct Bills {
   BillPeriod period;
   std::vector<brain::CapacityWindow> pool;
   brain::BillOptions options;
-  std::vector<std::string> groups;  // by number
-  std::vector<BilledJob> jobs;      // by JobId
+  std::vector<std::string> groups;  // names of the groups, by number
+  std::vector<BilledJob> jobs;      // group and tier of each job, by JobId
   brain::Bill owner;
   JobSums of_owner, of_recommended, of_usage;  // of_usage: charges for the used amounts, at the same prices
   bool has_recommended = false;

@@ -15,7 +15,7 @@ struct BillArgs {
   std::string recommender = "none";  // recommender whose limits are billed next to the owners' limits
   std::string warmup = "7d";         // warm-up of the recommender; not billed
   std::string by = "group";          // group, tier or job
-  std::string job;                   // with what_if: the job to change
+  std::string job;                   // the job to change; used with what_if
   std::vector<std::string> what_if;  // "tier=batch", "reservation=0.5", "hours=0.3"
   int limit = 30;                    // rows of the table
   std::string focus, json;           // paths; empty: not written

@@ -23,14 +23,14 @@ absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
 absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace);
 
 struct BilledGroups {
-  std::vector<std::string> groups;  // by number
-  std::vector<BilledJob> jobs;      // by JobId
+  std::vector<std::string> groups;  // names of the groups, by number
+  std::vector<BilledJob> jobs;      // group and tier of each job, by JobId
 };
 // Assigns jobs to groups and tiers by the rules of the price file. Groups are numbered in order of appearance.
 BilledGroups AssignGroups(const brain::Pricing& pricing, const std::vector<JobInfo>& jobs);
 
 struct RecommendArgs {
-  std::string recommender, warmup;  // as on the command line
+  std::string recommender, warmup;  // values as on the command line
   bool quiet = false;
 };
 struct RecommendedLimits {

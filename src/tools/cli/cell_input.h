@@ -27,7 +27,8 @@ struct LoadedCell {
   brain::EventFigures events;
   std::vector<RecordedCell::Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; known modes only
+  // Modes of vertical scaling by job; only known modes.
+  absl::flat_hash_map<std::string, brain::ScalingMode> modes;
   bool recorded = false;  // true if the cell was read from the event tables of a trace
 };
 // Reads a cell from the event tables of a trace if the paths contain such tables, else from CSV files of a

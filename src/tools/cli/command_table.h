@@ -21,9 +21,9 @@ inline constexpr int kCommandGroups = 5;
 const char* Heading(CommandGroup group);
 
 struct CommandRow {
-  const char* name;     // as typed: "get jobs"
+  const char* name;     // the words as the user types them: "get jobs"
   CommandGroup group;   // a command of two words has the group of its first word
-  const char* summary;  // a line of the help, at most 70 columns
+  const char* summary;  // one line of the help, at most 70 columns
   const char* help;     // sentences; a blank line; "Examples:" and one line for each
   // Names in earlier versions. These names work until the next release, with a warning that contains the new
   // name.

@@ -53,7 +53,7 @@ struct ExplainArgs {
   EngineArgs engine;
   ConnectionArgs connection;
   std::string job;
-  std::string at;    // empty: the end of the trace
+  std::string at;    // time to explain; empty: the end of the trace
   bool all = false;  // for a trace: explain every recommender, not only tautd's
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
@@ -105,7 +105,7 @@ struct JobsArgs {
   std::string mode, sort, order;
   int limit = 30;
   bool names = false;    // print names only
-  std::string group_by;  // a label: show totals for each value of the label instead of jobs
+  std::string group_by;  // name of a label: show totals for each value of the label instead of jobs
 };
 int RunJobs(const JobsArgs& args);
 
@@ -120,7 +120,7 @@ struct SetArgs {
   std::string job;
   std::vector<std::string> changes;  // key=value; empty: show the settings
   std::string who;                   // "": the login name
-  bool yes = false;                  // for many jobs: apply the change, not only preview it
+  bool yes = false;  // needed for a change of many jobs: apply the change, do not only preview it
 };
 int RunSet(const SetArgs& args);
 
@@ -129,8 +129,8 @@ struct ExportArgs {
   std::string form = "yaml", search, ns;
   // For the forms patch, kustomize and helm: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
-  std::string values_path = "{workload}.{container}.resources";  // for the form helm
-  std::string by = "namespace";                                  // for the form report: labels
+  std::string values_path = "{workload}.{container}.resources";  // path of the values in the form helm
+  std::string by = "namespace";                                  // names of the labels in the form report
 };
 int RunExport(const ExportArgs& args);
 
@@ -150,9 +150,9 @@ int RunTop(const TopArgs& args);
 
 struct CostsArgs {
   DaemonArgs daemon;
-  std::string by;           // a label or ":job"; "": the daemon's default
+  std::string by;           // name of a label, or ":job"; "": the daemon's default
   std::optional<int> days;  // days up to now; absent: the daemon's default
-  std::string month;        // "2026-11"; "": none
+  std::string month;        // "2026-11"; "": no month
   int limit = 30;
 };
 int RunCosts(const CostsArgs& args);
@@ -185,7 +185,7 @@ int RunRequests(const RequestsArgs& args);
 struct BudgetArgs {
   DaemonArgs daemon;
   std::string action = "list";     // list, show, ledger, or an entry: grant, transfer, ...
-  std::vector<std::string> words;  // as described in the help
+  std::vector<std::string> words;  // arguments of the action, as described in the help
   std::string why, until, key;     // key "": a random one
   int limit = 20;                  // number of ledger entries
   std::string before;              // ledger: only entries with a lower number; "": all
@@ -204,7 +204,7 @@ int RunAgents(const DaemonArgs& args);
 // taut get machines: limits, reservations and usage of machines' tasks, and the reclaimable amounts.
 struct MachinesArgs {
   DaemonArgs daemon;
-  std::string name;  // one machine; "": a list
+  std::string name;  // name of one machine; "": list all machines
   std::string source, search, sort, order;
   int limit = 30;
 };
@@ -213,8 +213,8 @@ int RunMachines(const MachinesArgs& args);
 // taut get capacity: lines of the cell over time, sellable amounts, and the record of earlier promises.
 struct CapacityArgs {
   DaemonArgs daemon;
-  std::string over;  // a duration: show the lines of this most recent time; "": no lines
-  std::string step;  // a duration: step of the lines; "": chosen by the daemon
+  std::string over;  // duration of the most recent time whose lines are shown; "": no lines
+  std::string step;  // duration of a step of the lines; "": the daemon chooses it
   bool promises = false;
 };
 int RunCapacity(const CapacityArgs& args);
@@ -233,7 +233,8 @@ int RunPromises(const DaemonArgs& args);
 // --- Commands for a running daemon or for files ---
 
 struct MappingTestArgs {
-  std::vector<std::string> series;  // in the format of ParseSeriesText; empty: standard input, one per line
+  // Series in the format of ParseSeriesText; empty: read standard input, one series per line.
+  std::vector<std::string> series;
   std::string config;         // the daemon's configuration file with its rules; empty: the built-in rules
   std::string prometheus;     // URL: test all series of this Prometheus for which there is a rule
   bool jobs = false;          // show the resulting jobs instead of each series; always true with `prometheus`

@@ -44,7 +44,7 @@ class AfterPacking {
   OutputFile* placements_ = nullptr;
   WindowId to_;  // end of the measured usage, which begins at the cell's time
   std::optional<PackedMachines> packed_;
-  std::vector<const brain::CellExperiment*> experiments_;  // by packing
+  std::vector<const brain::CellExperiment*> experiments_;  // experiment of each packing
   std::vector<std::pair<const brain::CellExperiment*, PackedUsage>> measured_;
 };
 

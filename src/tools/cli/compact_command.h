@@ -15,13 +15,14 @@ namespace taut::tools {
 struct CompactArgs {
   TraceArgs files;                 // files of machines and jobs; no paths: a generated cell
   std::vector<std::string> usage;  // files; empty: the usage tables in the same folder as the event tables
-  std::string at;                  // a time; empty: all jobs, or for recorded events the time with most tasks
-  uint32_t machines = 1000;        // number of machines of a generated cell
-  double tasks_per_machine = 12;   // approximate mean in a generated cell
-  uint64_t seed = 1;               // seed of the generated cell and of the trials
-  std::vector<std::string> experiments;  // empty: all; with recommenders or predictors only the base
-  EngineArgs engine;                     // recommenders, settings_file and set; empty: no recommender
-  std::vector<std::string> predictors;   // empty: no predictor
+  std::string at;  // time of the cell; empty: all jobs, or for recorded events the time with most tasks
+  uint32_t machines = 1000;       // number of machines of a generated cell
+  double tasks_per_machine = 12;  // approximate mean in a generated cell
+  uint64_t seed = 1;              // seed of the generated cell and of the trials
+  // Empty: all experiments; with recommenders or predictors only the base.
+  std::vector<std::string> experiments;
+  EngineArgs engine;                    // recommenders, settings_file and set; empty: no recommender
+  std::vector<std::string> predictors;  // empty: no predictor
   std::string score = "hybrid";
   double stranded_weight = brain::CellScoring().stranded_weight;
   uint32_t trials = 11;

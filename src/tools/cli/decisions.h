@@ -26,7 +26,7 @@ class DecisionsCsv {
 
  private:
   std::unique_ptr<OutputFile> file_;
-  std::vector<std::string> quoted_names_;  // by JobId
+  std::vector<std::string> quoted_names_;  // quoted names of the jobs, by JobId
   std::string line_;
 };
 

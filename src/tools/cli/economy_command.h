@@ -13,13 +13,14 @@ struct EconomyArgs {
   TraceArgs trace;
   std::string prices;                 // path
   std::vector<std::string> tiers;     // "batch=slack"; tiers that are not named have their default
-  std::vector<std::string> policies;  // empty: all
-  std::vector<std::string> capacity;  // "cpu=100", "memory=1TiB"; empty: the price file's pool, or a share
-  double capacity_share = 0.5;        // share of the highest sum of the owners' limits
-  std::string quota;                  // path; empty: none
-  std::string recommender = "none";   // recommender whose limits are requested instead of the owners' limits
+  std::vector<std::string> policies;  // empty: all policies
+  // "cpu=100", "memory=1TiB"; empty: the price file's pool, or capacity_share.
+  std::vector<std::string> capacity;
+  double capacity_share = 0.5;       // share of the highest sum of the owners' limits
+  std::string quota;                 // path; empty: none
+  std::string recommender = "none";  // recommender whose limits are requested instead of the owners' limits
   std::string warmup = "7d", horizon = "1d", reclaim = "10m", patience = "10m";
-  std::string penalty;                                // a share; empty: the price file's service credits
+  std::string penalty;                                // share; empty: the price file's service credits
   std::string bills, lines, decisions, report, json;  // paths; empty: not written
   int limit = 10;                                     // rows of the table of bills
   int threads = 0;

@@ -16,9 +16,9 @@ namespace taut::tools {
 // Names and groups of the jobs of a trace.
 struct EconomyNames {
   const brain::PriceSheet* sheet = nullptr;
-  const std::vector<JobInfo>* jobs = nullptr;  // by JobId
-  std::vector<std::string> groups;             // by number
-  std::vector<BilledJob> billed;               // by JobId
+  const std::vector<JobInfo>* jobs = nullptr;  // jobs of the trace, by JobId
+  std::vector<std::string> groups;             // names of the groups, by number
+  std::vector<BilledJob> billed;               // group and tier of each job, by JobId
 };
 
 using AppendRow = std::function<void(const std::string&)>;

@@ -43,7 +43,7 @@ class TraceUntil final : public DaySource {
 
  private:
   LoadedTrace& trace_;
-  WindowId end_;  // the first window that is hidden
+  WindowId end_;  // the first hidden window
   std::vector<int32_t> days_;
 };
 

@@ -13,7 +13,7 @@ namespace taut::tools {
 
 struct NamedPath {
   std::string_view option;  // "--report"
-  std::string path;         // empty: not written
+  std::string path;         // empty: the file is not written
 };
 
 // Returns InvalidArgument if an output is one of the inputs, exists in an input directory, or is also another

@@ -147,7 +147,7 @@ void ExcludeFile(CLI::App& app, const char* file, std::initializer_list<const ch
 struct CapacityCommand {
   CapacityArgs live;
   ActuaryArgs file;
-  std::string step;  // used with a tautd and with a file
+  std::string step;  // value of --step, for a tautd and for a file
 };
 
 void AddCapacity(CLI::App& app, CapacityCommand& a) {

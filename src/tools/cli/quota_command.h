@@ -28,8 +28,8 @@ struct AdmitArgs {
   std::string file;
   std::string group, tier;
   std::vector<std::string> amounts;  // amounts per task: "cpu=4", "memory=8GiB", "gpu=1"
-  std::string tasks;                 // empty: 1
-  std::string duration;              // empty: not known
+  std::string tasks;                 // number of tasks; empty: 1
+  std::string duration;              // empty: the duration is unknown
   OutputForm output = OutputForm::kTable;
 };
 // Prints the answer to the request. Returns kExitFailed if the request is queued or refused.

@@ -63,7 +63,7 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
 
 // Files that a replay writes in addition to its scores.
 struct ReplayOutput {
-  OutputFile* decisions = nullptr;  // null: none
+  OutputFile* decisions = nullptr;  // file of --decisions; null: not written
   bool draws = false;               // collect series for the charts of --report
   bool quiet = false;               // show no progress
 };

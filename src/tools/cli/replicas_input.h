@@ -15,7 +15,7 @@ namespace taut::tools {
 
 struct ReplicaInput {
   std::vector<LoadSeries> loads;
-  std::vector<double> limits;  // for usage: CPU limit of each job's tasks, cores; 0: not known
+  std::vector<double> limits;  // CPU limit of each job's tasks, cores, if the input is usage; 0: unknown
   std::string description;     // description of the input for users
   bool interrupted = false;    // true if reading was interrupted
 };

@@ -185,7 +185,7 @@ class StepWriter {
   const brain::CellModel& model_;
   OutputFile& out_;
   const brain::CellIndex index_;
-  std::vector<uint32_t> machine_;  // by task
+  std::vector<uint32_t> machine_;  // machine of each task
 };
 
 struct Outputs {

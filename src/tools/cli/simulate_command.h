@@ -18,7 +18,7 @@ struct SimulateArgs {
   brain::MadeCellEventsOptions made;
   std::string time = "2d";  // simulated time of a generated cell
   std::string until;        // end of the simulation of files; empty: the last end or event
-  std::string warmup;       // empty: a quarter of a generated cell's time, none for files
+  std::string warmup;       // empty: a quarter of a generated cell's time; no warm-up for files
   std::string score = "hybrid";
   std::string pass_every = "1s";
   uint32_t enough = 0;

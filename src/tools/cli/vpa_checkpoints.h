@@ -19,12 +19,12 @@ struct VpaLearnt {
   // "shop/deployment/web/app"; the kind is "*" if the file does not contain the VPA of the checkpoint
   std::string job;
   double days = 0;                            // days between the first and the last sample
-  PerResource<brain::VpaEstimate> estimates;  // by Resource: the VPA's recommendation
+  PerResource<brain::VpaEstimate> estimates;  // the VPA's recommendation, by Resource
   PerResource<bool> has_learnt = {};          // false: the histogram of the resource is empty
 };
 
 struct VpaCheckpoints {
-  std::vector<VpaLearnt> containers;  // by job
+  std::vector<VpaLearnt> containers;  // state of each container, ascending by job
   std::vector<std::string> warnings;  // about checkpoints that are left out
 };
 

@@ -21,7 +21,7 @@ struct FeedCellOptions {
   int jobs = 200;
   int days = 42;
   uint64_t seed = 1;
-  int max_tasks = 40;  // per job
+  int max_tasks = 40;  // most tasks of a job
   bool ooms = false;   // true: tasks above their owner's limit are sometimes killed
   // Start of the cell's first window in seconds since the epoch, a multiple of 300. It affects only the
   // times, and the minutes in the names of cron jobs' pods.
@@ -91,7 +91,7 @@ class FeedCell {
     uint32_t tasks = 1;               // number of tasks in the data
     std::optional<uint32_t> ordered;  // number of tasks that run instead; absent: no order
     std::vector<GeneratedJob::LimitChange> limits;
-    std::vector<int32_t> windows;  // ascending
+    std::vector<int32_t> windows;  // windows with usage, ascending
     std::vector<Row> rows;         // rows of all windows: `tasks` rows per window
     // State of the replay:
     size_t next = 0;              // index into windows

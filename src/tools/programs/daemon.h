@@ -61,7 +61,7 @@ class Daemon {
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;
-  server::History* history_ = nullptr;              // the same object as store_
+  server::History* history_ = nullptr;              // points to the same object as store_
   std::unique_ptr<server::SampleLogFile> samples_;  // stored in the store's folder, if the store is a file
   server::ActuatorSet actuators_;
   std::unique_ptr<server::ControlPlane> control_;

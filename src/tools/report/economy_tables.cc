@@ -143,7 +143,7 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
   struct Row {
     uint32_t group = 0;
     brain::Money highest;
-    std::vector<brain::Money> totals;  // by policy
+    std::vector<brain::Money> totals;  // the group's bill under each policy
   };
   std::vector<Row> rows(groups.size());
   for (uint32_t group = 0; group < rows.size(); ++group) rows[group] = {group, {}, {}};

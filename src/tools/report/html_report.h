@@ -49,7 +49,7 @@ struct ReportInput {
   std::string command;                   // command line that created the report
   bool clock_is_unix = false;            // true: Unix time; false: seconds of the trace's own clock
   std::vector<std::string> notes;        // read and skipped rows, warm-up, feedback, partial...
-  const ReplayResult* result = nullptr;  // not owned
+  const ReplayResult* result = nullptr;  // the replay's result, which must outlive this struct
   const std::vector<JobInfo>* jobs = nullptr;
   brain::PolicyPair shown_first =
       brain::Policy::kCombined;  // the recommender that tiles and tables show first

@@ -37,15 +37,15 @@ class ReplicaTrack {
 
 struct ReplicasPageJob {
   std::string name;
-  std::vector<ReplicaScore> scores;  // by policy
-  std::vector<ReplicaTrack> tracks;  // by policy
+  std::vector<ReplicaScore> scores;  // score of each policy
+  std::vector<ReplicaTrack> tracks;  // track of each policy
 };
 
 struct ReplicasPage {
   std::string title, conditions;  // plain text
   OverloadModel model = OverloadModel::kShed;
   std::vector<std::string> policies;
-  std::vector<ReplicaScore> totals;  // by policy
+  std::vector<ReplicaScore> totals;  // sum over the jobs for each policy
   size_t jobs = 0;                   // number of replayed jobs
   // The kJobs largest jobs by clairvoyant task time, largest first.
   static constexpr size_t kJobs = 8;

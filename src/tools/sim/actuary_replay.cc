@@ -169,7 +169,7 @@ class ActuaryRun {
   const PoolSeries& series_;
   brain::ActuaryOptions options_;
   int64_t warmup_, day_ = 288;
-  std::vector<double> available_;  // after the reclaim window
+  std::vector<double> available_;  // available amounts after the reclaim window
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ class LimitsInForce {
     WindowId from;
     std::optional<double> limit;
   };
-  PerResource<std::vector<std::vector<Change>>> changes_;  // by resource and job
+  PerResource<std::vector<std::vector<Change>>> changes_;  // changes by resource and job
 };
 
 struct BillPeriod {

@@ -42,7 +42,7 @@ class CellLimits final : public brain::CellAutoscaler {
   const uint64_t seed_;
   const brain::VerticalSettings settings_;
   brain::FleetModels models_;
-  std::vector<std::unique_ptr<Job>> jobs_;  // by job of the model; null: not seen yet
+  std::vector<std::unique_ptr<Job>> jobs_;  // state of each job of the model; null: not stepped yet
 };
 
 }  // namespace taut::tools

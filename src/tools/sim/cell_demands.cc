@@ -18,7 +18,7 @@ namespace taut::tools {
 namespace {
 
 constexpr size_t kNamed = 3;                    // kept jobs that are listed by name
-constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for an hour is gone
+constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for this time has ended
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 
 // Returns the row in the cell for each job of the source; kNotOfCell for a job that is not in the cell.
@@ -182,11 +182,11 @@ class TaskPredictions {
   const brain::CellModel& cell_;
   const Resource resource_;
   const size_t amount_;
-  const std::vector<uint32_t> rows_;  // by job of the source
+  const std::vector<uint32_t> rows_;  // row in the cell of each job of the source
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
-  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // of tasks, by job and task
+  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // numbers of tasks, by job and task
   std::vector<Task> tasks_;
-  std::vector<Load> loads_;  // of a day
+  std::vector<Load> loads_;  // loads of the current day
 };
 
 // Fills the reservations of the demands `at`. REQUIRES: the predictors of these demands add up tasks.

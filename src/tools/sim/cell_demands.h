@@ -40,7 +40,7 @@ struct CellDemand {
   // all other demands.
   std::shared_ptr<const brain::MachineLoads> loads;
   std::string lacks;          // history that a predictor of whole machines still lacks; "" if none
-  brain::JobAmounts amounts;  // of the cell's jobs that have an amount
+  brain::JobAmounts amounts;  // amounts of the cell's jobs that have an amount
   uint64_t kept_jobs = 0;   // jobs of the cell without an amount; their limits and reservations do not change
   uint64_t kept_tasks = 0;  // tasks of the kept_jobs
   uint64_t partly_jobs = 0;  // jobs with an amount for only one of CPU and memory, although they request both

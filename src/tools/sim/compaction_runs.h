@@ -53,7 +53,7 @@ struct CompactionRuns {
   // Jobs and tasks left out of the runs, because no machine of the cell could run one of their tasks.
   uint64_t impossible_jobs = 0, impossible_tasks = 0;
   uint64_t softened = 0;            // jobs whose constraints became preferences (compaction.h)
-  std::vector<CompactionRun> runs;  // "base" first
+  std::vector<CompactionRun> runs;  // one run per experiment, "base" first
   // Reason why the base needs its last machine, in the trial whose number of machines is the result; may be
   // empty.
   std::string one_less;

@@ -46,7 +46,7 @@ struct Track {
   // Absent while the reserved tiers run, because all policies share these tiers.
   std::optional<SellerPolicy> policy;
   std::vector<PoolLines> lines;            // sums over the tiers simulated so far, by step
-  std::vector<std::vector<SoldJob>> sold;  // by tier
+  std::vector<std::vector<SoldJob>> sold;  // sold jobs of each tier
   std::vector<EconomyTier> tiers;
 
   // State of the tier that is being simulated:
@@ -423,9 +423,10 @@ class EconomyRun {
   const EconomyOptions& options_;
   const EconomyHooks& hooks_;
   WorkerPool workers_;
-  std::vector<int32_t> period_;               // month of each step
-  std::vector<PoolJob> lives_;                // by JobId
-  std::vector<std::vector<AskChange>> asks_;  // by JobId, of slack tiers, for the clairvoyant
+  std::vector<int32_t> period_;  // month of each step
+  std::vector<PoolJob> lives_;   // first and last step of each job, by JobId
+  // Requests of the jobs of slack tiers by JobId, for the clairvoyant.
+  std::vector<std::vector<AskChange>> asks_;
   std::vector<Track> tracks_;
   double passes_done_ = 0;
   EconomyResult out_;

@@ -31,11 +31,11 @@ namespace taut::tools {
 
 struct EconomyOptions {
   std::vector<SellerPolicy> policies;
-  std::vector<brain::TierSale> tiers;           // by tier of the sheet; reserved tiers first
+  std::vector<brain::TierSale> tiers;           // sale of each tier of the sheet; reserved tiers first
   std::optional<PerResource<double>> capacity;  // cores and bytes
   double capacity_share = 0.5;  // without `capacity`: share of the highest sum of the owners' limits
   int64_t warmup_s = 7 * kDaySeconds;
-  int64_t horizon_s = kDaySeconds;          // of the actuary's quotes
+  int64_t horizon_s = kDaySeconds;          // horizon of the actuary's quotes
   int64_t reclaim_s = 600;                  // delay until capacity that higher tiers return counts as free
   int64_t patience_s = 600;                 // a request granted within this time counts as obtained
   const LimitsInForce* limits = nullptr;    // replace the owners' limits; null: owners' limits
@@ -70,7 +70,7 @@ struct EconomyTier {
 };
 struct EconomyPolicy {
   SellerPolicy policy = SellerPolicy::kNone;
-  std::vector<EconomyTier> tiers;  // by tier of the sheet
+  std::vector<EconomyTier> tiers;  // results of each tier of the sheet
   brain::Bill bill;
   std::vector<PoolLines> lines;  // sums over all tiers, by step
 };
@@ -78,10 +78,10 @@ struct EconomyResult {
   int64_t start_s = 0;     // start of step 0; a step is a window
   int32_t count_from = 0;  // first step that is sold, counted and billed
   PoolAmounts capacity = {};
-  std::vector<bool> measured;           // by step: true if any job has usage
+  std::vector<bool> measured;           // true for a step in which any job has usage
   std::vector<PoolAmounts> reserved;    // amounts bought by the reserved tiers, by step
-  std::vector<EconomyPolicy> policies;  // in the order of the options
-  std::vector<brain::TierSale> tiers;   // as in the options
+  std::vector<EconomyPolicy> policies;  // results of each policy, in the order of the options
+  std::vector<brain::TierSale> tiers;   // sale of each tier, as in the options
 };
 
 // Replays the pool; `jobs` is indexed by JobId. Returns InvalidArgument for options that do not fit the sheet

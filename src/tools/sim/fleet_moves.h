@@ -24,7 +24,8 @@ class FleetMoves {
 
  private:
   int64_t first_day_ = 0;
-  std::vector<brain::LoadAnalogs> days_;  // from first_day_ on, each as known at the day's beginning
+  // Moves of each day from first_day_ on, as known at the day's beginning.
+  std::vector<brain::LoadAnalogs> days_;
 };
 
 }  // namespace taut::tools

@@ -39,7 +39,7 @@ struct JobWorld {
 };
 
 struct JobState {
-  std::vector<JobWorld> worlds;  // one per policy
+  std::vector<JobWorld> worlds;  // one world per policy
 };
 
 // Outcome of a job's day, by policy, then resource.
@@ -48,7 +48,7 @@ struct JobDayOutcome {
   std::vector<DayScore> scores;
   std::vector<std::optional<brain::RiskDay>> risks;  // absent if no limit of the recommender was in force
   std::vector<LimitChange> changes;
-  std::vector<PerResource<brain::FleetRows>> rows;  // one per policy, by resource
+  std::vector<PerResource<brain::FleetRows>> rows;  // rows of each policy, by resource
   RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();

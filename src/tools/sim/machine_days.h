@@ -61,7 +61,7 @@ class MachineDays {
   struct Window {
     std::vector<Row> rows;
     std::vector<brain::TaskLoad> loads;
-    std::vector<uint32_t> first;  // by machine: index of its first load; one more entry at the end
+    std::vector<uint32_t> first;  // index of each machine's first load; one more entry at the end
   };
   struct Day {
     int32_t number = 0;
@@ -81,8 +81,8 @@ class MachineDays {
   const brain::RecordedMachines& machines_;
   const Resource resource_;
   int32_t final_until_ = INT32_MIN;
-  std::deque<Day> days_;                      // ascending
-  absl::flat_hash_map<uint64_t, Last> last_;  // by task
+  std::deque<Day> days_;                      // days that were not dropped, ascending
+  absl::flat_hash_map<uint64_t, Last> last_;  // last row of each task
 };
 
 }  // namespace taut::tools

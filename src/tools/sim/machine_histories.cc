@@ -26,8 +26,8 @@ constexpr double kMostLimit = 1 << 22, kMostUsage = brain::TaskSeries16::kNotMea
 struct Series {
   double unit = 1;  // unit of the numbers below, in cores or bytes
   size_t windows = 0;
-  std::vector<uint16_t> usage;  // by task, then window
-  std::vector<uint32_t> limit;  // by task, rounded to the unit: the amounts that a window's sums add up
+  std::vector<uint16_t> usage;  // usage of each task by window
+  std::vector<uint32_t> limit;  // limit of each task in whole units, which the sums of a window add up
   std::vector<uint32_t> samples;
 
   std::span<const uint16_t> of(uint32_t task) const {
@@ -39,7 +39,7 @@ struct Series {
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
   size_t parts = 0;                // number of predictors in SummedPeak::alone()
-  std::vector<double> own, alone;  // by task, then index
+  std::vector<double> own, alone;  // numbers of each task, by index
   // Predictors of the parts, used only while the trace is read.
   std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;
 };
@@ -328,7 +328,7 @@ class HistoryReader {
   LearningMachines learning_;
   std::vector<brain::SummedPeak*> learners_;
   size_t windows_ = 1;
-  std::vector<float> usage_;  // by recorded task, then window; negative: not measured
+  std::vector<float> usage_;  // usage of each recorded task by window; negative: not measured
   std::vector<uint32_t> samples_;
   std::vector<Seen> seen_;  // tasks of the day that is being read
 };

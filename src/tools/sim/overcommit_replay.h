@@ -30,7 +30,7 @@ struct OvercommitOptions {
   uint64_t seed = 1;
   int64_t warmup_s = 14 * kDaySeconds;
   int64_t every_s = 2 * 3600;
-  brain::OvercommitSettings settings;  // its horizon applies to the oracle, too
+  brain::OvercommitSettings settings;  // settings of the predictors; the horizon applies to the oracle, too
 
   int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
 };
@@ -72,7 +72,7 @@ struct OvercommitResult {
     std::string predictor;
     OvercommitScore total;
     std::vector<OvercommitScore> by_placement;
-    std::vector<OvercommitScore> by_machine;  // by machine number
+    std::vector<OvercommitScore> by_machine;  // score of each machine, by machine number
   };
   Resource resource = Resource::kCpu;
   size_t tasks = 0, machines = 0;

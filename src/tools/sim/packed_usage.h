@@ -51,7 +51,7 @@ class PackedMachines {
     std::vector<PerResource<double>> capacity;
     struct Place {
       uint32_t machine = 0;
-      PerResource<float> limit = {};  // in cores and bytes
+      PerResource<float> limit = {};  // the task's limit in cores and bytes
     };
     std::vector<uint32_t> first;  // recorded task i is at places[first[i]] to places[first[i + 1] - 1]
     std::vector<Place> places;

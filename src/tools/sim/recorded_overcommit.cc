@@ -171,7 +171,7 @@ class RecordedReplay {
   int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set once the input has ended
   bool begun_ = false;
   std::vector<int32_t> last_window_;                               // last window with tasks, by machine
-  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // predictor of each row; null: the oracle
   OvercommitResult result_;
 };
 

@@ -20,9 +20,9 @@ namespace {
 struct RecordedWorld {
   SoftMemoryScore score;
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                       // by machine; unused in the world "hard"
-  std::vector<uint8_t> full;                        // by machine: 1 if a task was killed in this horizon
-  std::vector<double> used;  // usage in the previous window without the killed tasks, by machine
+  std::vector<double> memory;                       // memory of each machine; unused in the world "hard"
+  std::vector<uint8_t> full;  // 1 for a machine on which a task was killed in this horizon
+  std::vector<double> used;   // usage in the previous window without the killed tasks, by machine
   absl::flat_hash_map<uint64_t, int32_t> waiting;  // killed tasks, with the window from which each may run
 
   bool hard() const { return score.world == kHardLimits; }

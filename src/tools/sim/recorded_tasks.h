@@ -91,7 +91,7 @@ class RecordedTasks {
   friend absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::CellModel& cell,
                                                          WindowId until);
   absl::flat_hash_map<std::string, Range> jobs_;
-  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // by job and task
+  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // number of each recorded task, by job and task
   std::vector<uint32_t> rows_;
 };
 // Returns the recorded tasks; reads the days before `until`. Memory: 40 bytes per task. Returns the errors of

@@ -45,12 +45,13 @@ class ReplayRun {
   const ReplayHooks& hooks_;
   JobRunner runner_;
   std::vector<std::unique_ptr<brain::FleetModels>>
-      fleets_;  // one per policy: no policy learns from the limits of another policy
+      fleets_;  // one model per policy: no policy learns from the limits of another policy
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
-  std::vector<std::unique_ptr<JobState>> states_;  // by JobId; null before the first and after the last day
+  // State of each job by JobId; null before the job's first and after its last day.
+  std::vector<std::unique_ptr<JobState>> states_;
   absl::flat_hash_map<std::string, JobId> latest_run_;  // logical name -> the run that started last
-  std::vector<JobDayOutcome> outcomes_;                 // one per job of the day
+  std::vector<JobDayOutcome> outcomes_;                 // one outcome per job of the day
   double state_bytes_sum_ = 0;
   uint64_t states_measured_ = 0;
   ReplayResult result_;

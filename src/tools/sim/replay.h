@@ -29,7 +29,7 @@ class DaySource {
  public:
   virtual ~DaySource() = default;
   virtual const std::vector<JobInfo>& jobs() const = 0;
-  virtual const std::vector<int32_t>& days() const = 0;  // ascending
+  virtual const std::vector<int32_t>& days() const = 0;  // the days with usage, ascending
   // Returns the last day on which the job has usage. It only decides how long the job's state is kept.
   virtual int32_t last_day(JobId job) const = 0;
   // Returns the day's jobs, ascending by JobId. Called from one thread.
@@ -94,7 +94,7 @@ struct LaneResult {
   brain::PolicyPair policy;
   Resource resource;
   LaneSummary summary;          // days after the warm-up
-  std::vector<Totals> per_job;  // by JobId, days after the warm-up
+  std::vector<Totals> per_job;  // totals of each job by JobId, over the days after the warm-up
   std::vector<FleetDay> fleet;  // all days, including the warm-up
   brain::RiskTable risks;       // days after the warm-up
 };
@@ -108,7 +108,7 @@ struct ReplayResult {
   uint64_t days_done = 0, days_total = 0;
   uint64_t job_windows = 0;        // windows that were stepped, all resources
   bool partial = false;            // stopped before the end
-  bool capped_at_owner = false;    // as in the options
+  bool capped_at_owner = false;    // cap_at_owner of the options
   double state_bytes_per_job = 0;  // mean over jobs, all lanes
 };
 

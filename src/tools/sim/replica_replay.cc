@@ -197,7 +197,7 @@ class ReplicaReplay {
   const double step_s_;
   const size_t decide_steps_;
   ReplicaScore score_;
-  std::vector<double> signals_;  // scratch
+  std::vector<double> signals_;  // scratch memory
   brain::ReplicaGateState gate_;
   std::string waits_;  // why the last decision is delayed
   double backlog_ = 0;

@@ -71,7 +71,7 @@ struct ReplicaScore {
 struct ReplicaStep {
   int64_t time_s = 0;
   std::optional<double> load;
-  int ready = 0, starting = 0;  // in force during the step
+  int ready = 0, starting = 0;  // numbers of tasks in force during the step
   int decided = 0;              // decided at the beginning of the step, in force from the next step
   const brain::ReplicaPolicy* decider = nullptr;  // explains its recommendation; null: no decision was due
   // Sentence for users: the reason why `decided` is delayed; "" if there is no delay. Valid during the call.

@@ -61,11 +61,11 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
 struct World {
   SoftMemoryScore score;
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                       // by machine, for the horizon; unused in the world "hard"
-  std::vector<bool> full;                           // by machine: true if a task was killed in this horizon
-  std::vector<double> used;  // usage in the previous window without the killed tasks, by machine
+  std::vector<double> memory;  // memory of each machine for the horizon; unused in the world "hard"
+  std::vector<bool> full;      // true for a machine on which a task was killed in this horizon
+  std::vector<double> used;    // usage in the previous window without the killed tasks, by machine
   std::vector<std::vector<size_t>>
-      back;  // by machine and place: the window from which the task may run; 0: it runs
+      back;  // window from which the task may run, by machine and place; 0: it runs
 
   bool hard() const { return score.world == kHardLimits; }
 };
@@ -249,7 +249,7 @@ class SoftMemoryReplay {
   const SoftMemoryHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
   Limits requests_, hard_limits_;
-  std::vector<TraceTier> tiers_;  // by task
+  std::vector<TraceTier> tiers_;  // tier of each task
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<World> worlds_;
   std::vector<brain::SoftTask> running_;  // tasks of the machine that is being stepped

@@ -70,7 +70,7 @@ struct SoftMemoryResult {
   size_t tasks = 0, machines = 0;
   std::array<size_t, kNumTraceTiers> tier_tasks = {};
   bool made_tiers = false;              // true if some tiers were drawn
-  std::vector<SoftMemoryScore> worlds;  // "hard" first
+  std::vector<SoftMemoryScore> worlds;  // score of each world, "hard" first
   bool partial = false;
   // True for machines that the trace recorded (recorded_soft_memory.h), false for machines made of its tasks.
   bool of_recorded = false;
@@ -83,7 +83,7 @@ struct SoftKill {
   uint32_t placement = 0, machine = 0;  // number of the placement, and of the machine within the placement
   TraceTier tier = TraceTier::kUnknown;
   double usage = 0, request = 0;                 // bytes
-  double machine_usage = 0, machine_memory = 0;  // before the kills of the window
+  double machine_usage = 0, machine_memory = 0;  // amounts before the kills of the window
   std::string_view machine_name = {};            // name of a recorded machine; else empty
 };
 

@@ -160,7 +160,7 @@ class ActuarySeller final : public QuotingSeller {
   }
 
  private:
-  std::vector<brain::Actuary> actuaries_;  // by Resource
+  std::vector<brain::Actuary> actuaries_;  // actuary of each Resource
 };
 
 // Grants a request if the amount will be available for the promised share of each period in which the job
@@ -241,7 +241,7 @@ class ClairvoyantSeller final : public TierSeller {
 
   const int64_t risk_ppm_;
   const PoolFuture& future_;
-  PerResource<std::vector<int64_t>> sold_;  // by step
+  PerResource<std::vector<int64_t>> sold_;  // amounts sold in each step
   // By job: the step before which the answer stays a refusal, because sales at a step only grow.
   std::unordered_map<uint32_t, int64_t> refused_until_;
 };

@@ -39,7 +39,7 @@ enum class SellerPolicy : uint8_t {
 struct SellerPolicyInfo {
   SellerPolicy policy;
   std::string_view name;  // "greedy"
-  std::string_view what;  // one line for people
+  std::string_view what;  // description in one line for users
 };
 // Returns all policies in the order in which they are shown.
 std::span<const SellerPolicyInfo> SellerPolicies();
@@ -54,9 +54,9 @@ struct AskChange {
 };
 // The future that the clairvoyant knows.
 struct PoolFuture {
-  PerResource<std::vector<double>> available;  // by Resource and step
-  std::vector<int32_t> period;  // by step: number of the period in which availability is accounted; ascending
-  std::span<const std::vector<AskChange>> asks;  // by job: future requests, ascending by step
+  PerResource<std::vector<double>> available;  // available amounts by Resource and step
+  std::vector<int32_t> period;  // number of each step's period, in which availability is accounted; ascending
+  std::span<const std::vector<AskChange>> asks;  // future requests of each job, ascending by step
 };
 
 struct TierSellerOptions {

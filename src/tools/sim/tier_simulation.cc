@@ -69,7 +69,7 @@ absl::Status TierSimulation::Step(const TierStep& step, PoolLines& lines,
   lines = {};
   if (step_ >= options_.sale_from) {
     // Release ended jobs first: this step's requests may use the released amounts. Record usage before
-    // admission: held_sum_ must include the usage of this step.
+    // admission: held_sum_ must contain the requests of this step.
     if (absl::Status s = ReleaseEnded(); !s.ok()) return s;
     if (absl::Status s = TakeUsage(step); !s.ok()) return s;
     if (absl::Status s = Admit(step); !s.ok()) return s;

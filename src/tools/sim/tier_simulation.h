@@ -74,8 +74,8 @@ struct SoldJob {
   uint32_t job = 0;
   int32_t asked_step = 0, granted_step = -1;  // -1: not yet
   int32_t reclaims = 0;
-  std::vector<StepSpan> runs;               // ascending, disjoint
-  std::vector<PeriodAvailability> periods;  // ascending, from count_from on
+  std::vector<StepSpan> runs;               // spans in which the job ran, ascending and disjoint
+  std::vector<PeriodAvailability> periods;  // availability in each period from count_from on, ascending
 
   // Returns true if the job runs in the step. O(log runs).
   bool RunsAt(int32_t step) const;
@@ -108,7 +108,7 @@ struct TierSimulationOptions {
   int32_t count_from = 0;     // first step that counts in totals and periods
   int32_t patience_steps = 0;
   bool reclaimable = true;          // false: every granted job runs
-  std::span<const int32_t> period;  // by step, ascending
+  std::span<const int32_t> period;  // number of each step's period, ascending
 };
 
 class TierSimulation {

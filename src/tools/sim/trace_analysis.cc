@@ -141,11 +141,11 @@ class Analyser {
   }
 
   TraceAnalysis out_;
-  std::vector<TraceTier> tiers_;           // by job
-  std::vector<brain::ScalingMode> modes_;  // by job
-  std::vector<int64_t> first_hour_;        // by job
+  std::vector<TraceTier> tiers_;           // tier of each job
+  std::vector<brain::ScalingMode> modes_;  // mode of each job
+  std::vector<int64_t> first_hour_;        // hour of each job's first usage
   std::map<int64_t, AnalysisHour> hours_;
-  PerResource<std::vector<double>> integrals_;  // by Resource and job
+  PerResource<std::vector<double>> integrals_;  // usage integrals by Resource and job
 };
 
 }  // namespace

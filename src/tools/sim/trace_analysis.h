@@ -25,7 +25,7 @@ struct TierHour {
 };
 struct AnalysisHour {
   int64_t start_s = 0;
-  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // by Resource and tier
+  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // figures by Resource and tier
   uint32_t new_jobs = 0;  // jobs with their first usage in this hour; 0 on the first day
 };
 

@@ -10,8 +10,9 @@
 namespace taut::tools {
 
 struct UsageLoads {
-  std::vector<LoadSeries> loads;  // by job, ascending; only jobs with measured CPU; steps of one window
-  std::vector<double> limits;     // last known CPU limit of a task, by entry of loads; 0: none
+  // Loads of the jobs with measured CPU, ascending by job; a step is one window.
+  std::vector<LoadSeries> loads;
+  std::vector<double> limits;  // last known CPU limit of a task, by entry of loads; 0: none
 };
 
 // Reads the loads. The load of a window is the sum of the tasks' means; it is absent if CPU was not measured.

@@ -30,7 +30,7 @@ struct Capacity {
 struct Thing {
   uint32_t app = kNone;  // number of the application's name among the jobs
   uint32_t task = 0;
-  std::vector<Capacity> capacities;  // ascending by time
+  std::vector<Capacity> capacities;  // sizes, ascending by time
 
   const Capacity* At(int64_t time_s) const {
     if (capacities.empty()) return nullptr;

@@ -471,7 +471,7 @@ class CellReader {
   std::vector<Attribute> attributes_;
   bool has_gpus_ = false;
   brain::CellModel model_;
-  absl::flat_hash_map<std::string, JobTimes> times_;  // by name of the job
+  absl::flat_hash_map<std::string, JobTimes> times_;  // submission and run times, by name of the job
   std::vector<Event> events_;
   PodEvents pods_;
   std::string pods_file_;

@@ -138,7 +138,7 @@ class RepeatedDecimal {
 
  private:
   alignas(16) char text_[16] = {};
-  size_t size_ = SIZE_MAX;  // at most 16 once a text is stored
+  size_t size_ = SIZE_MAX;  // size of the stored text, at most 16; SIZE_MAX: no text is stored
   double value_ = 0;
 };
 

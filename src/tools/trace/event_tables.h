@@ -66,7 +66,7 @@ class EventTables {
   ReadReport& report_;
   std::vector<std::string> files_;
   std::vector<brain::RecordedJob> jobs_;
-  std::vector<bool> has_tier_;  // by job
+  std::vector<bool> has_tier_;  // true for a job whose tier was set
   absl::flat_hash_map<int64_t, uint32_t> by_id_;
   absl::flat_hash_map<std::string, uint32_t> by_name_;
   EventSorter sorter_;

@@ -24,7 +24,7 @@ struct GenerateOptions {
   int days = 28;
   uint64_t seed = 1;
   int64_t start_s = 0;  // a multiple of 300; treated as midnight before a Wednesday
-  int max_tasks = 40;   // per job
+  int max_tasks = 40;   // most tasks of a job
 };
 
 struct GeneratedJob {
@@ -43,8 +43,8 @@ struct GeneratedJob {
   uint32_t tasks = 1;
   float burst = 0;        // variation of CPU within a window: sigma of the logarithm of the 1 s samples
   bool in_alloc = false;  // true if the job's tasks run inside the instances of an alloc set
-  std::vector<LimitChange> limits;  // ascending; the first is in force from the first row on
-  std::vector<Row> rows;            // by time, then task
+  std::vector<LimitChange> limits;  // ascending; the first limit is in force from the first row on
+  std::vector<Row> rows;            // rows ordered by time, then task
 };
 
 // Returns InvalidArgument for counts below 1, and for a start that is not a multiple of 300.

@@ -37,7 +37,7 @@ constexpr std::array<std::string_view, kNumColumns> kColumnNames = {
 constexpr int64_t kCsvAloneSeconds = 300;
 constexpr uint32_t kFirstNamedTask = uint32_t{1} << 31;
 constexpr uint32_t kDenseTasks = 256;
-constexpr int64_t kMostKills = 1'000'000;  // per row
+constexpr int64_t kMostKills = 1'000'000;  // most kills in a row
 constexpr std::string_view kBadKills = "oom_kills is not a whole number from 0 to 1000000";
 constexpr double kMostCores = 1e9;
 constexpr std::string_view kBadDuration = "duration is not a number of seconds above 0 and up to 300";
@@ -86,7 +86,7 @@ class GenericCsvReader final : public FormatReader {
 
  private:
   struct Job {
-    std::vector<uint32_t> series;  // by task, for tasks below kDenseTasks
+    std::vector<uint32_t> series;  // numbers of the series of tasks below kDenseTasks, by task
   };
 
   void TakeSeparator(std::string_view lines);
@@ -139,7 +139,7 @@ class GenericCsvReader final : public FormatReader {
   NameTable names_;
   NameTable task_names_;
   std::vector<Job> jobs_;
-  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // by job << 32 | task
+  absl::flat_hash_map<uint64_t, uint32_t> other_series_;  // numbers of all other series, by job << 32 | task
   uint32_t num_series_ = 0;
   std::string unquoted_;
   std::vector<float> levels_, fractions_;  // levels and fractions of the current row

@@ -11,7 +11,7 @@ namespace taut::tools {
 namespace {
 
 constexpr uint32_t kUnnamed = UINT32_MAX;
-constexpr int64_t kAfterTheEnd = INT64_MAX;  // "after the end of the trace"
+constexpr int64_t kAfterTheEnd = INT64_MAX;  // the time that stands for "after the end of the trace"
 
 // Columns of each table, counted from 0.
 namespace usage {

@@ -11,7 +11,7 @@
 
 namespace taut::tools {
 
-inline constexpr int64_t kGoogleNever = INT64_MAX;  // "after the end of the trace"
+inline constexpr int64_t kGoogleNever = INT64_MAX;  // the time that stands for "after the end of the trace"
 
 struct GoogleResources {
   std::optional<double> cpus, memory;

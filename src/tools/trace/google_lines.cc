@@ -176,7 +176,7 @@ class LinesSource final : public ByteSource {
   const std::unique_ptr<ByteSource> inner_;
   const std::unique_ptr<LineMaker> maker_;
   std::string chunk_, lines_;
-  size_t at_ = 0;  // in lines_
+  size_t at_ = 0;  // position in lines_
   bool ended_ = false;
 };
 

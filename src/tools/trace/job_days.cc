@@ -93,7 +93,7 @@ class DayBuilder {
   std::vector<size_t> first_row_;    // index into the order of RowsByJob, by job
   // Scratch memory, reused between jobs and windows.
   std::vector<Place> places_;
-  std::vector<OwnLimits> own_limits_;  // by task of the window
+  std::vector<OwnLimits> own_limits_;  // limits of each task of the window
   absl::flat_hash_map<uint32_t, uint64_t> latest_start_;
   double cpu_seconds_[Grid::kMaxBuckets] = {};
   Bucket lowest_ = Grid::kMaxBuckets, highest_ = 0;  // range of the used entries of cpu_seconds_
@@ -340,7 +340,7 @@ struct JobDayStore::Impl {
   absl::Status status;
   bool finished = false;
   std::vector<JobInfo> jobs;
-  std::vector<int32_t> job_last_day;  // by JobId
+  std::vector<int32_t> job_last_day;  // last day with usage, by JobId
   LimitHistory cpu_limits, memory_limits;
   std::map<int32_t, DayBuffer> days;
   std::vector<int32_t> day_list;
@@ -348,7 +348,7 @@ struct JobDayStore::Impl {
   int32_t last_day = 0;
   DayBuffer* last_buffer = nullptr;
   size_t bytes = 0;              // bytes of all day buffers
-  std::vector<RowShare> shares;  // scratch
+  std::vector<RowShare> shares;  // scratch memory
   mutable FoldReport report;
   mutable std::set<int32_t> counted;  // days whose figures are already in the report
 };

@@ -49,8 +49,8 @@ class LimitHistory {
   void DropRepeats();
 
   std::vector<Change> changes_;
-  std::vector<Pending> pending_;  // by job: last row limit of the last day seen
-  std::vector<size_t> first_;     // by job: index into changes_
+  std::vector<Pending> pending_;  // last row limit of each job on the last day with a row
+  std::vector<size_t> first_;     // index of each job's first change in changes_
   size_t compact_at_ = size_t{1} << 20;
 };
 

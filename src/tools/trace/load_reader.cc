@@ -36,7 +36,7 @@ constexpr std::string_view kSameTime = "same time as the row before",
                            kTimeBefore = "time before that of the row before";
 constexpr int64_t kFirstMilliseconds = 100'000'000'000;  // larger numbers are milliseconds, not seconds
 
-constexpr size_t kMostTexts = 64;  // per job: texts of rows whose time may be wrong
+constexpr size_t kMostTexts = 64;  // most texts per job of rows whose time may be wrong
 constexpr int64_t kJump = 10;      // a gap this many times the previous gap marks a time that may be wrong
 
 struct Point {
@@ -46,7 +46,7 @@ struct Point {
 };
 struct JobRows {
   std::string name;
-  std::vector<Point> points;   // in the order of the rows, whatever their times
+  std::vector<Point> points;   // points in the order of the rows, whatever their times
   std::vector<float> signals;  // signals of each point, in the order of LoadReadOptions::signals
   // Index of the first point of each file.
   std::vector<std::pair<size_t, std::string>> files;
@@ -422,7 +422,7 @@ class LoadReader {
   const bool strict_;
   const std::string job_label_;
   const std::vector<std::string> signals_;
-  std::vector<float> row_signals_;  // scratch
+  std::vector<float> row_signals_;  // scratch memory
   ReadReport& report_;
   CsvTable table_;
   Columns columns_;

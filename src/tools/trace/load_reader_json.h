@@ -21,8 +21,8 @@ struct RangeValue {
 };
 
 struct RangeSeries {
-  std::vector<std::pair<std::string, std::string>> labels;  // ascending by name
-  std::vector<RangeValue> values;                           // in the order of the answer
+  std::vector<std::pair<std::string, std::string>> labels;  // names and values, ascending by name
+  std::vector<RangeValue> values;                           // values in the order of the answer
 };
 
 // Returns name{a="b"}, as in PromQL; "" without labels.

@@ -16,7 +16,7 @@ namespace taut::tools {
 class PodEvents {
  public:
   struct Times {
-    std::optional<double> created_s, scheduled_s, deleted_s;  // each >= 0
+    std::optional<double> created_s, scheduled_s, deleted_s;  // times in seconds, each >= 0; absent: unknown
   };
   // Adds a pod. `phase` is the pod's last phase in the trace; `line` is for reports.
   void Add(const brain::CellJob& pod, std::string_view phase, const Times& times, uint64_t line);

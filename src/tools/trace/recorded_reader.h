@@ -34,7 +34,8 @@ struct RecordedCell {
   };
   std::vector<Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  absl::flat_hash_map<std::string, brain::ScalingMode> modes;  // by job; known modes only
+  // Modes of vertical scaling by job; only known modes.
+  absl::flat_hash_map<std::string, brain::ScalingMode> modes;
 };
 
 // Reads the tables of events and machines among the files. Files with other content are listed in a warning.

@@ -56,7 +56,7 @@ class GroupingSink final : public TraceSink {
   TraceSink& sink_;
   const uint32_t size_;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> tasks_;  // (job, task) -> task of the group
-  std::vector<uint32_t> num_tasks_;                                     // by group
+  std::vector<uint32_t> num_tasks_;                                     // number of tasks of each group
 };
 
 std::unique_ptr<FormatReader> NewReader(TraceFormat format, const ReadContext& context) {
