@@ -79,8 +79,8 @@ struct Totals {
   double ooms_per_task_day() const {
     return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0;
   }
-  // Footprint relative to the owner's limits, over windows that have an owner's limit. The second function is
-  // relative to usage.
+  // Return the footprint relative to the owner's limits, over windows with an owner's limit, and the footprint
+  // relative to usage; 0 without such limits or without usage.
   double footprint_of_owner() const {
     return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0;
   }
