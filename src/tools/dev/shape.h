@@ -43,7 +43,7 @@ class LoadShape {
     double speed = 1;  // for kDay: a day has 86,400 s / speed; other kinds ignore it
     uint64_t seed = 1;
   };
-  // Limits: At() returns at most these amounts, and Parse() rejects larger ones.
+  // Limits: At() returns at most these amounts, and Parse() rejects larger amounts.
   static constexpr double kMaxBytes = 1099511627776.0 * 16;
   static constexpr double kMaxCores = 1024;
 

@@ -251,7 +251,7 @@ void TierSimulation::Stop(size_t i) {
   state_[i].runs = false;
   std::vector<StepSpan>& runs = sold_[i].runs;
   runs.back().end = step_;
-  // A job that both started and was stopped in this step did not run in it.
+  // A job that was both started and stopped in this step did not run in the step.
   if (runs.back().first == step_) runs.pop_back();
 }
 

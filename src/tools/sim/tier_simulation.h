@@ -79,7 +79,7 @@ struct SoldJob {
 
   // Returns true if the job runs in the step. O(log runs).
   bool RunsAt(int32_t step) const;
-  // Returns the job's availability in that period; null if the job had no granted step with usage in it.
+  // Returns the job's availability in the period; null if the period has no granted step with usage.
   // O(periods).
   const PeriodAvailability* In(int32_t period) const;
 };

@@ -33,7 +33,7 @@ struct InputFile {
   uint64_t size = 0;  // part of the file's bytes on disk; only for progress
   // True if the caller named this file; false if it was found in a directory or an archive.
   bool named = false;
-  std::string head;  // first kHeadBytes of the unwrapped stream, or all of it
+  std::string head;  // first kHeadBytes of the unwrapped stream, or a shorter whole stream
   std::function<absl::StatusOr<std::unique_ptr<ByteSource>>()> open;  // returns the unwrapped stream
 };
 inline constexpr size_t kHeadBytes = 16 * 1024;

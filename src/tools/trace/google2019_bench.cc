@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// 64 MB of one real line, whose figures have more digits than generated ones, and the padding behind them.
+// 64 MB of one real line, followed by the padding. Its figures have more digits than generated figures.
 const std::string& RealLines() {
   static const std::string* const lines = [] {
     auto* out = new std::string();

@@ -1,4 +1,4 @@
-// Sorts limit changes and removes superfluous ones.
+// Sorts limit changes and removes superfluous changes.
 #include "tools/trace/job_days_limits.h"
 
 #include <algorithm>

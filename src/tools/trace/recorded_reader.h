@@ -17,7 +17,7 @@ namespace taut::tools {
 struct TraceContents {
   bool usage = false;    // rows that ReadTrace reads
   bool events = false;   // tables of jobs or machines that ReadRecordedCell reads
-  bool unknown = false;  // other files, such as those that ReadCell reads
+  bool unknown = false;  // files of another kind, such as input of ReadCell
 };
 // Detects the contents of the files. Returns NotFound for a path that cannot be opened; unknown files are not
 // an error. Pipes are not read: both usage and other content are then possible.
