@@ -18,7 +18,7 @@
 //           "points": [{"name": TEXT, "x": NUMBER, "y": NUMBER}, ...]}
 //   AXIS   FORM + {"name": TEXT}, and "log": true for a logarithmic one
 //   SERIES {"name": TEXT, "line": "solid" | "dashed" | "stacked", "x": [NUMBER, ...], "y": [NUMBER, ...]}; x is
-//          ascending, and is left out if it equals the x of the first series. Stacked series add up in their order.
+//          ascending, and is left out if it equals the x of the first series. Stacked series add up in order.
 #pragma once
 
 #include <cstdint>
