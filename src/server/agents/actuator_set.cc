@@ -9,7 +9,7 @@
 namespace taut::server {
 namespace {
 
-// First byte of the state of several actuators. The state of a single one is stored without it.
+// First byte of the state of several actuators. The state of a single actuator is stored without this byte.
 constexpr uint8_t kSeveral = 0xFF;
 constexpr size_t kConflictsRemembered = 10'000;
 constexpr size_t kReplacedRemembered = 10'000;

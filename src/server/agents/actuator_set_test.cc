@@ -64,7 +64,7 @@ struct Two {
     }
     set.Apply(all, 50);
   }
-  // Returns "5 applied" for each outcome, in their order.
+  // Returns a text such as "5 applied" for each outcome, in the order of the outcomes.
   std::vector<std::string> Outcomes() {
     std::vector<std::string> out;
     for (const OutcomeUpdate& o : set.TakeOutcomes()) {
@@ -137,7 +137,7 @@ TEST(ActuatorSet, OneThatFailsDoesNotHoldUpTheOther) {
   two.first->outcome = Outcome::kFailed;
   two.Apply({{1, "a"}, {2, "b"}});
   EXPECT_THAT(two.Outcomes(), ElementsAre("1 failed", "2 applied"));
-  two.first->outcome.reset();  // it never reports an outcome
+  two.first->outcome.reset();  // the actuator never reports an outcome
   two.Apply({{3, "a"}, {4, "b"}});
   EXPECT_THAT(two.Outcomes(), ElementsAre("4 applied"));
 }

@@ -1,4 +1,4 @@
-// Messages from agents and their acknowledgement. agent_hub_orders.cc has the orders to agents.
+// AgentHub: messages from agents and their acknowledgement. agent_hub_orders.cc has the orders to agents.
 #include "server/agents/agent_hub.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ void AgentHub::BeginTick() {
     if (hold && !hold_since_s_.has_value()) hold_since_s_ = now;
     hold = hold && now < *hold_since_s_ + options_.hold_s;
   }
-  // Outside mutex_: the intake takes its own lock, and the call may wait for it.
+  // Called without mutex_, because the intake takes its own lock and the call may wait for that lock.
   intake_->HoldWindows(hold);
 }
 
@@ -195,7 +195,7 @@ void AgentHub::Leave(Agent& agent) {
 std::optional<AgentHub::Place> AgentHub::Receive(Agent& agent, SessionId session, uint64_t sequence) {
   // A message of the old stream that was still being processed must not be counted for the new one.
   const std::lock_guard lock(mutex_);
-  if (agent.session != session) return std::nullopt;  // a newer stream came
+  if (agent.session != session) return std::nullopt;  // the agent has a newer stream
   agent.heard_s = options_.steady_s();
   agent.heard_at_s = options_.now().seconds();
   if (sequence == 0) return Place{agent.queue, tick_ + 1};
@@ -216,8 +216,8 @@ void AgentHub::OnMessage(SessionId session, const pb::FromAgent& message) {
   }
   if (agent == nullptr) return;
   const uint64_t sequence = message.sequence();
-  // Held until the message is counted, so that two streams of one agent cannot take in the same message
-  // twice.
+  // This lock is held until the message is counted, so that two streams of one agent cannot take in the same
+  // message twice.
   const std::lock_guard taking(agent->taking);
   const std::optional<Place> place = Receive(*agent, session, sequence);
   if (!place.has_value()) return;
@@ -261,7 +261,7 @@ void AgentHub::Count(Agent& agent, const pb::FromAgent& message, const Place& pl
   // The agent may have reconnected with a new queue meanwhile: this sequence belongs to the old queue.
   if (message.sequence() == 0 || agent.queue != place.queue) return;
   agent.taken = message.sequence();
-  // The present tick may have collected kills before this one: wait for the next.
+  // The present tick may have collected kills before this kill arrived: wait for the next tick.
   const uint64_t tick = message.has_oom() || message.has_tier_act() ? tick_ + 1 : place.tick;
   agent.unacknowledged.Add(message.sequence(), window, tick);
 }
@@ -398,7 +398,7 @@ void AgentHub::TakeTasks(SessionId session, const pb::Tasks& tasks) {
     for (const pb::Task& t : tasks.started()) gone.erase({t.name().job(), t.name().task()});
   }
   for (const pb::TaskName& name : tasks.gone()) gone.emplace(name.job(), name.task());
-  // A task that is gone reports no outcome any more.
+  // A task that is gone will report no outcome, so its order must not wait for the task.
   for (const auto& [job, task] : gone) {
     if (agents_by_task_.Drop(agent->name, {job, task})) orders_by_task_.DropTask(job, task);
   }

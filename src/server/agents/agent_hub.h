@@ -82,9 +82,10 @@ struct AgentHubCounts {
   uint64_t refused_agents = 0;  // streams whose name belongs to another agent
   uint64_t not_believed = 0;  // reports on a task of another agent, or with figures above the machine's size
   uint64_t unacknowledged = 0;  // messages received but not stored yet
-  // As in PodTasksCounts; 0 without PodTasks.
+  // Figures of PodTasksCounts; 0 without PodTasks.
   uint64_t unknown_containers = 0, dropped_of_containers = 0;
-  // Time from sending an order to its first outcome: slowest and mean of the last thousand.
+  // Milliseconds from sending an order to its first outcome: slowest and mean of the last thousand orders; 0
+  // if there are none.
   double slowest_order_ms = 0, mean_order_ms = 0;
 };
 
@@ -92,7 +93,7 @@ struct AgentHubCounts {
 class AgentHub final : public Actuator, public AgentListener, public PlacementSource {
  public:
   struct Options {
-    // False: agents only report, and no limit is ordered.
+    // False: agents only report, and orders set no limits.
     bool apply = true;
     // Longest time for which windows are held back while agents resend kept messages, seconds. At the start
     // of tautd a third of this time is held back for all agents.
@@ -175,7 +176,7 @@ class AgentHub final : public Actuator, public AgentListener, public PlacementSo
     // Locked before mutex_.
     std::mutex taking;
   };
-  // A task whose terms and orders are due.
+  // A task whose terms and orders must be sent.
   struct Due {
     std::string job, name;
     AgentTable::Task task;

@@ -68,7 +68,7 @@ void AgentHub::SendStanding() {
   std::map<SessionId, pb::ToAgent> messages;
   for (const Due& due : all) {
     const std::optional<StandingTerms> standing = intake_->Standing(due.task.ref, due.name);
-    if (!standing.has_value()) continue;  // retried with the next tick
+    if (!standing.has_value()) continue;  // the task is sent with the next tick
     const std::lock_guard lock(mutex_);
     // Mark the task before the message is sent: if the stream breaks, Announce marks the task as unsent
     // again.

@@ -43,7 +43,7 @@ TEST(AgentHubWindows, AStoreThatFailsIsWaitedFor) {
   EXPECT_FALSE(cell.TickPast(HubCell::Window(0)).ok());
   EXPECT_FALSE(cell.Tick().ok());
   EXPECT_EQ(cell.server.Acked(a), 0U);
-  // The agent resends it twice, and it is taken in once.
+  // The agent resends the message twice, and the hub takes it in once.
   for (int i = 0; i < 2; ++i) {
     const SessionId again = cell.Connect("a", 1, 2);
     cell.Windows(again, 1, HubCell::Window(0), {"a/1"});
@@ -108,7 +108,7 @@ TEST(AgentHubWindows, ANewQueueCountsAnew) {
 TEST(AgentHubWindows, WhatCannotBeTakenInNowIsNotOvertaken) {
   HubCell cell;
   const SessionId a = cell.Connect("a");
-  // More windows than the hub has room for.
+  // The agent sends more windows than the hub has room for.
   cell.failing.fail = true;
   int i = 0;
   for (; cell.server.closed().empty() && i < 100; ++i) {

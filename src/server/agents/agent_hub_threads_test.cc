@@ -1,4 +1,4 @@
-// Agents, the loop, a person and readers at once: nothing is lost or taken in twice. The build with
+// Agents, the loop, a person and readers at once: no message is lost or taken in twice. The build with
 // ThreadSanitizer finds data races.
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(AgentHubThreads, AgentsTicksPeopleAndOnlookersAtOnce) {
     while (!done) {
       for (const AgentView& v : cell.hub().Agents().known) EXPECT_LE(v.managed_tasks, v.tasks);
       (void)cell.hub().counts();
-      // A mutex is not fair: a thread that never waits can keep the others from it for minutes.
+      // A mutex is not fair: a thread that never waits can keep other threads from it for minutes.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });

@@ -38,7 +38,7 @@ TEST(AgentIdentity, ANameBelongsToTheMachineThatUsedItFirst) {
   cell.hub().OnConnect(101, Hello("node-a", "m1", 1), "");
   cell.hub().OnConnect(102, Hello("node-a", "m2", 2), "");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102)) << "the first is connected";
-  // The same machine connects with another queue, and again with the same one.
+  // The same machine connects with another queue, and then again with that queue.
   cell.hub().OnConnect(103, Hello("node-a", "m1", 3), "");
   cell.hub().OnConnect(104, Hello("node-a", "m1", 3), "");
   EXPECT_THAT(cell.server.closed(), ElementsAre(102, 101, 103));
@@ -63,7 +63,7 @@ TEST(AgentIdentity, ATaskOfAConnectedAgentIsNotTakenOver) {
   cell.hub().Apply(std::vector{TargetOrder{5, "shop/web", Resource::kMemory, 1e8, std::nullopt}}, 0);
   EXPECT_EQ(cell.server.Orders(101).size(), 1U);
   EXPECT_THAT(cell.server.Orders(102), IsEmpty());
-  // Its windows and kills do not count either.
+  // The windows and kills of the rejected agent do not count either.
   cell.Windows(102, 1, HubCell::Window(0), {"web-1"}, 3e10);
   cell.Oom(102, 2, "web-1", HubCell::kStart + 10);
   ASSERT_TRUE(cell.TickPast(HubCell::Window(0)).ok());

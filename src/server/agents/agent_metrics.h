@@ -1,4 +1,4 @@
-// Metrics of the agents.
+// Writes the metrics of the agents and of the agents' port.
 #pragma once
 
 #include <map>

@@ -68,7 +68,7 @@ TEST(AgentNeeded, TheNeedOfTheWholeWindowIsStoredWithIt) {
   ASSERT_EQ(stored.begin()->second.size(), 2U);
   EXPECT_EQ(stored.begin()->second[0].memory_needed_bytes, 4e7F);
   EXPECT_EQ(stored.begin()->second[1].memory_needed_bytes, kAbsent);
-  // A window in two parts, as of a restarted agent, has a need only if both parts have one.
+  // A window in two parts, such as that of a restarted agent, has a need only if both parts have one.
   pb::FromAgent first = Needs(2, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
   pb::FromAgent second = Needs(3, HubCell::Window(1), {{"a/1", 0}, {"a/2", 0}});
   for (int i = 0; i < 2; ++i) first.mutable_windows()->mutable_tasks(i)->set_memory_needed_peak_bytes(4e7F);

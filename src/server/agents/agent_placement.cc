@@ -1,4 +1,4 @@
-// The machines of agents and the tasks that run on them.
+// AgentHub: the machines of agents, and the tasks that run on these machines.
 #include "server/agents/agent_hub.h"
 
 namespace taut::server {

@@ -41,7 +41,7 @@ class Sessions {
  public:
   explicit Sessions(size_t most) : most_(most) {}
 
-  // Returns false if there is no room.
+  // Adds a session. Returns false if there is no room for it.
   bool Add(SessionId id, std::shared_ptr<Session> session) {
     const std::lock_guard lock(mutex_);
     if (living_ >= most_) return false;
@@ -113,7 +113,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
 
   void Begin() {
     const std::lock_guard lock(mutex_);
-    // Keeps the session alive until OnDone, whatever the table of sessions does.
+    // Keep the session alive until OnDone, even if the table of sessions drops it.
     self_ = shared_from_this();
     HandOver(this);
     StartRead(&incoming_);
@@ -166,7 +166,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
     const absl::Status status = CheckMessage(incoming_, shared_->options.cpu_buckets);
     const bool goes_on = is_connected_ ? TakeMessage(status) : TakeHello(status);
     if (!goes_on) return;
-    incoming_ = v1::FromAgent();  // Clear() would keep its memory, for each of thousands of agents
+    incoming_ = v1::FromAgent();  // Clear() would keep the message's memory, for each of thousands of agents
     const std::lock_guard lock(mutex_);
     if (finished_) return;
     HandOver(this);
@@ -184,7 +184,7 @@ class Session final : public grpc::ServerBidiReactor<v1::FromAgent, v1::ToAgent>
                lock);
         return false;
       }
-      // Set before OnConnect, so that the listener can already Send.
+      // Set has_hello_ before OnConnect, so that the listener can already call Send.
       has_hello_ = true;
       // The agent takes this metadata as a welcome: it has no other sign that its token was accepted.
       context_->AddInitialMetadata("tautline", "welcome");
@@ -325,7 +325,7 @@ class Service final : public v1::Agents::CallbackService {
     know_(context->peer());
     {
       const std::lock_guard lock(mutex_);
-      // Weak pointers only: the watch must not keep a session alive.
+      // unheard_ has weak pointers only, because the watch must not keep a session alive.
       unheard_.push_back(session);
     }
     changed_.notify_all();

@@ -55,9 +55,9 @@ struct AgentServerOptions {
 };
 
 struct AgentServerCounts {
-  uint64_t sessions = 0;             // present sessions
-  uint64_t accepted = 0;             // streams with a hello
-  uint64_t refused = 0;              // streams without hello: bad token, no hello in time, too many sessions
+  uint64_t sessions = 0;  // sessions that are open now
+  uint64_t accepted = 0;  // streams whose first message was a hello
+  uint64_t refused = 0;   // streams without a hello: bad token, no hello in time, too many sessions
   uint64_t messages = 0, bytes = 0;  // received, including hellos
   uint64_t bad_messages = 0;         // messages rejected by CheckMessage
   uint64_t sent = 0;
@@ -77,7 +77,7 @@ class AgentServer {
   virtual ~AgentServer() = default;  // calls Stop()
   // Queues a message. Returns false if the session has ended. Thread-safe; the listener may call it.
   virtual bool Send(SessionId session, taut::agent::v1::ToAgent message) = 0;
-  // Ends a session. Thread-safe; OnDisconnect follows later.
+  // Ends a session. OnDisconnect is called later. Thread-safe.
   virtual void Close(SessionId session) = 0;
   // Returns the port of the first address.
   virtual int port() const = 0;

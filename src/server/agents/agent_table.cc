@@ -111,7 +111,7 @@ void AgentTable::GiveToClaimant(const Name& name) {
   const Task claimed = claim->second;
   claims_.erase(claim);
   const auto agent = agents_.find(claimed.agent);
-  // A claim is valid only for the stream that made it: the agent may have restarted without the task.
+  // A claim is valid only for the stream that made the claim: the agent may have restarted without the task.
   if (agent == agents_.end() || agent->second.session != claimed.session || claimed.session == 0) return;
   Task& task = jobs_[name.first][name.second];
   EraseOf(task.agent, name);

@@ -32,12 +32,12 @@ class AgentTable {
 
   // Makes `session` the agent's stream.
   void Connect(const std::string& agent, SessionId session) { agents_[agent].session = session; }
-  // Starts the grace period of the agent's tasks. All times are of one steady clock, in seconds.
+  // Starts the grace period of the agent's tasks. `now_s`, here and below: seconds of one steady clock.
   void Disconnect(const std::string& agent, double now_s);
   // Records that an agent runs a task. Returns false if another agent has the task; the announcement is then
   // kept as a claim. At most 10,000 claims are kept.
   bool Announce(const Name& name, const Task& task, double now_s);
-  // Gives free tasks to the agents that claim them.
+  // Gives each free task to the agent that claims it.
   void Settle(double now_s);
   // Removes the agent's task, or its claim. Returns false if the task did not belong to the agent. A claim of
   // another agent takes effect.

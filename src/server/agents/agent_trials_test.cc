@@ -40,7 +40,7 @@ class TrialAgent {
       Obey();
     }
   }
-  // Returns the tasks whose limit is not their owner's.
+  // Returns the tasks whose limit differs from their owner's.
   Names Limited() const {
     Names out;
     for (const auto& [task, limit] : memory_) {

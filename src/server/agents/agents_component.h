@@ -1,5 +1,4 @@
-// The daemon's component for agents: the hub, the port to which they connect, and the naming of pods'
-// containers.
+// The daemon's component for agents: the hub, the port for agents, and the naming of pods' containers.
 #pragma once
 
 #include <functional>
@@ -26,7 +25,7 @@ class AgentsComponent final : public Component {
   };
   struct Options {
     AgentsConfig config;                                    // must have at least one address
-    bool apply = false;                                     // agents apply orders
+    bool apply = false;                                     // true: agents carry orders out
     std::function<bool(const std::string& job)> elsewhere;  // as in AgentHub::Options
     std::string own_machine;                                // as in AgentHub::Options
     std::optional<Pods> pods;
@@ -56,7 +55,7 @@ class AgentsComponent final : public Component {
 
   const Options options_;
   const DaemonContext& context_;
-  std::unique_ptr<AgentHub> own_hub_;  // until the control plane owns it
+  std::unique_ptr<AgentHub> own_hub_;  // null once the control plane owns the hub
   AgentHub* const hub_;
   std::unique_ptr<PodTasks> pod_tasks_;  // null without a cluster; outlives port_ and the hub's calls
   std::unique_ptr<ReopenedAgentServer> port_;

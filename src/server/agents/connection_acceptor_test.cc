@@ -40,7 +40,7 @@ TEST(OpenConnections, CountsWhatIsStillOpen) {
   EXPECT_TRUE(open.HasRoom(b, 0));
   open.Add({b, 1}, pairs[2][0], 0);
   EXPECT_FALSE(open.HasRoom(OpenConnections::Address{3}, 1000)) << "in all";
-  // The client has closed it, and the descriptor now belongs to another file.
+  // The client has closed the connection, and the descriptor now belongs to another file.
   close(pairs[0][0]);
   const int other = dup(pairs[2][1]);
   EXPECT_EQ(other, pairs[0][0]);

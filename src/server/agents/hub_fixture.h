@@ -84,7 +84,7 @@ class HubCell {
   static constexpr float kOwnerBytes = 2.2e8F;
 
   explicit HubCell(Mode mode = Mode::kAuto, bool apply = true) : mode_(mode), apply_(apply) { Start(); }
-  // Destroys hub and control plane as a kill would, and starts new ones on the same store.
+  // Destroys hub and control plane as a kill of tautd would, and starts new ones on the same store.
   void Restart() {
     control_.reset();
     hub_.reset();
@@ -181,7 +181,7 @@ class HubCell {
     o.set_text(text);
     hub_->OnMessage(session, message);
   }
-  // One iteration of the daemon's loop.
+  // Runs one iteration of the daemon's loop, `seconds` after the last.
   absl::Status Tick(double seconds = 1) {
     steady_s = steady_s + seconds;
     now_s += static_cast<int64_t>(seconds);

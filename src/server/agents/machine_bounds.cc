@@ -33,7 +33,7 @@ bool FitsMachine(const pb::TierAct& act, const pb::Hello& machine) {
 }
 
 bool FitsMachine(const pb::Oom& oom, const pb::Hello& machine) {
-  // A task cannot be killed at a limit above its machine's memory.
+  // The limit at which a task was killed cannot be above the memory of the task's machine.
   return oom.limit_bytes() <= MemoryOf(machine) * kMeasuringError;
 }
 

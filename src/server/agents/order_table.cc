@@ -170,7 +170,7 @@ void OrderTable::DropTask(const std::string& job, const std::string& task) {
     if (entry == nullptr || !entry->Has(task)) continue;
     entry->Forget(task);
     if (entry->reported != Outcome::kApplied) Summarize(*entry);
-    // An applied order stays applied when its tasks end.
+    // An applied order remains applied when its tasks end.
   }
 }
 

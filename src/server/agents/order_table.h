@@ -26,7 +26,7 @@ struct OrderTask {
   bool observes = false;   // the task's agent only measures (--observe)
 };
 
-// One task's report on an order.
+// The report of one task on an order.
 struct TaskOutcome {
   enum class Result : uint8_t { kApplied, kFailed, kHeld, kObserved };
   uint64_t decision = 0;
@@ -38,7 +38,7 @@ struct TaskOutcome {
 
 class OrderTable {
  public:
-  // `dry_run`: orders are sent to no task.
+  // `dry_run`: no order is sent to a task.
   explicit OrderTable(bool dry_run) : dry_run_(dry_run) {}
 
   // Replaces the job's order for this target, or extends it if the decision is the same. `tasks`: all tasks
@@ -85,9 +85,9 @@ class OrderTable {
   const Entry* Latest(const std::string& job, Target target) const;
   // Returns the entry for Take. Reports the order that it replaces as superseded.
   Entry Open(const TargetOrder& order);
-  // Deletes an order to make room.
+  // Deletes the oldest order to make room.
   void Drop(std::map<uint64_t, Entry>::iterator at);
-  // Returns why the order was sent to no task.
+  // Returns the reason why the order was sent to no task.
   std::string WhyNotSent(const Entry& entry, std::span<const OrderTask> tasks) const;
   void Report(Entry& entry, Outcome outcome, std::string text);
   // Reports the joint outcome of the order's tasks if it changed.

@@ -22,7 +22,7 @@
 namespace taut::server {
 
 // Prefix of the job name that an agent gives a container of a pod: "kubepods/cri-containerd-ID.scope". The ID
-// has 64 hex digits. Each container is a job of its own, since agents receive terms by job.
+// has 64 hex digits. Each container is a separate job for the agent, because agents receive terms by job.
 inline constexpr std::string_view kPodJobPrefix = "kubepods/";
 
 struct PodTasksCounts {

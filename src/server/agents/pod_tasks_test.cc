@@ -13,7 +13,7 @@ namespace {
 
 namespace pb = taut::agent::v1;
 
-// Keeps all messages.
+// Stores all messages that PodTasks passes on.
 class HeardHub final : public AgentListener {
  public:
   void OnConnect(SessionId, const pb::FromAgent&, const std::string&) override { ++connected; }

@@ -1,4 +1,4 @@
-// The agents' port, which can be reopened with other tokens and certificates.
+// The agents' port. It can be reopened with other tokens and certificates.
 #pragma once
 
 #include <memory>
@@ -46,7 +46,7 @@ class ReopenedAgentServer final : public AgentServer {
 
   AgentsConfig config_;
   AgentListener* const listener_;
-  std::string secrets_;  // content of the files
+  std::string secrets_;  // content of the files at the last successful Start or Reload
   SessionId next_session_ = 1;
   mutable std::mutex mutex_;
   std::shared_ptr<AgentServer> server_;

@@ -210,7 +210,7 @@ class WireTlsTest : public WireTest {
     out.key_file = certificates_->File(name + ".key");
     return out;
   }
-  // Returns the error, or "" if it connects.
+  // Returns the error of connecting, or "" if the connection succeeds.
   static std::string ErrorOf(const node::UplinkOptions& options) {
     const auto uplink = Connect(options);
     const bool over =

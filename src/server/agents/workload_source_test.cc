@@ -68,7 +68,7 @@ class SourceActuator final : public Actuator {
 class WorkloadSources : public testing::Test {
  protected:
   WorkloadSources() { Restart(); }
-  // Restarts as after a kill.
+  // Restarts the control plane as after a kill.
   void Restart() {
     auto set = std::make_unique<ActuatorSet>();
     set->Add("dry_run", std::make_unique<DryRunActuator>());

@@ -1,5 +1,4 @@
-// GET /allocation in the format of OpenCost, so that its clients work: names and units are those of
-// OpenCost's API.
+// API handler GET /allocation, for clients of OpenCost. Names and units are those of OpenCost's API.
 //
 // Source: the OpenCost specification and API documentation.
 #include <algorithm>
@@ -107,7 +106,7 @@ double CostOf(const AccountEntry& sums, const Prices& prices) {
   return CostOf(Resource::kCpu, sums, prices) + CostOf(Resource::kMemory, sums, prices);
 }
 
-// A parsed request.
+// A parsed request for allocations.
 struct AllocationQuery {
   TimeSpan window;
   std::vector<Aggregate> aggregates;
@@ -119,7 +118,7 @@ struct AllocationQuery {
   bool has_idle = false, shares_idle = false;
 };
 
-// The data that a response is computed from.
+// The data from which a response is computed.
 struct AllocationSource {
   History& history;
   const FleetView& view;
@@ -295,7 +294,7 @@ absl::StatusOr<IdleSource> ReadIdle(const AllocationQuery& query, const Allocati
   return idle;
 }
 
-// Writes the sets of a response.
+// Writes the sets of allocations of a response.
 class SetWriter {
  public:
   SetWriter(const AllocationQuery& query, const AllocationSource& source, const CostReport& report,

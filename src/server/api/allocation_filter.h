@@ -1,4 +1,4 @@
-// Filters for jobs in OpenCost's syntax.
+// Filters that select jobs, in OpenCost's syntax.
 #pragma once
 
 #include <functional>

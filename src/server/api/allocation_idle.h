@@ -19,7 +19,7 @@ class IdleCapacity {
   // Seconds of history needed before a span: for the hour that is still open, the capacity of the last closed
   // hour is used.
   static constexpr int64_t kBeforeSeconds = 2 * 3600;
-  // `history` is hourly and begins kBeforeSeconds before the first span.
+  // `history` must be hourly and begin kBeforeSeconds before the first span.
   explicit IdleCapacity(CapacityHistory history) : history_(std::move(history)) {}
 
   // Returns the idle capacity of a span as billed amounts, never below 0. The result is the mean capacity of

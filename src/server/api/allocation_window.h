@@ -1,4 +1,4 @@
-// Windows and durations in the syntax of OpenCost's API.
+// Parsers of windows and durations in the syntax of OpenCost's API.
 #pragma once
 
 #include <cstdint>

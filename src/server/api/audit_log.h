@@ -1,4 +1,4 @@
-// Log lines of changes and refusals through the API.
+// Writes log lines about changes and refusals through the API.
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,7 @@ TEST_F(CostsTest, AnswersAsOpenCost) {
   EXPECT_NEAR(shop["totalCost"].get_double().value(), 6 * 0.045, 1e-9);
   EXPECT_NEAR(shop["cpuEfficiency"].get_double().value(), 5.0 / 6, 1e-4);
   EXPECT_EQ(sets.at(0)["__unallocated__"]["name"].get_string().value(), "__unallocated__");
-  // In steps of a day.
+  // Requests steps of one day.
   const auto days =
       Parsed(Get("/allocation", {{"window", "2d"}, {"step", "1d"}, {"aggregate", "controller"}}));
   ASSERT_EQ(days["data"].get_array().value().size(), 2U);
@@ -305,7 +305,7 @@ TEST_F(CostsTest, IdleCapacityIsAnAllocationOfItsOwn) {
   const auto filtered =
       get({{"window", "yesterday"}, {"filterNamespaces", "shop"}})["data"].at(0)["__idle__"];
   EXPECT_NEAR(number(filtered, "cpuCoreHours"), 46, 1e-6) << "idle is what no job is charged";
-  // One set for each day, and one for both days.
+  // The response has one set for each day, and one for both days.
   const auto days = get({{"window", "2d"}, {"accumulate", "day"}})["data"];
   EXPECT_NEAR(number(days.at(0)["__idle__"], "cpuCoreHours"), 46, 1e-6);
   EXPECT_NEAR(number(days.at(1)["__idle__"], "cpuCoreHours"), 10 - 2, 1e-6);

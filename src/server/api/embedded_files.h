@@ -1,4 +1,4 @@
-// Files compiled into the program: the API's description and the dashboard.
+// The files that are compiled into the program: the API's description and the dashboard.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Sentences about one limit, for a job's page and the command line.
+// Writes sentences about one limit, for a job's page and for the command line.
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"

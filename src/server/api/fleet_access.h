@@ -32,7 +32,8 @@ class FleetAccess {
   ControlPlane& control() const { return *context_.control; }
   const Prices& prices() const { return parts_.prices; }
   Timestamp Now() const { return context_.now(); }
-  // Returns the end of the last closed window; the present time if there is none.
+  // Returns the end of the last closed window in seconds since the epoch; the present time if no window has
+  // closed.
   int64_t NowSeconds() const;
 
   // Returns the caller's reach for this act, computed from the present groups.

@@ -141,7 +141,7 @@ void HttpComponent::OnReload(Reloading& reload) {
   if (const absl::Status s = TakeAccess(reload); !s.ok())
     return reload.Keep(kPart, {"server.tokens", "server.oidc", "server.tls"}, s);
   reload.Take(kPart, {"server.tokens", "server.oidc"});
-  // TLS can only be enabled or disabled by a restart.
+  // Only a restart can enable or disable TLS.
   const bool tls_stays = reload.running.server.options.has_tls() == reload.next.server.options.has_tls();
   if (tls_stays) TakeReloadable("server.tls", reload.next, reload.running);
 }

@@ -34,7 +34,8 @@ class HttpComponent final : public Component {
   void Collect(MetricsText& out) const override;
   // Ends event streams, lets requests in progress finish, and stops the server.
   void Stop() override;
-  // Handles a request as the server does. This function and those below may be called only after Start.
+  // Handles a request as the server does. This function and the functions below may be called only after
+  // Start.
   HttpResponse Handle(const HttpRequest& request) { return router_->Handle(request); }
   // Returns the options in force, which include access control.
   const ServerOptions& options() const { return server_options_; }

@@ -89,7 +89,7 @@ void PutPod(const std::optional<PodTotals>& pod, JsonWriter& json) {
   json.EndObject();
 }
 
-// Writes the monthly prices of a core and a GiB.
+// Writes the prices of a core and of a GiB for a month.
 void PutPrices(const Prices& prices, JsonWriter& json) {
   json.Field("currency", std::string_view(prices.currency));
   json.Key("price_per_month");

@@ -1,4 +1,4 @@
-// Writes JSON arrays with one value for each element.
+// Writes JSON arrays that have one value for each element of a list.
 #pragma once
 
 #include <string_view>

@@ -147,7 +147,7 @@ struct Asked {
   std::string job;
 };
 
-// Parses one field of a request from text. Resources are named "cpu" or "per_task.cpu".
+// Parses one field of a request. Resources have the names "cpu" or "per_task.cpu", for example.
 absl::Status TakeField(std::string_view key, const std::string& text, Asked& out) {
   const auto bad = [&](std::string_view what) {
     return absl::InvalidArgumentError(

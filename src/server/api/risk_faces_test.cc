@@ -1,4 +1,4 @@
-// A month of a cell, replicas included: every interface shows one risk for one limit, after every window.
+// A month of a cell, with replicas: after every window, every interface shows the same risk for a limit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Durations of requests by route, counted in fixed buckets.
+// Counts durations of requests by route, in fixed buckets.
 #pragma once
 
 #include <array>

@@ -68,7 +68,7 @@ struct ApiParts {
   const KubernetesSource* pods() const { return cluster == nullptr ? nullptr : &cluster->cluster(); }
 };
 
-// Returns all routes. `access` and the objects in `parts` must outlive the table.
+// Returns the table of all routes. `access` and the objects in `parts` must outlive the table.
 RouteTable RoutesOf(const FleetAccess& access, const ApiParts& parts);
 
 // Adds /healthz and /readyz.

@@ -24,7 +24,7 @@ struct ExchangeLimits {
   size_t addresses = 4096;         // most remembered addresses
 };
 
-// Plain arithmetic: the time, in seconds of a steady clock, is an argument. Not thread-safe.
+// The queue itself. Arithmetic only: the time is an argument, in seconds of a steady clock. Not thread-safe.
 template <typename Job>
 class ExchangeQueue {
  public:
@@ -45,8 +45,8 @@ class ExchangeQueue {
     return absl::OkStatus();
   }
 
-  // Adds a job. If there is no room, the newest job of the address with the most waiting jobs is dropped and
-  // returned; this may be `job` itself. REQUIRES: Check was OK. O(addresses).
+  // Adds a job. If there is no room, drops and returns the newest job of the address with the most waiting
+  // jobs, which may be `job` itself. REQUIRES: Check was OK. O(addresses).
   std::optional<Job> Add(const std::string& address, Job job, double now_s) {
     Address& its = AddressOf(address, now_s);
     its.jobs.push_back({std::move(job), next_++});

@@ -22,12 +22,12 @@ namespace {
 constexpr size_t kRandomBytes = 32, kMostCookie = 100, kMostCode = 4096, kMostText = 200;
 constexpr int64_t kClockLeewayS = 60;  // allowed step of the clock backwards
 
-// Parts of a cookie "ID.TIME".
+// The parts of a cookie, which has the form "ID.TIME".
 struct CookieParts {
   std::string_view id;
   int64_t since_s = 0;
 };
-// Returns nullopt if the cookie does not have this form.
+// Parses a cookie. Returns nullopt if the cookie does not have the form "ID.TIME".
 std::optional<CookieParts> PartsOf(std::string_view cookie) {
   const size_t dot = cookie.find('.');
   if (cookie.size() > kMostCookie || dot == std::string_view::npos || dot == 0) return std::nullopt;
@@ -45,7 +45,7 @@ std::string_view Find(const std::vector<QueryParameter>& query, std::string_view
   return "";
 }
 
-// Returns text from outside as one printable line.
+// Returns a text from outside, such as the provider's, as one printable line.
 std::string Quoted(std::string_view text) { return Printable(CutUtf8(text, kMostText)); }
 
 bool Same(std::string_view a, std::string_view b) {
@@ -122,8 +122,8 @@ absl::StatusOr<LoginFlow::Exchange> LoginFlow::Callback(std::string_view cookie,
   if (!parts.has_value() || !IsCurrent(parts->since_s, now_s))
     return Declined(StrCat("No sign-in is under way in this browser, or it took longer than ",
                            options_.pending_s / 60, " minutes."));
-  // Checked before any other part of the query is used or shown: only the browser that began the sign-in has
-  // this state.
+  // Check the state before any other part of the query is used or shown: only the browser that began the
+  // sign-in has this state.
   if (!Same(Find(query, "state"), Keyed("state", cookie)))
     return Declined("The answer of the provider is not of the last sign-in that this browser began.");
   Expire(now_s);

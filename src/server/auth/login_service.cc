@@ -35,7 +35,7 @@ void LoginService::Stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  // Cancels requests first: the threads would otherwise wait for the provider until their timeouts.
+  // Cancel the requests first: otherwise the threads would wait for the provider until their timeouts.
   for (ProviderClient& client : clients_) client.Stop();
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();

@@ -22,7 +22,7 @@ class LoginSessions final : public BrowserSessions {
   struct Options {
     int64_t session_s = 12 * 3600;
     bool secure = true;  // pages use https; selects the cookie's name
-    // When a bound is reached, a new session ends the oldest one.
+    // Most sessions in total and of one user. If a bound is reached, a new session ends the oldest session.
     size_t max_sessions = 5000, max_of_user = 20;
     std::shared_ptr<const OidcVerifier> verifier;
     std::function<std::string(size_t bytes)> random;

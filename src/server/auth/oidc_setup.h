@@ -1,4 +1,4 @@
-// Creates the verifier of an OpenID Connect provider's tokens from the settings.
+// Creates the keys, the verifier and the sign-in of an OpenID Connect provider from the settings.
 #pragma once
 
 #include <cstdint>

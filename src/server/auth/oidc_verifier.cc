@@ -78,7 +78,7 @@ void OidcVerifier::SetBindings(std::vector<ClaimBinding> bindings) {
   bindings_ = std::move(next);
 }
 
-// Copies the pointer: SetBindings may replace it during the check.
+// Copies the pointer to the bindings, because SetBindings may replace them during the check.
 absl::StatusOr<Caller> OidcVerifier::CallerOf(const VerifiedToken& claims) const {
   std::shared_ptr<const std::vector<ClaimBinding>> bindings;
   {

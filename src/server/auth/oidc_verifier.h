@@ -1,4 +1,5 @@
-// Identifies the sender of an OpenID Connect token: verifies its claims and returns the roles bound to them.
+// Identifies the sender of an OpenID Connect token: verifies the token's claims and returns the roles bound
+// to them.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct ClaimBinding {
   Role role = Role::kNone;
   GroupBindings groups;
 };
-// Parses "platform-team: operator" or "shop-leads: owner shop,media". InvalidArgument says what is allowed.
+// Parses a text such as "platform-team: operator" or "shop-leads: owner shop,media". InvalidArgument says
+// what is allowed.
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text);
 
 // Thread-safe. A person with several bindings receives the highest role of the platform. If none of the

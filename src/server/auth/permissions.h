@@ -16,7 +16,7 @@ enum class Act : uint8_t {
   kLook,          // the pages, the API's description, and the caller's own permissions
   kSeeJobs,       // usage, limits, decisions, OOM kills, tier acts, events, settings and what-if of jobs
   kSeeQuota,      // quota, requests for quota, and whether a request would be admitted
-  kSeeMoney,      // costs, bills, budgets, and what limits save in money
+  kSeeMoney,      // costs, bills, budgets, and the money that limits save
   kMoveMoney,     // transfers, splits and the expiry of money of businesses and groups
   kGrantMoney,    // more money, overrides, and frozen money
   kSetJobs,       // settings of jobs
@@ -24,7 +24,7 @@ enum class Act : uint8_t {
   kEndRequests,   // the end of other people's requests
   kSeePlatform,   // machines, metrics, totals over time: data that belongs to no single group
   kWriteSamples,
-  kRunPlatform,  // tautd itself: confirming that its clock is right
+  kRunPlatform,  // tautd itself: an operator confirms that its clock is right
 };
 inline constexpr int kNumActs = 12;
 

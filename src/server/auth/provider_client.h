@@ -21,7 +21,7 @@ std::string HostOfUrl(std::string_view url);
 // Threads: Get and Post must be called from one thread; Stop may be called from any thread.
 class ProviderClient {
  public:
-  // `ca_file`: PEM; "": the system's CAs.
+  // `ca_file`: file of CAs in PEM; "": the system's CAs.
   explicit ProviderClient(std::string ca_file) : ca_file_(std::move(ca_file)) {}
 
   // Sends a request. Returns a response of any status. A response may have at most 1 MiB and must arrive

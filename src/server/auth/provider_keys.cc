@@ -15,7 +15,7 @@ absl::StatusOr<LoginProvider> LoginProviderOf(JsonNode discovery) {
   out.token = discovery.Text("token_endpoint");
   if (absl::Status s = CheckProviderUrl("authorization_endpoint", out.authorization); !s.ok()) return s;
   if (absl::Status s = CheckProviderUrl("token_endpoint", out.token); !s.ok()) return s;
-  // RFC 8414: the default is client_secret_basic.
+  // If the document does not name a method, RFC 8414 requires client_secret_basic.
   bool basic = false, post = false;
   discovery["token_endpoint_auth_methods_supported"].ForEachItem([&](JsonNode method) {
     basic = basic || method.text() == "client_secret_basic";

@@ -36,7 +36,7 @@ bool IsBase64Url(std::string_view text) {
   return !text.empty() && text.size() % 4 != 1 && text.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-// Returns nullopt if the text is not base64url.
+// Decodes base64url. Returns nullopt if the text is not base64url.
 std::optional<std::string> Decoded(std::string_view text) {
   uint8_t* bytes = nullptr;
   size_t size = 0;
@@ -146,7 +146,7 @@ absl::StatusOr<std::shared_ptr<const KeySet>> KeySet::Parse(std::string_view jso
     const std::string id(node.Text("kid"));
     const std::string_view algorithm = AlgorithmOf(node);
     if (id.empty() || algorithm.empty() || !IsLongEnough(node) || impl->by_id.size() >= kMostKeys) return;
-    // Only fields of a public key are passed on, so that no other field has an effect.
+    // Copy only the fields of a public key, so that no other field has an effect.
     std::string text = StrCat("{\"kty\":\"", node.Text("kty"), "\"");
     for (const std::string_view field : {"n", "e", "crv", "x", "y"}) {
       const std::string_view value = node.Text(field);

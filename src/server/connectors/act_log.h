@@ -1,4 +1,4 @@
-// Log lines and notifications of the daemon's acts and observations.
+// Writes log lines and notifications about the daemon's acts and observations.
 #pragma once
 
 #include <functional>

@@ -12,7 +12,7 @@ namespace {
 // Steps up to these amounts are never rejected: an idle job may receive them at once.
 constexpr PerResource<double> kSmall = {1, kGiB};
 constexpr double kFewTasks = 100;
-// Tolerance for a limit that was computed from the same usage and rounded.
+// Factor that tolerates a limit that was computed from the same usage and rounded down.
 constexpr double kRounding = 0.99;
 
 // Returns the limit below which the busiest task of the window could not have run: the task's mean CPU, or

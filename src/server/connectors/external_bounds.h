@@ -27,7 +27,8 @@ struct ExternalFault {
 // Checks the limit of each task. REQUIRES: value is finite and above 0. Returns a fault with text "" if the
 // limit is allowed. O(tasks).
 ExternalFault CheckExternalLimit(Resource r, double value, const ExternalJob& job,
-                                 // Checks a number of tasks; always allowed if the job has no replica policy.
+                                 // Checks a number of tasks. Returns a fault with text "" if the number is
+                                 // allowed, or if the job has no replica policy.
                                  const ExternalBounds& bounds);
 ExternalFault CheckExternalTasks(double value, const ExternalJob& job, const ExternalBounds& bounds);
 

@@ -1,4 +1,4 @@
-// The daemon's component for the owner's external recommender.
+// The daemon's component for an external recommender, a service of the owner.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ class ExternalComponent final : public Component {
 
   std::string_view name() const override { return "external_recommender"; }
   ExternalRecommender* recommender() { return recommender_.get(); }
-  // Logs when the service starts or stops answering, and the first rejected answer of each kind and job.
+  // Logs a line when the service starts or stops answering, and for the first rejected answer of each kind
+  // and job.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
   void Warn(std::vector<std::string>& warnings) const override;

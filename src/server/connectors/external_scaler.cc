@@ -246,7 +246,7 @@ class ScalerService final : public keda::ExternalScaler::CallbackService {
       const std::lock_guard lock(mutex_);
       streams_.erase(stream);
       delete stream;
-      changed_.notify_all();  // under the lock: the service may be destroyed right after it
+      changed_.notify_all();  // under the lock: the service may be destroyed as soon as the lock is released
     }
   }
 

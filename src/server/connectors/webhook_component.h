@@ -34,7 +34,7 @@ class WebhookComponent final : public Component {
   // Starts sending. Called after the restore, which loads the waiting orders and the decisions without an
   // outcome.
   absl::Status Start() override;
-  // Logs when requests start to fail and when they succeed again.
+  // Logs a line when requests start to fail, and when requests succeed again.
   void Tick(const LoopTurn& turn) override;
   void Collect(MetricsText& out) const override;
   // Stops sending before the last pass, which stores the outcome of the last request.

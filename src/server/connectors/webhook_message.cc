@@ -41,7 +41,7 @@ std::string Shown(std::string_view text) {
   return StrCat(Printable(text.substr(0, size)), size < text.size() ? "..." : "");
 }
 
-// The JSON object that a response may contain.
+// The content of a JSON object in a response.
 struct Answer {
   std::string message;
   bool applied = true;

@@ -25,7 +25,7 @@ std::string IdempotencyKey(std::string_view instance, const TargetOrder& order);
 std::vector<HttpHeader> WebhookHeaders(std::string_view idempotency_key, std::string_view secret,
                                        std::string_view body, int64_t sent_s);
 
-// The result of one attempt.
+// The result of one attempt to send an order.
 struct WebhookResult {
   enum class Kind : uint8_t {
     kApplied,

@@ -33,7 +33,7 @@ void WebhookQueue::Take(const TargetOrder& order, int64_t decided_s, double now_
   const auto at = entries_.find({order.job, order.target});
   if (at != entries_.end()) {
     const TargetOrder& waiting = at->second.order;
-    // Orders may arrive out of sequence after a restart: the newer decision stays.
+    // After a restart orders may arrive out of sequence: keep the order with the newer decision.
     if (waiting.decision > order.decision) {
       return Report(order.decision, Outcome::kSuperseded, StrCat("replaced by decision ", waiting.decision));
     }

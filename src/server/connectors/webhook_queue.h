@@ -42,22 +42,23 @@ class WebhookQueue {
     TargetOrder order;
     int64_t decided_s = 0;
   };
-  // Returns the order to send now. Gives up orders that waited too long for a failing endpoint. O(orders).
+  // Returns the order to send now; nullopt if no order is due. Gives up orders that have waited too long for
+  // a failing endpoint. O(orders).
   std::optional<Attempt> Next(double now_s);
   // Returns the time at which Next may return an order; nullopt if no order waits. O(orders).
   std::optional<double> NextTime() const;
-  // Records the result of an attempt. An order that was replaced or extended meanwhile stays queued as if the
-  // attempt had not been made.
+  // Stores the result of an attempt. If the order was replaced or extended meanwhile, it stays queued as if
+  // the attempt had not been made.
   void Done(const Attempt& attempt, const WebhookResult& result, double now_s);
 
-  // Returns the outcomes since the last call. Their time is 0; the caller sets it.
+  // Returns the outcomes since the last call. The time of each outcome is 0; the caller sets it.
   std::vector<OutcomeUpdate> TakeOutcomes() { return std::exchange(outcomes_, {}); }
   size_t waiting() const { return entries_.size(); }
   double oldest_s(double now_s) const;  // seconds since the oldest order arrived; 0 if no order waits
   uint64_t given_up() const { return given_up_; }
 
   void Save(ByteWriter& out) const;
-  // Adds saved orders. Returns false, without adding any, if the data is damaged.
+  // Adds saved orders. Returns false, and adds no order, if the data is damaged.
   bool Load(ByteReader& in, double now_s);
   // Removes all orders for which `unwanted` returns true. Each fails with the text `why`; if `why` is empty,
   // no outcome is reported.

@@ -22,7 +22,7 @@ class WebhookCell {
  public:
   WebhookCell() : cell_(80) { Restart(true); }
 
-  // Restarts as after a kill.
+  // Restarts the daemon as after a kill.
   void Restart(bool answers) {
     auto poster = std::make_unique<Endpoint>(sent_, keys_);
     poster->answers = answers;

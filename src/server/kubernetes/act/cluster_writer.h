@@ -46,7 +46,7 @@ class ClusterWriter {
   virtual double retry_after_s() const = 0;
 };
 
-// Writes through the API server. Not thread-safe.
+// Writes to a cluster through its API server. Not thread-safe.
 class ApiWriter final : public ClusterWriter {
  public:
   // `webhook`: name of the MutatingWebhookConfiguration for CheckReviewed.

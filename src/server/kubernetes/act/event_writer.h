@@ -21,7 +21,7 @@ struct WorkloadIdentity {
   std::string api_version, kind, uid;
 };
 
-// Identities of the workloads whose metadata is watched. Thread-safe.
+// Identities of the workloads whose metadata tautd watches. Thread-safe.
 class WorkloadDirectory {
  public:
   // Replaces all workloads of a kind, such as "Deployment".
@@ -50,7 +50,7 @@ WorkloadEvent EvictionEvent(const WorkloadName& workload, const Pod& pod, std::s
 WorkloadEvent LowLimitEvent(const WorkloadName& workload, std::string_view text);
 // Returns the Event about a label or annotation of the workload that has no effect.
 WorkloadEvent RefusalEvent(const WorkloadName& workload, std::string_view sentence);
-// Returns the Event object as JSON. `time`: RFC 3339.
+// Returns the Event as JSON. `time`: time of the Event, RFC 3339.
 std::string EventJson(const WorkloadEvent& event, const WorkloadIdentity& identity, std::string_view time);
 
 // Writes Events from a queue at a bounded rate. Drops Events that do not fit in the queue or that the server

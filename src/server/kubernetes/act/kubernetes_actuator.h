@@ -34,9 +34,9 @@
 
 namespace taut::server {
 
-// A job's settings that concern its pods.
+// The settings of a job that concern its pods.
 struct PodTerms {
-  Allocation allocation;  // how a recommendation becomes request and limit
+  Allocation allocation;  // rule by which a recommendation becomes request and limit
   // Seconds after a container's start during which its amounts are not lowered: programs need more to start
   // than to run.
   int64_t startup_grace_s = 300;
@@ -62,7 +62,7 @@ struct KubernetesActuatorCounts {
   uint64_t resizes = 0, scales = 0, templates = 0;  // patches that the API server accepted
   uint64_t failed = 0;                              // patches that the API server rejected
   uint64_t evicted = 0;                             // evicted pods
-  uint64_t not_evicted = 0;                         // evictions that were refused
+  uint64_t not_evicted = 0;                         // evictions that the API server refused
   uint64_t stepped_back = 0;                        // pods whose limit another program had changed
   uint64_t startups = 0;                            // starts of containers with a start-up limit
   uint64_t kernel_low = 0;                          // pods that the kernel limited below their limits
@@ -140,7 +140,7 @@ class KubernetesActuator final : public Actuator {
   KubernetesActuatorCounts counts() const;
 
  private:
-  // State of a container's start with a start-up limit.
+  // State of a container's start, for containers with a start-up limit.
   struct Startup {
     int64_t started_s = 0;             // seconds since 1970; 0: not started yet
     double seen_s = 0;                 // steady time at which the container was first seen not started
@@ -179,7 +179,7 @@ class KubernetesActuator final : public Actuator {
     bool request_stayed = false;
     bool confirmed = false;   // the watch has shown the patch
     double hold_until_s = 0;  // steady time until which a change by another program is left alone
-    double retry_at_s = 0;    // steady time before which nothing is retried after an error
+    double retry_at_s = 0;    // after an error: steady time before which no patch is sent
     std::string problem;      // problem of the last attempt
     // Steady time at which a lower memory limit that the kubelet refused is set again; 0: the kubelet refused
     // none.
@@ -379,7 +379,7 @@ class KubernetesActuator final : public Actuator {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   StandingOrders orders_;
-  std::map<StandingOrders::Key, PodTerms> terms_;  // as of the last check
+  std::map<StandingOrders::Key, PodTerms> terms_;  // terms at the last check
   std::map<std::string, std::set<StandingOrders::Key>> by_workload_;
   std::set<StandingOrders::Key> due_;
   bool has_new_orders_ = false;                  // true: due_ contains new orders

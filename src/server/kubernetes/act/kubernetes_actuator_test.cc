@@ -50,7 +50,7 @@ class Actuator : public testing::Test {
   }
   void Order(const TargetOrder& order) { actuator_->Apply({&order, 1}, 1000); }
   std::vector<std::string> Asked() { return std::exchange(script_.asked, {}); }
-  // Returns the outcomes since the last call: "7 applied set on 1 pod".
+  // Returns the outcomes since the last call, such as "7 applied set on 1 pod".
   std::vector<std::string> Outcomes() { return OutcomesOf(*actuator_); }
   // Returns a pod whose patch the API server has accepted and, if `by_kubelet`, the kubelet has set.
   static Pod Resized(const char* name, double limit_mebibytes, bool by_kubelet = true) {
@@ -538,7 +538,7 @@ TEST_F(Actuator, GivesTheOwnersLimitBack) {
   EXPECT_EQ(actuator_->counts().orders, 0U);
 }
 
-// As after a kill of the daemon, whose stored state is older than these decisions.
+// After a kill of the daemon, its stored state may be older than the decisions that are sent again.
 TEST_F(Actuator, OrdersThatAreSentAgainHoldAndAreNotReportedAgain) {
   const std::string state = [&] {
     Order(Memory(7, 40));
@@ -627,7 +627,7 @@ TEST_F(Actuator, AnOrderHoldsOnlyAsFarAsTheJobsModeAndBoundsLetIt) {
   EXPECT_EQ(actuator_->counts().stepped_back, 0U);
 }
 
-// As left by a tautd with another store, or by one that no longer runs.
+// The pod's amounts were set by a tautd with another store, or by one that no longer runs.
 TEST_F(Actuator, APodOfAJobInModeOffGetsItsOwnersAmountsWithoutAnOrder) {
   script_.containers = {TestContainer()};
   terms_->mode = Mode::kOff;
@@ -715,7 +715,7 @@ TEST_F(Actuator, WhatAQuotaHasLeftIsSet) {
   EXPECT_THAT(Asked(), ElementsAre(HasSubstr(R"("limits":{"memory":"40Mi"})"))) << "less always fits";
 }
 
-// As left by the kubelet after a resize that met a container as it restarted.
+// The kubelet leaves such a pod after a resize that coincided with a container's restart.
 TEST_F(Actuator, APodThatTheKernelHoldsToLessIsResizedOnceMoreAndThenEvicted) {
   evicts_ = true;
   actuator_ = Make();

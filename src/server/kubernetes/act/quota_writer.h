@@ -34,7 +34,7 @@ class QuotaWriter {
  public:
   struct Options {
     std::string name = "tautline";  // name of the ResourceQuota
-    // Sends `body` to this path as a server-side apply.
+    // Sends `body` to `path` as a server-side apply.
     std::function<absl::Status(const std::string& path, const std::string& body)> apply;
     // Returns the namespaces that have a ResourceQuota of Tautline, for example from before a restart.
     std::function<absl::StatusOr<std::vector<std::string>>()> existing;

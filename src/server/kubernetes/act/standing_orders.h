@@ -34,7 +34,7 @@ class StandingOrders {
     // The last reported outcome of each decision in this entry.
     std::map<uint64_t, std::pair<Outcome, std::string>> reported;
 
-    // Returns the order for this pod; nullptr if there is none.
+    // Returns the order that applies to this pod; nullptr if there is none.
     const StandingOrder* Of(const std::string& pod) const;
   };
 

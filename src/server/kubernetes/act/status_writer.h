@@ -1,4 +1,4 @@
-// Keeps the annotation tautline.dev/status on workloads.
+// Keeps the annotation tautline.dev/status of workloads up to date.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class StatusWriter {
     // the annotation is removed. nullopt: the status is unknown at present, and the annotation stays.
     // `reasons`: include reasons.
     std::function<std::optional<std::vector<ContainerStatus>>(const WorkloadName& workload, bool reasons)> of;
-    // Sends a merge patch to this path.
+    // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<double()> retry_after_s;  // as of ClusterWriter
     std::function<double()> steady_s;
@@ -64,7 +64,7 @@ class StatusWriter {
   // one sentence for all built-in kinds of Kubernetes and one for each custom kind, with the remedy.
   std::string last_error() const;
 
-  // Returns a merge patch for the object with this UID; nullopt: removes the annotation.
+  // Returns a merge patch that sets the annotation of the object with this UID. nullopt as `text` removes it.
   static std::string PatchOf(const std::string& uid, const std::optional<std::string>& text);
 
  private:
@@ -76,7 +76,8 @@ class StatusWriter {
     double write_at_s = 0;            // time before which only a removal is written
   };
   using Key = std::string;  // as WorkloadKey
-  // Returns the workload if its check is due, and schedules the next one.
+  // Returns the workload's entry if its check is due, and schedules the next check. Otherwise returns
+  // nullopt.
   std::optional<Entry> TakeDue(const Key& key, double now_s);
   void PutLocked(const std::string& kind, const OwnedObject& object);  // REQUIRES: mutex_
   void Look(const Key& key, const Entry& entry);

@@ -22,7 +22,7 @@ bool IsBelow(const std::optional<double>& a, const std::optional<double>& b) {
 
 }  // namespace
 
-// The present and the planned state of a template.
+// The present state of a template and the state that is planned.
 struct TemplateSetter::Plan {
   WorkloadName workload;
   WorkloadTemplate now;

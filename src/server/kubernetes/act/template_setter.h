@@ -56,7 +56,7 @@ class TemplateSetter {
     double again_in_s = 0;
     bool was_set = false;       // the API server accepted a patch in this call
     absl::Status refused;       // the patch was rejected, or the workload could not be read
-    bool stepped_back = false;  // another manager changed what was set
+    bool stepped_back = false;  // another manager changed a set amount
   };
   // `writer` must outlive the object.
   TemplateSetter(Options options, ClusterWriter* writer) : options_(std::move(options)), writer_(writer) {}

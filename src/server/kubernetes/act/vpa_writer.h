@@ -30,7 +30,7 @@ class VpaWriter {
     // Finds the autoscalers that rely on a request, which must then stay. Must outlive the writer. Nothing is
     // written before the HorizontalPodAutoscalers are listed. nullptr: there are no autoscalers.
     const FieldOwners* owners = nullptr;
-    // Sends a merge patch to this path.
+    // Sends the merge patch `patch` to `path`.
     std::function<absl::Status(const std::string& path, const std::string& patch)> send;
     std::function<std::string()> time;  // RFC 3339
     std::function<double()> steady_s;

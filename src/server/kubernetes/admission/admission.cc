@@ -12,7 +12,7 @@
 namespace taut::server {
 namespace {
 
-// JSON Patch's "add" also replaces an existing member.
+// Adds an operation to a patch. JSON Patch's "add" also replaces an existing member.
 void Add(std::string& patch, std::string_view path, std::string_view value) {
   StrAppend(&patch, patch.empty() ? "" : ",", R"({"op":"add","path":")", path, R"(","value":)", value, "}");
 }
@@ -27,7 +27,7 @@ void AddAmount(std::string& patch, const ContainerState& container, std::string_
                Resource resource, const std::optional<double>& wanted) {
   if (!wanted.has_value() || amounts.of(resource) == wanted) return;
   const std::string quantity = StrCat("\"", Quantity(resource, *wanted), "\"");
-  // The patch must create the map before it can add a key to it.
+  // The patch must create a map before it can add a key to the map.
   const bool is_new = !amounts.cpu.has_value() && !amounts.memory.has_value();
   amounts.of(resource) = wanted;
   if (is_new) {

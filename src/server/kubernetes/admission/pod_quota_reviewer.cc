@@ -14,11 +14,12 @@
 namespace taut::server {
 namespace {
 
-// A pod that is being deleted makes room at once: its controller may already have created another.
+// Returns true if the pod counts as running. A pod that is being deleted makes room at once, because its
+// controller may already have created another.
 bool IsLive(const Pod& pod) { return !pod.is_ended && !pod.is_deleted; }
 
-// Converts to whole millicores or bytes, rounding up; ignores floating-point noise. 2^50 is more than a
-// cluster has.
+// Converts an amount to whole millicores or bytes, rounding up, and ignores floating-point noise. The result
+// is at most 2^50, which is more than a cluster has.
 int64_t WholeUnits(const std::optional<double>& requested, double per_one) {
   const double amount = requested.value_or(0) * per_one;
   if (!(amount > 0)) return 0;

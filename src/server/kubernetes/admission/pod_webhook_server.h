@@ -42,7 +42,7 @@ class PodWebhookServer {
   // Renews the certificate if it is due, and updates the webhooks' configurations with the certificate.
   // Returns the last error; "" if there is none. Call from one thread, every few seconds.
   std::string Keep();
-  // Makes Keep return soon. Thread-safe.
+  // Cancels the request in progress, so that Keep returns soon. Thread-safe.
   void Interrupt() { client_->Interrupt(); }
   void Stop();
   Counts counts() const { return {changed_, unchanged_, refused_}; }

@@ -1,4 +1,4 @@
-// Responses of the validating webhook that checks new pods against quota. No I/O.
+// Makes the responses of the validating webhook that checks new pods against quota. No I/O.
 //
 // Source: Kubernetes, "Dynamic Admission Control" (admission.k8s.io/v1).
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace taut::server {
 
-// Name of the webhook in its ValidatingWebhookConfiguration.
+// Name of Tautline's validating webhook in its ValidatingWebhookConfiguration.
 inline constexpr std::string_view kQuotaWebhook = "quota.tautline.dev";
 
 // Returns the AdmissionReview that responds to the request with this UID. `sentences`: the reasons why the

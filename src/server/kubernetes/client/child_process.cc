@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kPollPause{50};
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kFirstInherited = STDERR_FILENO + 1;
 
-// The reading end of a pipe.
+// The reading end of a pipe, which is closed with the object.
 class ReadEnd {
  public:
   ReadEnd() = default;
@@ -72,7 +72,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Settings of posix_spawn, which have to be destroyed.
+// Settings of posix_spawn. They are destroyed with the object.
 struct SpawnSettings {
   SpawnSettings() {
     posix_spawn_file_actions_init(&files);
@@ -107,7 +107,7 @@ class Child {
     posix_spawn_file_actions_addopen(&settings.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&settings.files, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&settings.files, errors, STDERR_FILENO);
-    // Sockets of libraries may be open without O_CLOEXEC.
+    // Close all other descriptors: sockets of libraries may be open without O_CLOEXEC.
     posix_spawn_file_actions_addclosefrom_np(&settings.files, kFirstInherited);
     std::vector<std::string> all = {command.path};
     all.insert(all.end(), command.arguments.begin(), command.arguments.end());

@@ -36,7 +36,7 @@ class Credentials {
   using Fetch = std::function<absl::StatusOr<Credential>(const std::atomic<bool>& stopping)>;
 
   Credentials(Fetch fetch, std::function<Timestamp()> now);
-  // Stops the attempt in progress. No other call may be in progress.
+  // Stops the attempt in progress. No other function may be running.
   ~Credentials();
   Credentials(const Credentials&) = delete;
   Credentials& operator=(const Credentials&) = delete;

@@ -52,7 +52,7 @@ std::string FindProgram(const std::string& command, std::string_view search) {
   return "";
 }
 
-// Describes a field's value for an error.
+// Returns a description of a field's value, for an error.
 std::string Found(JsonNode node) {
   if (!node) return "none";
   const auto text = node.text();

@@ -18,7 +18,7 @@ namespace taut::server {
 inline constexpr std::string_view kExecV1 = "client.authentication.k8s.io/v1";
 inline constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v1beta1";
 
-// A credential plugin: users[].user.exec of a kubeconfig.
+// The description of a credential plugin: users[].user.exec of a kubeconfig.
 struct ExecPlugin {
   std::string api_version;  // kExecV1 or kExecV1Beta1; "": no plugin
   std::string command;      // a path if it contains a slash; otherwise a name that is searched in PATH

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-// As a live API server of 1.35 sends it, without the fields that are not read.
+// A pod as a live API server of 1.35 sends it, without the fields that are not read.
 constexpr std::string_view kPod = R"({
 "metadata":{"name":"web-0","namespace":"shop","uid":"u1","resourceVersion":"17","generation":3,
  "labels":{"app":"web","team":"blue"},
@@ -145,7 +145,7 @@ TEST(Objects, APodThatTheVpaHasChangedHasNotItsOwnersLimits) {
     return pod.resized;
   };
   EXPECT_TRUE(resized("Pod resources updated by web: container 0: cpu request, memory request, cpu limit"));
-  // As the VPA's webhook writes it before there is a recommendation.
+  // The VPA's webhook writes this text before there is a recommendation.
   EXPECT_FALSE(resized("Pod resources updated by limit: container 0: "));
   EXPECT_FALSE(resized(""));
 }

@@ -48,7 +48,7 @@
 
 namespace taut::server {
 
-// Returns the access to the configured cluster. Errors name the setting.
+// Returns the access to the configured cluster. Errors name the setting that is wrong.
 absl::StatusOr<ClusterAccess> OpenClusterAccess(const KubernetesConfig& config);
 
 // Owns all clients, watches and threads of one cluster.
@@ -86,7 +86,7 @@ class KubernetesSource final : public JobSettingsSource {
   // Start.
   absl::Status HoldToQuota(const QuotaService* service, std::vector<std::string> job_labels,
                            std::function<std::string(std::string_view group)> why_held);
-  // Starts watches and threads. `control` must outlive Stop.
+  // Starts the watches and threads. `control` must not be destroyed before Stop has returned.
   absl::Status Start(ControlPlane* control);
   // Stops all threads and waits for them. Stop may be called without Start, and more than once.
   void Stop();

@@ -251,7 +251,7 @@ TEST(PodReports, InitContainersAreNamedUntilThePodIsGone) {
   EXPECT_FALSE(left_out("migrate"));
 }
 
-// Without this, Tautline's own limit would be taken for the owner's.
+// Without owner_limits, Tautline's own limit would be taken for the owner's.
 TEST(PodReports, ALimitThatWeSetIsNotTheOwners) {
   Cluster cluster({});
   Pod resized = TestPod();
@@ -338,7 +338,7 @@ container_memory_working_set_bytes{container="app",pod="web-0"} 1)");
   EXPECT_THAT(heard.ids, ElementsAre(id));
 }
 
-// As a kubelet of 1.35 writes it.
+// The page is as a kubelet of 1.35 writes it.
 TEST(UsageReports, TakesWhatTheResourceMetricsHave) {
   constexpr std::string_view kText =
       R"(container_cpu_usage_seconds_total{container="app",namespace="shop",pod="web-0"} 1.5 1700000000123

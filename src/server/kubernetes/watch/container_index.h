@@ -27,8 +27,8 @@ class ContainerIndex {
 
  private:
   mutable std::mutex mutex_;
-  absl::flat_hash_map<std::string, std::string> pods_;  // by ContainerState::id
-  absl::flat_hash_set<std::string> left_out_;           // "namespace/Pod/name/container"
+  absl::flat_hash_map<std::string, std::string> pods_;  // ObjectKey of the pod, by ContainerState::id
+  absl::flat_hash_set<std::string> left_out_;           // such as "namespace/Pod/name/container"
 };
 
 }  // namespace taut::server

@@ -76,7 +76,7 @@ class FieldOwners {
   void Put(Object object, Known<Object>& known);
   template <typename Object>
   void Remove(const Object& object, Known<Object>& known);
-  // These functions require mutex_.
+  // All functions from here to the members require mutex_.
   template <typename Object>
   void PutLocked(Object object, Known<Object>& known);
   template <typename Object>

@@ -1,4 +1,4 @@
-// The images that the pods of a workload run.
+// Describes the images that the pods of a workload run.
 #pragma once
 
 #include <span>

@@ -19,7 +19,7 @@ RequestAndLimit OfContainer(const ContainerState& container, Resource resource) 
   return {container.requests.of(resource), container.limits.of(resource)};
 }
 
-// Returns the sums over the containers; absent if no container has the amount.
+// Returns the sums of request and limit over the containers. A sum is absent if no container has the amount.
 RequestAndLimit SumOf(const Pod& pod, Resource resource) {
   RequestAndLimit sum;
   for (const ContainerState& container : pod.containers) {

@@ -16,7 +16,8 @@ bool IsSameForPods(const Node& a, const Node& b) {
   return a.allocatable == b.allocatable && a.labels == b.labels && a.taints == b.taints;
 }
 
-// Keeps the first of equal nodes, which is the first by name, so that the result is stable.
+// Raises `most` to the node's amount if that is larger. Of nodes with equal amounts the first by name is
+// kept, so that the result is stable.
 void Raise(const Node& node, Resource r, std::optional<double>& most, std::string* name) {
   const std::optional<double>& has = node.allocatable.of(r);
   if (!has.has_value() || (most.has_value() && *most >= *has)) return;

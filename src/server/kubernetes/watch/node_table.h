@@ -39,7 +39,7 @@ void TakeSmaller(LargestNode other, LargestNode& out);
 // sufficient.
 void TakeLarger(const LargestNode& other, LargestNode& out);
 
-// The nodes as last seen. Thread-safe.
+// The nodes of a cluster as last seen. Thread-safe.
 class NodeTable {
  public:
   static constexpr size_t kMostGroups = 32;

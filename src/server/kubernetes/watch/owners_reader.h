@@ -18,7 +18,7 @@ class OwnersReader {
     // Sends a GET of a list at this path and returns its body. The right to watch workloads includes lists,
     // but no GET of one object.
     std::function<absl::StatusOr<std::string>(const std::string& path)> get;
-    // Returns the steady clock in seconds.
+    // Returns the time of a steady clock in seconds.
     std::function<double()> steady_s;
     double retry_s = 10;           // delay after a temporary error
     double refused_retry_s = 600;  // delay after an error that stays, such as a refusal

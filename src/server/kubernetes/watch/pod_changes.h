@@ -1,4 +1,4 @@
-// The pods and workloads of a cluster that changed since the last call that took the changes.
+// The pods and workloads of a cluster that have changed since their changes were last taken.
 #pragma once
 
 #include <mutex>

@@ -19,7 +19,7 @@ namespace taut::server {
 
 inline constexpr double kMebibyte = 1024.0 * 1024;
 
-// The job of the Deployment of TestPod, and two of its pods.
+// The job of the Deployment of TestPod, and the names of two of its pods.
 inline constexpr const char* kJob = "shop/deployment/web/app";
 inline constexpr const char* kPodA = "web-5d4f8c7b9d-aaaaa";
 inline constexpr const char* kPodB = "web-5d4f8c7b9d-bbbbb";
@@ -36,7 +36,7 @@ inline ContainerState TestContainer(std::string name = "app") {
   return out;
 }
 
-// Returns a pod of the Deployment web, which owns it through a ReplicaSet.
+// Returns a pod of the Deployment web. The Deployment owns the pod through a ReplicaSet.
 inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
   Pod out;
   out.namespace_name = "shop";
@@ -51,7 +51,7 @@ inline Pod TestPod(const std::string& name = "web-5d4f8c7b9d-x2x4z") {
   return out;
 }
 
-// Notes every request and answers by its script.
+// Stores every request, and returns the results that the test has set.
 class ScriptedWriter final : public ClusterWriter {
  public:
   struct Script {
@@ -61,10 +61,11 @@ class ScriptedWriter final : public ClusterWriter {
     absl::StatusOr<std::string> workload = absl::NotFoundError("no workload");  // the JSON of every workload
     absl::Status apply;
     double retry_after_s = 0;
-    // "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict shop/web-...",
-    // "apply shop/web {...}"
+    // The requests, such as "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict
+    // shop/web-...", "apply shop/web {...}".
     std::vector<std::string> asked;
-    std::function<void()> on_resize = {};  // called during each resize, for changes by others
+    // called during each resize, so that a test can make changes as another program
+    std::function<void()> on_resize = {};
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
 
@@ -108,13 +109,13 @@ inline std::vector<std::string> OutcomesOf(KubernetesActuator& actuator) {
   return out;
 }
 
-// Returns the workload of a job of this name; an empty one if the name is not one of Kubernetes.
+// Returns the workload of the job with this name; an empty workload if it is not a name of a Kubernetes job.
 inline Workload InKubernetes(std::string_view job, std::string_view cell = "") {
   return WorkloadOfStoredName(job, cell).value_or(Workload());
 }
 
-// Keeps every report: "east/shop/deployment/web/app web-1 memory_bytes 5e+07", with "web-1[app]" if a task
-// has parts, and facts as "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
+// Stores every report as text, such as "east/shop/deployment/web/app web-1 memory_bytes 5e+07". Tasks with
+// parts are written as "web-1[app]", facts as "owner: shop/Pod/web-1 ReplicaSet/web-5d4f8c7b9d".
 class HeardReports final : public WorkloadIntake {
  public:
   void Take(const WorkloadPart& part, SeriesKind kind, const RemoteSample& sample) override {

@@ -41,7 +41,7 @@ std::optional<double> AmountOf(JsonNode usage, std::string_view key) {
   return amount.has_value() && *amount >= 0 ? amount : std::nullopt;
 }
 
-// Returns false if an amount cannot be read.
+// Reports one container. Returns false if an amount cannot be read.
 bool ReportContainer(const Item& item, JsonNode container, const Cluster& cluster, WorkloadIntake& to) {
   const std::string_view name = container.Text("name");
   const JsonNode usage = container["usage"];

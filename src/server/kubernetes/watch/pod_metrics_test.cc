@@ -32,7 +32,7 @@ Read ReadMetrics(std::string_view body, std::string_view namespaces = "",
   return out;
 }
 
-// As metrics-server 0.7 answers.
+// A list as metrics-server 0.7 sends it.
 constexpr std::string_view kList =
     R"({"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},
  "items":[

@@ -1,5 +1,5 @@
-// Reports a cluster as typed values of its workloads: the facts of its API server and the measurements of its
-// kubelets, under the names by which limits are set.
+// Reports the workloads of a cluster as typed values: the facts of its API server and the measurements of its
+// kubelets. Workloads have the names by which limits are set.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 
 namespace taut::server {
 
-// Returns the larger of the requests in the container's spec and the requests that it runs with; absent if it
-// has neither.
+// Returns the larger of the requests in the container's spec and the requests that the container runs with.
+// An amount is absent if there is neither.
 Amounts RequestsOf(const ContainerState& container);
 // Returns the requests that the pod counts above the sum of its containers; absent if there are none.
 Amounts RequestsBeyondContainers(const Pod& pod);

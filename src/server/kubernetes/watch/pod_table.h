@@ -78,7 +78,7 @@ class PodTable {
   // Returns the groups of the workload that have pods, ascending; "" stands for pods without a group. Empty
   // if the workload has no pods.
   std::vector<std::string> GroupsOf(const WorkloadName& workload) const;
-  // Returns true if the workload has pods of a group.
+  // Returns true if at least one pod of the workload has a group.
   bool IsSplit(const WorkloadName& workload) const;
   // Returns the kinds of workloads that have pods, in lower case, ascending. O(number of workloads).
   std::vector<std::string> OwnerKinds() const;
@@ -88,7 +88,7 @@ class PodTable {
     PodPtr pod;
     WorkloadIndex::Place place;
   };
-  // These functions require mutex_.
+  // All functions from here to the members require mutex_.
   void Insert(Pod pod);
   // Removes a pod. `last`: the pod at its deletion, if the watch has sent it.
   void Erase(const std::string& key, const Pod* last = nullptr);

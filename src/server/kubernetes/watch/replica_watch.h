@@ -16,7 +16,7 @@ class ReplicaWatch {
   // Observes the windows that `control` closes, except past windows. `control` must outlive this object, and
   // this object must outlive every tick of `control`.
   explicit ReplicaWatch(ControlPlane& control);
-  // Returns a sentence for people; "" if the job's replicas do not differ.
+  // Returns a sentence for people about the differences of the job's replicas; "" if they do not differ.
   std::string NoticeOf(const std::string& job) const { return spread_.HintOf(job); }
 
  private:

@@ -13,7 +13,7 @@
 
 namespace taut::server {
 
-// A namespaced kind of an API group.
+// A namespaced kind of objects in an API group.
 struct FoundKind {
   std::string kind;         // such as "Rollout"
   std::string api_version;  // such as "argoproj.io/v1alpha1"

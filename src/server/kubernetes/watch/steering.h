@@ -23,7 +23,7 @@
 namespace taut::server {
 
 inline constexpr std::string_view kModeLabel = "tautline.dev/mode";
-// Returns true if this mode sets no limit: "off" or "observe".
+// Returns true if the mode sets no limit, that is, if it is "off" or "observe".
 bool IsOptOut(std::string_view mode);
 // Sets the label `key` to `mode`, which must opt out. If the label is off already, it stays, because off is
 // safer than observe.
@@ -41,7 +41,7 @@ class Steering {
   // Returns true once objects of this kind were listed. `kind` has the form that Replace receives. Before the
   // list, a missing annotation does not mean that it was removed.
   bool Knows(const std::string& kind) const;
-  // Returns a number that grows with every change.
+  // Returns a number that grows with every change of the settings.
   uint64_t version() const;
   // An annotation or label that has no effect.
   struct Refused {

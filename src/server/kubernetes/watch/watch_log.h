@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Remembers the last result of each watch. Thread-safe.
+// Stores the last result of each watch. Thread-safe.
 class WatchLog {
  public:
   struct Line {

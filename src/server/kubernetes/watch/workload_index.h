@@ -17,7 +17,7 @@ namespace taut::server {
 // An index of pods by workload. Workloads have the key WorkloadKey, pods the key ObjectKey. Not thread-safe.
 class WorkloadIndex {
  public:
-  // The entry of a pod in the index.
+  // The entry of one pod in the index.
   struct Place {
     std::string key;
     std::shared_ptr<const WorkloadName> workload;

@@ -27,7 +27,7 @@ struct TemplateField {
   int64_t other_s = 0;     // Unix time of the change by `other`
 };
 
-// A template as the API server has it.
+// The pod template of a workload as the API server has it.
 struct WorkloadTemplate {
   std::string resource_version;
   // Amounts in the template; owner_* has the owner's amounts. A request that the template does not have is
