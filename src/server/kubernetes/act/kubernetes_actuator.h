@@ -62,7 +62,7 @@ struct KubernetesActuatorCounts {
   uint64_t resizes = 0, scales = 0, templates = 0;  // patches that the API server accepted
   uint64_t failed = 0;                              // patches that the API server rejected
   uint64_t evicted = 0;                             // evicted pods
-  uint64_t not_evicted = 0;                         // evictions that the API server refused
+  uint64_t not_evicted = 0;                         // evictions that the API server refused or that failed
   uint64_t stepped_back = 0;                        // pods whose limit another program had changed
   uint64_t startups = 0;                            // starts of containers with a start-up limit
   uint64_t kernel_low = 0;                          // pods that the kernel limited below their limits

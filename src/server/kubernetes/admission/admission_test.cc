@@ -241,7 +241,7 @@ TEST(Admission, ANewPodStartsWithMoreWhereItMayAndElseWithTheOrder) {
   order.at_start = 1;
   EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {4, std::nullopt}, {})),
               AllOf(HasSubstr(R"(limits/cpu","value":"1")"), HasSubstr(R"(requests/cpu","value":"500m")")));
-  // More than the largest node has, and more than a LimitRange allows.
+  // The order is above the largest node in the first case, and above a LimitRange in the second.
   EXPECT_THAT(PatchOf(AdmitPod(*review, {&order, 1}, {0.8, std::nullopt}, {})),
               HasSubstr(R"(limits/cpu","value":"300m")"));
   const NamespaceRule rule{

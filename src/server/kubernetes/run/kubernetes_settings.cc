@@ -177,7 +177,7 @@ std::string KubernetesSource::WhyUndecided() const {
                          : StrCat("no limit is decided before the first list of ", awaited, " has been read");
 }
 
-// Logs a change of the lists for which decisions wait. PassOnPods calls this function and SayWhatIsRefused.
+// Logs a change of the lists for which decisions wait. Called by PassOnPods, as is SayWhatIsRefused.
 void KubernetesSource::SayWhatIsAwaited() {
   const std::string now = AwaitedLists();
   if (now == awaited_) return;
