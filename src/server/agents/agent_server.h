@@ -35,7 +35,7 @@ struct AgentServerOptions {
   std::vector<std::string> tokens;         // agents must send one of them; empty: no token is required
   std::string certificate_file, key_file;  // PEM; both set: TLS
   std::string client_ca_file;              // with TLS: agents need a certificate of this CA
-  // id of the first session; ids of a later server must not overlap those of an earlier one
+  // Id of the first session; ids of a later server must not overlap those of an earlier one.
   SessionId first_session = 1;
   uint32_t cpu_buckets = 321;  // Grid::Cpu().size()
   int max_sessions = 10'000;

@@ -96,7 +96,7 @@ bool AgentTable::Drop(const std::string& agent, const Name& name) {
   const auto job = jobs_.find(name.first);
   if (job == jobs_.end()) return false;
   const auto task = job->second.find(name.second);
-  // the task belongs to another agent now
+  // The task belongs to another agent now.
   if (task == job->second.end() || task->second.agent != agent) return false;
   job->second.erase(task);
   unsent_.erase(name);

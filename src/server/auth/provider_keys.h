@@ -29,7 +29,7 @@ class ProviderKeys {
         10};  // delay after a failed fetch, and least time between two that unknown keys cause
     std::chrono::seconds keep{24 * 3600};  // time for which keys are used after the last successful fetch
     bool login = false;                    // the discovery document must have the sign-in endpoints
-    // called by the thread when the error changes; "": fetches succeed
+    // Called by the thread when the error changes; "": fetches succeed.
     std::function<void(const std::string& error)> on_change;
   };
   // Creates the object without fetching anything; Start begins to fetch. InvalidArgument if the issuer's

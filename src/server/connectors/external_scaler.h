@@ -50,7 +50,7 @@ struct ScalerServerCounts {
   uint64_t no_number = 0;    // FAILED_PRECONDITION
   uint64_t failed = 0;       // other errors
   uint64_t streams = 0;      // streams that are open now
-  // closed above max_connections, including those closed to make room for others
+  // Closed above max_connections, including those closed to make room for others.
   uint64_t rejected_connections = 0;
 };
 

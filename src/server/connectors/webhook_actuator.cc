@@ -119,7 +119,7 @@ void WebhookActuator::LoadState(std::string_view state) {
   }
   const std::lock_guard lock(mutex_);
   instance_ = instance;
-  // damaged: no order is restored, but the store still has the decisions
+  // Damaged: no order is restored, but the store still has the decisions.
   (void)queue_.Load(in, options_.steady_s());
 }
 

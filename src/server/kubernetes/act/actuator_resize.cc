@@ -235,7 +235,7 @@ KubernetesActuator::PodResult KubernetesActuator::Waiting(const Aim& aim,
         evict_after_s};
   };
   const bool runs =
-      // if so, the kubelet's message is about another resource or container of the pod
+      // If so, the kubelet's message is about another resource or container of the pod.
       RunsWith(aim.container, aim.resource(), wanted);
   switch (pod.resize) {
     case ResizeState::kDeferred:

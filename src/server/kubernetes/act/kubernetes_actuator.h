@@ -373,7 +373,7 @@ class KubernetesActuator final : public Actuator {
   double terms_at_s_ = 0;
   double forget_at_s_ = 0;
   bool might_ = true;  // true: at the last Step the cluster could be changed
-  // templates read in the present Step, by workload
+  // Templates read in the present Step, by workload.
   std::map<std::string, std::vector<ContainerState>> templates_;
 
   mutable std::mutex mutex_;

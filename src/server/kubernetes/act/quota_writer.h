@@ -79,7 +79,7 @@ class QuotaWriter {
   bool AskExisting();
 
   const Options options_;
-  // entry by namespace; entries_ and the next two members are used only by Step
+  // Entry by namespace; entries_ and the next two members are used only by Step.
   std::map<std::string, Entry> entries_;
   bool asked_ = false;
   double ask_again_s_ = 0;

@@ -44,7 +44,7 @@ struct TemplateSetter::Plan {
     for (ContainerState& c : before.containers) {
       c.restarts_for_cpu = c.restarts_for_memory = false;  // new pods of the template have nothing to restart
       for (const Resource r : kPodResources) {
-        // a pod without a request has its limit as the request
+        // A pod without a request has its limit as the request.
         if (!c.requests.of(r).has_value()) c.requests.of(r) = c.limits.of(r);
         if (!c.owner_requests.of(r).has_value()) c.owner_requests.of(r) = c.owner_limits.of(r);
       }

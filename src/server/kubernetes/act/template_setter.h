@@ -42,7 +42,7 @@ class TemplateSetter {
     std::function<std::vector<NamespaceRule>(const std::string& namespace_name)> rules;
     // Returns the largest amounts of the nodes on which the workload's pods may run.
     std::function<Amounts(const WorkloadName& workload)> largest_node;
-    // returns the reason why the cluster may not be changed now; "" if it may be changed
+    // Returns the reason why the cluster may not be changed now; "" if it may be changed.
     std::function<std::string()> why_not;
   };
   enum class Did : uint8_t { kDone, kWaits, kFailed };
@@ -52,7 +52,7 @@ class TemplateSetter {
   };
   struct Results {
     std::vector<Result> of;  // one for each wish
-    // seconds until the next call is due; 0: call when the workload's pods or orders change
+    // Seconds until the next call is due; 0: call when the workload's pods or orders change.
     double again_in_s = 0;
     bool was_set = false;       // the API server accepted a patch in this call
     absl::Status refused;       // the patch was rejected, or the workload could not be read

@@ -144,7 +144,7 @@ class KubernetesSource final : public JobSettingsSource {
   absl::Status OpenAdmission();
   void Say(std::span<const Decision> decisions, std::span<const OutcomeUpdate> outcomes);
   void SayEvicted(const WorkloadName& workload, const Pod& pod, const std::string& why);
-  // returns the reason why the cluster may not be changed; "" if it may be changed
+  // Returns the reason why the cluster may not be changed; "" if it may be changed.
   std::string WhyNotChange() const;
   // ---- kubernetes_settings.cc ----
   static std::span<const WatchedKind> WatchedKinds();

@@ -64,7 +64,7 @@ class ScriptedWriter final : public ClusterWriter {
     // The requests, such as "resize shop/web-... {...}", "scale shop/web 3", "template shop/web", "evict
     // shop/web-...", "apply shop/web {...}".
     std::vector<std::string> asked;
-    // called during each resize, so that a test can make changes as another program
+    // Called during each resize, so that a test can make changes as another program.
     std::function<void()> on_resize = {};
   };
   explicit ScriptedWriter(Script* script) : script_(script) {}
