@@ -59,11 +59,11 @@ std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
   for (const ExportedJob& job : jobs) {
     const std::string name = WithoutGroup(TextOf(job.job, "name"));
     const std::vector<const ExportedJob*>& groups = by_name[name];
+    if (groups.front() != &job) continue;  // joined with the first, or dropped
     if (groups.size() == 1 && TextOf(job.job, "name") == name) {
       out.push_back(job);
       continue;
     }
-    if (groups.front() != &job) continue;
     ExportedJob& joined = out.emplace_back(job);
     joined.job["name"] = name;
     for (const char* resource : {"cpu", "memory"}) {

@@ -65,6 +65,9 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
   rest.job["last_seen"] = 1000;
   primary.job["last_seen"] = standby.job["last_seen"] = 9000;
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, standby, primary}), HasSubstr("memory: 859Mi}"));
+  // Also where one group is left.
+  EXPECT_EQ(JoinGroups({rest, primary}).size(), 1U);
+  EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, primary}), HasSubstr("memory: 859Mi}"));
   EXPECT_EQ(WithoutGroup("shop/job/import@2/app"), "shop/job/import@2/app");
 }
 
