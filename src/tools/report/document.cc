@@ -64,14 +64,26 @@ int DigitsOf(const ChartAxis& axis) {
   return axis.form.form == FigureForm::kTime ? kTimeDigits : kPointDigits;
 }
 
-// Returns the drawn points of a line. A long line keeps only each n-th point. Points that a logarithmic axis
-// cannot show are left out.
+// Returns the drawn points of a line, without points that a logarithmic axis cannot show. Of a line with more
+// than kMostPoints points, each stretch is drawn by its lowest and its highest point, so that no spike is lost.
 ChartSeries Drawn(const ChartSeries& series, const ChartAxis& x, const ChartAxis& y) {
-  ChartSeries out{series.name, series.line};
-  const size_t every = series.x.size() / kMostPoints + 1;
-  for (size_t i = 0; i < series.x.size(); i += every) {
+  ChartSeries shown{series.name, series.line};
+  for (size_t i = 0; i < series.x.size(); ++i) {
     if ((x.logarithmic && !(series.x[i] > 0)) || (y.logarithmic && !(series.y[i] > 0))) continue;
-    out.Add(series.x[i], series.y[i]);
+    shown.Add(series.x[i], series.y[i]);
+  }
+  if (shown.x.size() <= kMostPoints) return shown;
+  ChartSeries out{series.name, series.line};
+  const size_t stretch = 2 * (shown.x.size() / kMostPoints + 1);
+  for (size_t begin = 0; begin < shown.x.size(); begin += stretch) {
+    const auto from = shown.y.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto to = shown.y.begin() + static_cast<std::ptrdiff_t>(std::min(begin + stretch, shown.y.size()));
+    const auto [low, high] = std::minmax_element(from, to);
+    const auto at = std::minmax({low - shown.y.begin(), high - shown.y.begin()});
+    for (const std::ptrdiff_t point : {at.first, at.second}) {
+      out.Add(shown.x[static_cast<size_t>(point)], shown.y[static_cast<size_t>(point)]);
+      if (at.first == at.second) break;
+    }
   }
   return out;
 }

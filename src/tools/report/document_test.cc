@@ -1,5 +1,6 @@
 #include "tools/report/document.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "gmock/gmock.h"
@@ -80,6 +81,13 @@ TEST(DocumentTest, OfALongLineSomePointsAreDrawnAndNoneWithoutAPlace) {
       {.command = "", .title = "", .sections = {section}})["sections"][0]["parts"][0]["series"][0]["x"];
   EXPECT_LE(x.size(), 1000U);
   EXPECT_GT(x[0], 0);
+  // A spike of one point is drawn.
+  line.y[3333] = 9;
+  section.parts.clear();
+  section.Add(chart);
+  const Json y = Parsed(
+      {.command = "", .title = "", .sections = {section}})["sections"][0]["parts"][0]["series"][0]["y"];
+  EXPECT_EQ(std::count(y.begin(), y.end(), 9), 1);
   for (double& y : line.y) y = 0;
   EXPECT_TRUE(chart.empty());
   section.parts.clear();
