@@ -49,8 +49,7 @@ void Pack(benchmark::State& state) {
 }
 BENCHMARK(Pack)->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
 
-// A full cell in which one job after another stops and returns. An iteration is one pass, which places one
-// job.
+// A full cell in which the jobs stop and return one by one. An iteration is one pass, which places one job.
 void Online(benchmark::State& state) {
   const CellIndex index(Cell());
   CellScheduler scheduler(index, {});
@@ -115,7 +114,7 @@ BENCHMARK(Simulate)
     ->UseManualTime()
     ->Unit(benchmark::kSecond);
 
-// One of the 11 trials, which take about equally long.
+// Runs one of the 11 trials, whose run times are about equal.
 void Trial(benchmark::State& state) {
   CompactionOptions options;
   options.trials = 1;

@@ -19,7 +19,7 @@ enum class CellJobKind : uint8_t {
   kService,  // the job ends run_ms after its first task started; an eviction only interrupts a task
 };
 
-// How long a job, or each of its tasks, runs.
+// Run time of a job, or of each task of the job.
 struct CellJobRun {
   int64_t run_ms = kNoEnd;  // > 0
   CellJobKind kind = CellJobKind::kWork;

@@ -25,7 +25,7 @@ CellModel WithoutJobs(const CellModel& cell) {
   return out;
 }
 
-// Returns one cell for each part that has jobs. `part_of` is by job; values are below `parts`.
+// Returns one cell for each part that has jobs. `part_of`: number of the part, below `parts`, by job.
 CellVariant Divide(const CellModel& cell, const std::vector<uint32_t>& part_of, uint32_t parts,
                    const CellExperimentOptions& options) {
   CellVariant out{{}, options.scoring};

@@ -1,5 +1,5 @@
-// Derived, constant data of a CellModel that scheduling needs: classes of identical tasks, the machines that
-// satisfy each set of constraints, domains and users. Built once and shared by all packings of the model.
+// Derived, constant data of a CellModel for scheduling: classes of identical tasks, the machines that satisfy each
+// set of constraints, domains and users. Built once and shared by all packings of the model.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ class CellIndex {
   uint32_t first_task(uint32_t job) const { return first_task_[job]; }
   uint32_t tasks() const { return first_task_.back(); }
   uint32_t job_of(uint32_t task) const { return job_of_task_[task]; }
-  // Returns, for each machine of the model, 1 if it satisfies this set of constraints, else 0. Row 0 is all
-  // ones.
+  // Returns, for each machine of the model, 1 if the machine satisfies this set of constraints, else 0. In row 0,
+  // all values are 1.
   const std::vector<uint8_t>& satisfied(uint32_t constraints) const { return satisfied_[constraints]; }
   size_t constraint_sets() const { return satisfied_.size(); }
   const CellDomains& domains(uint32_t number) const { return domains_[number]; }

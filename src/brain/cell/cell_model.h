@@ -1,4 +1,4 @@
-// A cell as a scheduler sees it: machines and jobs of identical tasks, with amounts of several resources.
+// The model of a cell for scheduling: machines and jobs of identical tasks, with amounts of several resources.
 #pragma once
 
 #include <array>

@@ -85,7 +85,7 @@ class CellAutoscaler {
 };
 inline constexpr int64_t kCellWindowMs = 300'000;
 
-// Callbacks of a simulation, on its thread.
+// Callbacks of a simulation, called by the simulation's thread.
 struct CellSimulationHooks {
   CellAutoscaler* autoscaler = nullptr;          // null: only the workload's events change limits
   std::function<void(const CellStep&)> on_step;  // called for each event, in order; may be empty
@@ -179,7 +179,7 @@ class CellSimulation {
   std::vector<uint32_t> there_;  // jobs that are passed to the autoscaler, in order of submission
 
   std::vector<Job> jobs_;
-  std::vector<int64_t> since_;  // by task: time of its last start or eviction; kNoEnd: it never ran
+  std::vector<int64_t> since_;  // by task: time of the last start or eviction; kNoEnd: the task never ran
   enum class Service : uint8_t { kIn, kDraining, kDown };
   std::vector<Service> machines_;
   std::vector<uint32_t> draining_;  // machines

@@ -116,8 +116,8 @@ TEST(CellSimulationProperty, NothingIsLostAndNoMachineIsOverItsCapacity) {
     options.scheduler.preempt = rng.Uniform() < 0.8;
     options.reclaim = rng.Uniform() < 0.8;
     options.seed = seed;
-    // Production loses its machine only to a failure, a drain, its own raise or a capacity, never to another
-    // task.
+    // A production task loses its machine only by a failure, a drain, a raise of its own limit or a lower
+    // capacity, never to another task.
     CellSimulationHooks hooks;
     RandomLimits limits(made.model, seed);
     hooks.autoscaler = &limits;

@@ -151,7 +151,7 @@ TEST(CellSimulation, ADrainTakesOneTaskOfAJobAtATime) {
   c.Machine(4, 10).Machine(4, 10);
   CellJob& job = c.Job(CellTier::kBatch, 3, 1, 0, 0);
   job.name = "web";
-  c.Job(CellTier::kProduction, 1, 4, 1, 2000);  // keeps the other machine full for a while
+  c.Job(CellTier::kProduction, 1, 4, 1, 2000);  // keeps machine m1 full until 2,001 s
   c.At(10, CellEventKind::kDrain, 0);
   c.At(200, CellEventKind::kFail, 0);
   CellSimulationOptions options;
@@ -211,7 +211,7 @@ TEST(CellSimulation, ReservationsSettleAndMakeRoom) {
   c.Machine(8, 10);
   c.Job(CellTier::kProduction, 1, 8, 0, 0).reservation = {4, 1};
   c.Job(CellTier::kBatch, 4, 1, 1, 0);
-  // A quarter of 4 cores after 300 s, then one more each minute.
+  // The reservation of j0 falls by a quarter of 4 cores after 300 s, and by one further core each minute.
   EXPECT_THAT(c.Run(600),
               ElementsAre("0 submitted j0", "0 started j0/0 m0", "1 submitted j1", "300 started j1/0 m0",
                           "360 started j1/1 m0", "420 started j1/2 m0", "480 started j1/3 m0"));

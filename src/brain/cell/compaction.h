@@ -20,7 +20,7 @@ struct CompactionOptions {
   uint64_t seed = 1;
 };
 
-// Number of machines that one workload needs, by trial.
+// Number of machines into which one workload fits, by trial.
 struct CompactionResult {
   std::vector<uint32_t> trials;  // machines of each trial, in order of the seeds
   uint32_t min = 0, max = 0;
@@ -29,7 +29,7 @@ struct CompactionResult {
   uint64_t softened = 0;  // jobs whose constraints became preferences
 };
 
-// Returns the number of machines that the workload needs; FailedPrecondition, with the pending tasks, if the
+// Returns the numbers of machines into which the workload fits; FailedPrecondition, with the pending tasks, if the
 // workload does not fit into `most_copies` copies of the cell; InvalidArgument if an option is out of range.
 //
 // A trial orders the machines at random, followed by further copies of the cell, each copy in its own random

@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// Joint need of a machine's tasks: the sum of their peaks, as the default counts them, or the highest one.
+// Joint need of a machine's tasks: the sum of their peaks, as the default computes it, or the highest peak.
 class CountingLoad final : public MachineLoad {
  public:
   CountingLoad(const CellIndex& index, size_t machines, bool highest)
@@ -48,7 +48,7 @@ class CountingLoads final : public MachineLoads {
   const bool highest_;
 };
 
-// A load that adds up reservations packs like the default, task by task.
+// With a load that adds up reservations, each task has the machine that it has by default.
 TEST(MachineLoad, TheSumOfTheReservationsPacksAsTheDefault) {
   MadeCellOptions made;
   made.machines = 60;
@@ -100,8 +100,8 @@ CellModel Equal(uint32_t machines, uint32_t tasks, CellTier tier, bool gang = fa
   return cell;
 }
 
-// Tasks whose joint need equals the largest one's all fit on one machine. Limits of production are still
-// added up: four to a machine.
+// Tasks whose joint need is the largest task's need all fit on one machine. Limits of production are still added
+// up: four tasks to a machine.
 TEST(MachineLoad, ProductionIsPackedByItsLimits) {
   const CountingLoads highest(true);
   CompactionOptions options;
@@ -132,7 +132,7 @@ TEST(MachineLoad, AGangThatDoesNotFitLeavesNothing) {
       std::string::npos);
 }
 
-// The packing is the one that the search accepted.
+// PackTrial returns the packing that the search accepted.
 TEST(MachineLoad, APackingHasAllTasksOfItsTrial) {
   CellModel model = Equal(10, 20, CellTier::kBatch);
   const CellIndex index(model);

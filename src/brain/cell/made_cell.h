@@ -1,5 +1,5 @@
-// Generates a synthetic cell in the shape of Borg's: machines of a few shapes and a workload that fills most
-// of them.
+// Generates a synthetic cell similar to Borg's cells: machines of a few shapes and a workload that fills most of
+// the machines.
 #pragma once
 
 #include <cstdint>

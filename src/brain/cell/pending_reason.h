@@ -1,4 +1,4 @@
-// Explains why a task is pending, and which machine comes closest to running it.
+// Explains why a task is pending, and which machine lacks the least for the task.
 #pragma once
 
 #include <array>

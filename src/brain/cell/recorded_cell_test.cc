@@ -50,8 +50,9 @@ TEST_F(EventFoldTest, RatesDelaysEndsAndHours) {
   EXPECT_EQ(Of(Tier::kBatch).submissions, 3U);
   EXPECT_EQ(Of(Tier::kBatch).starts, 3U);
   EXPECT_EQ(Of(Tier::kBatch).ends, (std::array<uint64_t, kTaskEnds>{1, 1, 1, 0, 0}));
-  EXPECT_EQ(Of(Tier::kBatch).delays_s, (std::vector<float>{70}));  // counted from when it was ready
-  EXPECT_TRUE(Of(Tier::kProduction).delays_s.empty());             // submitted before the trace
+  // counted from the time at which the task was ready
+  EXPECT_EQ(Of(Tier::kBatch).delays_s, (std::vector<float>{70}));
+  EXPECT_TRUE(Of(Tier::kProduction).delays_s.empty());  // submitted before the trace
   EXPECT_NEAR(Of(Tier::kBatch).cpu_hours, (3600 + 1800 + 100) / 3600.0, 1e-6);
   EXPECT_NEAR(Of(Tier::kProduction).cpu_hours, 2 * 7600 / 3600.0, 1e-6);
   ASSERT_EQ(figures_.hours.size(), 1U);

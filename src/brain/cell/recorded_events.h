@@ -102,10 +102,10 @@ struct EventFigures {
 struct JobSpan {
   int64_t submit_us = -1, ready_us = -1, start_us = -1, end_us = -1;
   TraceEventKind end = TraceEventKind::kFinish;  // end of the job, if an event of the whole job reports it
-  uint32_t tasks = 0, live = 0;                  // live: submitted and not ended
-  uint64_t runs = 0;                             // runs of tasks that finished, failed or were killed
-  double run_us = 0;                             // total time of the counted runs
-  float cpu_cores = 0, memory_bytes = 0;         // largest request of a task at its submission
+  uint32_t tasks = 0, live = 0;           // live: number of tasks that were submitted and have not ended
+  uint64_t runs = 0;                      // runs of tasks that finished, failed or were killed
+  double run_us = 0;                      // total time of the counted runs
+  float cpu_cores = 0, memory_bytes = 0;  // largest request of a task at its submission
   struct Change {
     int64_t time_us;
     float cpu_cores, memory_bytes;

@@ -38,7 +38,7 @@ struct MachineCapacity {
 // bytes for each move of a task. Not thread-safe.
 class RecordedMachines {
  public:
-  // A task is assumed to stay on its machine across at most this many windows without a row.
+  // Highest number of consecutive windows without a row across which a task is assumed to stay on its machine.
   static constexpr int32_t kLongestGap = kWindowsPerHour;
 
   // A run of consecutive windows of a task on one machine, [first, last].
@@ -66,7 +66,7 @@ class RecordedMachines {
   void Place(JobId job, uint32_t task, WindowId window, uint32_t machine);
 
   // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for inconsistent
-  // events, which it keeps: an addition of a machine that is in the cell, a removal or an update of a machine that
+  // events, which are kept: an addition of a machine that is in the cell, a removal or an update of a machine that
   // is not in the cell, an unknown capacity. An update of a machine that is not in the cell adds the machine. Call
   // once, after the last event and before CapacityAt.
   using Odd = std::function<void(std::string_view cause, uint32_t machine, const MachineEvent& event)>;

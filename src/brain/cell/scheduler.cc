@@ -145,7 +145,7 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     const uint32_t machine = full ? kNowhere : BestOf(c, cached);
     if (machine != kNowhere) {
       Took(t, machine);
-      // A domain that has just become full makes all its machines infeasible, although only one of them
+      // A domain that has just become full makes all its machines infeasible, although only one of the machines
       // changed.
       if (cached != nullptr && c.domains != UINT32_MAX) {
         const uint32_t d = state_.domain(c, machine);

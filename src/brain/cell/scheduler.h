@@ -59,7 +59,7 @@ struct PassResult {
   uint64_t pending = 0;    // tasks in the queue after the pass
 };
 
-// A task was placed, or (kNowhere) lost its machine and was queued again.
+// Placement of a task or, with kNowhere, loss of its machine: the task was queued again.
 struct CellMove {
   uint32_t task = 0, machine = kNowhere;
 };
@@ -73,7 +73,7 @@ class CellScheduler {
   CellScheduler(const CellIndex& index, const SchedulerOptions& options);
   CellScheduler(const CellScheduler&) = delete;
 
-  // Appends the job with all its tasks to the queue; no effect if it was submitted before. O(1).
+  // Appends the job with all its tasks to the queue; no effect if the job was submitted before. O(1).
   void Submit(uint32_t job);
   // Submits all jobs of the model, in the model's order.
   void SubmitAll();
@@ -164,7 +164,7 @@ class CellScheduler {
   std::vector<uint32_t> queue_[kCellTiers];
   uint64_t all_pending_ = 0;
   std::vector<uint8_t> submitted_;  // by job
-  // By task: number of the last pass that preempted it; empty until the first preemption.
+  // By task: number of the last pass that preempted the task; empty until the first preemption.
   std::vector<uint32_t> preempted_in_;
   std::vector<uint8_t> finished_;  // by task; empty until the first end
   std::vector<CellMove> moves_;

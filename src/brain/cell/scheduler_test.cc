@@ -181,7 +181,7 @@ TEST(CellScheduler, PreemptionDoesNotCascade) {
   scheduler.Submit(2);
   EXPECT_EQ(scheduler.Pass().preempted, 1U);
   EXPECT_THAT(Placement(scheduler), ElementsAre(-1, 1, 0));
-  EXPECT_EQ(scheduler.Pass().preempted, 1U);  // it may preempt in the next pass
+  EXPECT_EQ(scheduler.Pass().preempted, 1U);  // the preempted task may preempt in the next pass
   EXPECT_THAT(Placement(scheduler), ElementsAre(1, -1, 0));
 }
 

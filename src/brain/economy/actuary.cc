@@ -127,7 +127,7 @@ void Actuary::CompleteForecasts() {
   for (const Forecast& f : pending_) {
     if (f.end != step_) continue;
     last_completed_ = step_ + 1;
-    // The highest use of a horizon is unknown if less than half of it was measured.
+    // The highest use of a horizon is unknown if less than half of the horizon was measured.
     if (!of_horizons || 2 * f.measured < options_.horizon_steps) continue;
     Learn(f, f.highest);
     if (!std::isnan(f.amount) && promised_until_ < step_)

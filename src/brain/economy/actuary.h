@@ -156,7 +156,7 @@ class Actuary {
   double promised_amount_ = 0;
   int64_t promised_until_ = -1;
   bool promise_missed_ = false;  // the promise was missed in some step so far
-  double surplus_ = 0;           // steps that could have been missed beyond those that were missed
+  double surplus_ = 0;           // steps that may still be missed: promised less actual misses
   double promised_steps_ = 0, missed_steps_ = 0;
 };
 

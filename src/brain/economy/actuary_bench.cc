@@ -1,4 +1,5 @@
-// The actuary's step and quote at a horizon of a day; runs for each pool and tier every 300 s.
+// Benchmarks the actuary's step and quote at a horizon of a day. The daemon runs both for each pool and tier every
+// 300 s.
 #include <benchmark/benchmark.h>
 
 #include "brain/economy/actuary.h"

@@ -160,8 +160,8 @@ Kept Sell(Actuary& actuary, const std::vector<double>& use, int64_t from) {
   return {kept / judged, sold / judged};
 }
 
-// Property: for any season, noise and growth the promise is kept in the long run. It is exceeded if the
-// largest risk that a surplus may buy (most_risk) does not use the surplus up.
+// Property: for any season, noise and growth the promise is kept in the long run. The kept share exceeds the
+// promise if the highest allowed risk (most_risk) does not use up the surplus.
 TEST(Actuary, KeptTimeConvergesOnThePromise) {
   for (int seed = 1; seed <= Shortened(6); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));
@@ -211,7 +211,8 @@ TEST(Actuary, KeepsPromisesInStepsOfAnHour) {
       actuary.Observe(100, use);
     }
     EXPECT_NEAR(missed / hours, 0.02, 0.012) << horizon;
-    // The rest of 100 after the season and about two deviations; for a day after its highest hours.
+    // For an hour, the amount is 100 less the season and about two deviations; for a day, the season at its
+    // highest hours counts.
     EXPECT_GT(amounts / hours, horizon == 1 ? 38 : 22) << horizon;
   }
 }
@@ -240,7 +241,7 @@ TEST(Actuary, PromisesWholeHorizons) {
   }
   EXPECT_GT(hours, 190 * 24);
   EXPECT_NEAR(static_cast<double>(kept) / hours, 0.95, 0.005);
-  // Horizons of a day: fewer of them than required.
+  // With horizons of a day, fewer horizons are complete than required.
   options.horizon_steps = kDay;
   options.promise = 0.999;
   Actuary days = *Actuary::Make(options);
@@ -280,8 +281,8 @@ TEST(Actuary, ExplainsWhatAQuoteIsFoundedOn) {
   EXPECT_NEAR(quote.amount, 1 - quote.evidence.base - quote.evidence.margin, 1e-12);
 }
 
-// A burst of 2 steps on every 10th step: with a latency of 5 steps the running task is hit in 7 of 10 steps,
-// the waiting one never.
+// A burst of 2 steps on every 10th step: with a latency of 5 steps the burst affects the running task in 7 of 10
+// steps, the waiting task never.
 TEST(ReclaimWindow, KeptIsTheLeastAndFreedTheMostOfTheWindow) {
   ReclaimWindow kept(5, ReclaimReading::kKept), freed(5, ReclaimReading::kFreed),
       none(0, ReclaimReading::kKept);
@@ -333,8 +334,8 @@ TEST(ErrorHistogram, LeavesTheShareAboveAndForgets) {
   EXPECT_NEAR(errors.Quantile(0.01), -0.5, 1e-6);
 }
 
-// 14 high steps at noon of each day are runs of 14. If one day of 20 is high as a whole, the day counts as
-// hardly more than one sample.
+// 14 high steps at noon of each day are runs of 14. If one whole day of 20 is high, the day counts as hardly more
+// than one sample.
 TEST(TailDependence, CountsRunsAndDays) {
   TailDependence alternate(300), days(300), runs(300);
   Rng rng(8);

@@ -48,7 +48,7 @@ std::string_view Name(AdmissionOutcome outcome);  // "admitted"
 struct AdmissionReason {
   enum class Kind : uint8_t {
     kNoQuota,         // the group has no quota of the resource in the tier
-    kBorrowingLimit,  // borrowing limit of the group or of a cohort above it
+    kBorrowingLimit,  // borrowing limit of the group or of a cohort above
     kBudget,          // the group's budget is spent; not about a resource
     kCohort,          // the whole cohort (or a group without parent) has no more unused quota to lend
   };

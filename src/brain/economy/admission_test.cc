@@ -126,7 +126,7 @@ TEST(Admission, RefusedIfItCanNeverFit) {
   EXPECT_EQ(v.outcome, AdmissionOutcome::kRefused);
   ASSERT_EQ(v.reasons.size(), 2U);
   EXPECT_TRUE(v.reasons[0].never);
-  EXPECT_EQ(v.reasons[0].available, 19'000);  // 2 of b's are exclusive
+  EXPECT_EQ(v.reasons[0].available, 19'000);  // 2 cores of b's quota are exclusive
   EXPECT_EQ(v.reasons[0].level, "all");
   EXPECT_TRUE(v.reasons[1].never);
   v = *DecideAdmission(tree, Ask("a", 20'000, 1));
@@ -282,7 +282,7 @@ TEST(AdmissionProperty, SmallerIsAdmittedTheNearestFitsAndReleaseUndoes) {
             nearest.tier = tier;
             ASSERT_EQ(DecideAdmission(ledger.tree(), nearest)->outcome, AdmissionOutcome::kAdmitted);
           }
-          // It fits when everything is released.
+          // A queued request fits when everything is released.
           std::vector<ExpectedRelease> all;
           for (const HeldJob& j : ledger.Jobs()) all.push_back({Timestamp{}, j.use});
           ASSERT_TRUE(DecideAdmission(ledger.tree(), r, all)->probably_at.has_value()) << seed;

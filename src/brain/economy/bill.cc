@@ -54,7 +54,7 @@ BillLine EmptyLine(const PriceSheet& sheet, const LineKey& key) {
   return line;
 }
 
-// Prices the group's quantities of one key; `of` has one row for each job.
+// Prices the group's quantities of one key; `of`: one row for each job.
 absl::Status PriceLine(const PriceSheet& sheet, std::span<const LineOfJob> of, std::span<JobBill> jobs,
                        GroupBill* group) {
   BillLine line = EmptyLine(sheet, of.front().key);
@@ -173,7 +173,7 @@ absl::Status SumGroups(Bill* bill) {
   return status;
 }
 
-// Computes the costs that charges do not recover, and who bears them.
+// Computes the costs that charges do not recover, and assigns the costs to their bearers.
 absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   const Money charges = bill->sums.charges;
   bill->idle_cost = {std::max<int64_t>(0, bill->machine_cost.micros - charges.micros)};
@@ -184,7 +184,7 @@ absl::Status ShareCosts(const BillOptions& options, Bill* bill) {
   if (status.ok()) status = SumGroups(bill);
   const absl::StatusOr<Money> cost = Add(bill->machine_cost, bill->overhead_cost);
   if (!status.ok() || !cost.ok()) return status.ok() ? cost.status() : status;
-  bill->platform = {cost->micros - bill->sums.total.micros};  // fits, since both are >= 0
+  bill->platform = {cost->micros - bill->sums.total.micros};  // fits, since both amounts are >= 0
   return absl::OkStatus();
 }
 

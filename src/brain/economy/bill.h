@@ -1,5 +1,5 @@
 // The bill of a period: the charges of each group and job, line by line, and who bears the pool's costs that the
-// charges do not recover. Showback and chargeback use the same numbers.
+// charges do not recover. Showback and chargeback use these numbers.
 //
 // Rounding. Per group, the quantities of a line (tier, resource, kind, price, SLO kept or missed) are summed
 // exactly and priced once, to the nearest micro-unit. This amount is split among the group's jobs by quantity. A
@@ -56,9 +56,10 @@ struct BillLine {
   ChargeRule rule = ChargeRule::kReservation;
   Money rate;               // per core-hour or GiB-hour
   int64_t rate_from_s = 0;  // start of the price's validity, seconds since the epoch
-  uint64_t quantity = 0;    // millicore-seconds or mebibyte-seconds; QuantityPerRate of them cost one `rate`
-  Money amount;             // >= 0
-  Money credit;             // in [0, amount]; above 0 only if the line's SLO was missed
+  uint64_t quantity =
+      0;         // millicore-seconds or mebibyte-seconds; QuantityPerRate(resource) units cost one `rate`
+  Money amount;  // >= 0
+  Money credit;  // in [0, amount]; above 0 only if the line's SLO was missed
 };
 
 // Returns, for example, "batch, cpu by usage: 12.500000 core-hours at 0.03 are 0.375". REQUIRES: `sheet` is the
@@ -103,10 +104,10 @@ struct Bill {
   std::vector<SlackWindow> slack;  // basis of the slack tax; for WhatIf
 };
 
-// Computes the bill. `windows` ascend without overlap; they may be empty if no cost has to be recovered and
-// no tier has a slack tax. The order of entries does not matter. Returns the errors of Metering,
-// InvalidArgument for a negative cost, OutOfRange if a sum of money does not fit. O(n log n) for n entries;
-// space O(n) with a slack tax, else O(jobs).
+// Computes the bill. `windows` ascend without overlap; the list may be empty if no cost has to be recovered and no
+// tier has a slack tax. The order of entries does not matter. Returns the errors of Metering, InvalidArgument for
+// a negative cost, OutOfRange if a sum of money does not fit. O(n log n) for n entries; space O(n) with a slack
+// tax, else O(jobs).
 absl::StatusOr<Bill> MakeBill(const PriceSheet& sheet, std::span<const CapacityWindow> windows,
                               std::span<const UsageEntry> entries, const BillOptions& options = {});
 

@@ -151,7 +151,7 @@ TEST(BillProperties, LargeAmountsAreBilledExactlyOrRefused) {
     if (which == 3) c.sheet.tiers[0].prices[0].per_core_hour = money();
     const absl::StatusOr<Bill> bill = c.Make();
     if (!bill.ok()) {
-      // A price above the allowed maximum is reported as such.
+      // A price above the allowed maximum is reported as InvalidArgument.
       EXPECT_TRUE(absl::IsOutOfRange(bill.status()) || (which == 3 && absl::IsInvalidArgument(bill.status())))
           << bill.status();
       ++refused;
@@ -199,12 +199,12 @@ TEST(BillProperties, MoreNeverCostsAGroupLess) {
     Raise(rng, &entry);
     const Bill after = *c.Make();
     const BillSums was = SumsOf(before, entry.group), is = SumsOf(after, entry.group);
-    // A price change may move a unit.
+    // At a price change, one unit of quantity may move to the other price.
     const bool cut = BillingTimeline(c.sheet, c.windows).segments().size() > 3;
     const int64_t units = cut ? 8 * c.MostOfAUnit() : 0;
     EXPECT_GE(is.charges.micros, was.charges.micros - units);
     EXPECT_GE(is.charges.micros - is.credits.micros, was.charges.micros - was.credits.micros - units);
-    // A credited charge lowers the shared idle cost, and so the total.
+    // A credited charge lowers the shared idle cost, and therefore the total.
     if (after.sums.credits > Money{}) continue;
     ++without_credits;
     const int64_t lines = static_cast<int64_t>(after.jobs.size() * 20);
@@ -237,7 +237,7 @@ TEST(BillProperties, MoreNeverCostsAGroupLessUnderTheSlackTax) {
   EXPECT_GT(taxed, Scaled(300));
 }
 
-// Bound on the units of slack tax that a unit of request moves.
+// Returns a bound on the change of the slack tax, in units, by one unit of request.
 double Leverage(const Bill& bill) {
   double most = 0;
   for (const SlackWindow& w : bill.slack) {
@@ -348,7 +348,7 @@ TEST(BillProperties, ChargesAreThoseOfTheRules) {
   int tight = 0;
   for (int i = 0; i < Scaled(2000); ++i) {
     BillCase c = RandomBillCase(rng, kAll);
-    // Quantities of few units do not share evenly.
+    // Quantities of few units cannot be shared evenly.
     for (UsageEntry& entry : c.entries) {
       for (UsageQuantities& q : entry.of)
         q = {q.usage * 1000, q.request * 1000, q.reservation * 1000, q.peak * 1000};

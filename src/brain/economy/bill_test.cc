@@ -43,7 +43,7 @@ UsageEntry Entry(int64_t start_s, int64_t end_s, uint32_t group, uint32_t job) {
   return entry;
 }
 
-// An entry of one hour of CPU, in core-hours.
+// Returns an entry of one hour of CPU; amounts are in core-hours.
 UsageEntry Cpu(uint32_t job, uint64_t usage, uint64_t request) {
   UsageEntry entry = Entry(0, kHour, job, job);
   entry.of[0].usage = usage * kCoreHour;
@@ -186,7 +186,7 @@ TEST(Bill, SharesIdleCostAndOverhead) {
   bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_THAT(Totals(bill), ElementsAre("3.00", "7.00"));
   EXPECT_EQ(bill.platform, Money{});
-  // Charges beyond the cost of machines recover overhead; beyond both they are a margin.
+  // Charges beyond the cost of machines recover overhead; charges beyond machines and overhead are a margin.
   windows[0].machine_cost = Units("3");
   bill = *MakeBill(sheet, windows, entries, options);
   EXPECT_EQ(ToText(bill.unrecovered_overhead), "1.00");
@@ -209,7 +209,7 @@ TEST(Bill, JobsOfAGroupShareItsAmountsExactly) {
   EXPECT_EQ(bill.jobs[1].sums.total.micros, 0);
 }
 
-// Split by quantity, the first job would get a credit of 1 of 3 micro-units with an amount of 0.
+// With a split by quantity, the first job would have a credit of 1 of 3 micro-units with an amount of 0.
 TEST(Bill, NoJobIsCreditedMoreThanItIsCharged) {
   PriceSheet sheet = Sheet({Tier("a", ChargeRule::kUsage, "0.36", "0")});
   sheet.tiers[0].service_credit_ppm = 750'000;

@@ -71,13 +71,13 @@ struct BudgetTotals {
   Money converted_in, converted_out;  // by transfers and splits between units
   // Unspent money that has expired.
   Money expired;
-  Money paid;       // spending of ended periods, as far as money covered it
+  Money paid;       // spending of ended periods, as far as the holders' money covered it
   Money overspent;  // spending of ended periods beyond the holders' money
   bool operator==(const BudgetTotals&) const = default;
 };
 
 using SpentByHolder = std::map<BudgetHolder, Money>;  // in the holder's unit; absent: nothing
-// Returns what the holder has spent; 0 if absent.
+// Returns the holder's spending; 0 if `spent` has no row of the holder.
 Money SpentOf(const SpentByHolder& spent, const BudgetHolder& holder);
 
 // The open period, [from_s, to_s); both times are 0 before the first period.
@@ -92,8 +92,9 @@ struct OpenPeriod {
 class BudgetAccounts {
  public:
   // Applies the next entry. On error nothing changes: InvalidArgument for impossible values, NotFound for an
-  // unknown holder, FailedPrecondition if the state forbids it, OutOfRange if a sum does not fit. The message
-  // names the holder. Does not compare the entry with the spending: see Make. O(log n + parts of the entry).
+  // unknown holder, FailedPrecondition if the state forbids the entry, OutOfRange if a sum does not fit. The
+  // message names the holder. Does not compare the entry with the spending: see Make. O(log n + parts of the
+  // entry).
   absl::Status Apply(const BudgetEntry& entry);
   // Returns accounts after the entries, which may have any order, are applied by time and then by id. An error
   // names the entry.

@@ -37,7 +37,7 @@ TEST(BudgetPeriods, AreOfTheCalendarOfUtc) {
   EXPECT_EQ(DateText(PeriodBegin(BudgetPeriod::kQuarter, kNovember)), "2026-10-01");
   EXPECT_EQ(DateText(PeriodEnd(BudgetPeriod::kQuarter, kNovember)), "2027-01-01");
   EXPECT_EQ(DateText(PeriodEnd(BudgetPeriod::kYear, kNovember)), "2027-01-01");
-  // A leap year.
+  // 2028 is a leap year.
   EXPECT_EQ(DateText(PeriodEnd(BudgetPeriod::kMonth, 1'835'395'200)), "2028-03-01");
 }
 
@@ -65,7 +65,7 @@ TEST(BudgetAccounts, MovesMoneyAndConvertsIt) {
   EXPECT_EQ(accounts.Find(kShop)->balance().micros, Coins(350).micros + 33);
 }
 
-// One micro-unit of the expensive unit is worth 1 EUR: moving there and back creates no money.
+// One micro-unit of the expensive unit is worth 1 EUR: moving money there and back creates no money.
 TEST(BudgetAccounts, ConversionNeverMakesMoney) {
   BudgetDefinition def = TwoBusinesses();
   def.units[0].rates = {{kNovember, Coins(1'000'000)}};
@@ -141,14 +141,14 @@ TEST(BudgetAccounts, AnOverrideEnds) {
   ASSERT_EQ(Do(accounts, e), absl::OkStatus());
   EXPECT_EQ(accounts.Find(kRetail)->budget(kNovember + kDaySeconds - 1), Coins(1250));
   EXPECT_EQ(accounts.Find(kRetail)->budget(kNovember + kDaySeconds), Coins(1000));
-  // It is a higher budget, not movable money.
+  // An override is a higher budget, but no money that can be moved.
   EXPECT_FALSE(Do(accounts, TransferTo(kRetail, kShop, Coins(1001))).ok());
 }
 
 TEST(BudgetAccounts, APeriodEndsWithWhatIsCarriedOver) {
   BudgetAccounts accounts = BookOf(TwoBusinesses());
   ASSERT_EQ(Do(accounts, TransferTo(kRetail, kShop, Coins(100))), absl::OkStatus());
-  // retail has 900 - 300 left: half of it is 300, the cap is 200. media has overspent.
+  // retail has 900 - 300 left: half of this money is 300, the cap is 200. media has overspent.
   const auto entries =
       accounts.ClosePeriod(BudgetPeriod::kMonth,
                            {{kRetail, Coins(300)}, {kMedia, Coins(2500)}, {kShop, Coins(40)}}, kDecember + 5);
@@ -247,7 +247,7 @@ TEST(BudgetBookProperties, MoneyIsConservedAndTheLedgerRepeatsTheState) {
       ++entered;
       ExpectConserved(accounts);
     }
-    // In any order.
+    // Replay accepts entries in any order.
     for (size_t i = ledger.size(); i > 1; --i) std::swap(ledger[i - 1], ledger[rng.Below(i)]);
     const auto again = BudgetAccounts::Replay(ledger);
     ASSERT_TRUE(again.ok()) << again.status();

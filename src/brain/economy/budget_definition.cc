@@ -184,7 +184,7 @@ BudgetEntry EntryOf(BudgetAct act) {
   return e;
 }
 
-// Adds rates and prices first, since businesses and spending depend on them.
+// Adds rates and prices before other entries, since businesses and spending depend on rates and prices.
 absl::Status AddRates(const BudgetDefinition& def, const Price& price, const BudgetAccounts& accounts,
                       int64_t from_s, int64_t now_s, std::vector<BudgetEntry>& out) {
   const auto prices =

@@ -34,13 +34,13 @@ TEST(ShareInProportion, GivesTheRemainingUnitsToTheLargestFractions) {
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"b", kMaxQuotaAmount}, {"a", kMaxQuotaAmount}},
                                 kMaxQuotaAmount),
               ElementsAre(kMaxQuotaAmount / 2, kMaxQuotaAmount / 2));
-  // The larger weight gets the unit: 1.5, not 0.5.
+  // The larger weight (exact part 1.5) receives the remaining unit, not the smaller weight (0.5).
   EXPECT_THAT(ShareInProportion(std::vector<Proportion>{{"a", 1}, {"b", 3}}, 2), ElementsAre(0, 2));
   EXPECT_TRUE(ShareInProportion({}, 4).empty());
 }
 
-// Koordinator's example: the first uses 5 of its 10; the minimums of the others are 15, 20 and 15. The second
-// needs only 5 of its 14 from the spare 45.
+// Koordinator's example: the first group uses 5 of its 10; the minimums of the other groups are 15, 20 and 15. The
+// second group needs only 5 of its 14 from the spare 45.
 TEST(ShareElastically, SharesTheSpareAgainWhileSomeoneIsSatisfied) {
   const std::vector<ElasticGroup> groups = {
       {.name = "1", .min = 10, .weight = 40, .request = 5},
@@ -87,7 +87,7 @@ TEST(ShareElastically, MinimumsScaleDownWithTheCapacity) {
 }
 
 TEST(ShareElastically, RequestsGoUpAndRuntimesDown) {
-  // The request of x is min(70, 50) + 10; it gets 60, and y gets its request.
+  // The request of x is min(70, 50) + 10; x receives 60, and y its request.
   const std::vector<ElasticGroup> groups = {
       {.name = "x1", .parent = "x", .min = 10, .max = 50, .request = 70},
       {.name = "x2", .parent = "x", .min = 20, .max = 50, .request = 10},

@@ -27,7 +27,7 @@ struct UsageQuantities {
   uint64_t peak = 0;         // highest usage in the window
 };
 
-// Usage of a job in [start_s, end_s). A job may have many entries, also for the same time (quantities add up).
+// Usage of a job in [start_s, end_s). A job may have many entries, also for equal times (quantities add up).
 // Charges by the larger of two quantities or by the peak apply to each entry; the length of entries therefore
 // affects these charges.
 struct UsageEntry {

@@ -95,7 +95,7 @@ TEST(Split, PartsAddUpAndAreWithinOneOfTheirShare) {
   }
 }
 
-// A larger weight never yields less of the same total.
+// A larger weight never yields a smaller part of a total.
 TEST(Split, IsMonotoneInAWeight) {
   Rng rng(3);
   for (int i = 0; i < 5000; ++i) {

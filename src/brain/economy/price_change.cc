@@ -30,7 +30,7 @@ std::string RatesAt(const PriceTier& tier, int64_t time_s) {
   return StrCat(RateText(price, Resource::kCpu), ", ", RateText(price, Resource::kMemory));
 }
 
-// Returns "0.04 per core-hour, was 0.031 per core-hour"; "" if both are equal.
+// Returns "0.04 per core-hour, was 0.031 per core-hour"; "" if the prices are equal.
 std::string RateChange(const Price* before, const Price* after) {
   std::string out;
   for (const Resource r : kResources) {

@@ -19,7 +19,7 @@ struct PriceChange {
 
 // A change, and the time when it was noticed.
 struct SeenPriceChange {
-  int64_t seen_s = 0;  // time when a daemon first read it
+  int64_t seen_s = 0;  // time when a daemon first read the change
   PriceChange change;
   bool operator==(const SeenPriceChange&) const = default;
 };

@@ -20,7 +20,7 @@ enum class ChargeRule : uint8_t {
   kUsage,            // usage
   kUsageSlackTax,    // usage, and a share of the pool's slack in proportion to the request
   kMaxRequestUsage,  // the larger of request and usage, per entry (OpenCost specification)
-  kPeak,             // the highest usage of each entry, for all of its time
+  kPeak,             // the highest usage of each entry, for the entry's whole time
 };
 struct ChargeRuleInfo {
   ChargeRule rule;
@@ -57,7 +57,7 @@ struct PriceTier {
   // and that a running task is not reclaimed.
   int64_t obtainability_ppm = 0, availability_ppm = 0;
   ChargeRule rule = ChargeRule::kReservation;
-  // Share of a window's charge that is credited if the SLO was missed in it.
+  // Share of a window's charge that is credited if the SLO was missed in the window.
   int64_t service_credit_ppm = 0;
   std::vector<Price> prices;  // ascending by from_s
 

@@ -101,7 +101,7 @@ TEST(PromiseLedger, RejectsWhatIsOutOfRange) {
   EXPECT_TRUE(ledger.Add({900, kHourOfSteps, 1, 1, 0.9}).ok());
 }
 
-// A loaded ledger continues like the saved one, even within a promise and a run of missed steps.
+// A loaded ledger continues as the saved ledger does, even within a promise and a run of missed steps.
 TEST(PromiseLedger, IsTheSameAfterItIsSavedAndLoaded) {
   PromiseLedger ledger(kStep);
   const auto observe = [](PromiseLedger& to, int64_t from, int64_t end) {

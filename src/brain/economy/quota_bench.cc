@@ -53,7 +53,8 @@ AdmissionRequest Any(Rng& rng, double share) {
   return r;
 }
 
-// Adds this number of jobs, and then all that fit of 200,000 more; none in the group `spared`.
+// Returns a ledger of kJobs jobs or, with `more`, of all jobs of 2 * kJobs that fit. No job is in the group
+// `spared`.
 QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   QuotaLedger ledger = *QuotaLedger::Make(Spec());
   Rng rng(5);
@@ -65,7 +66,7 @@ QuotaLedger Full(double share, bool more, const std::string& spared = "") {
   return ledger;
 }
 
-// Each request alone: it is decided, counted if admitted, and replaces a released job.
+// Benchmarks single requests: each is decided, counted if admitted, and replaces a released job.
 void Admissions(benchmark::State& state, double share, double size, bool releases) {
   QuotaLedger ledger = Full(share, size > 1);
   const std::vector<ExpectedRelease> ends = releases ? ledger.Releases() : std::vector<ExpectedRelease>();
@@ -97,7 +98,7 @@ BENCHMARK_CAPTURE(Admissions, half_full, 0.5, 0.5, false)->Unit(benchmark::kMicr
 BENCHMARK_CAPTURE(Admissions, full, 0.97, 30, false)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(Admissions, full_with_releases, 0.97, 30, true)->Unit(benchmark::kMicrosecond);
 
-// A group within its nominal quota takes back what others borrow, among all jobs.
+// A group within its nominal quota reclaims quota that other groups borrow, among all jobs.
 void Reclaims(benchmark::State& state) {
   const QuotaLedger ledger = Full(0.97, true, GroupName(7));
   const std::vector<HeldJob> jobs = ledger.Jobs();

@@ -68,7 +68,7 @@ void QuotaHistory::Note(const QuotaPlace& place, int64_t time_s, int64_t in_use,
 void QuotaHistory::Forget(int64_t now_s) {
   const int64_t now = now_s / kHourSeconds;
   for (auto& [place, hours] : places_) {
-    // Hours ascend, so usually at most one must be dropped at either end.
+    // Hours ascend, so usually at most one hour must be dropped at either end.
     const auto old = std::ranges::upper_bound(hours, now - kHours, {}, &QuotaHour::hour);
     hours.erase(hours.begin(), old);
     while (!hours.empty() && hours.back().hour > now) hours.pop_back();

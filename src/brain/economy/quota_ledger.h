@@ -18,7 +18,7 @@
 
 namespace taut::brain {
 
-// A job, or one of its tasks, which is admitted and released as a whole.
+// A job, or a task of a job, which is admitted and released as a whole.
 struct HeldJob {
   std::string id;
   QuotaUse use;

@@ -414,7 +414,7 @@ void QuotaRequests::Apply(QuotaRequest request) {
   Entry& entry = requests_[id];
   const bool was_open = index_.open().contains(id);
   if (was_open) {
-    // Uncount with the old state before it is replaced: UseOf depends on the entry.
+    // Uncount must precede the replacement of the request: UseOf depends on the old state.
     Uncount(entry);
     room_changed_ = room_changed_ || !request.open();
   }

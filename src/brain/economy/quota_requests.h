@@ -28,7 +28,7 @@
 
 namespace taut::brain {
 
-// Use of a job, and the group and tier that it counts for.
+// Use of a job, and the group and tier for which the use counts.
 struct JobUse {
   std::string job, group, tier;
   int64_t cpu_millicores = 0, memory_bytes = 0;            // >= 0: amounts that count: the job's limits
@@ -57,7 +57,8 @@ struct QuotaRequestsOptions {
   std::function<std::string(std::string_view group)> held = nullptr;
 };
 
-// Not thread-safe. Decisions are values that take effect with Apply, so that a caller can store them before.
+// Not thread-safe. Decisions are values that take effect with Apply, so that a caller can store a decision before
+// it applies the decision.
 class QuotaRequests {
  public:
   // Returns the errors of QuotaTree::Make.
@@ -66,23 +67,24 @@ class QuotaRequests {
   // Returns the decision without any effect, or the errors of DecideAdmission. Has the cost of DecideAdmission,
   // and for a job that runs without a request also copies the tree.
   absl::StatusOr<AdmissionVerdict> Decide(const AdmissionRequest& request, std::string_view job = "") const;
-  // Returns the new request, admitted, queued, or ended as refused; the caller applies it. Returns the errors
-  // of Decide and
+  // Returns the new request in the state admitted, queued, or ended as refused; the caller applies the request.
+  // Returns the errors of Decide and
   // - AlreadyExists with the id of a queued or open request of the group for the same job,
   // - FailedPrecondition if the group already has its maximum of requests,
   // - Unavailable if the queue is full.
   absl::StatusOr<QuotaRequest> Submit(const AdmissionRequest& request, std::string_view job,
                                       std::string_view who) const;
-  // Returns the request in the ended state; the caller applies it. Returns NotFound for an unknown id,
+  // Returns the request in the ended state; the caller applies the request. Returns NotFound for an unknown id,
   // FailedPrecondition if the request has already ended.
   absl::StatusOr<QuotaRequest> Withdraw(uint64_t id, std::string_view who, Timestamp now) const;
   // Returns the changes due at `now`, in this order: started jobs, ended requests, and queued requests that
   // fit, by priority and then age. A request that does not fit does not block later ones (Kueue's
   // BestEffortFIFO). The queue is examined only if there may be more room than at the last call.
   std::vector<QuotaRequest> Due(Timestamp now);
-  // Makes the next call of Due return the last changes again, for a caller that could not store or apply them.
+  // Makes the next call of Due return the last changes again, for a caller that could not store or apply the
+  // changes.
   void LookAgain() { use_changed_ = room_changed_ = true; }
-  // Applies a request that this class returned, or a stored one; replaces the request with the same id.
+  // Applies a request that this class returned, or a stored request; replaces the request with the same id.
   void Apply(QuotaRequest request);
   // Returns the ids of ended requests that ended before `before` or are not among the newest `most`. Never
   // includes the highest id, because the next id is derived from it.
@@ -171,7 +173,7 @@ class QuotaRequests {
   bool use_changed_ = false;         // true: SetUse was called since the last Due
   // Groups whose queued requests were held when the queue was last examined.
   std::set<std::string> held_queue_;
-  // Queued requests that cannot fit, with the time since which this process knows it.
+  // Queued requests that cannot fit, with the time since which this process has known that they cannot fit.
   std::map<uint64_t, Timestamp> never_fits_;
   std::vector<uint64_t> opened_;  // requests that were applied as open since the last Due
   uint64_t last_id_ = 0;

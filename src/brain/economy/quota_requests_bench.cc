@@ -58,7 +58,7 @@ QuotaRequests FullBook() {
   return requests;
 }
 
-// A request is submitted and withdrawn; every tenth is for a job that runs without one.
+// Submits and withdraws a request; every tenth request is for a job that runs without a request.
 void RequestsMade(benchmark::State& state) {
   QuotaRequests requests = FullBook();
   std::vector<double> took_us;
@@ -96,7 +96,7 @@ QuotaRequests BookWithQueue() {
   return requests;
 }
 
-// With the longest possible queue: a new request must not examine all of it.
+// With the longest possible queue, a new request must not examine the whole queue.
 void RequestsBesideAQueue(benchmark::State& state) {
   QuotaRequests requests = BookWithQueue();
   int i = 0;

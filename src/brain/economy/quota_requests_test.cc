@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-// Group a has 10 cores, b has 4, and each may borrow what the other leaves.
+// Group a has 10 cores, group b has 4, and each group may borrow the other group's unused quota.
 QuotaSpec Shop() {
   return {{{"shop"},
            {"a", "shop", {{"batch", "cpu", 10'000}, {"batch", "memory", 1000 * kMebibyte}}},
@@ -123,7 +123,7 @@ TEST(QuotaRequests, AGroupHasAtMostItsNumberOfRequests) {
   EXPECT_EQ(requests.Submit(AskFor("b", 1, 7), "", "ann").status().code(),
             absl::StatusCode::kFailedPrecondition);
   requests.Apply(*requests.Withdraw(admitted, "ann", At(8)));
-  Step(requests, 9);  // the step from queued to admitted is the same one
+  Step(requests, 9);  // a request that becomes admitted still counts once
   EXPECT_EQ(StateOf(requests, queued), "admitted");
   EXPECT_EQ(StateOf(requests, Make(requests, AskFor("a", 1000, 10))), "admitted");
   EXPECT_EQ(requests.Submit(AskFor("a", 1, 11), "", "ann").status().code(),
@@ -196,7 +196,7 @@ TEST(QuotaRequests, ARequestTakesNothingFromAnotherGroup) {
   EXPECT_EQ(InUse(requests, "b"), 2000);  // includes shop/db
 }
 
-// Its job's use counts in addition to the requested amount once it is admitted.
+// Once a request is admitted, its job's use beyond the requested amount also counts.
 TEST(QuotaRequests, OnePassOfTheQueueAdmitsNoMoreThanThereIs) {
   QuotaRequests requests = Book();
   const uint64_t first = Make(requests, AskFor("a", 3500, 0));
@@ -286,7 +286,7 @@ TEST(QuotaRequests, AnotherQuotaKeepsWhatRunsAndNamesWhatItDoesNotCover) {
   EXPECT_EQ(requests.uncovered()[0].first_job, "lost/web");
   QuotaSpec without_b = {{{"a", "", {{"batch", "cpu", 5000}}}}};
   ASSERT_TRUE(requests.ChangeQuota(without_b).ok());
-  EXPECT_EQ(InUse(requests, "a"), 14'000);  // it stays counted
+  EXPECT_EQ(InUse(requests, "a"), 14'000);  // the use stays counted
   Step(requests, 301);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, StartsWith("It can no longer fit since the quota was changed"));
@@ -314,7 +314,7 @@ TEST(QuotaRequests, AQueuedRequestOutlivesAShortMistakeInTheQuota) {
   Step(requests, 20);
   EXPECT_EQ(StateOf(requests, waits), "queued");
   EXPECT_THAT(requests.Find(waits)->reason, Not(HasSubstr("no longer fit")));
-  // The hour starts over.
+  // The hour starts again.
   ASSERT_TRUE(requests.ChangeQuota(wrong).ok());
   Step(requests, 3000);
   Step(requests, 6599);

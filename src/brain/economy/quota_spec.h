@@ -26,9 +26,9 @@ struct QuotaRow {
   std::optional<int64_t> lending_limit = std::nullopt;
 };
 
-// A group without children uses quota. A group with children is a cohort: its nominal quota is for its children to
-// share, and nothing runs in it. A group without a row for a tier and resource has no quota of the resource in the
-// tier and may not borrow. A cohort without a row adds no quota and no limit.
+// A group without children uses quota. A group with children is a cohort: the children share its nominal quota,
+// and no job runs in the cohort itself. A group without a row for a tier and resource has no quota of the resource
+// in the tier and may not borrow. A cohort without a row adds no quota and no limit.
 struct QuotaGroup {
   std::string name;
   std::string parent = {};  // "": none
@@ -53,7 +53,7 @@ struct QuotaSpec {
   std::vector<QuotaPool> pools = {};
 };
 
-// Use of a group, or of one of its jobs, in a tier.
+// Use of a group, or of one job of the group, in a tier.
 struct QuotaUse {
   std::string group, tier;
   QuotaVector amounts;

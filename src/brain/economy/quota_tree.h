@@ -52,8 +52,9 @@ class QuotaTree {
   // Returns the use of each group, in the order of groups and then tiers, without empty uses. Make of another
   // specification counts the returned use under the new quota.
   std::vector<QuotaUse> InUse() const;
-  // Returns a warning for each group, cohort and pool that uses more than it may, as after a cut of its quota. The
-  // use stays counted, and nothing is admitted there until the use falls. O(groups * tiers * resources).
+  // Returns a warning for each group, cohort and pool whose use exceeds its quota and borrowable amount, as after
+  // a cut of quota. The use stays counted, and nothing is admitted there until the use falls. O(groups * tiers *
+  // resources).
   std::vector<QuotaFinding> Overused() const;
 
  private:

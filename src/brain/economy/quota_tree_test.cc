@@ -35,7 +35,7 @@ TEST(QuotaTree, ACohortOfNineAndTwelveLendsAll) {
   EXPECT_EQ(Available(tree, "a"), 16);
   ASSERT_TRUE(tree.Add(Use("a", 16)).ok());
   EXPECT_EQ(Available(tree, "a"), 0);
-  EXPECT_EQ(Available(tree, "b"), 0);  // its own is lent, and can be reclaimed
+  EXPECT_EQ(Available(tree, "b"), 0);  // b's own quota is lent, and can be reclaimed
 }
 
 TEST(QuotaTree, ABorrowingLimitOfOneMakesTen) {
@@ -119,7 +119,7 @@ TEST(QuotaTree, WithoutARowThereIsNoQuotaAndNoBorrowing) {
   EXPECT_FALSE(tree.HasTier(*tree.GroupNamed("a"), 0));
 }
 
-// Neither lends; by agreement they lend, but only to each other.
+// Without the pool, the members do not lend; with the pool, they lend only to each other.
 TEST(QuotaTree, APoolLendsAmongItsMembers) {
   QuotaSpec spec{{{"all"},
                   {"a", "all", {CpuQuota(9, 0, 0)}},
@@ -134,7 +134,7 @@ TEST(QuotaTree, APoolLendsAmongItsMembers) {
   EXPECT_EQ(Available(tree, "a"), 3);
   spec.pools[0].tiers = {"batch"};
   spec.groups[1].quotas.push_back({"batch", "cpu", 1});
-  EXPECT_EQ(Available(*QuotaTree::Make(spec), "a"), 9);  // not in this tier
+  EXPECT_EQ(Available(*QuotaTree::Make(spec), "a"), 9);  // the pool does not cover this tier
 }
 
 TEST(QuotaTree, APoolGivesNoQuotaToAMemberWithoutARow) {
@@ -156,7 +156,7 @@ TEST(QuotaLane, TheLenderIsTheLowestCohortThatSuffices) {
   EXPECT_EQ(lender(5), "x");
   EXPECT_EQ(lender(9), "x");
   EXPECT_EQ(lender(10), "root");
-  // x1 may use its own exclusive part; the others may not.
+  // x1 may use its own exclusive part; other groups may not use it.
   EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x1")), 0);
   EXPECT_EQ(tree.lane(0, 0).UnlentTo(*tree.GroupNamed("x2")), 3);
   ASSERT_TRUE(tree.Add(Use("x1", 2)).ok());
@@ -285,7 +285,7 @@ struct Walk {
     }
   }
   const QuotaLane& lane() const { return tree.lane(0, 0); }
-  // Adds uses that fit, or removes some, of a random group.
+  // Adds a use that fits to a random group, or removes a part of its use.
   void Step() {
     const int32_t g = leaves[rng.Below(leaves.size())];
     const bool add = rng.Below(3) > 0;

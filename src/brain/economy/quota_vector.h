@@ -1,4 +1,4 @@
-// Amounts of several resources as quota counts them: integers in the unit of each resource.
+// Amounts of several resources in quota: integers in the unit of each resource.
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ TEST(Reclaim, TheLowestPriorityThenTheNewestOfTheBorrowers) {
 }
 
 TEST(Reclaim, ThoseNotNeededAreSparedFromTheLast) {
-  // Job 2 is chosen first and does not suffice; then job 8, which suffices alone.
+  // The job of 2 cores is chosen first and does not suffice; the job of 8 cores is chosen next and suffices alone.
   const Cell cell(Three(),
                   {Job("small", "b", 2, 1, 10), Job("large", "b", 8, 2, 10), Job("rest", "b", 21, 3, 10)});
   EXPECT_THAT(cell.Victims(Ask("a", 8)), ElementsAre("large"));
@@ -191,7 +191,7 @@ TEST(ReclaimProperty, FitsAfterwardsSparesNoneLessAndTakesOnlyFromBorrowers) {
       ASSERT_EQ(plan.enough, plan.why_not.empty()) << seed;
       if (now.reclaimable) {
         ++within_nominal;
-        // Quota within the nominal can always be taken back.
+        // Nominal quota can always be reclaimed.
         ASSERT_TRUE(plan.enough || policy != ReclaimPolicy::kAny) << seed;
       } else {
         ASSERT_EQ(plan.enough, now.outcome == AdmissionOutcome::kAdmitted) << seed;

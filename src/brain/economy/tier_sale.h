@@ -1,7 +1,8 @@
 // Kinds of sale of a pool's tiers, depending on the tier's promise:
 // - reserved: sold against the capacity, less the purchases in other reserved tiers; granted capacity always runs.
-// - slack: capacity that the higher tiers are expected not to use; it is reclaimed when they use it.
-// - spare: all capacity, without a promise; it is reclaimed as slack is.
+// - slack: capacity that the higher tiers are expected not to use; slack is reclaimed when the higher tiers use
+// it.
+// - spare: all capacity, without a promise; spare capacity is reclaimed as slack is.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ TEST(WhatIf, NoChangeChangesNothing) {
   }
 }
 
-// Equals a bill of the changed entries.
+// WhatIf equals a bill of the changed entries.
 TEST(WhatIf, IsWhatTheBillWouldBe) {
   Rng rng(22);
   for (int i = 0; i < Scaled(1500); ++i) {
@@ -106,7 +106,7 @@ class WhatIfOfOneJob : public testing::Test {
 TEST_F(WhatIfOfOneJob, AtAnotherTier) {
   EXPECT_EQ(After({}), "0.50");
   EXPECT_EQ(After({2, {}}), "2.00");
-  EXPECT_EQ(After({0, {}}), "8.00");  // reserves its request
+  EXPECT_EQ(After({0, {}}), "8.00");  // the job reserves its request
   EXPECT_EQ(ToText(Ask({0, {}})->difference), "7.50");
   ChargeChange half{0, {}};
   half.scale.request_ppm = kWholePpm / 2;

@@ -1,5 +1,5 @@
-// Effects of a job's class and tolerance of OOM kills on its limits: CPU follows only the class, memory only
-// the tolerance. policies_test.cc has the same for the ensemble, whose steps are larger.
+// Effects of a job's class and tolerance of OOM kills on its limits: CPU follows only the class, memory only the
+// tolerance. policies_test.cc tests this for the ensemble, whose steps are larger.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ Sums LimitsOf(Policy recommender, Resource resource, const std::array<JobPolicy,
   VerticalSettings settings;
   settings.analogs.min_rows = 20;
   settings.analogs.min_days = 3;
-  // Orders for which the price decides, not the bounds on a single job.
+  // With these ordered shares the price decides the limits, not the bounds on a single job.
   settings.analogs.cpu_oom_days = 0.1;
   settings.work_function.memory_above = 0.005;
   FleetModels models(settings);

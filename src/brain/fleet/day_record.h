@@ -15,7 +15,7 @@ class DayRecord {
   static constexpr int kDays = 32;
   enum class What : uint8_t {
     kRecommended,  // a recommended limit existed in a measured window
-    kOver,         // a task exceeded the recommended limit, or was OOM-killed at or above it
+    kOver,         // a task exceeded the recommended limit, or was OOM-killed at or above this limit
     kAtLimit       // a task's usage reached 95 % of the limit in force
   };
 

@@ -81,7 +81,7 @@ TEST(LiveFleetDays, CountsDaysOverTheRecommendedLimitInObserve) {
   }
 }
 
-// Checkpoints of a version that did not count days are readable; the counts start over.
+// Checkpoints of a version that did not count days are readable; the counts start again.
 TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   constexpr size_t kJobs = 2;
   const Cell cell(kJobs);
@@ -89,7 +89,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   LiveFleet fleet(settings);
   AddJobs(fleet, kJobs);
   PassOutput out;
-  // On the first day the owner's limit holds.
+  // On the first day the owner's limit is in force.
   for (int w = 0; w < 3 * kWindowsPerDay; ++w) Step(fleet, cell.windows()[static_cast<size_t>(w)], out);
   const std::string whole = Chunk(fleet);
   std::string record;
@@ -98,7 +98,7 @@ TEST(LiveFleetDays, ReadsACheckpointWithoutThem) {
   for (const bool old : {false, true}) {
     LiveFleet again(settings);
     AddJobs(again, kJobs);
-    // After the days come the open days, and one byte for each unknown risk.
+    // The open days, and one byte for each unknown risk, follow the days.
     const size_t behind = kJobs * kNumResources;
     ByteReader in(
         std::string_view(whole).substr(0, whole.size() - (old ? behind + 2 * kJobs * record.size() : 0)));

@@ -54,7 +54,7 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
     LiveFleet straight(Settings(recommender, Mode::kAuto)), again(Settings(recommender, Mode::kAuto));
     AddJobs(straight, kJobs);
     StepSome(straight, cell, 0, 400);
-    // One job more than in the checkpoint.
+    // The fleet has one job more than the checkpoint.
     Restore(again, Chunk(straight), kJobs + 1, WindowId{399});
     EXPECT_FALSE(again.job(JobId{kJobs}).sleeps());
     for (uint32_t j = 0; j < kJobs; ++j) {
@@ -73,8 +73,8 @@ TEST(Departures, RestoredJobsSleepUntilTheyAreStepped) {
   }
 }
 
-// A store of an earlier version has a setting under its old key; a later change under the new key replaces
-// it.
+// A store of an earlier version has a setting under its old key; a later change under the new key replaces the
+// setting.
 TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   const Cell cell(kJobs);
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
@@ -98,7 +98,7 @@ TEST(Departures, AStoredSettingWithAnOldKeyIsThatOfTheNewOne) {
   EXPECT_EQ(set->value, "90s");
 }
 
-// A chunk written by version 1: all jobs from the first on, without ids.
+// Returns a chunk in the format of version 1: all jobs from the first job on, without ids.
 std::string ChunkOfTheFirstVersion(const LiveFleet& fleet) {
   const std::string now = Chunk(fleet);
   ByteReader in(now);
@@ -125,7 +125,7 @@ TEST(Departures, AChunkOfTheFirstVersionIsRead) {
   EXPECT_EQ(Chunk(again), Chunk(fleet));
 }
 
-// As after an upgrade that changed the stored state of a recommender.
+// An upgrade may change the stored state of a recommender, which then cannot be read.
 TEST(Departures, AStateThatCannotBeReadIsLearntAnewAndItsLimitStays) {
   const Cell cell(kJobs);
   LiveFleet before(Settings(Policy::kEnsemble, Mode::kAuto));

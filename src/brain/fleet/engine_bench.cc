@@ -95,7 +95,7 @@ void BM_Restore(benchmark::State& state) {
         return;
       }
     }
-    state.PauseTiming();  // destroying the copies is not part of a restore
+    state.PauseTiming();  // the destruction of the copies is not part of a restore
     restored.clear();
     state.ResumeTiming();
   }

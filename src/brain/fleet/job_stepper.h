@@ -27,10 +27,10 @@ struct LaneFacts {
   bool oom = false;    // a task was just OOM-killed
   bool grows = false;  // a task will soon reach its limit
   LimitsApplied applied = LimitsApplied::kNo;
-  bool knows_past = true;  // false: the recommender needs history, so only a kill may change the limit
+  bool knows_past = true;  // false: the recommender waits for history, so only a kill may change the limit
   // Lowest limit to decide, within the policy's bounds. Absent in a replay.
   std::optional<double> at_least = {};
-  // Highest recent usage of a task according to the kernel; no cut goes below it. Absent in a replay.
+  // Highest recent usage of a task according to the kernel; no cut goes below this usage. Absent in a replay.
   std::optional<double> kernel_peak = {};
 };
 

@@ -1,4 +1,4 @@
-// A lane and its gate: which signals the recommender receives, and which recommendation the gate receives.
+// A lane and its gate: the signals that the recommender receives, and the recommendation that the gate receives.
 #include "brain/fleet/job_stepper.h"
 
 #include <memory>
@@ -144,7 +144,8 @@ TEST_F(DecideWindowTest, AWayBackMovesTheirLimitAgain) {
   EXPECT_FALSE(lane_.gate.in_force.has_value());
 }
 
-// A kill is answered at once, even within the change period; without a kill the raise waits for it.
+// A kill causes a raise at once, even within the change period; without a kill the raise waits for the period's
+// end.
 TEST_F(DecideWindowTest, OnlyAKillDoesNotWait) {
   policy_.mode = Mode::kAuto;
   policy_.change_period_s = 7 * kDaySeconds;
@@ -156,7 +157,7 @@ TEST_F(DecideWindowTest, OnlyAKillDoesNotWait) {
   EXPECT_EQ(lane_.gate.in_force, 1.5);
 }
 
-// ---- cuts of memory ----
+// ---- Cuts of memory ----
 
 class MemoryCuts : public ::testing::Test {
  protected:

@@ -88,7 +88,7 @@ class Lane {
     return in.remaining() == 0 ? absl::OkStatus() : absl::DataLossError("a lane with trailing bytes");
   }
   bool sleeps() const { return recommender_ == nullptr; }
-  // Reads the part of a saved state that a sleeping lane needs; the caller keeps the state for Wake.
+  // Reads the recommendation from a saved state, without a recommender; the caller keeps the state for Wake.
   absl::Status LoadAsleep(std::string_view state) {
     ByteReader in(state);
     const auto recommended = in.Get<double>();

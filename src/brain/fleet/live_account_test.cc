@@ -57,7 +57,7 @@ TEST(LiveAccount, AWholeMachineIsInNoSum) {
   EXPECT_GT(fleet.job(JobId{0}).of(Resource::kCpu).usage_mean, 0) << "it is measured";
 }
 
-// A decision at a window's end applies from then on.
+// A decision at a window's end applies to later windows.
 TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kAuto);
   settings.vertical.moving_window.min_history_s = 3600;
@@ -84,7 +84,7 @@ TEST(LiveAccount, TheLimitThatWasInForceInTheWindowCounts) {
   EXPECT_LT(entry.amounts(Resource::kCpu).would_be, 2'400'000U);
 }
 
-// A cluster bills requests, and so do costs if the owner has one beside the limit.
+// A cluster bills requests; accounts therefore use the owner's request if there is one.
 TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   LiveSettings settings = Settings(Policy::kMovingWindow, Mode::kObserve);
   settings.vertical.moving_window.min_history_s = 3600;
@@ -107,7 +107,7 @@ TEST(LiveAccount, ARequestBesideALimitIsWhatIsBilled) {
   EXPECT_NEAR(static_cast<double>(entry.amounts(Resource::kCpu).would_be), recommended / 2 * 600'000, 600)
       << "half the limit, also in a window whose series of requests did not come";
   EXPECT_EQ(entry.amounts(Resource::kMemory).owner, static_cast<uint64_t>(8 * 1024 * 600)) << "no request";
-  // An autoscaler depends on the request: it stays, so nothing is saved.
+  // An autoscaler depends on the request: the request stays, so no amount is saved.
   fleet.owners.SetRequestStays(JobId{0}, Resource::kCpu, true);
   entry = Observed(fleet, TwoTasks(kWindowsPerDay + 1, 4, static_cast<float>(8 * kGiB)), out);
   EXPECT_EQ(entry.amounts(Resource::kCpu).would_be, 1'200'000U);

@@ -17,13 +17,13 @@ namespace taut::brain {
 namespace {
 
 constexpr int kScaled = 100'000;
-constexpr int kDifferent = 50;                    // the other jobs start with copies of their states
-constexpr int32_t kLearnt = 14 * kWindowsPerDay;  // windows before the measured ones
+constexpr int kDifferent = 50;  // further jobs start with copies of the states of these jobs
+constexpr int32_t kLearnt = 14 * kWindowsPerDay;  // windows before the measured windows
 constexpr uint32_t kTasksEach = 4;
 
 struct Row {
   const char* policy;
-  const char* target;  // of function; "": its default
+  const char* target;  // function.target; "": the default
   const char* metrics;
 };
 constexpr Row kRows[] = {

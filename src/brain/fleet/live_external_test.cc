@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Jobs 0 and 1 use an external recommender, the others do not.
+// Jobs 0 and 1 use an external recommender, other jobs do not.
 LiveSettings SomeExternal(Mode mode = Mode::kAuto) {
   LiveSettings settings = Settings(Policy::kPeak, mode);
   JobPolicy defaults;
@@ -27,7 +27,7 @@ ExternalAnswer Memory(uint32_t job, double bytes, WindowId until, std::string wh
 
 class LiveExternal : public testing::Test {
  protected:
-  // Runs the first `windows` of the cell; returns the decisions of the last one.
+  // Runs the first `windows` windows of the cell; returns the decisions of the last window.
   void Run(size_t windows) {
     for (; next_ < windows; ++next_) {
       out_.Clear();

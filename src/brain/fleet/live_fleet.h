@@ -20,11 +20,11 @@
 
 namespace taut::brain {
 
-// The state and the parts that step it, one per topic. Not thread-safe; a const reference may be read by
+// The state, and one object per topic that steps the state. Not thread-safe; a const reference may be read by
 // several threads while no one writes.
 struct LiveFleet : FleetState {
   explicit LiveFleet(const LiveSettings& its_settings) : FleetState(its_settings) {}
-  // Applies other rules and settings, as after a reload. Lanes that get another recommender need history.
+  // Applies other rules and settings, as after a reload. Lanes with a new recommender then need history.
   void Reload(const LiveSettings& its_settings);
 
   ReplicaPass replicas{*this};                       // decides numbers of tasks

@@ -1,4 +1,4 @@
-// A running cell compared with itself after a stop, and the effects of OOM kills and people's settings.
+// A running cell continues after a stop as without a stop. Also effects of OOM kills and people's settings.
 #include "brain/fleet/live_fleet.h"
 
 #include "brain/fleet/live_fixture.h"
@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// Stopped anywhere, with checkpoints of any age, and restored with the windows stored since, a fleet
+// A fleet may stop at any window, with checkpoints of any age. Restored with the windows stored since, the fleet
 // continues as if it had never stopped.
 TEST(LiveFleet, GoesOnAfterAStop) {
   constexpr size_t kJobs = 6;
@@ -115,7 +115,7 @@ TEST(LiveFleet, AnOomRaisesAtOnceWhateverThePeriod) {
   EXPECT_EQ(fleet.job(JobId{1}).OomsOfWeek(WindowId{600}.day() + 7), 0U);
 }
 
-// For either order of the two keys, no limit below the bound is set, not even until the next window closes.
+// Whatever the order of the two keys, no limit below the bound is set, not even until the next window closes.
 TEST(LiveFleet, ABoundHoldsForWhatIsDecidedWithIt) {
   const Cell cell(1);
   for (const bool mode_first : {false, true}) {
@@ -189,7 +189,7 @@ TEST(LiveFleet, LabelsThatAreSettingsActAtOnceToo) {
   EXPECT_EQ(fleet.job(id).policy->mode, Mode::kAuto);
 }
 
-// A new recommender that has processed the stored days equals one that was there all along.
+// A new recommender that has processed the stored days equals a recommender that has observed all days.
 TEST(LiveFleet, AnotherRecommenderLivesThroughHistory) {
   const Cell cell(2);
   LiveFleet fleet(Settings(Policy::kPeak, Mode::kObserve));
@@ -268,7 +268,7 @@ TEST(LiveFleet, AnotherRecommenderOfOneResourceLeavesTheOtherAsItIs) {
   EXPECT_TRUE(memory(fleet).has_value());
 }
 
-// Kills of that time teach it the same as one that observed them.
+// Stored kills have the effect on a new recommender that they have on a recommender that observed them.
 TEST(LiveFleet, AnotherRecommenderLivesThroughOomKills) {
   const Cell cell(2);
   for (const Policy policy : {Policy::kEnsemble, Policy::kPeak, Policy::kMovingWindow, Policy::kVpa}) {
@@ -325,7 +325,7 @@ TEST(LiveFleet, DamagedCheckpointsNeverCrash) {
   }
 }
 
-// Agents and a cluster in one daemon: what runs the job determines whose limits are in force.
+// With agents and a cluster in one daemon, the program that runs the job determines whose limits are in force.
 TEST(LiveFleet, LimitsAreInForceWhereAnActuatorSetsThem) {
   const auto enforced = [](Enforcement enforcement, Source source, bool managed) {
     LiveSettings settings;

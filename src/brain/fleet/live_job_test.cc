@@ -1,4 +1,4 @@
-// State of a job beside its lanes: kills by day, and whose amount a series reports.
+// State of a job outside its lanes: kills by day, and the owner's amounts behind reported amounts.
 #include "brain/fleet/live_job.h"
 
 #include <memory>
@@ -33,7 +33,7 @@ TEST(LiveJob, CountsTheKillsOfSevenDays) {
   EXPECT_EQ(job.OomsOfWeek(30), 7U);
 }
 
-// A kill that is reported a week late must not count as one of today, which uses the same element.
+// A kill that is reported a week late must not count as a kill of today, whose element in the array is the same.
 TEST(LiveJob, KillsOfAWeekAgoAreNoMoreCounted) {
   LiveJobState job;
   job.CountOoms(24, 1);
@@ -116,7 +116,7 @@ class LoneJob {
   LiveJob job_;
 };
 
-// Saves and loads, as a restart does.
+// Saves `from` and loads it into `to`, as a restart does.
 void Carry(const LiveJob& from, LiveJob& to) {
   std::string bytes;
   ByteWriter out(&bytes);
@@ -153,7 +153,7 @@ TEST(LiveJob, ALaneThatIsMadeOtherwiseNeedsHistory) {
   constexpr Policy kSame = Policy::kMovingWindow, kOther = Policy::kPeak;
   struct Case {
     std::shared_ptr<JobPolicy> before, after;
-    bool cpu, memory;  // need history
+    bool cpu, memory;  // true: the lane needs history
   };
   for (const Case& c : {Case{with(false, kSame, kSame), with(false, kSame, kSame), false, false},
                         Case{with(true, kSame, kSame), with(true, kSame, kSame), false, false},
@@ -212,7 +212,7 @@ TEST(LiveJob, WhatIsKnownOfOwnersAndOrdersIsSaved) {
   EXPECT_LT(read->of(Resource::kMemory).applied, 0);
   EXPECT_EQ(read->of(Resource::kMemory).owner_before, 9);
   EXPECT_EQ(read->of(Resource::kMemory).ordered_before, 0) << "an order of nothing is one";
-  // For a job of which only the last window is known, the owner's amount is the window's.
+  // If only a job's last window is known, the owner's amount is that of this window.
   LoneJob plain;
   LoneJob plain_read;
   plain->of(Resource::kCpu).owner_limit = plain->of(Resource::kCpu).owner_before = 3;
@@ -241,7 +241,7 @@ TEST(LiveJob, WhatIsKnownOfStartsIsSaved) {
   EXPECT_EQ(job->starts->given.back(), 22) << "the oldest goes";
 }
 
-// With and without it, in addition to the data of earlier versions.
+// Kernels' peaks are saved whether or not the state has starts, which earlier versions also saved.
 TEST(LiveJob, WhatKernelsKeepIsSaved) {
   for (const bool starts : {false, true}) {
     LoneJob job;
@@ -306,7 +306,7 @@ TEST(LiveJob, AStateWithPeaksAndWithoutKillsIsRead) {
   EXPECT_EQ(read->last_oom(), 0U);
 }
 
-// With and without each of them, in addition to the data of earlier versions, which have no requests.
+// Requests are saved whether or not the state has starts and peaks, which earlier versions also saved.
 TEST(LiveJob, TheOwnersRequestsAreSaved) {
   for (const bool starts : {false, true}) {
     for (const bool peaks : {false, true}) {

@@ -1,4 +1,4 @@
-// Charges an OOM kill to the limit that was in force, and computes the first answer to it.
+// Charges an OOM kill to the limit that was in force, and computes the first answer to the kill.
 #include "brain/fleet/live_kills.h"
 
 #include <algorithm>

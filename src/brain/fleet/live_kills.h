@@ -14,11 +14,11 @@ namespace taut::brain {
 
 // Time range of an OOM kill and time of its decision, seconds since the epoch.
 struct KillTimes {
-  int64_t since_s = INT64_MAX;  // earliest time of the kill; INT64_MAX: its time is exact
+  int64_t since_s = INT64_MAX;  // earliest time of the kill; INT64_MAX: the time of the kill is exact
   int64_t now_s = INT64_MIN;    // time of the decision; raised to the time of the kill
 };
 
-// Memory peaks of a job's tasks as kernels keep them, in bytes.
+// Memory peaks of a job's tasks that kernels keep, in bytes.
 struct JobKernelPeaks {
   double risen = 0;  // highest among tasks that grew; 0: none
   // `met`: peaks of tasks first seen since the start, which may be older than the start. `standing`: peaks of
@@ -43,8 +43,8 @@ class LiveKills {
   // before the next decision.
   void TakeGrowth(JobId id, double bytes, int64_t now_s, PassOutput& out);
   // Records kernel peaks at the end of `window`. No cut goes below a peak during four half-lives of the moving
-  // window. Ignores a peak at the limit, because the kernel reclaims memory there: such a peak does not show the
-  // need.
+  // window. Ignores a peak at the limit, because the kernel reclaims memory there: a peak at the limit does not
+  // show the need.
   void TakeKernelPeaks(JobId id, const JobKernelPeaks& peaks, WindowId window);
   // Processes a stored kill again. Call in the order of arrival, and before the windows that end after the kill.
   void Redo(const OomRecord& oom);
@@ -63,7 +63,7 @@ class LiveKills {
   FleetState& s_;
   VerticalPass& pass_;
   LiveRisk& risk_;
-  // During a restore, by job: time and id of the last kill that its checkpoint includes.
+  // During a restore, by job: time and id of the last kill that the job's checkpoint includes.
   absl::flat_hash_map<uint32_t, std::pair<int64_t, uint64_t>> known_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr JobId kKilled{1};
 
-// A fleet whose limits an actuator sets, after two days: job 1 has two tasks and far less than its owner's
+// A fleet whose limits an actuator sets, after two days: job 1 has two tasks and a limit far below its owner's
 // GiB.
 class LiveKills : public testing::Test {
  protected:
@@ -60,7 +60,7 @@ TEST_F(LiveKills, OneFromBeforeARaiseIsChargedToTheLimitOfThenAndRaisesNothingMo
   Applied(raise[0], 13);
   const double raised = InForce();
   ASSERT_GT(raised, before);
-  // Another task of the same wave, whose restart is reported after a back-off.
+  // Another task was killed at about the same time, and its restart is reported after a back-off.
   EXPECT_TRUE(Kill(9, 200).empty());
   EXPECT_EQ(charged_, before);
   EXPECT_TRUE(Kill(12, 210).empty()) << "the raise was on its way";
@@ -175,7 +175,7 @@ TEST_F(LiveKills, ARestoreTakesEachOfOneSecond) {
   EXPECT_EQ(again.job(kKilled).OomsOfWeek(WindowId{600}.day()), 2U);
 }
 
-// A kill that is reported late, after a checkpoint with a later one.
+// A kill is reported late, after a checkpoint that has a later kill.
 TEST_F(LiveKills, ARestoreTakesOneToldLate) {
   Kill(20, 21, 1e8);
   const std::string saved = Chunk(fleet_);
@@ -219,7 +219,7 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "off", At(1), out).ok());
   fleet_.kills.TakeKernelPeaks(kKilled, {900 * kMiB, {}, {}}, WindowId{600});
   fleet_.kills.TakeKernelPeaks(kKilled, {1024 * kMiB, {}, {}},
-                               WindowId{600});                          // at the limit: memory was reclaimed
+                               WindowId{600});  // the peak is at the limit, where memory was reclaimed
   fleet_.kills.TakeKernelPeaks(JobId{77}, {1, {}, {}}, WindowId{600});  // unknown job
   ASSERT_TRUE(Set(fleet_, kKilled, "mode", "auto", At(2000), out).ok());
   const Cell cell(2);
@@ -233,7 +233,7 @@ TEST_F(LiveKills, NoCutGoesBelowWhatTheKernelSawInTheLastWeek) {
   ASSERT_LT(usual, lowest);
 }
 
-// Until the next window closes, the recommendation does not include it.
+// Until the next window closes, the recommendation does not include the bound.
 TEST_F(LiveKills, NeitherGrowthNorAKillRaisesAboveABoundThatWasJustSet) {
   const double before = InForce(), bound = before / 2;
   ASSERT_TRUE(Set(fleet_, kKilled, "memory.upper", StrCat(bound), At(10), out_).ok());

@@ -1,4 +1,4 @@
-// Probed memory needs of tasks, for recommenders that learn from them (memory.signal).
+// Probed memory needs of tasks, for recommenders that learn from needs (memory.signal).
 #include "brain/fleet/live_job.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"

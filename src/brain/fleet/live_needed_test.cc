@@ -86,7 +86,7 @@ TEST(LiveNeeded, AWindowOrTaskWithoutANeedCountsWithItsUsage) {
   Probed one;  // one of two tasks is probed
   one.Run(60, {{}, {.needed = std::nullopt}});
   EXPECT_NEAR(one.limit(), 1.15 * 3 * kGiB, 0.1 * kGiB);
-  Probed small;  // it holds less than the other needs
+  Probed small;  // this task uses less than the other task needs
   small.Run(60, {{}, {.usage = 0.5 * kGiB, .needed = std::nullopt}});
   EXPECT_NEAR(small.limit(), 1.15 * 1.1 * kGiB, 0.1 * kGiB);
 }

@@ -11,7 +11,7 @@ namespace {
 
 using What = DayRecord::What;
 
-// TwoTasks with three cores for the second, and half a GiB on average for the first.
+// Returns TwoTasks, but the second task uses three cores, and the first uses half a GiB on average.
 ClosedWindow TwoBusyTasks(int32_t index, double memory_limit) {
   ClosedWindow closed = TwoTasks(index, 4, static_cast<float>(memory_limit));
   const auto gib = static_cast<float>(kGiB);
@@ -61,7 +61,7 @@ TEST(LiveObserveDays, TheSumsOfAWindowCountEachTask) {
 }
 
 struct Killed {
-  std::optional<double> limit;  // the limit assumed to have killed
+  std::optional<double> limit;  // the limit that is assumed to have killed the task
   std::vector<Decision> decisions;
   uint32_t kills = 0;
 };

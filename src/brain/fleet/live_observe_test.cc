@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kFleetJobs = 3 * VerticalPass::kTurnJobs - 10;
 constexpr size_t kWindows = 5 * kWindowsPerDay;
 
-// Runs every turn on its own thread, the last one first.
+// Runs every turn on its own thread; the last turn starts first.
 void RunOnThreads(size_t count, absl::FunctionRef<void(size_t)> turn) {
   std::vector<std::thread> threads;
   for (size_t i = count; i-- > 0;) threads.emplace_back([turn, i] { turn(i); });
@@ -65,7 +65,7 @@ TEST(LiveFleetThreads, TheSameBytesOnAnyNumberOfThem) {
   const std::string chunk = Chunk(*fleet);
   ASSERT_EQ(chunk, Chunk(*on_threads));
 
-  // A restore: a checkpoint, and windows that it does not include.
+  // Restores a fleet from a checkpoint, and windows that the checkpoint does not include.
   const auto restored = [&](RunTurns run) {
     LiveFleet again(Settings(Policy::kCombined, Mode::kAuto));
     AddJobs(again, kFleetJobs);

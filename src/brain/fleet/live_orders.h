@@ -16,11 +16,12 @@ class LiveOrders {
   LiveOrders(FleetState& state, ReplicaPass& replicas, LiveTrials& trials)
       : s_(state), replicas_(replicas), trials_(trials) {}
 
-  // NoteSent: the decision was passed to the actuator at `now_s`; until then the limit that it replaced was
-  // in force. RememberSent: the decision was sent, and possibly has an outcome, before a restart.
+  // NoteSent: the decision was passed to the actuator at `now_s`; until then the previous limit was in force.
+  // RememberSent: the decision was sent, and possibly has an outcome, before a restart.
   void NoteSent(const Decision& d, int64_t now_s);
   void RememberSent(const Decision& d);
-  // Replaces the known orders of a job by those of its last decisions, ascending. REQUIRES: Has(id).
+  // Replaces the known orders of a job by the orders of `decisions`, the job's last decisions, ascending.
+  // REQUIRES: Has(id).
   void RememberAllSent(JobId id, std::span<const Decision> decisions);
   // Returns true if this decision ordered the job's current memory limit.
   bool IsLast(const Decision& d) const;

@@ -1,5 +1,5 @@
-// Settings and limits of owners: nothing is decided before they are known. Includes series that report
-// Tautline's own limits, as for resized pods.
+// Settings and limits of owners: no decision is made before they are known. Also series that report Tautline's own
+// limits, as for resized pods.
 #include <algorithm>
 #include <deque>
 
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// A cell of one job whose memory limit, as a series reports it, is the one in force some windows ago.
+// A cell of one job; a series reports the memory limit that was in force some windows ago.
 class ReadBack {
  public:
   explicit ReadBack(Enforcement enforcement = Enforcement::kAlways) : cell_(1), fleet_(Of(enforcement)) {
@@ -71,7 +71,7 @@ TEST(LiveOwners, WhatIsReadBackIsNotTheOwners) {
   EXPECT_EQ(job.lane().owner_limit, job.template_);
   EXPECT_EQ(job.lowest_owner_, job.template_) << "in any window";
   job.Restart();
-  // Also not after the order is taken back, while tasks still have it.
+  // The limit is also not the owner's after the order is taken back, while tasks still have the ordered limit.
   ASSERT_TRUE(
       Set(job.fleet(), JobId{0}, "mode", "observe", WindowId{8 * kWindowsPerDay}.start_s(), job.out_).ok());
   job.Restart();
@@ -114,7 +114,7 @@ TEST(LiveOwners, ABoundThatChangesWhileAJobSleepsHoldsAtOnce) {
   }
 }
 
-// Series lag: three orders within a window, and the first one is reported.
+// Series lag: three orders are sent within a window, and the first ordered limit is reported.
 TEST(LiveOwners, AnOrderBeforeTheLastOneIsNotTheOwnersEither) {
   ReadBack job;
   job.Run(8 * kWindowsPerDay);
@@ -141,7 +141,7 @@ TEST(LiveOwners, AnotherAmountIsTheOwners) {
   EXPECT_EQ(job.lane().owner_limit, 700 * kMiB) << "while the order is read back again";
 }
 
-// A dry run sets nothing: a limit equal to the recommended one is the owner's.
+// A dry run sets no limit: a limit equal to the recommendation is the owner's.
 TEST(LiveOwners, WhereNothingIsSetTheLimitIsTheOwners) {
   ReadBack job(Enforcement::kNever);
   job.Run(5 * kWindowsPerDay);
@@ -262,7 +262,7 @@ TEST(LiveOwners, NothingIsDecidedFromHistoryBeforeAWindowSaysWhatTheOwnerHasSet)
   EXPECT_EQ(memory->after, 2048 * kMiB) << "the first step";
 }
 
-// Other settings bound a recommendation that was made before they arrived.
+// A bound applies to a recommendation that was made before the bound arrived.
 TEST(LiveOwners, AnotherBoundHoldsAtOnce) {
   Unasked job;
   job.Settle(std::nullopt);
@@ -295,7 +295,7 @@ TEST(LiveOwners, TheOwnerIsAskedAgainWhenTasksReturn) {
   EXPECT_EQ(job.fleet().owners.Awaiting(9, cursor).size(), 1U) << "the cursor starts again";
 }
 
-// A crash loop of a new workload: none of its windows is closed yet.
+// A new workload crashes in a loop, and no window of it is closed yet.
 TEST(LiveOwners, AKillBeforeTheFirstWindowIsAtTheLimitThatSeriesSay) {
   Unasked job;
   job.Settle(std::nullopt);

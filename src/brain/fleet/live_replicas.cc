@@ -261,7 +261,7 @@ Verdict LiveReplicas::Decide(const JobPolicy& policy, int64_t now_s) {
     hold_ = HeldText();
     Reason reason;
     Explain(reason);
-    // Front ends show the numbers `before` and `after` themselves; the sentence need not repeat them.
+    // Front ends show the numbers `before` and `after`, so the sentence does not repeat the numbers.
     if (verdict.after.has_value()) verdict.sentence = std::move(reason.sentence);
     return verdict;
   }

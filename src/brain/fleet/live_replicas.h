@@ -54,9 +54,9 @@ struct ReplicaFigures {
 };
 
 // Scales the number of tasks of one job. Not thread-safe.
-// The load is the CPU that its tasks use together, in cores. The capacity of a task is its CPU limit at the last
-// change of the number of tasks. A limit that follows usage must not change the number of tasks, since the number
-// changes the usage (A15).
+// The load is the sum of the CPU usage of the job's tasks, in cores. The capacity of a task is the CPU limit at
+// the last change of the number of tasks. A limit that follows usage must not change the number of tasks, since
+// the number changes the usage (A15).
 // With SizeBy::kCheapest the capacity is the chosen size of a task. While limits move to another size, the
 // capacity is the smaller size, so that enough tasks run first. With ReplicaSettings::task_capacity the load is
 // the job's load series, and the capacity is task_capacity. A policy may read named signals (kOwnSignals and
@@ -88,7 +88,7 @@ class LiveReplicas {
   Verdict Decide(const JobPolicy& policy, int64_t now_s);
   // Explains the recommended number, or why there is no recommendation.
   void Explain(Reason& reason) const;
-  // If a size is chosen, explains it in place of the recommender's reason.
+  // Replaces the recommender's reason by the explanation of the chosen size; no effect without a chosen size.
   void ExplainSize(Reason& cpu) const;
   ReplicaOrder& order() { return order_; }
   // Ends a replay of history: later windows are current, and limits of the past no longer apply. Orders and
@@ -140,12 +140,13 @@ class LiveReplicas {
   std::string_view WhatLacks() const;
   // Returns a sentence for people: which input is silent, and since when.
   std::string SilentText() const;
-  // Returns why the number is held; "" if it is not.
+  // Returns why the number is held; "" if the number is not held.
   std::string HeldText() const;
   HoldCause HeldFor() const;
   absl::Status LoadSize(std::string_view bytes);
   void LoadMovesOf(std::string_view bytes);
-  // Name in saved states; it includes the kind of load, since state learnt from another load is useless.
+  // Returns the name of the policy in saved states, which includes the kind of load, since state learnt from
+  // another load is useless.
   std::string SavedName() const;
 
   const ReplicaPolicyInfo* info_;

@@ -138,8 +138,8 @@ TEST(LiveReplicas, TasksThatAreNotMeasuredAreNoReasonForFewer) {
   EXPECT_LT(*job.all[0].after, 4);
 }
 
-// Numbers that are only shown start no tasks; they count as ready after the start-up time, and as fewer when
-// the load ends.
+// A number that is only shown starts no tasks. Its tasks count as ready after the start-up time, and fewer tasks
+// count when the load ends.
 TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;
@@ -151,7 +151,7 @@ TEST(LiveReplicas, ANumberThatIsOnlyShownComesDownAgain) {
   EXPECT_THAT(job.all.back().after, Optional(4.0));
 }
 
-// A number that rises in every window of a start-up. The tasks of the first windows are ready, and growth
+// The number rises in every window of a start-up. The tasks of the first windows are ready, so growth that is
 // bounded by the share of starting tasks continues, also if orders are a dry run.
 TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
   for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
@@ -186,15 +186,14 @@ TEST(LiveReplicas, WhatIsOnlyShownBecomesReadyWhileItGrows) {
         restarted.Window(4 + 4 * w);
       }
     }
-    // 120 cores by tasks of 2 at 70 %.
+    // 120 cores require about 86 tasks of 2 cores at 70 %.
     EXPECT_THAT(job.replicas().figures().recommended, Optional(testing::Ge(80))) << Name(mode);
     ASSERT_EQ(restarted.all.size(), job.all.size()) << Name(mode);
     for (size_t i = 0; i < job.all.size(); ++i) EXPECT_EQ(restarted.all[i].after, job.all[i].after);
   }
 }
 
-// As with a webhook that does not respond for an hour: the job must not keep too few tasks until its load
-// changes.
+// A webhook may not respond for an hour: the job must not keep too few tasks until its load changes.
 TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.follows = false;
@@ -205,7 +204,7 @@ TEST(LiveReplicas, AnOrderThatFailedIsGivenAgainAfterAnHour) {
   for (int w = 0; w < 11; ++w) job.Window(9);
   EXPECT_EQ(job.all.size(), 1U);
   EXPECT_THAT(job.replicas().figures().hold, HasSubstr("the order of 9 tasks failed"));
-  // After a restart, too.
+  // The result holds after a restart, too.
   ScaledJob again(job.fleet.settings);
   const std::string chunk = Chunk(job.fleet), models = Models(job.fleet);
   ByteReader models_in(models), chunk_in(chunk);
@@ -342,7 +341,7 @@ TEST(LiveReplicas, OrderedTasksThatDoNotRunYetAreStarting) {
   EXPECT_THAT(job.all[0].after, Optional(9.0));
 }
 
-// In a dry run and in mode observe nothing is carried out: ordered or shown numbers count as if they were.
+// In a dry run and in mode observe no order is carried out: ordered or shown numbers count as if their tasks ran.
 TEST(LiveReplicas, WhatNobodyCarriesOutIsNotOrderedAgainAndAgain) {
   for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
     ScaledJob job(Scaling(mode, "forecast"));
@@ -364,7 +363,7 @@ TEST(LiveReplicas, AStepBackOutlivesAKillBetweenTwoCheckpoints) {
     since.push_back(job.last);
   };
   window(9);
-  window(9);  // the nine that were ordered run
+  window(9);  // the nine ordered tasks run
   job.running = 4;
   window(4);
   window(4);
@@ -573,7 +572,7 @@ TEST(LiveReplicas, TheLoadMayBeThatOfSeries) {
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
   ByteReader in(state);
   EXPECT_THAT(LiveReplicas::Load(in, policy)->replicas->figures().recommended, Optional(9));
-  // Counts of another load teach nothing.
+  // Counts for another load must not be learnt.
   JobPolicy by_cpu = policy;
   by_cpu.replicas.task_capacity = 0;
   ByteReader again(state);
@@ -612,7 +611,7 @@ TEST(LiveReplicas, ASeriesSaysHowManyTasksRun) {
   EXPECT_EQ(job.replicas().CountNotice(), "") << "tasks may just have started";
   for (int i = 0; i < 2; ++i) job.Window(1);
   EXPECT_THAT(job.replicas().CountNotice(), HasSubstr("9 tasks run, and 3 are measured: the number of the"));
-  // Measurements of agents override it.
+  // The number that agents measure overrides the reported number.
   job.by_agents = true;
   job.Window(1);
   EXPECT_EQ(job.replicas().figures().running, 3);
@@ -701,8 +700,8 @@ INSTANTIATE_TEST_SUITE_P(Policies, LiveReplicasToZero,
                          testing::Values("keda", "hpa", "forecast", "autopilot", "function"),
                          [](const auto& of) { return of.param; });
 
-// A cell of jobs with steady loads teaches what a new job needs; without it half of the capacity is kept
-// free.
+// The steady loads of a cell's jobs determine the free capacity of a new job; without these loads, half of the
+// capacity is kept free.
 TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
   const auto with_others = [](int others) {
     LiveFleet fleet(Scaling(Mode::kObserve, "forecast"));
@@ -731,7 +730,7 @@ TEST(LiveReplicas, ANewJobIsScaledByWhatOthersDid) {
     const JobId id{static_cast<uint32_t>(others)};
     fleet.AddJob({id, "new", {}, 0});
     for (const int32_t end = index + 12; index < end; ++index) window(index, others + 1);
-    // After a restart, too.
+    // The result holds after a restart, too.
     LiveFleet restored(Scaling(Mode::kObserve, "forecast"));
     const std::string models = Models(fleet);
     ByteReader in(models);
@@ -788,7 +787,7 @@ TEST(LiveReplicas, ALoadThatIsSilentForLongIsTakenForHigh) {
   Reason reason;
   job.replicas().Explain(reason);
   EXPECT_THAT(reason.sentence, HasSubstr("Not measured for 30 min: the load."));
-  // After a restart, too.
+  // The result holds after a restart, too.
   std::string state;
   ByteWriter out(&state);
   job.replicas().Save(out);
@@ -826,7 +825,7 @@ TEST(LiveReplicas, AJobThatIsNotMeasuredForLongGetsTheSafeCount) {
   EXPECT_THAT(job.replicas().figures().hold, IsEmpty());
 }
 
-// Then tautd receives nothing, and the jobs may be fine.
+// If no job is measured, tautd itself receives nothing, and the jobs may run normally.
 TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   ScaledJob job(Scaling(Mode::kAuto, "hpa"));
   job.with_other = true;
@@ -845,7 +844,7 @@ TEST(LiveReplicas, WhereNothingIsMeasuredOfAnybodyNoCountIsRaised) {
   EXPECT_EQ(job.all.size(), orders + 1);
 }
 
-// At the limits that the tasks ran at, even if another size is shown.
+// Overload is counted at the tasks' limits in force, even if another size is shown.
 TEST(LiveReplicas, OverloadedWindowsAreThoseOfTheTasksThatRan) {
   ScaledJob job(Scaling(Mode::kObserve, "hpa"));
   job.running = 4;  // of 2 cores: 6.4 are 80 %
@@ -869,7 +868,7 @@ TEST(LiveReplicas, DamagedBytesAreAnError) {
   ByteWriter out(&bytes);
   job.replicas().Save(out);
   const JobPolicy& policy = *job.fleet.job(JobId{0}).policy;
-  // Earlier versions did not write it.
+  // Earlier versions did not write the overloaded windows.
   constexpr size_t kDamping = 2 * sizeof(int64_t) + 1,
                    kOverload = kDamping + sizeof(int32_t) + 1 + 10 * sizeof(uint64_t),
                    kAssumed = kOverload + 1 + sizeof(uint64_t) + 1, kHold = kAssumed + 1 + sizeof(int64_t),

@@ -52,7 +52,7 @@ TEST(LiveRisk, DaysOfShownLimitsAreHeldAgainstTheirChances) {
     }
   }
   EXPECT_TRUE(chances && shares);
-  // From the second day on each job-day counts once, except while nothing is shown beside the owner's limit.
+  // From the second day on each job-day counts once, except while no limit besides the owner's is shown.
   EXPECT_EQ(DaysOf(fleet, Resource::kCpu), kRiskJobs * (kDays - 1));
   EXPECT_LE(DaysOf(fleet, Resource::kMemory), kRiskJobs * (kDays - 1));
   EXPECT_GT(DaysOf(fleet, Resource::kMemory), kRiskJobs * (kDays - 2));
@@ -188,7 +188,7 @@ std::string WithoutRisks(const LiveFleet& fleet, size_t jobs) {
   return chunk.substr(0, chunk.size() - bytes);
 }
 
-// After a restart the same risk is shown for each limit as before it; from a store without risks it is
+// The risk that is shown for a limit does not change by a restart. With a store without risks, the risk is
 // computed again.
 TEST(LiveRisk, TheRiskOfALimitComesBackFromACheckpoint) {
   const Cell cell(kRiskJobs);
@@ -237,7 +237,7 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   ASSERT_TRUE(old.checkpoint.LoadFleet(in).ok());
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_TRUE(old.risks.rows().empty());
-  // Its jobs end before the open days.
+  // The jobs of this chunk end before the open days.
   const std::string chunk = WithoutRisks(fleet, kRiskJobs);
   std::string opens;
   ByteWriter writer(&opens);
@@ -251,7 +251,7 @@ TEST(LiveRisk, AStoreOfBeforeThereWerePromisesIsRead) {
   EXPECT_EQ(DaysOf(old, Resource::kCpu), kRiskJobs);
 }
 
-// Also with other settings of the models.
+// The risk table also stays if settings of the models change.
 TEST(LiveRisk, ReloadsKeepTheBook) {
   const Cell cell(kRiskJobs);
   LiveSettings settings = Settings(Policy::kAnalogs, Mode::kObserve);

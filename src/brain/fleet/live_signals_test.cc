@@ -222,7 +222,7 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_EQ(job.holds[1].cause, HoldCause::kNotMeasured);
   EXPECT_THAT(job.holds[1].sentence,
               HasSubstr("queue_length: not measured since day 0 00:15 UTC; the number stays"));
-  // After a restart, too.
+  // The result holds after a restart, too.
   std::string bytes;
   ByteWriter out(&bytes);
   job.replicas().Save(out);
@@ -240,7 +240,7 @@ TEST(LiveSignals, AHoldIsShownFromItsBeginToItsEnd) {
   EXPECT_THAT(job.replicas().figures().hold, testing::IsEmpty());
 }
 
-// The number is no longer managed: nothing is held, which is reported once.
+// If the number is no longer managed, the hold ends, which is reported once.
 TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   for (const KeyValue& setting : {KeyValue{"mode", "off"}, KeyValue{"replicas.policy", "none"}}) {
     SignalledJob job(BySignals("queue_length / 10"));
@@ -282,7 +282,8 @@ TEST(LiveSignals, AHoldEndsWhereTheNumberIsTheOwnersAgain) {
   }
 }
 
-// A rule of the file changes it: the hold ends in the next window, even for an unmeasured job.
+// A rule of the file ends the management of the number: the hold ends in the next window, even for an unmeasured
+// job.
 TEST(LiveSignals, AHoldEndsWithAReload) {
   LiveSettings settings = BySignals("queue_length / 10");
   for (const bool is_measured : {true, false}) {

@@ -1,4 +1,4 @@
-// Number and size of the tasks of a job are chosen together and do not work against each other.
+// Number and size of the tasks of a job are chosen together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ TEST(LiveSizing, ObserveShowsNumberAndSizeThatBelongTogether) {
   EXPECT_FALSE(reason.candidates.empty());
 }
 
-// Where no limits are applied, the number is for the owner's size, which is the one that runs.
+// Where no limits are applied, tasks run with the owner's size, so the number is computed for this size.
 TEST(LiveSizing, WithoutAgentsTheSizeIsTheOwners) {
   LiveSettings settings = Sizing(Mode::kAuto, "cheapest");
   settings.enforcement = Enforcement::kByAgents;
@@ -168,7 +168,7 @@ TEST(LiveSizing, OtherSettingsOfTheSizeAreWeighedWithinTheHour) {
   EXPECT_LE(*job.fleet.job(JobId{0}).of(Resource::kCpu).lane.recommended(), 2.5);
 }
 
-// History has the same as the job's windows would have.
+// History has the data that the job's windows would have.
 TEST(LiveSizing, HistoryTeachesTheSize) {
   SizedJob job(Sizing(Mode::kObserve, "cheapest"));
   std::vector<JobDay> days(3);

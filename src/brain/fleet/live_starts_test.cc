@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One task of half a core under its owner's limit. `start_cores` >= 0: another task starts and uses this.
+// One task of half a core under its owner's limit. `start_cores` >= 0: another task starts and uses `start_cores`
+// cores.
 ClosedWindow WindowOf(int32_t index, float start_cores = kAbsent, float limit = 2) {
   ClosedWindow closed;
   closed.window = WindowId{index};
@@ -95,7 +96,7 @@ TEST_F(LiveStarts, ALimitOfOneThatIsReadBackIsNotTheOwners) {
   const auto boosted = static_cast<float>(job().BoostNow()->cores);
   Pass(WindowOf(40, 0.9F, boosted));
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 2);
-  Pass(WindowOf(41, 0.9F, boosted));  // and the previous limit, which some task still has
+  Pass(WindowOf(41, 0.9F, boosted));  // the previous limit, which some task still has
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 2);
   Pass(WindowOf(42, kAbsent, 3));
   EXPECT_EQ(job().of(Resource::kCpu).owner_limit, 3);
@@ -165,7 +166,7 @@ TEST_F(LiveStarts, TakeNoMemoryWhereTheSettingIsOff) {
   EXPECT_NE(fleet_.startups_version, version);
   Run(3, 4);
   EXPECT_EQ(job().starts, nullptr);
-  // The bytes equal those without the setting.
+  // The saved bytes equal those of a fleet without the setting.
   LiveFleet other(Quick());
   AddJobs(other, 1);
   for (int32_t w = 0; w < 4; ++w) Step(other, WindowOf(w), out);

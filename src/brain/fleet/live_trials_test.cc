@@ -84,8 +84,8 @@ OutcomeUpdate Minimum(Target target, double minimum, std::string job = "job-0") 
   return update;
 }
 
-// A limit that an agent reports as impossible becomes the lowest one to set, if a kernel could have refused
-// it.
+// A limit that an agent reports as impossible becomes a lower bound of limits, if a kernel could have refused the
+// limit.
 TEST(LiveTrials, ARefusedLimitIsTheFloorFromThenOn) {
   LiveFleet fleet(Settings(Policy::kMovingWindow, Mode::kAuto));
   AddJobs(fleet, 2);
@@ -129,7 +129,7 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   };
   ASSERT_TRUE(trial_of(1).has_value());
   EXPECT_FALSE(trial_of(1)->members.empty());
-  // They are found again after a stop; a trial that is only watched is not listed.
+  // Trials are found again after a stop; a trial that is only watched is not listed.
   LiveFleet again(Settings(Policy::kMovingWindow, Mode::kCanary));
   AddJobs(again, 3);
   const std::string chunk = Chunk(fleet);
@@ -148,7 +148,7 @@ TEST(LiveTrials, ATrialIsListedWhileItRuns) {
   EXPECT_THAT(fleet.trials.Running(), IsEmpty());
 }
 
-// Only for CPU: the other lane has none that could replace it.
+// Only CPU has a trial: the memory lane has no trial that could be listed in its place.
 TEST(LiveTrials, ATrialOfOneResourceIsListed) {
   const Cell cell(2);
   PolicyPair recommenders(Policy::kMovingWindow);

@@ -1,4 +1,5 @@
-// Recent memory limits of a job: a kill is charged to the limit at its time, however late it is reported.
+// Recent memory limits of a job: a kill is charged to the limit at the time of the kill, however late the kill is
+// reported.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +31,8 @@ class PastLimits {
   // limit. Absent: no limit.
   std::optional<double> LowestIn(int64_t since_s, int64_t until_s, std::optional<double> now) const;
 
-  // Returns whether `is` holds for a limit, other than the current one, that tasks may have had at `since_s`
-  // or later.
+  // Returns true if `is` returns true for a limit, other than the current limit, that tasks may have had at
+  // `since_s` or later.
   template <typename Is>
   bool AnySince(int64_t since_s, Is is) const {
     return std::ranges::any_of(changes_, [&](const Change& change) {

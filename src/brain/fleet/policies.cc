@@ -157,7 +157,7 @@ std::unique_ptr<Recommender> MakeWorkFunction(const Ingredients& in) {
       in.settings.work_function.OwnOrder(in.resource));
 }
 
-// Composition of a recommender: its core and the wrappers around it.
+// Composition of a recommender: its core and the wrappers around the core.
 struct Recipe {
   enum class Kind : uint8_t {
     kBare,        // no wrapper: the limit is the owner's
@@ -217,7 +217,7 @@ std::unique_ptr<Recommender> WithFloorOf(std::unique_ptr<Recommender> r, const R
     floor.least = *bounds.lower;
     bounds.lower = bounds.granularity;
   }
-  // Too little memory aborts a start; too little CPU only slows it down.
+  // Too little memory aborts a start; too little CPU only slows a start down.
   const bool kills = KillsAtLimit(in.resource);
   floor.keep_start = kills && recipe.keep_start;
   if (kills && recipe.young_margin) floor.young_margin = in.settings.ensemble.young_margin;

@@ -64,7 +64,7 @@ int32_t DecisionWindow(std::string_view job);
 // Returns the CPU class for a job's declared sensitivity; `otherwise` if the job declares none.
 JobClass ClassOf(const JobInfo& job, JobClass otherwise);
 
-// Returns the recommender with all its wrappers. `fleet` must outlive it.
+// Returns the recommender with all its wrappers. `fleet` must outlive the recommender.
 std::unique_ptr<Recommender> NewRecommender(Policy policy, Resource resource, const JobInfo& job,
                                             const VerticalSettings& settings, FleetModels& fleet);
 

@@ -51,7 +51,8 @@ TEST(Policies, JobsHaveNoneThatRunsOnlyInAReplay) {
   const std::string refused(Message(ParseJobPolicy("krr").status()));
   EXPECT_THAT(refused, ::testing::HasSubstr("\"krr\" runs only in taut replay"));
   EXPECT_THAT(refused, ::testing::Not(::testing::HasSubstr("crane")));
-  // The values of recommenders for jobs come first and without gaps; a list of choices depends on it.
+  // The values of recommenders for jobs must be the first values, without gaps, because a list of choices depends
+  // on this order.
   for (size_t i = 0; i < Policies().size(); ++i) {
     EXPECT_EQ(static_cast<size_t>(Policies()[i].policy), i);
     EXPECT_EQ(Policies()[i].replay_only, i > static_cast<size_t>(Policy::kCombined));
@@ -145,7 +146,7 @@ VerticalSettings QuickSettings() {
   return s;
 }
 
-// A few jobs over some days, 24 windows each, that teach a fleet; the first job is the one under test.
+// A few jobs over some days of 24 windows, from which a fleet learns; the first job is under test.
 class SmallFleet {
  public:
   static constexpr int kJobs = 5;
@@ -269,8 +270,8 @@ RC_GTEST_PROP(Recommenders, ContinueFromACheckpointAsIfNothingHadHappened, ()) {
   });
 }
 
-// The copy is made between days, as for a restart. It has nothing of the last hour and no usage to raise
-// from, so both are off here.
+// The copy is made between days, as for a restart. A copy has neither the last hour nor the last usage, so the
+// settings that use them are off here.
 RC_GTEST_PROP(Recommenders, CopiesGoOnAsTheOriginal, ()) {
   VerticalSettings s = AnySettings();
   s.moving_window.hold_windows = 1;
@@ -294,7 +295,7 @@ RC_GTEST_PROP(Recommenders, SurviveDamagedCheckpoints, ()) {
   fleet.Live([&](Recommender& subject, int day, int window) -> std::unique_ptr<Recommender> {
     if (day != at_day || window != SmallFleet::kWindows / 2) return nullptr;
     const std::string bytes = Saved(subject);
-    // The floor's state comes last: the job's first window, its peak and its windows. Without these fields
+    // The floor's state is the last part: the job's first window, its peak and its windows. Without these fields
     // the bytes equal those written by versions without floors, that window, and provisional limits.
     const bool floored = policy != Policy::kVpa && policy != Policy::kStatic && policy != Policy::kKrr &&
                          policy != Policy::kCrane;

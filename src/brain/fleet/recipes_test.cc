@@ -1,4 +1,4 @@
-// Wrappers around each recommender, and what the models of a fleet pass on.
+// Wrappers around each recommender, and the state that models of a fleet copy and save.
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +33,7 @@ class OneJob {
     one_->ObserveOom({WindowId{window_ - 1}, 0, at});
     limit_ = one_->Recommend(WindowId{window_});
   }
-  // For the window after the last one.
+  // Returns the limit for the window after the last observed window.
   std::optional<double> limit() const { return limit_; }
   Recommender& recommender() { return *one_; }
 
@@ -125,7 +125,8 @@ TEST(Recipes, AFloorAfterAKillIsOurs) {
   EXPECT_GT(after_kill(Policy::kPeak, false), 4000 * kMiB);
 }
 
-// If the number of tasks follows the load, a limit that follows the usage per task would follow itself.
+// If the number of tasks follows the load, a limit that followed the usage per task would in turn change this
+// usage.
 TEST(Recipes, TheSizeOfATaskIsGivenOnlyToTheResourceThatScales) {
   using ScaledBy = VerticalSettings::ScaledBy;
   const auto recommended = [](ScaledBy by, Resource r) {
@@ -144,8 +145,7 @@ TEST(Recipes, TheSizeOfATaskIsGivenOnlyToTheResourceThatScales) {
   EXPECT_THAT(recommended(ScaledBy::kCpu, Resource::kMemory), Optional(::testing::DoubleNear(1.15, 0.02)));
 }
 
-// Tasks that carry half of the load use half. That does not lower the limit for the load that the setting
-// names.
+// Tasks with half of the load use half of the memory. This must not lower the limit for the load of a busy task.
 TEST(Recipes, ATaskOfAScaledJobIsSizedForABusyOne) {
   using ScaledBy = VerticalSettings::ScaledBy;
   // Windows of `tasks` tasks that share a load of 8 units, each unit of 100 MiB and a core on 50 MiB.
@@ -201,7 +201,7 @@ FleetModels LearntModels(const VerticalSettings& settings) {
   return models;
 }
 
-// Whatever wraps the recommender or keeps an earlier limit, the chance stays within the bound.
+// Neither a wrapper nor a kept earlier limit lets the chance exceed the bound.
 TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   using ScaledBy = VerticalSettings::ScaledBy;
   Rng rng(3);
@@ -252,7 +252,7 @@ TEST(Recipes, NoLimitIsAboveTheHighestChance) {
   EXPECT_GT(held, 1000);
 }
 
-// The explanation of a scaled job's limit states the same risk as is shown for it.
+// The explanation of a scaled job's limit states the risk that is shown for this limit.
 TEST(Recipes, TheRiskOfAScaledLimitIsTheOneExplained) {
   VerticalSettings settings;
   settings.scaled_by = VerticalSettings::ScaledBy::kSeries;
@@ -312,7 +312,7 @@ TEST(FleetRisk, IsWhatTheRecommenderOfTheResourceWasOrdered) {
   EXPECT_TRUE(of(Policy::kWorkFunction, Resource::kCpu).work_over.has_value());
 }
 
-// Trained on jobs that grow a little each day.
+// Trains the models with jobs that grow a little each day.
 void Train(FleetModels& models, const VerticalSettings& settings) {
   std::vector<std::unique_ptr<Recommender>> jobs;
   for (int j = 0; j < 6; ++j)
@@ -352,7 +352,7 @@ TEST(FleetModels, ForecastersKnowWhatTheFleetHasLearnt) {
   EXPECT_EQ(analogs.of(Resource::kMemory).price(), models.of(Resource::kMemory).price()) << "the same order";
   EXPECT_TRUE(
       models.ForecastersFor(Policy::kCombined, Resource::kMemory, settings).of(Resource::kMemory).ready());
-  // A copy of a forest is expensive; a recommender that does not read it has none.
+  // A copy of a forest is expensive; a recommender that does not read the forest has no copy.
   EXPECT_FALSE(
       models.ForecastersFor(Policy::kPeak, Resource::kMemory, settings).of(Resource::kMemory).ready());
   const FleetModels work = models.ForecastersFor(Policy::kWorkFunction, Resource::kCpu, settings);
@@ -390,7 +390,7 @@ TEST(FleetModels, ComeBackFromACheckpointAlsoOfAnEarlierVersion) {
   EXPECT_TRUE(earlier.of(Resource::kMemory).ready());
   EXPECT_FALSE(earlier.work_of(Resource::kCpu).share_over().has_value());
 
-  // Data truncated within any of the four is rejected.
+  // Data that is truncated within any of the four models is rejected.
   const size_t whole = bytes.size();
   for (const size_t cut : {size_t{3}, whole - work.size() - 1, whole - work.size() + 3,
                            whole - work.size() + first_work + 3, whole - 1}) {

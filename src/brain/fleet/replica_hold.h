@@ -18,7 +18,7 @@ constexpr std::string_view Name(HoldCause cause) {
   return kNames[static_cast<size_t>(cause)];
 }
 
-// A hold in force, or none.
+// A hold in force, or no hold (kNone).
 struct ReplicaHold {
   HoldCause cause = HoldCause::kNone;
   int64_t since_s = 0;  // end of the first window, seconds since the epoch; 0 without a cause
@@ -26,7 +26,7 @@ struct ReplicaHold {
   bool holds() const { return cause != HoldCause::kNone; }
 };
 
-// A change of a hold: it began, its cause changed, or (kNone) it ended.
+// A change of a hold: the hold began, its cause changed, or (kNone) the hold ended.
 struct ReplicaHoldChange {
   HoldCause cause = HoldCause::kNone;
   int64_t time_s = 0;    // end of the window, seconds since the epoch

@@ -29,8 +29,8 @@ struct ReplicaOrder {
     id = decision;
     failed = false;
   }
-  // Processes the outcome of the order `decision`. A failed order is repeated after kRepeatFailedSeconds.
-  // Returns true if the state changed.
+  // Processes the outcome of the order with the id `decision`. A failed order is repeated after
+  // kRepeatFailedSeconds. Returns true if the state changed.
   bool TakeOutcome(uint64_t decision, Outcome outcome);
   // Observes the running tasks. If another program sets the number, records a step back, which TakeStepBack
   // returns once.
@@ -46,7 +46,7 @@ struct ReplicaOrder {
   void CountOtherwise();
   // Returns the number of ready tasks among the `count` tasks that the policy assumes to run. If `count` is only
   // shown, or ordered in a dry run, returns how many tasks would be ready if they had been started. `ready`: ready
-  // tasks among the running ones.
+  // tasks among the running tasks.
   int AssumedReady(int ready, int count, size_t startup_windows);
   // Returns the decision for the proposal, or a failed order again when its repetition is due.
   Verdict Decide(const JobPolicy& policy, ReplicaProposal proposal);

@@ -14,7 +14,7 @@ class ReplicaPass {
  public:
   explicit ReplicaPass(FleetState& state) : s_(state) {}
 
-  // Decides the job's number of tasks; no effect if it is not scaled.
+  // Decides the job's number of tasks; no effect on a job that is not scaled.
   void Decide(LiveJob& job, int64_t now_s, PassOutput& out);
   // Appends the change of the job's hold to `out`; returns false if the hold has not changed.
   static bool NoteHold(LiveJob& job, int64_t now_s, PassOutput& out);

@@ -1,5 +1,5 @@
-// Promised and delivered risk of recommended limits: sums over job-days by resource, order class and size of
-// the job. The daemon and replays keep the same table.
+// Promised and delivered risk of recommended limits: sums over job-days by resource, order class and size of the
+// job. The daemon and replays use this table.
 //
 // A forecasting recommender states the chance that a day's peak exceeds its limit. Another recommender keeps an
 // ordered share of work above its limits. The outcome is counted at the limit in force, which follows from the
@@ -62,7 +62,7 @@ struct RiskKey {
 struct RiskDay {
   RiskKey key;
   double promised = 0;       // the chance or the share; 0 without a promise
-  bool over = false;         // usage exceeded the limit in some window, or a task was killed at it
+  bool over = false;         // usage exceeded the limit in some window, or a task was killed at the limit
   double used = 0, cut = 0;  // core-seconds or byte-seconds: total, and the part above the limit
 };
 
@@ -158,7 +158,7 @@ class OpenRiskDay {
   // trial).
   void Add(const Signal& signal, double limit, const Trial* trial);
   void AddOver() { over_ = true; }
-  // Closes the day and returns it.
+  // Closes the open day and returns the day.
   RiskDay End();
 
   void Save(ByteWriter& out) const;

@@ -63,7 +63,7 @@ TEST(RiskTable, ChancesAreHeldAgainstDaysOver) {
   EXPECT_EQ(sums.days_over, 3);
   EXPECT_NEAR(sums.promised, 1.98, 1e-12);
   EXPECT_NEAR(*PromisedShare(kMemory, sums), 0.02, 1e-12);
-  // One more day that went as promised.
+  // The share includes one more day that went as promised.
   EXPECT_NEAR(*DeliveredShare(kMemory, sums), 3.02 / 100, 1e-12);
   EXPECT_NEAR(sums.spread, 3 * 0.98 * 0.98 + 96 * 0.02 * 0.02, 1e-12);
 }
@@ -75,7 +75,7 @@ TEST(RiskTable, SharesAreHeldAgainstWork) {
   table.Add({.key = kCpu, .promised = 0.001, .over = false, .used = 3000, .cut = 0});
   const RiskSums& sums = Recent(table, kCpu);
   EXPECT_NEAR(*PromisedShare(kCpu, sums), 0.001, 1e-12);
-  // A day of 2000 more, at the promised share.
+  // The share includes one more day, with work of 2000 at the promised share.
   EXPECT_NEAR(*DeliveredShare(kCpu, sums), 7.0 / 6000, 1e-12);
   EXPECT_EQ(sums.days_over, 1);
 }
@@ -90,7 +90,7 @@ TEST(RiskTable, WhatIsNotKnownIsAbsent) {
   table.Add(Day(none, 0, false));
   EXPECT_EQ(PromisedShare(none, Recent(table, none)), std::nullopt);
   EXPECT_NEAR(*DeliveredShare(none, Recent(table, none)), 0.25, 1e-12) << "one day does not say never";
-  // For CPU without a promise it is the share of work.
+  // For CPU without a promise, the delivered share is the share of work.
   none.resource = Resource::kCpu;
   none.job_class = 0;
   table.Add({.key = none, .promised = 0, .over = true, .used = 100, .cut = 30});
@@ -278,7 +278,7 @@ TEST(RiskTable, ImpossibleSumsAreRefused) {
   }
 }
 
-// ---- a day ----
+// ---- An open day ----
 
 Signal Window(int32_t window, const std::vector<TaskUsage>& tasks) {
   return {.window = WindowId{window}, .buckets = {}, .tasks = tasks, .owner_limit = {}};

@@ -26,7 +26,8 @@ class DaySignals {
   bool empty() const { return signals_.empty(); }
 
  private:
-  // Ranges of a signal's spans. The vectors may reallocate while they grow, so the views are set last.
+  // Ranges of a signal's spans. The vectors may reallocate while they grow, so the views are set after the last
+  // append.
   struct Extent {
     size_t first_task = 0, first_bucket = 0;
     size_t num_tasks = 0, num_buckets = 0;

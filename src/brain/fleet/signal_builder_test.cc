@@ -87,7 +87,7 @@ void CheckWindow(const JobDay& day, const JobWindow& w, Resource resource, const
 
 RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   DaySignals signals;
-  // Twice with one object: nothing of the first day may remain.
+  // The second round with one object checks that no data of the first day remains.
   for (int round = 0; round < 2; ++round) {
     const JobDay day = AnyDay();
     for (Resource r : kResources) {
@@ -109,7 +109,7 @@ RC_GTEST_PROP(DaySignals, AreTheDaysMeasuredWindows, ()) {
   }
 }
 
-// One window of two tasks, the second with only some figures.
+// Returns a window of two tasks; the second task has only some figures.
 JobDay OneWindow() {
   JobDay day;
   day.tasks = {{.task = 0,
@@ -202,7 +202,7 @@ TEST(DaySignals, OwnersLimitsLoadAndThrottlingAreThoseOfTheWindow) {
   }
 }
 
-// Tasks of 100 each; `needed` as probed; negative: unknown.
+// Returns tasks that use 100 bytes each; `needed`: probed needs, negative: unknown.
 JobDay Probed(const std::vector<float>& needed) {
   JobDay day;
   for (const float n : needed)
@@ -233,7 +233,7 @@ TEST(DaySignals, OfTheProbeATaskIsWhatItNeedsIfThatIsKnownAndLess) {
   for (const BucketWeight& b : s.buckets) weight += b.weight;
   EXPECT_EQ(weight, 4);
   EXPECT_EQ(s.buckets.front().bucket, Grid::Memory().BucketOf(4.4e8F));
-  // Unknown, and by default: usage.
+  // If the need is unknown, and by default, memory is the usage.
   signals.Build(Probed({kAbsent, kAbsent}), Resource::kMemory, MemorySignal::kProbe);
   EXPECT_EQ(signals.signals()[0].peak, 1e9);
   EXPECT_EQ(signals.signals()[0].usage_peak, std::nullopt);

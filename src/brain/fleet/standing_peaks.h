@@ -16,7 +16,7 @@ namespace taut::brain {
 // Holds at most kMost peaks, in bytes. The peaks are saved, so that they can be recognised after a restart.
 class StandingPeaks {
  public:
-  static constexpr size_t kMost = 32;  // only the highest matter: lower ones bound no cut
+  static constexpr size_t kMost = 32;  // only the highest peaks matter, because lower peaks bound no cut
 
   // Replaces the current peaks. `peaks` may have any order.
   void Set(std::span<const float> peaks) { now_ = Highest({peaks.begin(), peaks.end()}); }

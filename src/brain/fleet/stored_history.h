@@ -17,7 +17,7 @@ namespace taut::brain {
 struct StoredHistory {
   Resource resource = Resource::kMemory;
   std::span<const JobDay> days;  // ascending
-  // OOM kills of the job, ascending by time. Only lanes of memory use them.
+  // OOM kills of the job, ascending by time. Only lanes of memory use the kills.
   std::span<const OomRecord> ooms;
   // Decisions of the job for any target, ascending. Usage above a limit that was applied at the time was not
   // visible (Signal::cut_at).

@@ -1,4 +1,4 @@
-// Stored days are stepped again: what a lane receives.
+// Tests the signals and kills that a lane receives when stored days are stepped again.
 #include "brain/fleet/stored_history.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Requirements of a new row in the table of resources: a live fleet sets its limits, explains them and
-// restores its lanes. Empty without TAUT_THIRD_RESOURCE.
+// Requirements of a new row in the table of resources: a live fleet sets its limits, explains them and restores
+// its lanes. The file has no tests without TAUT_THIRD_RESOURCE.
 #ifdef TAUT_THIRD_RESOURCE
 #include <cstdint>
 #include <map>

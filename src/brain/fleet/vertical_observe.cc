@@ -34,7 +34,7 @@ void AddCounts(const FleetPoint& from, FleetPoint& to) {
 }
 
 // Replaces an amount that only reports Tautline's own order by the owner's last known amount: kube-state-metrics
-// and cAdvisor report what a pod has, not who set it. Any other amount is the owner's. A replaced order is
+// and cAdvisor report a pod's amounts, but not who set them. Any other amount is the owner's. A replaced order is
 // forgotten once tasks have had time to follow. Returns true if the amount was Tautline's own order.
 bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   constexpr int64_t kFollowSeconds = 3600;
@@ -53,7 +53,7 @@ bool DropReadBack(WindowId window, Resource r, LiveJob& job, float& amount) {
   return false;
 }
 
-// Stores the owner's request beside a limit. A missing series does not clear it.
+// Stores the owner's request beside a limit. A missing series does not clear the request.
 void TakeRequest(const JobWindowData& data, Resource r, LiveLane& lane) {
   const float request = data.requests.of(r);
   if (lane.of_request || lane.owner_limit < 0) {
@@ -181,7 +181,7 @@ uint32_t VerticalPass::ObserveLane(const JobInWindow& in, Resource r, LiveJob& j
   }
   const Signal& signal = turn.signals.signals().front();
   const std::optional<double> would_be = lane.lane.LimitInForce(signal.owner_limit);
-  // Compare with the limit that held in this window: Observe below recommends a new one.
+  // Compare with the limit that was recommended for this window: Observe below recommends a new limit.
   const bool over = would_be.has_value() && signal.peak > *would_be;
   job.over_today = job.over_today || over;
   MarkDay(signal, job, lane);

@@ -70,7 +70,7 @@ class VerticalPass {
     std::span<const TaskThrottling> throttling;
     const SaidReplicas& said;
     FleetPoint* point;  // nullptr: not counted
-    bool is_stored;     // replayed from the store: it has no requests, and mostly no reports
+    bool is_stored;  // true: the window is replayed from the store; it has no requests, and mostly no reports
   };
   // Changes only the job, so that jobs may run in parallel.
   void ObserveJob(const ClosedWindow& closed, size_t index, FleetPoint* point, Turn& turn);

@@ -36,7 +36,7 @@ class WindowRing {
     at = std::max(at, value);
     ++seen_;
   }
-  // Makes `window` the current window; it and the skipped windows are empty until Put.
+  // Makes `window` the current window; `window` and the skipped windows are empty until Put.
   void Advance(WindowId window);
   // Returns the values in no particular order; absent values are negative.
   std::span<const float> values() const { return values_; }
@@ -109,7 +109,7 @@ class TaskStates {
       put(e.state);
     }
   }
-  // `make` creates a state as in Match, `get` restores one. DataLoss for bytes that Save cannot have written.
+  // `make` creates a state as in Match, `get` restores a state. DataLoss for bytes that Save cannot have written.
   template <typename Make, typename Get>
   absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
     changes_ = in.GetVarint();

@@ -20,13 +20,13 @@ namespace taut::brain {
 struct TaskLoad {
   uint64_t task = 0;
   float usage = -1;  // negative: not measured
-  float limit = 0;   // the owner's limit; usage above it counts as the limit
+  float limit = 0;   // the owner's limit; usage above the limit counts as the limit
 
   bool measured() const { return usage >= 0; }
   float capped() const { return usage < limit ? usage : limit; }
 };
 
-// A machine in one window: its tasks in ascending order, and their sums.
+// A machine in one window: its tasks in ascending order, and sums over these tasks.
 struct MachineWindow {
   std::span<const TaskLoad> tasks;
   double limit = 0;           // sum over all tasks

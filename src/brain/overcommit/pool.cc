@@ -91,8 +91,8 @@ class PoolPredictor final : public PoolForecaster {
     Forecasts now{block, {}};
     for (uint32_t i = 0; i < machines_.size(); ++i) {
       const Machine& m = machines_[i];
-      // The forecast of a machine with cold tasks cannot be compared later: it would count limits in place of
-      // usage.
+      // The forecast of a machine with cold tasks cannot be compared later: the forecast would count limits in
+      // place of usage.
       if (m.last != window || !Known(m) || m.cold_tasks > 0) continue;
       const PoolFeatures f = FeaturesOf(m);
       Forecast forecast{.machine = i, .tasks = m.tasks.changes(), .peak = PeakBy(f), .of = {}};

@@ -63,7 +63,7 @@ class PoolOrder {
   // made at one time.
   void Take(double passed);
   double used() const { return used_; }
-  // Restores the share in use after a restart. Returns false if it is outside the bounds that Take keeps.
+  // Restores the share in use after a restart. Returns false if `used` is outside the bounds that Take keeps.
   bool Restore(double used);
 
  private:

@@ -9,7 +9,7 @@
 namespace taut::brain {
 namespace {
 
-// Ten errors from .1 to 1: 10 % of 11 allow one above, 5 % allow none.
+// Ten errors from .1 to 1: 10 % of 11 allow one error above the quantile, 5 % allow none.
 TEST(PoolErrors, QuantileLeavesTheOrderedShareAbove) {
   PoolErrors errors;
   for (int i = 1; i <= 10; ++i) errors.Add(i / 10.0);
@@ -114,7 +114,7 @@ TEST(Pool, UsesTheLimitsUntilForecastsWereCompared) {
   EXPECT_NE(cell.Sentence(0).find("ordered are 3 %"), std::string::npos) << cell.Sentence(0);
 }
 
-// The share of days whose peak exceeds the earlier forecast is the ordered one, within a third.
+// The share of days whose peak exceeds the earlier forecast is the ordered share, within a third.
 TEST(Pool, DeliversTheOrderedShare) {
   for (const double over : {0.03, 0.1}) {
     PoolSettings settings;
@@ -187,7 +187,7 @@ TEST(Pool, DamagedStateIsAnError) {
   }
 }
 
-// With another ordered share the history is kept, and the share in use starts again.
+// With another ordered share the history is kept, and the share in use starts from its initial value.
 TEST(Pool, AnotherOrderedShareKeepsTheHistory) {
   Cell cell({}, 4, 5);
   cell.Days(18);

@@ -24,7 +24,7 @@ struct PeakPredictorInfo {
   // Creates the predictor for machines that are composed of recorded tasks; null if sums_tasks.
   absl::StatusOr<std::unique_ptr<SummedPeak>> (*summed)(const OvercommitSettings& settings) = nullptr;
 };
-// Returns all predictors in the order in which they are shown.
+// Returns all predictors in the order of their display.
 std::span<const PeakPredictorInfo> PeakPredictors();
 // Returns the row with this name. InvalidArgument lists the choices.
 absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name);

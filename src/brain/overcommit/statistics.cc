@@ -14,7 +14,7 @@ size_t WindowsOf(double hours) {
   return static_cast<size_t>(std::max(1.0, std::round(hours * kWindowsPerHour)));
 }
 
-// Returns the state of machine `i`, creating it if necessary.
+// Returns the state of machine `i`; creates the state if it does not exist.
 template <typename State, typename Make>
 State& At(std::vector<State>& machines, uint32_t i, const Make& make) {
   while (machines.size() <= i) machines.push_back(make());

@@ -13,7 +13,7 @@ class Machine {
  public:
   explicit Machine(std::unique_ptr<PeakPredictor> p) : predictor_(std::move(p)) {}
 
-  // Observes the usage of the tasks, all with this limit; negative: not measured.
+  // Observes a window with the usage of each task; negative: not measured. All tasks have the limit `limit`.
   void Give(const std::vector<float>& usages, float limit) {
     std::vector<TaskLoad> tasks;
     for (size_t i = 0; i < usages.size(); ++i) tasks.push_back({i, usages[i], limit});
@@ -151,13 +151,13 @@ TEST(Reservations, AddUpFromTheLimitsToUsageAndMargin) {
   EXPECT_DOUBLE_EQ(m.peak(), 20);
   m.Give({2, 4}, 10);  // 3 + 7 / 2, 6 + 4 / 2
   EXPECT_NEAR(m.peak(), 6.5 + 8, 1e-5);
-  m.Give({6, -1}, 10);  // up at once; not measured: it stays
+  m.Give({6, -1}, 10);  // the first rises at once; the second is not measured and stays
   EXPECT_NEAR(m.peak(), 9 + 8, 1e-5);
-  m.Give({8, 4, 1}, 10);  // at most its limit; a new task its limit
+  m.Give({8, 4, 1}, 10);  // the first is at most its limit; a new task has its limit
   EXPECT_NEAR(m.peak(), 10 + 7 + 10, 1e-5);
   EXPECT_EQ(m.sentence(), "The reservations of 3 tasks add up to 27 of their limits, 30.");
   m.Give({8}, 10);
-  m.Give({8, 4}, 10);  // it left and returned: its limit
+  m.Give({8, 4}, 10);  // the task left and returned: its limit
   EXPECT_NEAR(m.peak(), 20, 1e-5);
 }
 
@@ -233,7 +233,7 @@ TEST(BorgDefault, ARestartKeepsTheLimits) {
   EXPECT_DOUBLE_EQ(two->Predict(1), 27) << "as it was";
 }
 
-// Two tasks that never peak together, on one machine and each alone.
+// Two tasks that never peak together run on one machine, and each alone on a machine.
 TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
   for (const PeakPredictorInfo& info : PeakPredictors()) {
     Machine both(*info.make({})), first(*info.make({})), second(*info.make({}));
@@ -246,7 +246,7 @@ TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
     const double apart = first.peak() + second.peak();
     if (info.sums_tasks) {
       EXPECT_NEAR(both.peak(), apart, 1e-9 * apart) << info.name;
-    } else if (info.name != "pool") {  // which uses the limits at first
+    } else if (info.name != "pool") {  // the pool predicts the limits at first
       EXPECT_LT(both.peak(), 0.95 * apart) << info.name;
     }
   }

@@ -28,8 +28,8 @@ TEST(AnalogGrid, StepsAreHalfAPercentThenFivePercentOfTheDistance) {
   EXPECT_GT(TheGrid().Factor(AnalogGrid::kEdges - 1), 40);
 }
 
-// Bin k is (Edge(k-1), Edge(k)]: an edge belongs to the bin below, values above it by more than rounding to
-// the next.
+// Bin k is (Edge(k-1), Edge(k)]: an edge belongs to the bin below; a value that exceeds the edge by more than
+// rounding belongs to the next bin.
 TEST(AnalogGrid, EdgesBelongToTheBinBelow) {
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
     ASSERT_EQ(TheGrid().BinOf(TheGrid().Edge(k)), k);
@@ -50,7 +50,7 @@ AnalogCdf RandomCdf(Rng& rng, double spread) {
   return cdf;
 }
 
-// The tail of this forecast does not end. An order that it cannot meet must not raise the limit above the
+// The tail of this forecast does not end. An ordered share that no limit meets must not raise the limit above the
 // owner's or 1.5 times the job's peak.
 TEST(ChooseForOrder, IsNotAboveTheOwnersLimitAndTheJobsOwnPeaks) {
   AnalogCdf cdf;
@@ -199,7 +199,7 @@ TEST(ChooseLimit, KeepsYesterdaysWithinItsTolerance) {
   AnalogCdf certain;
   for (size_t k = 0; k < certain.at.size(); ++k) {
     certain.at[k] =
-        TheGrid().Edge(static_cast<int>(k)) >= 0 ? 1.0F : 0.0F;  // tomorrow is as high as the week
+        TheGrid().Edge(static_cast<int>(k)) >= 0 ? 1.0F : 0.0F;  // tomorrow's peak equals the week's peak
   }
   AnalogCase job;
   job.week_peak = 1000 * kMiB;
@@ -243,7 +243,7 @@ RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
 
 TEST(SolvePrice, GivesTheNearestEndWhereNoPriceDoes) {
   AnalogCdf never;
-  never.at.fill(0.6F);  // 40 % above whatever the grid has
+  never.at.fill(0.6F);  // 40 % are above the whole grid
   AnalogCase job;
   job.week_peak = 100 * kMiB;
   const std::vector<AnalogCdf> cdfs = {never};
@@ -267,7 +267,7 @@ AnalogCdf Steps(const std::vector<Step>& steps) {
   }
   return cdf;
 }
-// Memory's level is 16 MiB, so that sums with it are exact.
+// Memory's level is 16 MiB, so sums with the level are exact.
 constexpr double kPeak = 1008 * kMiB, kWithLevel = 1024 * kMiB;
 AnalogCase OfPeak() {
   AnalogCase job;
@@ -281,7 +281,7 @@ double OnGrid(double factor) {
   return kWithLevel * TheGrid().Factor(k) - 16 * kMiB;
 }
 
-// The ring keeps 28 own days, and each counts.
+// The ring keeps 28 own days, and all of them count.
 TEST(MixForecast, CountsAllOwnDays) {
   const std::vector<float> fleet(AnalogGrid::kBins, 1.0F / AnalogGrid::kBins);
   OwnHistory own;
@@ -293,7 +293,7 @@ TEST(MixForecast, CountsAllOwnDays) {
   EXPECT_NEAR(cdf.at[50], (4.0 * 51 / AnalogGrid::kBins + 28) / 32, 1e-5);
 }
 
-// A job with constant usage: its median is its peak, which is its limit today and tomorrow.
+// A job with constant usage has a median equal to its peak, which is the limit today and tomorrow.
 TEST(ChooseLimit, AConstantJobGetsItsPeakAndKeepsIt) {
   AnalogSettings settings;
   settings.keep = 0;
@@ -317,7 +317,7 @@ TEST(ChooseLimit, AnIdleJobKeepsALimitOfNothing) {
   EXPECT_TRUE(c.kept);
 }
 
-// The limit is at least the median of yesterday's windows, although a lower one was in force and is cheaper.
+// The limit is at least the median of yesterday's windows, although a lower limit was in force and is cheaper.
 TEST(ChooseLimit, DoesNotKeepWhatIsBelowTheFloor) {
   AnalogCase job = OfPeak();
   job.floor = 0.9 * kPeak;
@@ -328,7 +328,8 @@ TEST(ChooseLimit, DoesNotKeepWhatIsBelowTheFloor) {
   EXPECT_GE(c.limit, job.floor);
 }
 
-// A kept limit between two limits of the grid costs little more than the best, and may be below it.
+// A kept limit between two limits of the grid costs little more than the best limit, and may be below the best
+// limit.
 TEST(ChooseLimit, MayKeepALimitBelowTheBest) {
   AnalogSettings settings;
   settings.max_overrun_chance = 0.5;
@@ -429,8 +430,8 @@ TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
   EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (1e4 * 16 * kMiB), 1, 1e-6) << "of idle jobs the level stands in";
 }
 
-// If a price delivers exactly the order, it is returned: a quarter of the days may be above the limit, and
-// are.
+// A price that delivers exactly the ordered share is returned: a quarter of the days may be above the limit, and a
+// quarter is.
 TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   AnalogSettings settings;
   settings.max_overrun_chance = 0.5;
@@ -438,10 +439,11 @@ TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   const std::vector<AnalogCase> jobs = {OfPeak()};
   const double price = SolvePrice(cdfs, jobs, Resource::kMemory, 0.25, settings);
   EXPECT_EQ(ChooseLimit(cdfs[0], jobs[0], Resource::kMemory, price, settings).overrun_chance, 0.25);
-  // At this price a quarter of it equals the cost of the higher limit; a lower order has a higher price.
+  // At the price `turn`, a quarter of the price equals the cost of the higher limit; a lower ordered share has a
+  // higher price.
   const double turn = (OnGrid(2) - kPeak) / 0.25;
   EXPECT_NEAR(SolvePrice(cdfs, jobs, Resource::kMemory, 0.2, settings) / turn, 1, 1e-6);
-  // For a job with a price factor of 2 the fleet's price is half.
+  // With jobs of price factor 2, the fleet's price is half as high.
   std::vector<AnalogCase> dear = jobs;
   dear[0].price_factor = 2;
   EXPECT_NEAR(SolvePrice(cdfs, dear, Resource::kMemory, 0.2, settings) / turn, 0.5, 1e-6);

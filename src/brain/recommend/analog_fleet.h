@@ -21,8 +21,8 @@ namespace taut::brain {
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
 
-// The model shared by all jobs of a fleet for one resource: a sample of history, the forest trained on it,
-// and the price. Read-only except for CloseDay, which one thread calls between days.
+// The model shared by all jobs of a fleet for one resource: a sample of history, the forest trained on this
+// sample, and the price. Read-only except for CloseDay, which one thread calls between days.
 class AnalogFleet {
  public:
   AnalogFleet(Resource resource, const AnalogSettings& settings);

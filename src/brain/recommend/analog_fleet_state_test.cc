@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kWeekPeak = 1234567;  // found again among the bytes
+constexpr double kWeekPeak = 1234567;  // a value that is found among the saved bytes
 
 // Offsets of a job's stored figures from its week's peak.
 enum class JobField : int {
@@ -52,7 +52,8 @@ class StoredAnalogs {
     std::memcpy(changed.data() + (at_ + static_cast<size_t>(field)), &value, sizeof(value));
     return Load(changed);
   }
-  // Removes the fields that a version lacked: 1 has neither tasks nor factor of a job, 2 no factor.
+  // Removes the fields that a version did not have: version 1 has neither tasks nor factor of a job, version 2 no
+  // factor.
   absl::StatusCode OfVersion(uint8_t version) const {
     std::string older = bytes_;
     older[0] = static_cast<char>(version);

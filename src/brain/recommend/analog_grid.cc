@@ -28,7 +28,7 @@ int AnalogGrid::BinOf(double log_ratio) const {
 
 double AnalogCdf::Exceedance(double log_ratio) const {
   const AnalogGrid& grid = AnalogGrid::Get();
-  const int k = grid.BinOf(log_ratio + 2e-9) - 1;  // index of the last edge at or below it
+  const int k = grid.BinOf(log_ratio + 2e-9) - 1;  // index of the last edge at or below the ratio
   if (k < 0) return 1;
   if (k >= AnalogGrid::kEdges - 1) return std::max(0.0, 1 - double{at.back()});
   const double share = std::clamp((log_ratio - grid.Edge(k)) / (grid.Edge(k + 1) - grid.Edge(k)), 0.0, 1.0);

@@ -94,7 +94,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
     int chances = 0;
     for (const double percent : {50.0, 20.0, 10.0, 5.0, 3.0, 1.0}) {
       const auto found = named.find(fmt::format("limit with a {:g} % chance", percent));
-      if (found == named.end()) continue;  // the next one has the same limit
+      if (found == named.end()) continue;  // the next candidate has an equal limit
       const Candidate& c = found->second;
       ++chances;
       const double chance = *r.OverrunChance(c.limit);
@@ -178,7 +178,8 @@ TEST(AnalogsExplain, ALimitThatWasKept) {
   EXPECT_EQ(Explained(r).why, "usage was above the limit; raised until the next daily decision");
 }
 
-// An order that would require a high limit is bounded by 1.5 times the week's peak or by the owner's limit.
+// If an ordered share requires a high limit, the limit is bounded by 1.5 times the week's peak or by the owner's
+// limit.
 TEST(AnalogsExplain, AnOwnOrderAndItsBound) {
   AnalogSettings settings = AnalogsAtPrice(kDear);
   settings.keep = 0;
@@ -204,7 +205,7 @@ TEST(AnalogsExplain, AnOwnOrderAndItsBound) {
 }
 
 TEST(AnalogsExplain, TheChanceOfALimitIsTheForecasts) {
-  AnalogSettings settings = AnalogsAtPrice(kUsual);  // the least cost is where one day in five is above
+  AnalogSettings settings = AnalogsAtPrice(kUsual);  // the limit of least cost is exceeded on one day in five
   settings.max_overrun_chance = 0.5;
   settings.retrain_days = 100;
   const AnalogFleet fleet = SpreadFleet(settings);

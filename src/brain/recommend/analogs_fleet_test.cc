@@ -1,4 +1,4 @@
-// A fleet of analogs that is copied, saved and loaded forecasts and prices as it did.
+// Copying, saving and loading a fleet of analogs changes neither its forecasts nor its prices.
 #include <cstring>
 #include <limits>
 #include <string>
@@ -11,7 +11,7 @@
 namespace taut::brain {
 namespace {
 
-// A forecaster returns the same forecasts as its source, also before the source is ready.
+// A forecaster returns the forecasts of its source, also before the source is ready.
 TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
   AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   FleetRows rows(10);
@@ -33,7 +33,7 @@ TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
   EXPECT_FALSE(AnalogFleet(Resource::kMemory, AnalogSettings()).ForecasterFor(0.2).ready());
 }
 
-// Stored priced jobs keep their price factors, so that the price of another order is the same after a
+// Stored priced jobs keep their price factors, so that the price of another ordered share does not change by a
 // restart. States of older versions have no factors.
 TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   AnalogSettings settings;

@@ -1,4 +1,4 @@
-// One job's own order, own hour of decision, and explanation of the final limit.
+// A job with its own ordered share and its own hour of decision, and explanations of the final limit.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,7 +24,7 @@ struct OrderedJob {
   int days = 0, over = 0;
 };
 
-// Daily peaks are base * lognormal(sigma), one in the middle of the job's day; usage is low else.
+// Daily peaks are base * lognormal(sigma), in the middle of the job's day; usage is low at other times.
 class OrderedFleet {
  public:
   OrderedFleet(int jobs, const AnalogSettings& settings) : fleet_(Resource::kMemory, settings), rng_(7) {
@@ -154,7 +154,7 @@ TEST(AnalogsOrder, TheChanceSaidBelongsToTheLimitShown) {
   EXPECT_EQ(std::count_if(plain.candidates.begin(), plain.candidates.end(),
                           [](const Candidate& c) { return c.chosen; }),
             1);
-  // Every step begins where the one before ended, and the last ends at the limit.
+  // Every step begins where the previous step ended, and the last step ends at the limit.
   for (size_t i = 1; i < plain.steps.size(); ++i)
     EXPECT_EQ(plain.steps[i].before, plain.steps[i - 1].after) << i;
   EXPECT_EQ(plain.steps.back().after, limit);

@@ -1,5 +1,5 @@
 // Reactive raises and calibration of analogs, with exact figures: on a fleet with a known law the limit, the
-// worth of a raise and the effect of broken promises can be computed by hand.
+// benefit of a raise and the effect of broken promises can be computed by hand.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -22,7 +22,7 @@ struct Warned {
   uint32_t tasks = 1;
   double mean_limit = kUsual;
   int warned_days = 0;     // days before with a false warning ...
-  bool came_true = false;  // ... except the last
+  bool came_true = false;  // ... except the last warning
 };
 
 bool IsRaised(const Warned& w, double price) {
@@ -43,8 +43,8 @@ bool IsRaised(const Warned& w, double price) {
   return *r.Recommend(WindowId{start + w.window}) > 1.2 * kUsual;
 }
 
-// A raise to 1.6 times the usage costs its bytes per task until the day's end, at least for six hours, plus 5
-// % of a mean job's limit. It is worth the price times the share of warnings that came true.
+// A raise to 1.6 times the usage costs its bytes per task until the day's end, at least for six hours, plus 5 % of
+// a mean job's limit. The benefit is the price times the share of warnings that were followed by an overrun.
 TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
   constexpr double kMore = 1.6 * 0.9 - 1;  // of kUsual
   struct Case {
@@ -52,7 +52,8 @@ TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
     double cost;  // of kUsual
     double hazard;
   };
-  // Without warnings in the fleet a tenth is assumed to come true, weighted as two of the job's own.
+  // Without warnings in the fleet, a tenth of the warnings is assumed to be followed by an overrun, with the
+  // weight of two own warnings of the job.
   for (const Case& c : {
            Case{{.window = 1}, kMore * 287 / 288 + 0.05, 0.1},
            Case{{.window = 144}, kMore / 2 + 0.05, 0.1},
@@ -166,7 +167,7 @@ TEST(AnalogsReact, CpuIsRaisedByTheRatioAloneAndTwiceWhereItStillRises) {
   EXPECT_NEAR(after(kWindowsPerDay, 4.5), 5.4, 1e-5) << "yesterday's overruns are over: once";
 }
 
-// Only usage above the limit in force is an overrun, even if another program has raised that limit.
+// Only usage above the limit in force is an overrun, even if another program has raised this limit.
 TEST(AnalogsReact, AnOverrunIsOneOfTheLimitInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   for (const bool held : {false, true}) {
@@ -317,7 +318,7 @@ TEST(AnalogFleetDay, TrainsWhenThereIsEnoughNewOfIt) {
   }
 }
 
-// ---- calibration ----
+// ---- Calibration ----
 
 // Computes the fleet's price by the formulas of docs/algorithms/vertical.md.
 class Pricing {
@@ -388,7 +389,7 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
   EXPECT_EQ(fleet.ForecasterFor(0.1).price(), fleet.price()) << "the order that is in force";
 }
 
-// A job with an order of its own aims at a share that compensates its broken promises.
+// The target of a job with its own ordered share compensates broken promises.
 TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
   AnalogSettings settings;
   settings.keep = 0;

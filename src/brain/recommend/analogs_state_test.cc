@@ -55,7 +55,7 @@ void ExpectTheSameReason(const AnalogsRecommender& a, const AnalogsRecommender& 
   EXPECT_EQ(SaveReason(said), SaveReason(again));
 }
 
-// Interruptions of a recommender between two windows.
+// Kinds of interruption of a recommender between two windows.
 enum class Broken { kCopied, kLoaded };
 
 // Four weeks of a job with warnings, raises and overruns, once without interruption and once copied or loaded
@@ -130,7 +130,7 @@ TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
   }
 }
 
-// Before the fleet is ready the fallback recommends, and it is copied and saved, too.
+// Before the fleet is ready the fallback recommends; the fallback is copied and saved, too.
 TEST(AnalogsState, TheFallbackGoesAlong) {
   const EnsembleConfig config{EnsembleSettings()};
   const AnalogFleet young(Resource::kMemory, AnalogSettings());
@@ -160,7 +160,7 @@ TEST(AnalogsState, TheFallbackGoesAlong) {
   ByteReader none(empty);
   ASSERT_TRUE(again->Load(none).ok());
   EXPECT_FALSE(again->Recommend(WindowId{2 * kWindowsPerDay}).has_value());
-  // In a ready fleet a new job keeps its fallback for a checkpoint that has one, until the first day.
+  // In a ready fleet a new job keeps its fallback until the first day, for a checkpoint with a fallback.
   const AnalogFleet ready = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender spare(
       ready, std::make_unique<EnsembleRecommender>(Resource::kMemory, config, OomSettings()), OomSettings());
@@ -174,7 +174,8 @@ TEST(AnalogsState, TheFallbackGoesAlong) {
   }
 }
 
-// A new job's fallback is destroyed when its first day begins, unless a checkpoint needed it.
+// A new job's fallback is destroyed when the job's first day begins, unless a checkpoint has restored the
+// fallback.
 TEST(AnalogsState, ASpareFallbackIsReleased) {
   const EnsembleConfig config{EnsembleSettings()};
   const AnalogFleet ready = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
@@ -330,7 +331,7 @@ TEST(AnalogsState, OlderCheckpointsAreRead) {
   }
 }
 
-// Older states do not contain whether a raise was in force; the next Recommend restores that.
+// Older states do not contain whether a raise was in force; the next Recommend sets it.
 TEST(AnalogsState, AnOlderCheckpointTakesThePlaceOfAll) {
   Damaged d;
   const std::string older = d.Older(kJobDay, kFallback, 1);
@@ -360,8 +361,8 @@ TEST(AnalogsState, CountsItsBytes) {
   EXPECT_GE(r.state_bytes(), one_window + sizeof(DaySummary)) << "and a day";
 }
 
-// A job's day is decided before the calendar's day ends: the row for the fleet contains that decision's case
-// and the limit that was in force at the decision.
+// A job's day may be decided before the calendar day ends: the row for the fleet contains the case of this
+// decision and the limit that was in force at the decision.
 TEST(AnalogsState, ARowIsOfTheDecisionThatIsInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings(),
@@ -417,8 +418,8 @@ TEST(AnalogsState, TheFirstWindowsRaiseIsTheDays) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + 81}), kUsual, 1);
 }
 
-// An overrun in a day's last window raises the next day's limit once: overruns before a decision do not count
-// after it.
+// An overrun in a day's last window raises the next day's limit once: overruns before a decision have no effect
+// after the decision.
 TEST(AnalogsState, ADecisionEndsTheDaysOverruns) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -432,7 +433,7 @@ TEST(AnalogsState, ADecisionEndsTheDaysOverruns) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + kWindowsPerDay}), 1.2 * 1.9 * kUsual, 1e-6 * kUsual);
 }
 
-// The promise for a day is the chance of the limit in force at its start, even if no limit was decided.
+// The promise for a day is the chance of the limit in force at the day's start, even if no limit was decided.
 TEST(AnalogsState, ADaysPromiseIsThatOfItsFirstLimit) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   for (const bool lower_first : {false, true}) {

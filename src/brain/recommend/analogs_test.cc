@@ -192,7 +192,7 @@ TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
   EXPECT_GT(*r.Recommend(WindowId{w + kWindowsPerDay}), 0);
 }
 
-// A day above the limit counts once for a job of many tasks, but each task has the limit.
+// A day above the limit has a cost once for a job of many tasks, but the limit has a cost for each task.
 TEST(Analogs, AJobOfManyTasksHasALowerLimit) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -285,7 +285,7 @@ TEST(AnalogFleet, IsTheSameForTheSameRows) {
   EXPECT_GT(price[0], 0);
 }
 
-// Fleets that differ only in how promises were kept: the forecast is equal, the calibration is not.
+// The fleets differ only in the outcome of promises: their forecasts are equal, their calibrations are not.
 double PriceAfter(double promised, int overruns_of_100) {
   AnalogFleet fleet(Resource::kMemory, Order(0.03));
   Rng rng(5);
@@ -307,7 +307,7 @@ TEST(AnalogFleet, ThePriceIsCorrectedForHowPromisesWereKept) {
   const double kept = PriceAfter(0.03, 3);
   EXPECT_GT(PriceAfter(0.01, 3), 1.2 * kept) << "three times what was promised: dearer";
   EXPECT_LT(PriceAfter(0.09, 3), kept / 1.2) << "a third of it: cheaper";
-  // Promises were kept but below the order: the debt is compensated.
+  // Promises were kept but below the ordered share: the deviation is compensated.
   EXPECT_GT(PriceAfter(0.05, 5), 1.02 * kept);
   EXPECT_LT(PriceAfter(0.01, 1), kept / 1.02);
 }
@@ -330,7 +330,7 @@ TEST(AnalogFleet, AFullSampleStillLearns) {
     return fleet.Forecast(AnalogCase{}).Exceedance(0.5);
   };
   EXPECT_LT(live(0, 10, 0), 0.01);
-  // Half of all rows follow the new law, and so half of the sample.
+  // Half of all rows follow the new law, and therefore half of the sample.
   EXPECT_NEAR(live(10, 20, 1), 0.5, 0.1);
 }
 

@@ -39,7 +39,7 @@ RC_GTEST_PROP(Peak, IsTheExactMaximumOfItsDays, ()) {
       r->ObserveOom({WindowId{w}, 0, limit});
       // docs/references.md, C6
       if (!seen.empty()) seen.emplace_back(w, static_cast<float>(std::max(1.2 * limit, limit + 100 * kMiB)));
-      if (seen.empty()) return;  // an OOM of a job that was never measured: another test's
+      if (seen.empty()) return;  // another test has the OOM of a job that was never measured
     } else {
       r->Observe(MadeSignal(Resource::kMemory, w, peak));
       seen.emplace_back(w, peak);

@@ -16,7 +16,7 @@ namespace {
 using Row = DistributionForest::Row;
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-// Feature 3 is u in [0, 1), feature 7 says which half, all others are noise. Outcome ~ N(mu(u), sigma(half)).
+// Feature 3 is u in [0, 1), feature 7 is the half, all other features are noise. Outcome ~ N(mu(u), sigma(half)).
 double Mu(double u) { return 0.4 * u - 0.2; }
 double Sigma(bool wide) { return wide ? 0.30 : 0.05; }
 
@@ -84,7 +84,8 @@ TEST(DistributionForest, ForecastsAreTheLawsDistributions) {
   }
 }
 
-// The probability integral transform of fresh outcomes is uniform: a tenth of them in every tenth.
+// The probability integral transform of fresh outcomes is uniform: every tenth of [0, 1] has a tenth of the
+// outcomes.
 TEST(DistributionForest, FreshOutcomesFallEvenlyIntoTheForecasts) {
   DistributionForest forest;
   forest.Train(Rows(20'000, 3), AllFeatures(), 7);

@@ -110,7 +110,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
       best[d] = cost < best_cost[d] ? b : best[d];
       best_cost[d] = cost < best_cost[d] ? cost : best_cost[d];
       kept_mass[d] = b <= kept[d] ? mass[d] : kept_mass[d];
-      // The kept limit's own bucket may be missing: accumulate up to it instead of looking it up.
+      // The kept limit's own bucket may be missing: accumulate up to the limit instead of looking its bucket up.
       kept_under[d] = b <= kept[d] ? (slack ? area[d] : (b == kept[d] ? below : mass[d])) : kept_under[d];
     }
   });

@@ -10,10 +10,10 @@
 //   (9)   m[t] = argmin_m  c_m[t] + w_dm [m != m[t-1]] + w_dL [L_m != L[t-1]]
 //         L[t] = L_m[t] of the model m[t]
 //
-// Readings (docs/references.md): signals normalised to fractions (A7), bias-corrected start (A8), relative
-// margins (A10), a model judged on the limit that it had BEFORE the window (A11, `prequential`; `paper`
-// scores in-sample as printed), ties keep the model (A13). Costs: `paper` counts windows' samples below L;
-// `slack` prices their distance to L over the mean usage (C3).
+// Readings (docs/references.md): signals normalised to fractions (A7), bias-corrected start (A8), relative margins
+// (A10), a model judged on its limit from BEFORE the window (A11, `prequential`; `paper` scores in-sample as
+// printed), ties keep the model (A13). Costs: `paper` counts windows' samples below L; `slack` prices their
+// distance to L over the mean usage (C3).
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace taut::brain {
 
-// Parameters shared by all ensembles of one configuration. Immutable; must outlive them.
+// Parameters shared by all ensembles of one configuration. Immutable; must outlive the ensembles.
 class EnsembleConfig {
  public:
   explicit EnsembleConfig(const EnsembleSettings& settings);  // REQUIRES: 1 to 16 half-lives

@@ -197,8 +197,8 @@ TEST(EnsembleState, AKillMayBeTheFirstThatIsKnown) {
   EXPECT_TRUE(r.Recommend(WindowId{100 + kWindowsPerDay}).has_value());
 }
 
-// One model on equal windows: each costs 1 minus the share above the limit. The first window is not judged,
-// and the mean is unbiased from the second on.
+// One model on equal windows: each costs 1 minus the share above the limit. The first window is not judged, and
+// the mean is unbiased from the second window on.
 TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   EnsembleSettings s;
   s.half_lives_s = {6 * kHour};
@@ -225,8 +225,8 @@ TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   }
 }
 
-// (6) with two limits of equal cost: half of the samples above the lower one costs as much as half below the
-// higher one.
+// (6) with two limits of equal cost: half of the samples above the lower limit costs as much as half below the
+// higher limit.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheLeastIsTaken) {
   EnsembleSettings s = ThreeRates();
   s.half_lives_s = {6 * kHour};
@@ -254,8 +254,8 @@ void ObserveAt100(EnsembleRecommender& r, int32_t windows) {
 }
 const double kAt100 = Grid::Memory().UpperBound(100);
 
-// (6) with a limit as cheap as the best: the current one stays. Without a price of slack the highest limit
-// costs as much as the one below, long after it was needed.
+// (6) with a limit as cheap as the best limit: the current limit stays. Without a price of slack the highest limit
+// costs as much as the limit below, long after it was required.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
   EnsembleSettings s = OneRate();
   s.half_lives_s = {1 * kHour};
@@ -284,8 +284,8 @@ TEST(EnsembleState, TheLowestLimitStaysToo) {
   EXPECT_EQ(r.Recommend(WindowId{5}), Grid::Memory().UpperBound(0));
 }
 
-// (9), A13: of two models with equal cost, neither of them current, the one with the smaller change wins.
-// Bucket 101 is 4.4 % above 100, so that a margin of 5 % covers it as well as one of 15 %.
+// (9), A13: of two models with equal cost, neither of them current, the model with the smaller change is chosen.
+// Bucket 101 is 4.4 % above 100, so a margin of 5 % covers it as well as a margin of 15 %.
 TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
   EnsembleSettings s = OneRate();
   s.margins = {0, 0.15, 0.05};
@@ -298,8 +298,8 @@ TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
   EXPECT_DOUBLE_EQ(r.Recommend(WindowId{101}).value(), 1.05 * kAt100);
 }
 
-// The current model's recent cost is 1.5 per window (half of 2 and a quarter of 2), the other's 1: not enough
-// less for a change at 2.5.
+// The current model's recent cost is 1.5 per window (half of 2 and a quarter of 2), the other model's cost is 1:
+// the difference does not justify a change at a price of 2.5.
 TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
   EnsembleSettings s = OneRate();
   s.margins = {0, 0.05};
@@ -318,7 +318,7 @@ TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
   EXPECT_THAT(reason.sentence, ::testing::EndsWith("changing over is priced at up to 2.5."));
 }
 
-// Eight of nine models are shown, the cheapest and the current one.
+// Eight of nine models are shown, among them the cheapest and the current model.
 TEST(EnsembleState, ShowsEightModels) {
   const EnsembleConfig config(ThreeRates());
   EnsembleRecommender r(Resource::kMemory, config, OomSettings());

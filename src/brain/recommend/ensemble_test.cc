@@ -181,7 +181,7 @@ class Literal {
   int32_t last_window_ = 0, seen_ = 0;
 };
 
-// One job's windows: a level that moves now and then, spread over a few buckets, gaps between.
+// Returns the weights of a window whose usage is near `level`, spread over a few buckets.
 Weights AnyWeights(Rng& rng, int level) {
   Weights w;
   const int n = 1 + static_cast<int>(rng.Below(4));
@@ -206,7 +206,7 @@ int WindowsThatAgree(const EnsembleSettings& settings, Resource resource, uint64
     w += rng.Below(20) == 0 ? 1 + static_cast<int32_t>(rng.Below(300)) : 1;
     const Weights weights = AnyWeights(rng, level);
     const double expected = literal.Step(w, weights);
-    // Shares are sums of floats over some tens of buckets; a bucket below 1e-6 may have been dropped.
+    // Shares are sums of floats over some tens of buckets; a bucket with a share below 1e-6 may have been dropped.
     if (literal.nearest() < 2e-4 * (settings.w_over + settings.w_under)) return i;
     r.Observe(MadeSignal(resource, w, MadeSignal::AtBuckets{weights}));
     if (r.Recommend(WindowId{w + 1}) != expected) return -1;

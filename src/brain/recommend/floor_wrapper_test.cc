@@ -1,4 +1,4 @@
-// Lower bounds of limits, and the limit that an explanation is about.
+// Lower bounds of limits, and explanations of the final limit.
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,7 +32,7 @@ TEST(FloorWrapper, WidensTheLimitsOfAYoungJobUpToTheOwners) {
       r->Observe(MadeSignal(Resource::kMemory, w, 10));
       continue;
     }
-    // Its age is part of the state.
+    // The job's age is part of the state.
     std::string state;
     ByteWriter out(&state);
     r->Save(out);
@@ -42,7 +42,7 @@ TEST(FloorWrapper, WidensTheLimitsOfAYoungJobUpToTheOwners) {
     EXPECT_EQ(*r->Recommend(WindowId{w}), by_day[next].second) << by_day[next].first;
     ++next;
   }
-  // The owner's limit bounds the margin; a recommendation above it is not lowered.
+  // The owner's limit bounds the margin; a recommendation above the owner's limit is not lowered.
   for (const double owner : {130.0, 90.0}) {
     const auto capped = WithFloor(stage.puppet(), settings);
     capped->Observe(MadeSignal(Resource::kMemory, 0, 10, owner));
@@ -64,7 +64,7 @@ TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
   std::string state;
   ByteWriter out(&state);
   before->Save(out);
-  // The format before young jobs had a margin, or before provisional limits.
+  // Reads the formats before young jobs had a margin, and before provisional limits.
   state.resize(state.size() - sizeof(int32_t) - sizeof(float) - sizeof(int32_t));
   const auto r = WithFloor(stage.puppet(), settings);
   ByteReader in(state);
@@ -155,7 +155,7 @@ TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
   EXPECT_EQ(reason.steps.back().kind, "start");
   EXPECT_EQ(reason.steps.back().before, 2 * kMiB);
   EXPECT_EQ(reason.steps.back().after, 700 * kMiB);
-  // After two later starts with lower usage, the first one no longer counts.
+  // After two later starts with lower usage, the first start no longer counts.
   r->Observe(MadeSignal(Resource::kMemory, 60, 100 * kMiB, 4096 * kMiB));
   EXPECT_EQ(*r->Recommend(WindowId{61}), 700 * kMiB) << "the last two starts count";
   r->Observe(MadeSignal(Resource::kMemory, 70, 200 * kMiB, 4096 * kMiB));

@@ -10,7 +10,7 @@ namespace {
 constexpr int32_t kNow = 20'000 * 24;  // midnight
 constexpr int kLowLevel = 10, kHighLevel = 90;
 
-// Returns `days` days until kNow with low usage, except in hour 8 of each `period`th day before.
+// Returns `days` days until kNow with low usage, except in hour 8 of every `period`th day.
 HourLevels Made(int days, int period) {
   HourLevels hours;
   for (int32_t hour = kNow - days * 24; hour < kNow; ++hour) {

@@ -1,4 +1,4 @@
-// A job's days in figures against their plain definitions.
+// Figures of a job's days, compared with their plain definitions.
 #include "brain/recommend/job_days_ring.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool Close(double got, double wanted) { return std::abs(got - wanted) <= 0.004 *
 RC_GTEST_PROP(DayAccumulator, SummarisesTheDay, ()) {
   DayAccumulator accumulator;
   int32_t day = *rc::gen::inRange(-3, 100);
-  for (int round = 0; round < 2; ++round, ++day) {  // a second day has nothing of the first
+  for (int round = 0; round < 2; ++round, ++day) {  // the second day must have no data of the first
     std::vector<float> values;
     std::map<int32_t, float> hours;
     int32_t w = day * kWindowsPerDay + *rc::gen::inRange(0, 50);

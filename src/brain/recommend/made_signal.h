@@ -1,4 +1,4 @@
-// For tests and benchmarks: a signal that owns the data it refers to.
+// A signal that owns its data, for tests and benchmarks.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace taut::brain {
 
-// Not to be copied or moved after get().
+// Must not be copied or moved after get().
 class MadeSignal {
  public:
-  // Builds the signal as the engine does: memory counts each task at its peak, CPU counts `seconds` at each
-  // task's mean.
+  // Builds the signal as the engine does: for memory, each task counts at its peak; for CPU, `seconds` count at
+  // each task's mean.
   MadeSignal(Resource resource, int32_t window, std::vector<TaskUsage> tasks,
              std::optional<double> owner = {}, double seconds = 300)
       : tasks_(std::move(tasks)) {

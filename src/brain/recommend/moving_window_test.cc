@@ -80,7 +80,7 @@ TEST(MovingWindow, P90IsForServingThatToleratesMore) {
   EXPECT_EQ(p90.Recommend(WindowId{1}), CoverOf(Resource::kCpu, 1.02));
 }
 
-// p98 of the load covers the top bucket as soon as that has more than 2 % of the load.
+// p98 of the load covers the top bucket as soon as this bucket has more than 2 % of the load.
 TEST(MovingWindow, LowOomToleranceIsP98OfTheLoad) {
   const Grid& grid = Grid::Memory();
   const Bucket low = grid.BucketOf(100 * kMiB), high = grid.BucketOf(200 * kMiB);
@@ -108,12 +108,12 @@ TEST(MovingWindow, MinimalOomToleranceIsThePeakOfTheLastDays) {
 TEST(MovingWindow, IntermediateOomToleranceIsP60OrHalfThePeak) {
   const Grid& grid = Grid::Memory();
   const Bucket common = grid.BucketOf(100 * kMiB);
-  // A rare peak of four times the common usage: half of the peak is twice p60.
+  // With a rare peak of four times the common usage, half of the peak is twice p60.
   MovingWindowRecommender half = Memory(OomTolerance::kIntermediate);
   const auto rare = static_cast<Bucket>(common + 2 * Grid::kPerOctave);
   half.Observe(MadeSignal(Resource::kMemory, 0, MadeSignal::AtBuckets{{{common, 99}, {rare, 1}}}));
   EXPECT_DOUBLE_EQ(*half.Recommend(WindowId{1}), grid.UpperBound(rare) / 2);
-  // A peak just above the common usage: p60 is higher than half of it.
+  // With a peak just above the common usage, p60 is higher than half of the peak.
   MovingWindowRecommender p60 = Memory(OomTolerance::kIntermediate);
   p60.Observe(MadeSignal(Resource::kMemory, 0,
                          MadeSignal::AtBuckets{{{common, 99}, {static_cast<Bucket>(common + 1), 1}}}));
@@ -179,8 +179,8 @@ TEST(MovingWindow, BatchIsTheDecayedAverageOfWindowMeans) {
   EXPECT_DOUBLE_EQ(*r.Recommend(WindowId{13}), (f * first.get().mean + second.get().mean) / (f + 1));
 }
 
-// Per window, not per sample (docs/references.md, A1): ten tasks in one window weigh no more than one task in
-// another.
+// The average is per window, not per sample (docs/references.md, A1): ten tasks in one window weigh no more than
+// one task in another window.
 TEST(MovingWindow, BatchWeighsWindowsAlike) {
   MovingWindowRecommender r = Cpu(JobClass::kBatch);
   std::vector<TaskUsage> ten;
@@ -328,8 +328,8 @@ std::string Saved(const MovingWindowRecommender& r) {
   return bytes;
 }
 
-// For every statistic, a recommender that is saved and loaded at any hour recommends the same as one that
-// runs on. Covers the time before the minimum history, and peaks that leave the counted days.
+// For every statistic, a recommender that is saved and loaded at any hour recommends what an uninterrupted
+// recommender recommends. Covers the time before the minimum history, and peaks that leave the counted days.
 TEST(MovingWindow, GoesOnFromACheckpoint) {
   for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
     for (const int variant : {0, 1, 2}) {

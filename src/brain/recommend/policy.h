@@ -29,7 +29,7 @@ enum class Policy : uint8_t {
 
 struct VerticalSettings;
 
-// A numeric parameter that a what-if can change. Pages show a slider for it.
+// A numeric parameter that a what-if can change. Front ends show a slider for the parameter.
 struct WhatIfKnob {
   enum class Unit : uint8_t { kShare, kFactor, kNumber, kDays };
   std::string_view key;  // knobs with equal keys change one parameter
@@ -52,7 +52,7 @@ struct PolicyInfo {
   std::span<const std::string_view> sweep;
   bool replay_only = false;  // true for a comparator of replays, which no job may have
 };
-// Returns all recommenders in the order in which they are shown.
+// Returns all recommenders in the order of their display.
 std::span<const PolicyInfo> Policies();
 const PolicyInfo& InfoOf(Policy p);
 std::string_view Name(Policy p);

@@ -39,9 +39,9 @@ class Recommender {
   virtual void Observe(const Signal& signal) = 0;
   // Adds an OOM kill in the last observed window or in the current window.
   virtual void ObserveOom(const OomEvent& event) = 0;
-  // Stores a limit of an external recommender. The default ignores it.
+  // Stores a limit of an external recommender. The default ignores the limit.
   virtual void TakeExternal(const ExternalLimit& limit);
-  // Sets the size of the job's tasks for later calls of Recommend. The default ignores it.
+  // Sets the size of the job's tasks for later calls of Recommend. The default ignores the size.
   virtual void TakeTaskSize(const TaskSize& size);
   // Returns the limit that is to be in force from the start of window `next`; absent while there is too little
   // history, so that the owner's limit stays. Called once per window after Observe, and again for an unchanged

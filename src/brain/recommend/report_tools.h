@@ -11,7 +11,7 @@
 
 namespace taut::brain {
 
-// `decision_window` is the window of the day, 0 to kWindowsPerDay - 1. Not for live fleets: KRR keeps every
+// `decision_window` is the window of the day, 0 to kWindowsPerDay - 1. Unsuitable for live fleets: KRR keeps every
 // CPU sample of every task for KrrSettings::days (4 bytes per window and task).
 std::unique_ptr<Recommender> NewKrrRecommender(Resource resource, const KrrSettings& settings,
                                                int32_t decision_window);

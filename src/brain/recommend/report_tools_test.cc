@@ -85,7 +85,7 @@ TEST(Krr, HasItsMinima) {
 
 TEST(Crane, TakesThePercentileOfTheLoadInLinearBuckets) {
   const auto r = NewCraneRecommender(Resource::kCpu, CraneSettings(), OomSettings(), kAt);
-  // 1 % of the windows use 10 cores, the others half a core. p99 by time is half a core; by load, 10 cores
+  // 1 % of the windows use 10 cores, the other windows half a core. p99 by time is half a core; by load, 10 cores
   // are 17 %.
   for (int32_t w = kAt; w < kAt + 288; ++w) {
     r->Observe(MadeSignal(Resource::kCpu, w, w % 100 == 0 ? 10.04 : 0.54));

@@ -1,5 +1,5 @@
-// All parameters of the vertical recommenders, with default, unit and source. Plain data: programs read it
-// from files, `tune` searches over it. docs/algorithms/vertical.md describes the effects.
+// All parameters of the vertical recommenders, with default, unit and source. Plain data: programs read the
+// parameters from files, `tune` varies them. docs/algorithms/vertical.md describes the effects.
 #pragma once
 
 #include <array>
@@ -64,7 +64,7 @@ enum class EnsembleCost : uint8_t {
   kSlack   // counts of overruns, and the distance below over the mean usage (C3)
 };
 enum class EnsembleJudging : uint8_t {
-  kPaper,       // (8) as printed: a model is scored on the window that its limit was chosen with
+  kPaper,       // (8) as printed: a model's limit is scored on the window from which the limit was chosen
   kPrequential  // scored on the model's limit from before the window (docs/references.md, A11)
 };
 
@@ -137,7 +137,7 @@ struct AnalogSettings {
   // The ordered share of OOM-days, in (0, 1); it determines the price of an OOM-day.
   double memory_oom_days = 0.03;
   double cpu_oom_days = 0.03;
-  // A fixed price, in byte-days and core-days per OOM-day; 0: the ordered share determines it.
+  // A fixed price, in byte-days and core-days per OOM-day; 0: the ordered share determines the price.
   double memory_price_bytes = 0;
   double cpu_price_cores = 0;
   double keep = 0.13;  // yesterday's limit stays if it costs at most this share more than the best limit

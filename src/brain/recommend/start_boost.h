@@ -62,7 +62,7 @@ class StartPeaks {
 
 // A limit for starting tasks.
 struct StartBoost {
-  double cores = 0;   // above `steady`, at most kMostFactor times it
+  double cores = 0;   // above `steady`, at most kMostFactor * steady
   double steady = 0;  // the limit in force
   std::optional<StartPeaks::Highest>
       highest;             // the start from which `cores` is derived; absent: `factor` is used

@@ -24,7 +24,7 @@ TEST(StartBoost, IsTheFactorUntilAStartWasSeen) {
   EXPECT_EQ(boost->factor, 2);
   EXPECT_EQ(boost->starts, 0U);
   EXPECT_EQ(BoostFor({}, 0.5, std::nullopt, {}), std::nullopt);
-  EXPECT_EQ(BoostFor({}, 0.5, 1, {}), std::nullopt);  // no more than it has
+  EXPECT_EQ(BoostFor({}, 0.5, 1, {}), std::nullopt);  // the boost would not exceed the limit in force
 }
 
 TEST(StartBoost, IsTheHighestOfTheLastStartsWithAMargin) {
@@ -88,7 +88,7 @@ TEST(StartPeaks, WindowsInARowAreOneStartOfAnHourAtMost) {
   EXPECT_EQ(peaks.highest()->peak, 2);
   peaks.Add({12}, 1, std::nullopt);
   EXPECT_EQ(peaks.size(), 2U);
-  peaks.Add({14}, 1, std::nullopt);  // one without starts between
+  peaks.Add({14}, 1, std::nullopt);  // window 13 has no starts: this is another start
   EXPECT_EQ(peaks.size(), 3U);
   peaks.Add({5}, 1, std::nullopt);  // the clock was set back
   EXPECT_EQ(peaks.size(), 4U);

@@ -1,4 +1,5 @@
-// Checks of figures in checkpoints: bytes with a valid checksum may still come from another program.
+// Checks of figures in checkpoints. The checks are required because bytes with a valid checksum may still come
+// from another program.
 #pragma once
 
 #include <cmath>

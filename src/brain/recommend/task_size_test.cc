@@ -43,7 +43,7 @@ TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {
   const auto scaled = WithTaskLoad(Peak(Resource::kMemory), Resource::kMemory, false);
   const int end = 14 * kWindowsPerDay;
   for (int w = 0; w < 2 * end; ++w) {
-    // After two weeks four times the tasks run; each carries a quarter of the load.
+    // After two weeks four times as many tasks run, each with a quarter of the load.
     const int tasks = w < end ? 6 : 24;
     for (Recommender* r : {plain.get(), scaled.get()}) {
       Feed(*r, w, LoadAt(w), tasks);
@@ -51,7 +51,7 @@ TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {
     }
   }
   scaled->TakeTaskSize({.limit = {}, .load = 8.0 / 6});
-  const double need = MemoryOf(8, 6);  // need of a task with the load of one before
+  const double need = MemoryOf(8, 6);  // need of a task with a task's load before the scale-out
   EXPECT_GE(*scaled->Recommend(WindowId{2 * end + 1}), need);
   EXPECT_LT(*plain->Recommend(WindowId{2 * end + 1}), 0.9 * need);
   Reason reason;

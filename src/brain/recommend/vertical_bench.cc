@@ -41,7 +41,7 @@ std::vector<std::unique_ptr<MadeSignal>> Windows(Resource resource, uint64_t see
   return signals;
 }
 
-// Repeats the same eight days in endlessly advancing time.
+// Repeats eight days in endlessly advancing time.
 template <typename R>
 void Step(benchmark::State& state, R& recommender, Resource resource, double budget_ns) {
   const auto signals = Windows(resource, 3);
@@ -103,7 +103,7 @@ class BigFleet {
         }
         jobs_[j]->EndDay(day, rows);
       }
-      // Train once, on the last day with the full history; the days before only fill it.
+      // Train once, on the last day with the full history; the days before only fill the history.
       if (day < kDays) {
         for (const FleetRow& row : rows) {
           if (row.lesson.has_value()) lessons_.push_back({row.lesson->features, row.lesson->outcome});
@@ -119,7 +119,7 @@ class BigFleet {
   std::vector<std::unique_ptr<AnalogsRecommender>>& jobs() { return jobs_; }
   const AnalogFleet& fleet() const { return fleet_; }
   const std::vector<DistributionForest::Row>& lessons() const { return lessons_; }
-  static constexpr int32_t kDays = 22;  // trained on this day, with 110,000 rows seen
+  static constexpr int32_t kDays = 22;  // day of the training, after 110,000 rows
 
  private:
   AnalogFleet fleet_;
@@ -143,7 +143,7 @@ void BM_ForestTraining(benchmark::State& state) {
 }
 BENCHMARK(BM_ForestTraining)->Unit(benchmark::kSecond)->Iterations(1);
 
-// Features, forecast, choice: one job's midnight.
+// Benchmarks one job's midnight: features, forecast, choice.
 void BM_AnalogsDecision(benchmark::State& state) {
   static const bool learnt = (TheFleet().Learn(), true);
   benchmark::DoNotOptimize(learnt);

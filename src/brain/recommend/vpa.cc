@@ -316,7 +316,7 @@ class VpaRecommender final : public Recommender {
   }
   double ConfidenceDays() const {
     const double days = static_cast<double>(last_window_ - first_window_) / kWindowsPerDay;
-    // A 5-minute window counts as five of the VPA's one-minute samples.
+    // A 5-minute window counts as five one-minute samples of the VPA.
     return std::min(days, samples_ * (kWindowSeconds / 60.0) / kSamplesPerDay);
   }
   VpaEstimate Estimate() const { return EstimateOf(histogram_, resource_, settings_, ConfidenceDays()); }

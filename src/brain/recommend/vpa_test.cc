@@ -133,8 +133,8 @@ TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
   EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, {}, 1, 0).ok());
 }
 
-// The table in recommender.go: with confidence the upper bound is x inf, x 3, x 2, x 1.14; the lower one x 0
-// to nearly 1.
+// The table in recommender.go: with confidence the upper bound is x inf, x 3, x 2, x 1.14; the lower bound x 0 to
+// nearly 1.
 TEST(VpaBounds, AtNoTimeHalfADayADayAndAWeek) {
   struct Case {
     double days, upper, lower;
@@ -206,7 +206,7 @@ TEST(Vpa, ConfidenceGrowsWithTheDays) {
   EXPECT_NEAR(FactOf(*r, "confidence"), 7, 1e-9);
 }
 
-// Memory: one peak per task and 24 h; a higher one replaces the lower one.
+// Memory has one peak per task and 24 h; a higher peak replaces the lower peak.
 TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
   once->Observe(MadeSignal(Resource::kMemory, 0, 4e9));
@@ -214,7 +214,7 @@ TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   int32_t w = 0;
   for (double v : {1e9, 2e9, 4e9, 3e9, 1e9}) climbed->Observe(MadeSignal(Resource::kMemory, w++, v));
   EXPECT_EQ(*climbed->Recommend(WindowId{w}), *once->Recommend(WindowId{1}));
-  // If all five were separate samples, p50 would be below 4e9.
+  // If all five peaks were separate samples, p50 would be below 4e9.
   EXPECT_GT(FactOf(*climbed, "lower bound"), 4e9);
   // The next day is a new sample with twice the weight of the day before: p50 becomes the new day's peak.
   climbed->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay, 1e9));

@@ -274,8 +274,8 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   float least = costs[0];
   for (const float c : costs) least = std::min(least, c);
   const auto change = static_cast<float>(prices.change);
-  // The best schedule can move from the cheapest level to any other for one change, so no level costs more than
-  // this move. Subtracting the least cost keeps the floats small: only differences matter.
+  // The best schedule can move from the cheapest level to any other level for one change, so no level costs more
+  // than this move. Subtracting the least cost keeps the floats small: only differences matter.
   for (float& c : costs) c = std::min(c - least, change);
   cost_.Set(costs);
 }

@@ -1,4 +1,5 @@
-// Bursts of CPU in the same hour of each day or week: they are neither throttled, nor reserved for all day.
+// Bursts of CPU in the same hour of each day or week: these bursts are not throttled, and their CPU is not
+// reserved for the whole day.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ class BurstJob {
       if (window_ % kWindowsPerDay == 0) EndDay();
     }
   }
-  // Observes a window in which the last of `tasks` has this usage; it counts if `counted`.
+  // Observes a window in which the last of `tasks` uses `usage`; the window counts if `counted`.
   void Window(std::vector<TaskUsage> tasks, double usage, bool counted = true) {
     tasks.back().mean = tasks.back().peak = static_cast<float>(usage);
     const double limit = recommender_.Recommend(WindowId{window_}).value_or(kHigh);
@@ -109,7 +110,7 @@ TEST(WorkFunctionBursts, ABurstThatEndsIsLetGo) {
   EXPECT_LT(job.limit(), 0.2);
 }
 
-// In the hour of a burst, before it occurs.
+// The checkpoint is written in the hour of a burst, before the burst occurs.
 TEST(WorkFunctionBursts, TheHoursRaiseOutlivesACheckpoint) {
   BurstJob job;
   job.Days(20, 1);

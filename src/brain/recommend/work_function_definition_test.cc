@@ -147,7 +147,7 @@ class Definition {
     level_ = Levels::LevelOf(kOf, static_cast<float>(limit));
     EXPECT_LE(costs_[static_cast<size_t>(level_)], 1e-3 * prices_.second) << "it is not the cheapest";
   }
-  // Checks the limit after a window; among equally good ones the recommender may choose.
+  // Checks the limit after a window; among equally good limits the recommender may choose.
   void After(WindowId next, double limit) {
     const int expected = may_ == Moves::kGoes ? next_least_ : level_;
     const int before = std::exchange(level_, expected);
@@ -157,7 +157,7 @@ class Definition {
     if (ahead_ > expected) {
       ++foreseen;
       EXPECT_EQ(level, ahead_);
-      level = expected;  // below the hour's raise it cannot be seen
+      level = expected;  // below the hour's raise the level cannot be observed
     }
     if (level != level_) {
       ++moves;
@@ -200,7 +200,7 @@ class Definition {
     peak = std::max(peak, cut ? kNeedOfCut * *s.cut_at : s.peak);
   }
 
-  // Judges the need of tasks at their limit by the first window without any.
+  // Judges the need of tasks at their limit by the first window in which no task is at its limit.
   void Judge(const Signal& s) {
     bool cut = false;
     for (const TaskUsage& t : s.tasks) {
@@ -381,7 +381,7 @@ TEST_P(WorkFunctionDefinition, HoldsWindowByWindow) {
     }
     const int32_t day = window / kWindowsPerDay;
     window += rng.Below(30) == 0 ? static_cast<int32_t>(rng.Below(20)) + 2 : 1;
-    if (rng.Below(1500) == 0) window += 3 * kWindowsPerDay;  // leaves nothing of the last hours
+    if (rng.Below(1500) == 0) window += 3 * kWindowsPerDay;  // a gap longer than the hours of the look-ahead
     if (window / kWindowsPerDay == day) continue;
     FleetRows rows;
     recommender.EndDay(day, rows);

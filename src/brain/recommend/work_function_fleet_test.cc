@@ -8,8 +8,8 @@
 namespace taut::brain {
 namespace {
 
-// Jobs with more work above their limits than ordered raise the price, others lower it; a wrong start is
-// corrected.
+// Jobs with more work above their limits than ordered raise the price, other jobs lower it; a wrong initial price
+// is corrected.
 TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.002;
@@ -36,7 +36,7 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   }
 }
 
-// The learnt price also determines the price of another order.
+// The learnt price also determines the price of another ordered share.
 TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;
@@ -84,8 +84,8 @@ TEST(WorkFunctionFleet, IsSavedAndDamageIsFound) {
   EXPECT_EQ(Saved(again), bytes) << "what could not be loaded changed nothing";
 }
 
-// A copy and a checkpoint keep all that a fleet has learnt: price, mean size, and the sums that the next day
-// is added to.
+// A copy and a checkpoint keep all that a fleet has learnt: price, mean size, and the sums to which the next day
+// is added.
 TEST(WorkFunctionFleet, GoesOnFromACheckpointAndFromACopy) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;

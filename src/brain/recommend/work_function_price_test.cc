@@ -67,7 +67,7 @@ TEST(WorkFunctionPrice, MovesByTheFormula) {
   double used = 0;
   const double decay = std::exp2(-1.0 / 7);
   for (int day = 0; day < 40; ++day) {
-    // Much too much, much too little, and a little off.
+    // The share is far too high, then 0, then slightly too high.
     const double share = day < 10 ? 0.05 : day < 25 ? 0 : 0.0012;
     const double work = 1000 + 100 * (day % 3);
     fleet.CloseDay({WorkOf(share * work, work, 4), WorkOf(7, 500, 1, false), FleetRow()});
@@ -168,7 +168,7 @@ TEST(WorkFunctionAccount, CountsTheWorkOfEachTask) {
   EXPECT_TRUE(rows.empty()) << "each day anew, and of one without usage nothing";
   Reason reason;
   job.recommender().Explain(reason);
-  // 1 of 6.5 with the window before them.
+  // The share is 1 of 6.5, including the first window.
   EXPECT_THAT(reason.sentence,
               ::testing::StartsWith("15 % of this job's work of the last weeks was throttled"));
 }
@@ -206,11 +206,11 @@ TEST(WorkFunctionAccount, ALevelPaysForEachTask) {
   }
 }
 
-// A job of rare bursts is raised to the height of most bursts, or to its usage if that is higher. Neither its
-// usage at other times nor a burst in thirty changes that.
+// A job of rare bursts is raised to the height of most bursts, or to its usage if that is higher. Neither the
+// usage at other times nor a single burst in thirty changes this height.
 TEST(WorkFunctionAccount, ARaiseGoesToTheBurstsBefore) {
   struct Case {
-    int ones;  // windows of a day at 1 core, beside one at 3; 0: five at 3
+    int ones;  // windows of a day at 1 core, with one window at 3 cores; 0: five windows at 3 cores
     double usage, expected;
     bool years = false;  // years of silence before
   };
@@ -368,7 +368,7 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
       Account job(fleet, factor);
       Sums sums{.over = 0, .used = 1};
       const double most = 5 * 0.001 / factor;
-      // One window exceeds the limit such that the share is about `over` x most.
+      // One window exceeds the limit so far that the share is about `over` times `most`.
       const double above = over * most * 100;
       job.Window({1 + above}, 1);
       sums.Add(1 + above, 1);
@@ -383,7 +383,8 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   }
 }
 
-// A job with an order of its own is charged by its own limit and price, down to the lowest limit.
+// For a job with its own ordered share, the charge for a change depends on the job's own limit and price, down to
+// the lowest limit.
 TEST(WorkFunctionPrice, AnOwnOrdersChangesCostByItsOwnSize) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
   for (const double usage : {0.005, 2.0}) {
@@ -415,7 +416,7 @@ double FallsAt(double price, double due) {
       WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 0.2));
   const double high =
       WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 3));
-  // One change pays for the burst, another one is the price of the fall.
+  // One change is paid for the burst, and a second change for the fall.
   const double owner = due * kWindowsPerHour * (high - low) / 2 / fleet.change_windows();
   WorkFunctionRecommender r(fleet, OomSettings());
   bool high_before = false;

@@ -76,7 +76,7 @@ RC_GTEST_PROP(WorkFunction, ALevelIsTheLowestNotBelowTheUsage, ()) {
 }
 
 // The definition by brute force: over all schedules that end at a level, reservations + price * usage above +
-// charge per change. The state is that cost minus its least, capped at one change.
+// charge per change. The state is this cost minus its minimum, capped at one change.
 TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(100));
   LevelsJob job(fleet);
@@ -167,7 +167,7 @@ TEST(WorkFunction, DearerThrottlingNeverMakesTheReservationSmaller) {
   }
 }
 
-// Usage cut off at the limit cannot exceed it; the limit must rise nevertheless.
+// Usage that is cut off at the limit cannot exceed the limit; the limit must rise nevertheless.
 TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob job(fleet);
@@ -261,7 +261,7 @@ TEST(WorkFunction, ThrottledPeriodsRaiseTheLimit) {
   EXPECT_EQ(after(0.0), after(std::nullopt));
 }
 
-// Without a known limit, throttling cannot be attributed to it.
+// Without a known limit, throttling is ignored because it cannot be attributed to a limit.
 TEST(WorkFunction, ThrottlingWithoutALimitIsIgnored) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob with(fleet), without(fleet);
@@ -285,8 +285,8 @@ TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
   EXPECT_GE(job.limit(), OomBump(before, OomSettings()) * (1 - 1e-4));
 }
 
-// The need assumed at a kill counts as usage: a day later the limit does not fall below it in the hours
-// before.
+// The need assumed at a kill counts as usage: a day later, the limit does not fall below this need in the hours
+// before the time of the kill.
 TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
   constexpr int kLookAhead = 8 * kWindowsPerHour;
   int falls = 0;
@@ -309,7 +309,7 @@ TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
   EXPECT_GE(falls, 8);
 }
 
-// The lowest and the highest level.
+// The limit can leave the lowest level and stays at the highest level.
 TEST(WorkFunction, MovesFromTheLowestLevelAndStaysAtTheHighest) {
   const WorkFunctionFleet fleet(Resource::kMemory, LevelsAtPrice(1000));
   LevelsJob small(fleet);
@@ -364,8 +364,8 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
   RefusesParts(bytes, 7, fleet);
 }
 
-// Returns the share of work above the limits of a job of bursts from day 20 on, with or without an order of
-// its own, among other jobs without.
+// Returns the share of work above the limits of a job of bursts from day 20 on, with or without its own ordered
+// share, among other jobs without one.
 TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.002;
@@ -407,7 +407,7 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
     }
     fleet.CloseDay(rows);
   }
-  std::map<double, std::pair<double, int>> means;  // means by order; 0: the fleet's
+  std::map<double, std::pair<double, int>> means;  // means by ordered share; 0: the fleet's share
   for (const One& j : jobs) {
     auto& [sum, count] = means[j.order.value_or(0)];
     sum += j.over / j.used;

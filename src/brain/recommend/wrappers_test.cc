@@ -19,8 +19,8 @@ namespace {
 
 using Stage = PuppetStage;
 
-// "10-15 %, less for large limits" (Autopilot §3.2.2): 15 % at and below the small limit, 10 % at and above
-// the large one.
+// "10-15 %, less for large limits" (Autopilot §3.2.2): 15 % at and below the small limit, 10 % at and above the
+// large limit.
 TEST(MarginSchedule, RunsFromFifteenToTenPercent) {
   for (Resource r : kResources) {
     const MarginSchedule m = MarginSchedule::For(r);
@@ -56,7 +56,7 @@ TEST(WithMargin, MultipliesByTheScheduleTimesTheScale) {
   }
 }
 
-// Autopilot §3.2.2: the highest recommendation of the last hour holds for 12 windows.
+// Autopilot §3.2.2: the highest recommendation of the last hour (12 windows) is used.
 TEST(WithHold, HoldsAnHour) {
   Stage stage;
   const auto r = WithHold(stage.puppet(), 12);
@@ -249,7 +249,7 @@ TEST(WithBounds, NamesWhoseBoundItIs) {
   EXPECT_EQ(narrow.lower, 0.2);
   EXPECT_EQ(narrow.upper, 6.0);
   EXPECT_EQ(narrow.upper_by, "");
-  // A minimum of the cluster above the owner's maximum, and vice versa.
+  // The cluster's minimum may exceed the owner's maximum, and vice versa.
   EXPECT_EQ(own.Within({7, {}, "a", ""}).lower, 7.0);
   EXPECT_EQ(own.Within({7, {}, "a", ""}).upper, 7.0);
   EXPECT_EQ(own.Within({{}, 0.1, "", "b"}).upper, 0.1);
@@ -272,7 +272,7 @@ TEST(WithBounds, TheBoundsWinOverTheRounding) {
   EXPECT_FALSE(r->Recommend(WindowId{0}).has_value()) << "bounds recommend nothing of their own";
 }
 
-// Every step begins where the one before ended, and the last ends at the recommendation.
+// Every step begins where the previous step ended, and the last step ends at the recommendation.
 RC_GTEST_PROP(Wrappers, StepsLeadFromTheRawFigureToTheLimit, ()) {
   Stage stage;
   OomSettings oom;

@@ -101,7 +101,7 @@ TEST(Autopilot, GrowthWaitsForStartingTasks) {
   AutopilotReplicaPolicy policy(s, ReplicaBounds{});
   int count = Window(policy, 0, 5, 8);
   count = Window(policy, 1, 50, count);
-  // 8 ready tasks allow 2 starting ones: 20 % of 10.
+  // 8 ready tasks allow 2 starting tasks: 20 % of 10.
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(600), 50.0, 1, 8, 0}), 10);
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(660), 50.0, 1, 8, 2}), 10);
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(720), 50.0, 1, 10, 0}), 12);
@@ -114,7 +114,7 @@ TEST(Autopilot, TheLimitUsedIsFrozenBetweenResizes) {
   count = Window(policy, 2, 5, count, 2);
   EXPECT_EQ(count, 10);
   count = Window(policy, 3, 20, count, 2);
-  EXPECT_EQ(Window(policy, 4, 20, count, 2), 20);  // the load requires a change: use the current limit
+  EXPECT_EQ(Window(policy, 4, 20, count, 2), 20);  // the load requires a change, so the current limit is used
 }
 
 LoadSample Minute(int minute, std::optional<double> load, int count, double capacity = 1) {
@@ -141,7 +141,7 @@ TEST(Autopilot, AWindowIsTheMeanOfWhatWasMeasured) {
                                            std::optional(9.0), std::optional<double>()})
     EXPECT_EQ(policy.Decide(Minute(minute++, load, 3)), 3);
   EXPECT_EQ(policy.Decide(Minute(minute, 1.0, 3)), 10);
-  // The next window's mean starts again: 1.
+  // The next window's mean starts again and is 1.
   for (int m = 6; m < 10; ++m) (void)policy.Decide(Minute(m, 1.0, 10));
   EXPECT_EQ(policy.Decide(Minute(10, 1.0, 10)), 10) << "halved in an hour, not at once";
   EXPECT_EQ(Why(policy),
@@ -173,7 +173,7 @@ TEST(Autopilot, SaysWhyTheCountStays) {
             "smoothing.");
 }
 
-// r_S[t] covers [t-T, t]: a window counts until T after its end, whether or not others were measured.
+// r_S[t] covers [t-T, t]: a window counts until T after its end, whether or not other windows were measured.
 TEST(Autopilot, AWindowCountsForItsHorizon) {
   AutopilotReplicaSettings s = Plain();
   s.horizon_s = 3 * 300;
@@ -221,7 +221,7 @@ TEST(Autopilot, AChangeOfTheCountTakesTheNewLimit) {
   EXPECT_EQ(std::get<double>(changed.facts[1].value), 2);
 }
 
-// Saving and loading a policy after every sample changes no decision and explanation.
+// Saving and loading a policy after every sample changes neither decisions nor explanations.
 TEST(Autopilot, AStateGoesOnAsItWas) {
   for (const LoadStatistic statistic : {LoadStatistic::kMax, LoadStatistic::kP95}) {
     AutopilotReplicaSettings s;
@@ -264,8 +264,8 @@ TEST(Autopilot, RefusesAStateThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Layout: length of a window, the open one (9 bytes), its sum and number, the number of windows (a byte),
-  // and each window's number and mean.
+  // Layout: length of a window, number of the open window (9 bytes), its sum and count of samples, the number of
+  // closed windows (a byte), and each closed window's number and mean.
   constexpr size_t kOpen = 8, kSum = kOpen + 9, kSamples = kSum + 8, kWindows = kSamples + 4 + 1,
                    kOneWindow = 16;
   const auto with = [&](size_t at, auto value) {

@@ -43,7 +43,7 @@ class ForecastPolicy final : public ReplicaPolicy {
   // Returns `wanted` if its gain justifies a change, else `current`.
   int Move(int current, int wanted);
   // Returns the count while history is too short: from the load changes of other jobs, else load over a cautious
-  // target. The result is the highest such count of the last 5 minutes, as in the HPA.
+  // target. The result is the highest of these counts in the last 5 minutes, as in the HPA.
   int Cautious(const LoadSample& sample);
   // Returns the count with the least cost if the load changes as other jobs' loads did.
   int BestByAnalogs(const LoadAnalogs& analogs);

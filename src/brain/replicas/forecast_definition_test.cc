@@ -1,5 +1,5 @@
-// The forecast policy's counts against their definition (docs/algorithms/replicas.md): the count with the
-// least tasks + price * chance of overload, changed if that is worth its price.
+// The forecast policy's counts against their definition (docs/algorithms/replicas.md): the count with the least
+// tasks + price * chance of overload, changed if the gain exceeds the price of the change.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -16,7 +16,7 @@ namespace {
 
 struct Case {
   std::string name;
-  double load = 12;  // busy tasks at night; a multiple at noon
+  double load = 12;  // busy tasks at night; the load at noon is a multiple
   int max = 1000;
   double change_price = 8;
   double order = 0.001;
@@ -25,7 +25,7 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// Observes the same loads, and the price that the policy reports.
+// Observes the loads of the policy, and the price that the policy reports.
 class Definition {
  public:
   Definition(const Case& c, const ReplicaSettings& s)
@@ -50,7 +50,7 @@ class Definition {
     for (int n = 2; n <= most; ++n) best = Cost(far, n, price) < Cost(far, best, price) ? n : best;
     return best;
   }
-  // To be called once per step, since it sums up the cost of idle tasks.
+  // Returns the count by the definition. Call once per step, since the call sums up the cost of idle tasks.
   int Decided(int current, double price) {
     wanted = settings_.bounds.Clamp(std::max(std::min(Best(false, price), current), Best(true, price)));
     const double change_price = settings_.forecast.change_price * std::abs(wanted - current);

@@ -1,5 +1,5 @@
-// The forecast policy's own arithmetic, without its model: a young job's count, the price that follows the
-// order, and the greatest count. policies_test.cc tests the properties of all policies.
+// The forecast policy's own arithmetic, without its model: a young job's count, the adaptation of the price, and
+// the greatest count. policies_test.cc tests the properties of all policies.
 #include "brain/replicas/forecast.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ TEST(Forecast, AYoungJobsCountStaysWithinItsBounds) {
   EXPECT_EQ(DecideAt(policy, 120, std::nullopt, 9), 6);
 }
 
-// By the changes of other jobs' loads, the count with the least cost plus price of its chance of overload.
+// A young job has the count with the least sum of tasks and price * chance of overload, by the changes of other
+// jobs' loads.
 TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
   LoadMoves moves;
   for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 3.1 : i % 10 == 0 ? 1.4 : 1);
@@ -80,8 +81,8 @@ TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
   EXPECT_THAT(SentenceOf(idle), HasSubstr("keep the highest load of 5 min"));
 }
 
-// Five busy tasks per minute, 40 in the first one, so that more tasks than run have been useful. Every
-// `every` minutes only 6 tasks are ready. Checks the price in each minute with a forecast.
+// Five tasks are busy per minute, 40 in the first minute, so that a higher count than the running one has been
+// useful. Every `every` minutes only 6 tasks are ready. Checks the price in each minute with a forecast.
 void CheckPrices(double ordered, int every, double fall, double rise) {
   constexpr double kFirst = 40;
   constexpr double kTasks = 5;
@@ -107,14 +108,14 @@ void CheckPrices(double ordered, int every, double fall, double rise) {
   }
 }
 
-// exp(log price) x mean tasks / order, in task-minutes. It falls a little per minute; an overloaded minute
-// compensates the falls of the ordered minutes between two overloads.
+// The price is exp(log price) * mean tasks / ordered share, in task-minutes. The price falls a little per minute;
+// an overloaded minute compensates the falls of the minutes between two overloads at the ordered share.
 TEST(Forecast, ThePriceFollowsTheOrder) { CheckPrices(0.02, 20, 0.001, 0.001 * (1 / 0.02 - 1)); }
 
-// With a small order, a single overloaded minute must not raise the price strongly.
+// With a small ordered share, a single overloaded minute must not raise the price strongly.
 TEST(Forecast, ThePriceRisesByATenthAtMost) { CheckPrices(0.001, 50, 0.0001, 0.1 - 0.0001); }
 
-// Counts set by others, or by a bound, do not change the price.
+// Counts set by other programs, or by a bound, do not change the price.
 TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
   ReplicaSettings s;
   s.forecast.min_history_s = 600;
@@ -123,7 +124,7 @@ TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
   ForecastPolicy others(s);
   for (int m = 0; m < 100; ++m) {
     (void)DecideAt(others, 60 * m, 5, 30);
-    (void)DecideAt(others, 60 * m + 30, 50, 30);  // the same minute: its first load counts
+    (void)DecideAt(others, 60 * m + 30, 50, 30);  // a second call in one minute: the first load counts
   }
   EXPECT_NEAR(*FactOf(others, "price of an overloaded minute"), first, 1e-9);
   s.bounds = {.min = 6, .max = 6};
@@ -157,7 +158,7 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   EXPECT_LT(*reason.chance, 0.05);
   EXPECT_THAT(SentenceOf(policy), HasSubstr("would be above 80 % utilisation with a chance"));
   EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("would do")));
-  // A task too many costs one task-minute per minute: after eight of them it is worth stopping.
+  // A superfluous task costs one task-minute per minute: after eight minutes the stop is justified.
   int64_t minute = 1440;
   const auto minutes_with_nine = [&](int most) {
     for (int n = 1; n <= most; ++n) {
@@ -168,7 +169,7 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   };
   EXPECT_EQ(minutes_with_nine(30), 8);
   EXPECT_EQ(minutes_with_nine(5), 5);
-  // Too few tasks are corrected at once, which also clears the accumulated cost of others.
+  // A count that is too low is corrected at once, which also clears the accumulated cost.
   EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 4, 2), 8);
   EXPECT_EQ(minutes_with_nine(30), 8);
   // The accumulated cost falls by one task-minute per minute without an extra task.
@@ -191,7 +192,7 @@ TEST(Forecast, GoesOnFromACheckpoint) {
   ASSERT_TRUE(again.Load(in).ok());
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_EQ(SentenceOf(again), SentenceOf(policy));
-  // The last minute is repeated, as after a restart: it was already counted.
+  // The last minute is repeated, as after a restart: the minute was already counted.
   EXPECT_EQ(DecideAt(again, 60 * 299 + 30, 15, count, 2), DecideAt(policy, 60 * 299 + 30, 15, count, 2));
   std::string bytes_again;
   std::string bytes_now;
@@ -249,7 +250,7 @@ double PriceMove(double hours, double load, int ready) {
   return *FactOf(policy, "price of an overloaded minute") / before;
 }
 
-// A task is started for its own gain, not that of all: a change that costs more than the gain is not made.
+// A task is started only if its own gain, not the gain of all tasks, exceeds the cost of the start.
 TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   const auto after_a_day = [](double change_price) {
     ReplicaSettings s;
@@ -262,13 +263,13 @@ TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   const auto [count, price] = after_a_day(8);
   EXPECT_EQ(count, 8);
   ASSERT_GT(price, 20);
-  // The eighth task costs one and removes a certain overload, which costs the price.
+  // The eighth task costs 1 and removes a certain overload, whose cost is the price.
   const double gain = price - 1;
   EXPECT_EQ(after_a_day((gain - 7) / 0.05).first, 8);
   EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
 }
 
-// More tasks than the highest load x 1.25 requires at 80 % are never useful; that load halves in two weeks.
+// More tasks than the highest load x 1.25 requires at 80 % are never useful; the highest load halves in two weeks.
 TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
   EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
   EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";
@@ -351,11 +352,12 @@ std::string BytesOf(const ForecastPolicy& policy) {
   return bytes;
 }
 
-// A loaded policy equals the saved one right after its last decision.
+// A loaded policy equals the saved policy right after the last decision.
 TEST(Forecast, EachValueComesBack) {
   ReplicaSettings s;
   s.forecast.min_history_s = 3600;
-  for (const int last : {4, 9}) {  // too few tasks, set by others; and too many, not worth stopping yet
+  // 4: too few tasks, set by another program; 9: too many tasks, not yet worth a stop
+  for (const int last : {4, 9}) {
     ForecastPolicy policy(s), again(s);
     int count = 20;
     for (int m = 0; m < 300; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);

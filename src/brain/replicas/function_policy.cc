@@ -125,7 +125,8 @@ double FunctionPolicy::Evaluate(const LoadSample& sample) {
   const int64_t day = FloorDiv(at_s, int64_t{kDaySeconds});
   const int64_t weekday = ((day + 4) % 7 + 7) % 7;  // 1970-01-01 was a Thursday; Sunday is 0
   const int64_t hour = (at_s - day * kDaySeconds) / 3600;
-  // Values() of a signal are in the order of its spans in the expression: distribute them.
+  // Values() of a signal are in the order of the signal's spans in the expression: distribute the values to these
+  // spans.
   for (size_t signal = 0; signal < spans_.size(); ++signal) {
     const double* next = spans_[signal].Values().data();
     const std::span<const LoadSpan> all = expression_->spans();

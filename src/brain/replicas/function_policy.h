@@ -68,7 +68,7 @@ class FunctionPolicy final : public ReplicaPolicy {
   std::optional<int64_t> hour_;        // hour of the last decision
   std::array<int, kHours> highest_{};  // highest count by hour; the last element is for hour_
   Basis basis_ = Basis::kAbsent;
-  double value_ = 0;         // value of the function when it was last evaluated
+  double value_ = 0;         // value of the function at its last evaluation
   bool is_limited_ = false;  // value_ exceeded the limit of a step; not saved
   double silent_s_ = 0;
   int decided_ = 0;

@@ -68,12 +68,12 @@ TEST(Function, HourAndWeekdayAreThoseOfUtc) {
 
 TEST(Function, SpansOfPastLoad) {
   Job highest(Plain("max_over(3)")), mean(Plain("avg_over(3)")), p95(Plain("p95_over(20)"));
-  // The current sample is in the span; three minutes later it is not.
+  // The current sample is in the span; three minutes later the sample has left the span.
   const double loads[] = {9, 3, 6, 1, 1, 1};
   const int expected_max[] = {9, 9, 9, 6, 6, 1};
   const int expected_mean[] = {9, 6, 6, 4, 3, 1};  // 10/3 and 8/3, rounded up
   for (int m = 0; m < 6; ++m) {
-    // Each minute is a window of its own, since the count does not fall within a window.
+    // Each minute is a separate window, since the count does not fall within a window.
     EXPECT_EQ(highest.At(m, loads[m]), m < 5 ? std::max(expected_max[m], m > 2 ? 9 : 0) : 1) << m;
     (void)mean.At(m, loads[m]);
     Reason reason;
@@ -81,7 +81,7 @@ TEST(Function, SpansOfPastLoad) {
     EXPECT_EQ(std::ceil(std::get<double>(reason.facts.front().value)), expected_mean[m]) << m;
   }
   for (int m = 0; m < 20; ++m) (void)p95.At(m, m == 7 ? 50 : 5);
-  EXPECT_EQ(p95.At(20, 5), 5);  // one of 20 is above it
+  EXPECT_EQ(p95.At(20, 5), 5);  // one sample of 20 is above p95
 }
 
 TEST(Function, AbsentSamplesDoNotCountInSpans) {
@@ -89,7 +89,7 @@ TEST(Function, AbsentSamplesDoNotCountInSpans) {
   (void)job.At(0, 8);
   (void)job.At(1, std::nullopt);
   EXPECT_EQ(job.At(5, 4), 6);
-  EXPECT_EQ(job.At(100, 2), 2);  // nothing of before is left
+  EXPECT_EQ(job.At(100, 2), 2);  // no earlier sample is in the span
 }
 
 TEST(Function, GoesUpAtOnceAndDownAsAutopilotDoes) {
@@ -173,7 +173,7 @@ TEST(Function, AfterASilenceTheHighestCountOfTheLastDayRuns) {
   Job other(patient, 3);
   EXPECT_EQ(other.At(0, std::nullopt), 3);
   EXPECT_EQ(other.At(119, std::nullopt), 3);
-  EXPECT_EQ(other.At(121, std::nullopt), 3);  // no count of before is higher
+  EXPECT_EQ(other.At(121, std::nullopt), 3);  // no earlier count is higher
 }
 
 // A job scaled by two signals.

@@ -36,7 +36,7 @@ class HpaPolicy final : public ReplicaPolicy {
   // Stores the largest proposal of all metrics in proposal_. Returns false if the count must stay.
   bool Propose(const LoadSample& sample);
   void ProposeOfLoad(const LoadSample& sample);
-  // Returns the proposal of a further metric; nullopt if it is not measured.
+  // Returns the proposal of a further metric; nullopt if the metric is not measured.
   std::optional<int> ProposalOf(const HpaMetric& metric, const LoadSample& sample) const;
   std::optional<double> ValueOf(std::string_view signal, const LoadSample& sample) const;
   std::string HeldSentence() const;

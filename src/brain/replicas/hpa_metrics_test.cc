@@ -43,7 +43,7 @@ TEST(HpaMetrics, ValuesOfEachTaskAndOfAllAsPublished) {
     EXPECT_EQ(ProposeHpaValue(c.current, c.ready, c.value, c.target, 0.1), c.count) << c.what;
 }
 
-// abs(1 - ratio) <= tolerance keeps the count, as published, including the bounds.
+// As published, abs(1 - ratio) <= tolerance keeps the count, also at equality.
 TEST(HpaMetrics, TheToleranceIncludesItsEdges) {
   for (const double value : {150.0, 450.0}) {
     EXPECT_EQ(ProposeHpaAverageValue(10, value, 30, 0.5), 10) << value;
@@ -82,7 +82,8 @@ struct Metered {
 
 constexpr double kNone = -1;
 
-// Ten tasks at half of one core each: 5 is the target. Thirty messages per task: 300 is.
+// With ten tasks at half of one core each, a load of 5 is at the target; with thirty messages per task, 300
+// messages are.
 TEST(HpaMetrics, TheLargestCountIsTakenAndWithoutAMetricNoneIsRemoved) {
   struct {
     const char* what;
@@ -150,7 +151,7 @@ TEST(HpaMetrics, AStateGoesOnAsItWas) {
     EXPECT_EQ(hpa.Why(), why);
     EXPECT_EQ(SaveReplicaPolicy("hpa", *hpa.policy), state);
   }
-  // With other metrics or none, the learnt state is kept.
+  // With other metrics or without metrics, the learnt state is kept.
   const std::string state = SaveReplicaPolicy("hpa", *hpa.policy);
   for (const char* metrics : {"", "lag 500", "only lag 10"}) {
     ReplicaSettings other = hpa.settings;

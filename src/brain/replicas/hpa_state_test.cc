@@ -54,8 +54,8 @@ TEST(HpaState, SaysWhyTheCountStays) {
   EXPECT_EQ(std::get<double>(reason.facts[1].value), 10);
 }
 
-// An unmeasured metric might require more tasks. If the others keep the count, the explanation contains their
-// reason.
+// An unmeasured metric might require more tasks. If the measured metrics keep the count, the explanation contains
+// their reason.
 TEST(HpaState, SaysWhoKeepsTheCount) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task"), ReplicaBounds{});
   const std::vector<double> none = {-1};
@@ -63,7 +63,7 @@ TEST(HpaState, SaysWhoKeepsTheCount) {
   EXPECT_EQ(SentenceOf(hpa).substr(0, 23), "Utilisation is 1.00 tim");
 }
 
-// A workload metric proposes a count even while no task is ready; the load cannot.
+// A workload metric proposes a count even while no task is ready; the load proposes none.
 TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; memory 80%"), ReplicaBounds{});
   const auto at = [&](std::optional<double> load, int ready, int starting, std::vector<double> signals) {
@@ -86,7 +86,7 @@ TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
             "Not measured: memory. Without all metrics the count does not fall, so it stays 10.");
 }
 
-// 8 GB at 80 % of 1 GB each require ten tasks, however many share them now.
+// 8 GB at 80 % of 1 GB each require ten tasks, whatever the current number of tasks.
 TEST(HpaState, UtilisationIsOfTheReadyTasks) {
   HpaPolicy hpa(WithMetrics("only memory 80%"), ReplicaBounds{});
   const std::vector<double> signals = {8e9, 1e9};
@@ -95,7 +95,7 @@ TEST(HpaState, UtilisationIsOfTheReadyTasks) {
   EXPECT_EQ(hpa.Decide(HpaMinute(2, std::nullopt, 20, 0, signals)), 10);
 }
 
-// If two metrics propose the same count, the explanation has the first.
+// If two metrics propose an equal count, the explanation names the first metric.
 TEST(HpaState, OfEqualsTheFirstIsDecisive) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; lag 10 per task"), ReplicaBounds{});
   const std::vector<double> both = {450, 150}, second = {300, 200};
@@ -131,7 +131,7 @@ TEST(HpaState, TheBoundsHoldAfterTheRates) {
   EXPECT_EQ(hpa.Decide(HpaMinute(0, 40, 10)), 12);
   EXPECT_EQ(hpa.Decide(HpaMinute(20, 0, 12)), 3);
   EXPECT_EQ(hpa.Decide(HpaMinute(40, 1, 20)), 3) << "it ran more than it may";
-  // The same holds if a direction is disabled.
+  // The bounds also hold if both directions are disabled.
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "disabled", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "disabled", s).ok());
@@ -156,7 +156,8 @@ TEST(HpaState, WhatWasRemovedMayComeBackAtOnce) {
   EXPECT_EQ(hpa.Decide(at(14, 400, 40)), 40);
 }
 
-// With a decision per minute, a window of five minutes has five: a steady job's state does not grow.
+// With a decision per minute, a window of five minutes has five recommendations: a steady job's state does not
+// grow.
 TEST(HpaState, KeepsWhatItsWindowsHold) {
   HpaPolicy hpa(HpaSettings{}, ReplicaBounds{});
   for (int m = 0; m < 5; ++m) (void)hpa.Decide(HpaMinute(m, 8, 10));
@@ -166,7 +167,7 @@ TEST(HpaState, KeepsWhatItsWindowsHold) {
     ASSERT_EQ(SavedHpa(hpa).size(), five) << m;
   }
   EXPECT_LE(hpa.state_bytes(), sizeof(hpa) + 16 * sizeof(HpaAdvice));
-  // Changes are kept for the longest period, 15 s by default: with one every 15 s, that is one.
+  // Changes are kept for the longest period, 15 s by default: with one change every 15 s, one change is kept.
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "1 pods per 60s", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "1 pods per 60s", s).ok());
@@ -236,7 +237,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Layout: one recommendation (a byte; time and count), one change up (the same), none down.
+  // Layout: one recommendation (a byte, then time and count), one change up (in this format), none down.
   constexpr size_t kAdvice = 1, kUp = kAdvice + 12 + 1, kRatio = kUp + 12 + 1 + 4, kKnown = kRatio + 8;
   const auto with = [&](size_t at, auto value) {
     std::string damaged = bytes;
@@ -249,7 +250,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
     EXPECT_EQ(with(at, -1), absl::StatusCode::kDataLoss) << at;
   EXPECT_EQ(with(kKnown, uint8_t{2}), absl::StatusCode::kDataLoss);
   EXPECT_EQ(SavedHpa(other), empty) << "what is refused changes nothing";
-  // Two changes of 600 million tasks each exceed the bound of an int's sum; one does not.
+  // Two changes of 600 million tasks each exceed the bound of the sum in an int; one change does not.
   EXPECT_EQ(with(kUp + 8, 1'000'000'000), absl::StatusCode::kOk);
   std::string two = bytes;
   two[kUp - 1] = 2;
@@ -259,7 +260,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
   EXPECT_EQ(load(two), absl::StatusCode::kDataLoss);
 }
 
-// A state without metrics or with other ones can be loaded; only the explanation is lost.
+// A state without metrics or with other metrics can be loaded; only the explanation is lost.
 TEST(HpaState, MetricsThatChangedLoseTheReason) {
   const std::vector<double> signals = {600, 20};
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; lag 500"), ReplicaBounds{});
@@ -279,7 +280,7 @@ TEST(HpaState, MetricsThatChangedLoseTheReason) {
   HpaPolicy before(WithMetrics(""), ReplicaBounds{});
   EXPECT_EQ(before.Decide(HpaMinute(0, 10, 10)), 20);
   EXPECT_EQ(said("queue_length 30 per task; lag 500", SavedHpa(before)), "Utilisation ");
-  // A state that has the mark of metrics must have all their fields.
+  // A state with the mark of metrics must have all fields of metrics.
   const size_t mark = SavedHpa(before).size();
   for (size_t cut = mark + sizeof(uint32_t); cut < bytes.size(); ++cut) {
     HpaPolicy other(WithMetrics("queue_length 30 per task; lag 500"), ReplicaBounds{});

@@ -25,7 +25,7 @@ struct ReplicaPolicyInfo {
   // swept.
   std::span<const std::string_view> sweep;
 };
-// Returns all policies in the order in which they are shown.
+// Returns all policies in the order of their display.
 std::span<const ReplicaPolicyInfo> ReplicaPolicies();
 // Returns the row with this name. InvalidArgument lists the choices.
 absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name);

@@ -25,7 +25,7 @@ RC_GTEST_PROP(ReplicaPolicies, StayWithinTheBoundsAndHoldWithoutALoad, ()) {
   s.bounds.min = *rc::gen::inRange(0, 5);
   s.bounds.max = s.bounds.min + *rc::gen::inRange(1, 30);
   s.forecast.min_history_s = 3600;
-  s.function.silent_s = 1e9;  // after a silence it raises the count: function_policy_test.cc
+  s.function.silent_s = 1e9;  // the rise after a silence is tested in function_policy_test.cc
   s.function.target = *rc::gen::element<std::string>("load / capacity", "p95_over(600) / ready",
                                                      "1 / (load - 1)", "hour - count + max_over(5)");
   const auto policy = info.make(s);
@@ -124,7 +124,7 @@ TEST(ReplicaPolicies, TheForecastKnowsTheDayOfTheWeek) {
   for (size_t d = 5; d < 7; ++d) EXPECT_LT(expected[d], 10) << d;
 }
 
-// Unpredictable bursts: no order, however small, leads to more tasks than the highest burst could use.
+// With unpredictable bursts no ordered share, however small, leads to more tasks than the highest burst could use.
 TEST(ReplicaPolicies, TheForecastRunsNoMoreThanHasBeenOfUse) {
   ReplicaSettings s;
   s.forecast.overloaded = 0.0002;

@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// The load is 10 from 12:00 to 12:15; from 12:15 to 12:30 it is 10 on even days and 15 on odd ones.
+// The load is 10 from 12:00 to 12:15; from 12:15 to 12:30 the load is 10 on even days and 15 on odd days.
 void ObserveDay(int day, int minutes, QuarterRises& rises) {
   for (int minute = 0; minute < minutes; ++minute) {
     const double load = minute < 15 || day % 2 == 0 ? 10 : 15;
@@ -23,7 +23,7 @@ TEST(QuarterRises, CountsTheDaysThatRoseMore) {
   EXPECT_EQ(answer.days, 10);
   EXPECT_EQ(answer.above, 5);
   EXPECT_DOUBLE_EQ(answer.share, 0.4);
-  // Without a quarter before it, the rise is unknown.
+  // Without a previous quarter, the rise is unknown.
   EXPECT_EQ(rises.At(Timestamp::FromSeconds(10 * kDaySeconds + 12 * 3600)).days, 0);
   // Days outside the last kDays do not count.
   EXPECT_EQ(rises.At(Timestamp::FromSeconds(30 * kDaySeconds + 12 * 3600 + 16 * 60)).days, 0);
@@ -37,7 +37,7 @@ TEST(QuarterRises, DaysWithoutASampleAreUnknown) {
       rises.At(Timestamp::FromSeconds(23 * kDaySeconds + 12 * 3600 + 16 * 60));
   EXPECT_EQ(answer.days, 10) << "10 to 19 of the thirteen before";
   EXPECT_EQ(answer.above, 5);
-  // After a gap of less than a day, the last quarter with samples is not the quarter before.
+  // After a gap of less than a day, the last quarter with samples is not the previous quarter.
   rises.Observe(Timestamp::FromSeconds(22 * kDaySeconds + 15 * 3600 + 15 * 60), 30);
   EXPECT_EQ(rises.At(Timestamp::FromSeconds(23 * kDaySeconds + 15 * 3600 + 15 * 60)).days, 0);
 }

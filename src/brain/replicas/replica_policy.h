@@ -72,8 +72,8 @@ class ReplicaPolicy {
   // load, if it is read and absent, and unmeasured signals(); a job's own signals (kOwnSignals) are not missing
   // while no task runs.
   virtual std::vector<std::string> Missing(const LoadSample& sample) const;
-  // Stores an answer of an external recommender, or removes it (nullopt). Returns the number of tasks to run from
-  // now on; nullopt (the default): the last Decide stays valid.
+  // Stores an answer of an external recommender; nullopt removes the stored answer. Returns the number of tasks to
+  // run from now on; nullopt (the default): the last Decide stays valid.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);
   // Returns the load expected at the time when a task started at the last Decide is ready; nullopt (the default):
   // no forecast.

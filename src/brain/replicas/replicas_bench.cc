@@ -16,7 +16,8 @@ namespace taut::brain {
 namespace {
 
 constexpr int kJobs = 100'000;
-constexpr int kLoads = 50;  // different ones; the other jobs are copies of these, each with its own state
+constexpr int kLoads =
+    50;  // number of different loads; further jobs repeat these loads, each with its own state
 constexpr int kMinutes = 14 * 1440;
 
 double Wave(int minute, Rng& rng) {
@@ -62,7 +63,7 @@ BENCHMARK(Pass)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(20);
 
-// The size of the tasks of each job, once a day.
+// Benchmarks the daily decision on the size of each job's tasks.
 void Size(benchmark::State& state) {
   Rng rng(7);
   std::vector<float> loads;

@@ -57,7 +57,7 @@ std::vector<std::string_view> Pieces(std::string_view text, std::string_view sep
   return pieces;
 }
 
-// Adds one part of a field, such as "1-5/2" of "1-5/2,9". Returns false if it is invalid.
+// Adds one part of a field, such as "1-5/2" of "1-5/2,9". Returns false if the part is invalid.
 template <typename Set>
 bool AddPart(const Field& field, std::string_view part, Set set) {
   int step = 1;
@@ -149,7 +149,7 @@ bool CronTimes::FitsDay(absl::CivilDay day) const {
 
 std::optional<absl::Time> CronTimes::LastOfDay(absl::CivilDay day, absl::Time at,
                                                const absl::TimeZone& zone) const {
-  // When the clock is set back, a civil time that is later than the current one may be an earlier instant.
+  // When the clock is set back, a civil time that is later than the current civil time may be an earlier instant.
   const absl::CivilHour latest = absl::CivilHour(zone.At(at).cs) + kMostChangeHours;
   std::optional<absl::Time> last;
   for (int h = 23; h >= 0; --h) {

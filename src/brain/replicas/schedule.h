@@ -33,7 +33,7 @@ class CronTimes {
 
   // Returns the latest time at or before `at`, by the zone's clock, on a day for which `counts` returns true. A
   // time that a clock change skips moves to the time of the change; of a repeated time, the first is used. Returns
-  // nullopt if there is no such time in eight years. O(days back).
+  // nullopt if the last eight years have no matching time. O(days back).
   template <typename Counts>
   std::optional<absl::Time> LastBefore(absl::Time at, const absl::TimeZone& zone, Counts&& counts) const;
 

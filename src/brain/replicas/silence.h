@@ -45,7 +45,7 @@ std::string MissingText(const ReplicaPolicy& policy, const LoadSample& sample);
 std::string SafeSentence(std::string_view missing, double silent_s, int safe);
 
 // Wraps `inner`: raises its count to the safe count after `silent_s` seconds of incomplete samples. For replays
-// only; for live jobs the caller tracks the silence, since a silent job may have no samples at all.
+// only; for live jobs the caller tracks the silence, since an unmeasured job may have no samples at all.
 std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inner, double silent_s);
 
 }  // namespace taut::brain

@@ -240,7 +240,7 @@ struct TargetExpression::Parsed {
   bool reads_load = false;
   bool reads_capacity = false;
   bool is_constant = true;  // true: the expression contains no names except functions
-  // Values of numbers, named signals and spans; the parser refers to them.
+  // Values of numbers, named signals and spans; the parser refers to these values.
   std::array<double, kTargetSignals.size() + kMostSignals + kMostSpans> values{};
   Parser parser;
 

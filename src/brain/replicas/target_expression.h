@@ -41,7 +41,7 @@ class TargetExpression {
 
   // Parses an expression. `signals`: known named signals in addition to kOwnSignals. Expressions have no state,
   // randomness or assignment; a constant expression must be finite and >= 0. InvalidArgument contains the position
-  // of the error and what is allowed.
+  // of the error and the allowed form.
   static absl::StatusOr<TargetExpression> Parse(std::string_view text,
                                                 std::span<const std::string> signals = {});
 

@@ -82,7 +82,7 @@ TEST(TargetExpression, NamedSignals) {
   EXPECT_EQ(Value("queue_length / 50 + requests + queue_length"), 1 + 51 + 50);
   EXPECT_EQ(Value("cpu + memory + cpu_limit + memory_limit"), 50 + 51 + 52 + 53);
   EXPECT_EQ(Value("ceil(max(queue_length, 10m) / 50) + avg(cpu, 5m)"), 2 + 101);
-  // Both notations of the load's spans are the same; a plain max of several values is no span.
+  // Both notations of the load's spans are equivalent; a plain max of several values is no span.
   EXPECT_EQ(Value("max(load, 1h) + max_over(60) + max(queue_length, 10) + max(1, load)"),
             100 + 100 + 50 + 30);
   const auto e =

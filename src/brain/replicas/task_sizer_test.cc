@@ -75,10 +75,10 @@ TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   EXPECT_NEAR(strict.filled(), 0.7 / 1.6, 0.03);
   EXPECT_NEAR(loose.filled(), 0.7 / 0.9, 0.04);
   const SizingChoice a = *plain.Weigh(), b = *strict.Weigh();
-  // Whatever the best size, it must carry 1.6 times as much.
+  // Whatever the best size, the tasks must process 1.6 times the load.
   EXPECT_GT(b.options[b.chosen].cost, 1.3 * a.options[a.chosen].cost);
   EXPECT_LT(b.options[b.chosen].cost, 1.8 * a.options[a.chosen].cost);
-  // After a restart, and with a state of an earlier version.
+  // The decision is restored after a restart, and with a state of an earlier version.
   std::string bytes = Saved(strict), orders;
   ByteWriter out(&orders);
   strict.SaveOrders(out);

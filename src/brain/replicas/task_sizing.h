@@ -22,7 +22,7 @@ struct SizingInput {
   // plans lower or higher than `utilization`. This value determines the number of tasks; a busy task's memory
   // follows `utilization`. At most 1; 0: `utilization` is used.
   double filled = 0;
-  const DecayedLine* memory = nullptr;  // bytes of a task by its load in cores
+  const DecayedLine* memory = nullptr;  // bytes of a task as a function of its load in cores
   double memory_margin = 1;             // memory limit over usage, >= 1
   // Standard deviation over mean of the tasks' loads in one window, measured while a task carries
   // `mean_load`.

@@ -1,4 +1,4 @@
-// The effect of each rule on the choice of size and number.
+// Tests the effect of each rule on the choice of size and number.
 #include "brain/replicas/task_sizing.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Memory of a task: `fixed` bytes and `slope` per core of load.
+// Returns the memory of a task: `fixed` bytes plus `slope` bytes per core of load.
 DecayedLine Memory(double fixed, double slope) {
   DecayedLine line(200);
   for (int i = 0; i < 800; ++i) {
@@ -27,7 +27,7 @@ DecayedLine Memory(double fixed, double slope) {
   return line;
 }
 
-// Loads of a week whose days range from `low` to `high` cores.
+// Returns the loads of a week whose days range from `low` to `high` cores.
 std::vector<float> Week(double low, double high) {
   std::vector<float> loads;
   for (int h = 0; h < 168; ++h) {
@@ -157,7 +157,7 @@ TEST_F(TaskSizing, TheExplanationNamesBothSizes) {
   EXPECT_THAT(reason.sentence, Not(HasSubstr("nan")));
 }
 
-// The cost of too few tasks is no comparison.
+// The cost of too few tasks is not compared.
 TEST_F(TaskSizing, TheExplanationComparesOnlyWithWhatCarriesThePeak) {
   bounds_ = {.min = 1, .max = 4};
   const SizingChoice choice = Choose(3);

@@ -1,6 +1,6 @@
 // Decides whether a recommended limit becomes a limit: mode, minimum change, one change per period, maintenance
 // windows, trials on a share of the tasks, and immediate raises after an OOM kill. No I/O; the daemon and replays
-// use the same code.
+// use this code.
 //
 // Conditions for which a change waits:
 //                       min_change   change_period   maintenance window   trial
@@ -21,10 +21,10 @@
 // restarts the period. "For a day": a raise by less than min_change waits for a day after the last change, and
 // forever if Tautline has set no limit.
 //
-// A trial runs on named tasks, chosen from the running ones at its start; tasks that end are replaced. If agents
-// report limits, a task-window counts only if the agent reported the trial's limit for the whole window. If only
-// the actuator's outcomes are known, a task-window counts once the order is reported as applied. A trial whose
-// limit was refused, or was applied to no task in time, ends without promotion.
+// A trial runs on named tasks, chosen from the running tasks at the trial's start; tasks that end are replaced. If
+// agents report limits, a task-window counts only if the agent reported the trial's limit for the whole window. If
+// only the actuator's outcomes are known, a task-window counts once the order is reported as applied. A trial
+// whose limit was refused, or was applied to no task in time, ends without promotion.
 //
 // A job of one task has no control group. In mode canary a lower limit is first watched: for canary.hours and
 // canary.min_task_windows no limit is set, and usage is compared with the lower limit. The limit is set, as in
@@ -68,7 +68,7 @@ struct TrialSide {
 // A task on trial, identified by name, since its number changes when the daemon restarts.
 struct TrialTask {
   static constexpr uint32_t kGone = UINT32_MAX;
-  uint32_t number = kGone;  // in its job; kGone: the task does not run now
+  uint32_t number = kGone;  // number of the task in its job; kGone: the task does not run now
   std::string name;         // "" in replays, which have no task names
 };
 
@@ -84,11 +84,11 @@ struct Trial {
   // Task-windows of members at another limit, because the trial's limit was not applied yet or the agent raised
   // it.
   uint64_t elsewhere = 0;
-  // Outcome of the order as the actuator reported it.
+  // Outcome of the order, reported by the actuator.
   bool delivered = false;  // at least one task has the limit
   // Time from which windows count; INT64_MIN: no window has closed since the delivery.
   int64_t delivered_s = INT64_MIN;
-  bool refused = false;  // no task will get the limit
+  bool refused = false;  // no task will have the trial's limit
   bool failed = false;   // true: an actuator failed; false: a dry run refused the order
   std::string refusal;   // reason for people
 
@@ -120,7 +120,7 @@ struct GateState {
   int64_t last_change_s = INT64_MIN;  // time of the last decision other than kWouldSet
   int64_t last_shown_s = INT64_MIN;
   Boxed<Trial> trial;
-  // Last limit that failed a trial; it is not tried again until usage has had time to change.
+  // Last limit that failed a trial; the limit is not tried again until usage has had time to change.
   double rolled_back_limit = 0;
   int64_t rolled_back_s = INT64_MIN;
   // Lowest limit that can be set, because an agent permanently refused a lower limit. 0: unknown.
@@ -148,7 +148,8 @@ struct Proposal {
   LimitsApplied applied = LimitsApplied::kNo;
   // Explains the recommendation and forecasts the risk of a limit; may be null.
   const Recommender* recommender = nullptr;
-  // Final limit if `recommended` is only a step towards it, or is bounded by the kernel's peak (step_is_of_peak).
+  // Final limit if `recommended` is only a step towards the final limit, or is bounded by the kernel's peak
+  // (step_is_of_peak).
   std::optional<double> step_to = {};
   bool step_is_of_peak = false;
 };
@@ -161,7 +162,7 @@ struct Verdict {
   std::string sentence;
 };
 
-// Decides and updates `state`. A recommendation equal to the limit in force needs no decision.
+// Decides and updates `state`. A recommendation equal to the limit in force causes no decision.
 Verdict Decide(const JobPolicy& policy, const Proposal& proposal, GateState& state);
 
 // A closed window of a job, for the counts of a trial.

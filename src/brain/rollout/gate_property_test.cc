@@ -131,7 +131,7 @@ RC_GTEST_PROP(GateProperty, EveryVerdictFitsItsModeAndTheLimitInForce, ()) {
   }
 }
 
-// A restart finds decisions that are newer than its checkpoint.
+// After a restart, stored decisions may be newer than the checkpoint.
 RC_GTEST_PROP(GateProperty, DecisionsDoneAgainComeToTheSameState, ()) {
   const Run run = AnyRun();
   GateState state, again;

@@ -1,4 +1,4 @@
-// State of a gate as bytes: every version is readable, and impossible states are rejected.
+// Saved states of a gate: every version is readable, and impossible states are rejected.
 #include <cmath>
 #include <limits>
 
@@ -24,7 +24,7 @@ bool Loads(const std::string& bytes, GateState* state = nullptr) {
   return (state != nullptr ? state : &own)->Load(in).ok() && in.remaining() == 0;
 }
 
-// A state in which every field is set.
+// Returns a state in which every field is set.
 GateState Full() {
   GateState state;
   state.in_force = 5;
@@ -88,7 +88,7 @@ TEST(GateState, ALimitMayBeZero) {
   EXPECT_TRUE(Loads(Saved(state)));
 }
 
-// Version 2 had everything but the time of delivery, which comes last.
+// Version 2 had all fields but the time of delivery, which is the last field.
 TEST(GateState, TheVersionBeforeIsRead) {
   std::string bytes = Saved(Full());
   bytes[0] = 2;
@@ -138,7 +138,7 @@ TEST(GateState, CountsThatCannotBeAreRefused) {
   EXPECT_FALSE(Loads(Saved(throttled)));
 }
 
-// Offset of a byte with two or three values, found by the value that it changes.
+// `at` returns the offset of a flag: the first byte that differs between two saved states.
 TEST(GateState, AFlagThatIsNoneIsRefused) {
   const auto at = [](auto set) {
     GateState a = Full(), b = Full();

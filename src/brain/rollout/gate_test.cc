@@ -71,7 +71,7 @@ TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
       EXPECT_EQ(*ours, raised ? before * 1.02 : before);
     }
   }
-  // This limit is the owner's choice.
+  // In contrast, this limit is the owner's choice.
   GateState owners;
   Proposal proposal = Memory(900, 1.98 * kGiB, 1.96 * kGiB);
   proposal.recommender = &recommender;
@@ -189,7 +189,7 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
     const Verdict lower = Decide(policy, Memory(kMonday + 7200, 2 * kGiB), state);
     EXPECT_FALSE(lower.kind.has_value());
     EXPECT_EQ(lower.sentence, "the version web:2 began 2 h ago; no limit is lowered in its first 24 h");
-    // Before it began, as after a clock was set back, but not forever.
+    // The version is also watched before its start, as after a clock was set back, but not forever.
     EXPECT_FALSE(Decide(policy, Memory(kMonday - 300, 2 * kGiB), state).kind.has_value());
     GateState much_earlier;
     EXPECT_EQ(Decide(policy, Memory(kMonday - 2 * kDaySeconds, 2 * kGiB), much_earlier).kind.has_value(),
@@ -212,7 +212,7 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
   EXPECT_THAT(Decide(policy, Memory(kMonday + kDaySeconds, 2 * kGiB), state).kind,
               Optional(DecisionKind::kSet))
       << "and after the day all is as before";
-  // A version that ran when the job was first seen is watched like any other.
+  // A version that already ran when the job was first seen is watched as other versions are.
   policy.version.since_s.reset();
   GateState first;
   EXPECT_THAT(Decide(policy, Memory(kMonday, 2 * kGiB), first).kind, Optional(DecisionKind::kSet));
@@ -234,7 +234,7 @@ TEST(Gate, ANewVersionEndsATrialAndWhatIsWatched) {
   EXPECT_EQ(state.rolled_back_limit, 0) << "the limit did no harm";
   proposal.now_s = kMonday + 300 + kDaySeconds;
   EXPECT_THAT(Decide(policy, proposal, state).kind, Optional(DecisionKind::kTry));
-  // A job of one task.
+  // A job of one task:
   policy.version = {};
   GateState one;
   proposal.num_tasks = 1;

@@ -30,7 +30,8 @@ struct CanarySettings {
   double share = 0.1;             // share of the tasks on trial; at least one task, never all
   double hours = 24;              // minimum duration of a trial
   double min_task_windows = 100;  // ... and minimum task-windows of its tasks
-  // A trial fails if its tasks exceed the rest's share of windows at the limit by more than this.
+  // A trial fails if the share of windows at the limit among its tasks exceeds the share among the remaining tasks
+  // by more than max_extra_over.
   double max_extra_over = 0.01;
   bool operator==(const CanarySettings&) const = default;
 };

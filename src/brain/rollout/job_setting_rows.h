@@ -25,11 +25,11 @@ struct JobFieldRow {
   JobField (*field)(JobPolicy&);
   double min = 0, max = 0;    // for numbers, in the unit that people write
   double scale = 1;           // value in the people's unit = value in the struct * scale
-  std::string_view was = {};  // its former key; "": unchanged
+  std::string_view was = {};  // former key of the setting; "": the key has not changed
 };
 std::span<const JobFieldRow> JobFieldRows();
 
-// Choice of replicas.policy that leaves the number of tasks to the owner; its value is "".
+// Choice of replicas.policy that leaves the number of tasks to the owner; the choice's value is "".
 inline constexpr std::string_view kNoReplicaPolicy = "none";
 
 }  // namespace taut::brain

@@ -54,7 +54,8 @@ struct MigrationVerdict {
 // Decides about one job at the end of a day. `policy` is the result of rules and people's settings, without the
 // move itself. The count of days starts again for a job that is not in observe mode, whose owner opted out, that
 // grew too large, or that was above its would-be limit too often; the result is kWithdraw if notice had been
-// given. A moved job stays moved, even if migration is disabled, until its policy or owner sets another mode.
+// given. A moved job stays moved, even if migration is disabled, until the job's policy or owner sets another
+// mode.
 MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolicy& policy,
                                const MigrationFacts& facts, MigrationState& state);
 

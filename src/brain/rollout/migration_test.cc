@@ -60,7 +60,7 @@ TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
   EXPECT_FALSE(state_.moved);
 }
 
-// Days read from history count, but give no notice, since no one could have objected.
+// Days that were read from history count, but cause no notice, since the owner could not have objected.
 TEST_F(MigrationTest, InThePastNobodyIsMovedOrToldOf) {
   past_ = true;
   QuietDays(30);

@@ -59,7 +59,7 @@ class NamedTrialTest : public ::testing::Test {
     CountTrialWindow({Resource::kCpu, &signal, reports, applied_, counted}, state_);
     now_s_ += kWindowSeconds;
   }
-  // Adds windows until something is decided, at most this many.
+  // Adds windows until a decision, at most `windows`.
   Verdict Run(int windows, float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
     Verdict v;
     for (int i = 0; i < windows && !v.kind.has_value(); ++i) {
@@ -152,14 +152,15 @@ TEST_F(NamedTrialTest, ThrottlingCountsAgainstTheRest) {
   EXPECT_THAT(v.kind, Optional(DecisionKind::kPromote)) << "the rest is throttled as much";
 }
 
-// Without agents: a cluster's kubelets count the periods, and the actuator reports since when limits apply.
+// Without agents, a cluster's kubelets count the periods, and the actuator reports the time from which limits
+// apply.
 TEST_F(NamedTrialTest, ThrottlingCountsAlsoWhereNoAgentReports) {
   applied_ = LimitsApplied::kActuatorSays;
   Ask();
   Window(1.0F, 3000, 0);  // not applied yet
   Say(Outcome::kApplied);
-  Window(1.0F, 3000, 0);  // it may have ended when the limit was applied, or
-  Window(1.0F, 3000, 0);  // it is the window in which it was applied
+  Window(1.0F, 3000, 0);  // the window may have ended before the limit was applied, or
+  Window(1.0F, 3000, 0);  // it is the window in which the limit was applied
   EXPECT_EQ(state_.trial->tasks.periods, 0U);
   EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
   Verdict v = Run(1000, 1.0F, 300, 3);
@@ -258,7 +259,7 @@ TEST_F(NamedTrialTest, AStateOfTheSecondVersionIsRead) {
   EXPECT_EQ(loaded.trial->delivered_s, Trial().delivered_s);
 }
 
-// As in Kubernetes, where no agent reports limits: the actuator reports when the pods have theirs.
+// In Kubernetes no agent reports limits: the actuator reports when the pods have the trial's limit.
 TEST_F(NamedTrialTest, CountsOnceTheActuatorSaysThatItIsApplied) {
   applied_ = LimitsApplied::kActuatorSays;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -278,7 +279,7 @@ TEST_F(NamedTrialTest, EndsIfTheActuatorNeverSaysThatItIsApplied) {
   EXPECT_THAT(v.sentence, HasSubstr("was not applied to any task"));
 }
 
-// As with a webhook whose endpoint refuses: no limits are reported.
+// With a webhook whose endpoint refuses, no limits are reported.
 TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   applied_ = LimitsApplied::kNo;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -292,7 +293,7 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   const Verdict refused = Run(600, 1);
   EXPECT_EQ(refused.kind, DecisionKind::kRollBack);
   EXPECT_THAT(refused.sentence, HasSubstr("409 Conflict"));
-  // A dry run reports itself, too, and continues.
+  // A dry run also reports its outcome, and the trial continues.
   state_ = GateState();
   now_s_ += 40 * kDaySeconds;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -302,7 +303,7 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
 
 constexpr int64_t kLater = 100 * kDaySeconds;  // trials take place in recent times, not in 1970
 
-// A quarter of canary.hours, without a back-off, since the limit is not at fault.
+// After a quarter of canary.hours the trial ends without a back-off, since the limit is not the cause.
 TEST_F(NamedTrialTest, IsAppliedNowhereForAQuarterOfItsTime) {
   now_s_ = kLater;
   Ask();
@@ -394,7 +395,7 @@ TEST_F(NamedTrialTest, ReplacesNoMoreTasksThanEnded) {
   EXPECT_EQ(state_.trial->members.size(), 6U);
 }
 
-// Tasks that ended may return: four for each place are kept, and four more.
+// Ended tasks may return: four members for each wanted task are kept, and four more.
 TEST_F(NamedTrialTest, RemembersTasksThatEndedButNotForEver) {
   Ask();
   for (uint32_t redeploy = 1; redeploy <= 5; ++redeploy) {
@@ -450,7 +451,7 @@ TEST_F(NamedTrialTest, WindowsCountFromTheSecondAfterTheDelivery) {
   EXPECT_EQ(state_.trial->tasks.task_windows, 5U);
 }
 
-// A limit that cuts usage is never exceeded: 99 % of it counts as at the limit.
+// A limit that cuts usage is never exceeded, so usage of 99 % of the limit counts as at the limit.
 TEST_F(NamedTrialTest, NinetyNinePercentOfALimitIsAtIt) {
   Ask();
   state_.trial->limit = 100;

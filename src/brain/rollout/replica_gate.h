@@ -46,11 +46,11 @@ struct ReplicaGateState {
   // Windows since an ordered number was last reached. A new order does not reset the count, because consecutive
   // orders may all remain unreached.
   uint8_t unreached = 0;
-  int nearest = -1;  // least distance to the ordered number before it is reached; -1: unknown; not saved
+  int nearest = -1;  // least distance to the ordered number so far; -1: unknown; not saved
   // tasks started in the last window after the number was reached, as in a rollout; not saved
   bool rolling = false;
   int64_t step_back_until_s = INT64_MIN;
-  ReplicaDamping damping;  // saved separately, because older states do not have it
+  ReplicaDamping damping;  // saved separately, because older states have no damping
 
   // Returns the number of tasks that a policy assumes: the ordered or shown number. The policy thus uses its own
   // result while tasks start or stop, or if no order is carried out.
@@ -61,10 +61,11 @@ struct ReplicaGateState {
   absl::Status Load(ByteReader& in);
 };
 
-// Another program has set the number if it differs from the order for kForeignWindows after it was reached, or if
-// it was not reached in kUnreachedWindows and moved away for kForeignWindows. After that, no order is sent for
-// kStepBackSeconds. Both counts are longer for tasks that take several windows to start. A window in which tasks
-// started does not count, since a rollout has old and new tasks at once.
+// Another program has set the number if the number differs from the order for kForeignWindows after the order was
+// reached. The same is concluded if the order was not reached in kUnreachedWindows and the number moved away from
+// the order for kForeignWindows. After that, no order is sent for kStepBackSeconds. Both counts are longer for
+// tasks that take several windows to start. A window in which tasks started does not count, since a rollout has
+// old and new tasks at once.
 inline constexpr int kForeignWindows = 2, kUnreachedWindows = 3;
 inline constexpr int64_t kStepBackSeconds = 3600;
 // A rise within kReversalSeconds after a fall reverses the fall. Each reversal doubles the hold, up to

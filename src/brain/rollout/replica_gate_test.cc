@@ -22,7 +22,7 @@ JobPolicy ReplicasIn(Mode mode) {
 class Scaled {
  public:
   explicit Scaled(Mode mode) : policy(ReplicasIn(mode)) {}
-  // The next window, with this many running and recommended tasks.
+  // Returns the verdict of the next window, with these numbers of running and recommended tasks.
   Verdict Window(int running, std::optional<int> recommended, int started = 0) {
     now_s += kWindowSeconds;
     step_back = NoteRunning(
@@ -49,7 +49,7 @@ TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
   EXPECT_FALSE(job.state.in_force.has_value());
 }
 
-// Without the repetition, a number that no actuator could set would not be ordered again. A lower one still
+// Without the repetition, a number that no actuator could set would not be ordered again. A lower number still
 // waits.
 TEST(ReplicaGate, AnOrderThatFailedIsGivenOnceMore) {
   Scaled job(Mode::kAuto);
@@ -100,7 +100,7 @@ TEST(ReplicaGate, ALowerNumberWaitsForThePeriodAndTheMaintenanceWindowAHigherOne
   EXPECT_EQ(job.Window(13, 8).kind, DecisionKind::kSet);
 }
 
-// Two writers: with an HPA on the same workload, orders would fight with its own.
+// With an HPA on the workload, orders of Tautline and of the HPA would replace each other.
 TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -127,7 +127,7 @@ TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
   EXPECT_THAT(job.state.in_force, Optional(9));
 }
 
-// An HPA beside a webhook: it answers each order with its own number before the order is observed.
+// An HPA on a workload with a webhook replaces each order by its own number before the order is observed.
 TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThem) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -139,7 +139,7 @@ TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThe
   EXPECT_EQ(job.step_back->ordered, 9);
   EXPECT_EQ(job.step_back->running, 5);
   EXPECT_FALSE(job.state.in_force.has_value());
-  // Also if the load moves and each window has its own order.
+  // The step back also occurs if the load changes and each window has its own order.
   Scaled restless(Mode::kAuto);
   int windows = 0;
   for (int running = 12; running > 4 && !restless.step_back.has_value(); --running, ++windows)
@@ -153,7 +153,7 @@ TEST(ReplicaGate, ARolloutIsNoOtherProgram) {
   job.Window(6, 8);
   EXPECT_FALSE(job.Window(8, 8).kind.has_value());
   ASSERT_TRUE(job.state.reached);
-  // A rollout: two new tasks at a time beside old ones that end, with a pause while new ones start.
+  // A rollout starts two new tasks at a time while old tasks end, with a pause while new tasks start.
   for (const auto& [running, started] :
        {std::pair(10, 2), {10, 0}, {12, 4}, {12, 4}, {10, 2}, {10, 0}, {10, 2}}) {
     EXPECT_FALSE(job.Window(running, 8, started).kind.has_value()) << running;
@@ -283,7 +283,7 @@ TEST(ReplicaGate, CountsOfALongTimeComeBackAsFarAsTheyAreCounted) {
   EXPECT_EQ(int{loaded.unreached}, 200);
 }
 
-// Counts for one order do not affect the next.
+// Counts for one order do not affect the next order.
 TEST(ReplicaGate, ReleaseStepBackAndRedoBeginAnew) {
   ReplicaGateState counted;
   counted.in_force = 9;
@@ -355,7 +355,7 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   job.Window(8, 12);
   EXPECT_EQ(job.state.nearest, 2);
   EXPECT_EQ(job.state.elsewhere, 1);
-  // Unknown after a restart: the first window sets it.
+  // After a restart `nearest` is unknown: the first window sets it.
   job.state.nearest = -1;
   job.state.elsewhere = 0;
   job.Window(7, 12);
@@ -363,7 +363,7 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   EXPECT_EQ(job.state.elsewhere, 0);
 }
 
-// Another program had set the number that is now ordered, and continues.
+// Another program had set the number that is now ordered, and changes it further.
 TEST(ReplicaGate, AnOrderOfWhatRunsAlreadyIsMovedAwayFromAtOnce) {
   Scaled job(Mode::kAuto);
   job.Window(6, 9);
@@ -427,7 +427,7 @@ TEST(ReplicaGate, NumbersThatGoBackAndForthAreDamped) {
     EXPECT_THAT(
         job.Window(3, 2).sentence,
         HasSubstr("7 lower numbers in a row were taken back within hours; the next one waits 60 min"));
-    // A fall that is not reversed within hours ends the series.
+    // A fall without reversal within kReversalSeconds ends the series.
     job.now_s += kReversalSeconds;
     EXPECT_TRUE(job.Window(3, 2).kind.has_value());
     job.now_s += kReversalSeconds;
@@ -452,7 +452,7 @@ TEST(ReplicaGate, DampingCanBeOffAndIsSaved) {
   EXPECT_FALSE(in.failed());
   EXPECT_EQ(read.HoldSeconds(300), job.state.damping.HoldSeconds(300));
   EXPECT_EQ(read.reversals, 4);
-  // Decisions after a checkpoint count, too.
+  // Decisions that are applied again after a checkpoint count, too.
   ReplicaGateState redone;
   for (const double after : {3.0, 2.0, 3.0}) {
     const double before = after == 2 ? 3 : 2;

@@ -30,9 +30,9 @@ struct JobSetting {
 std::span<const JobSetting> JobSettingsTable();
 // Key of the recommender of both resources: see PolicyRules::Resolve.
 inline constexpr std::string_view kRecommenderKey = "recommender";
-// Returns a setting with its current key and form if an earlier version named it differently:
-// "replicas.hpa.down_window_s" and "300" become "replicas.hpa.down_window" and "5m". Other settings are
-// returned unchanged.
+// Returns a setting with its current key and form if an earlier version had another key:
+// "replicas.hpa.down_window_s" and "300" become "replicas.hpa.down_window" and "5m". Other settings are returned
+// unchanged.
 KeyValue JobSettingNow(std::string_view key, std::string_view value);
 // Sets one setting. Returns InvalidArgument with the key and the choices, bounds or nearest key. Accepts
 // former keys.

@@ -141,7 +141,7 @@ TEST(JobSettings, TheStartupWindowIsOffByDefaultAndBounded) {
   ASSERT_TRUE(SetJobSetting("cpu.startup_factor", "none", policy).ok());
   EXPECT_EQ(policy.startup_factor, std::nullopt);
   EXPECT_EQ(SetError("cpu.startup_factor", "0.5"), "cpu.startup_factor: 0.5 is outside 1 .. 10");
-  // It is the grace of CPU, and only of CPU.
+  // startup_window is the grace of CPU, and only of CPU.
   ASSERT_TRUE(SetJobSetting("startup_grace", "1m", policy).ok());
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 300);
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kMemory), 60);
@@ -257,11 +257,11 @@ TEST(PolicyRules, LaterWinsAndPeopleWinOverAll) {
   EXPECT_EQ(policy.mode, Mode::kOff);
   EXPECT_EQ(SourceOf(sources, "mode"), "set by anna");
   EXPECT_EQ(policy.bounds_by[kMemoryIndex].lower,
-            policy.bounds_by[kMemoryIndex].upper);  // 16 GiB was above 4 GiB
+            policy.bounds_by[kMemoryIndex].upper);  // 16 GiB is reduced to 4 GiB
 
   const std::vector<KeyValue> ads = {{"team", "ads"}};
   EXPECT_EQ(rules.Resolve("web", ads, {}).bounds_by[kMemoryIndex].upper, 8192 * kMiB);
-  // A missing label counts as an empty one, which the rule excludes.
+  // A missing label counts as an empty label, which the rule excludes.
   EXPECT_FALSE(rules.Fits(1, "web", {}));
 }
 
@@ -330,7 +330,7 @@ TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
               HasSubstr("replicas.min 0 needs replicas.task_capacity"));
   ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "10", policy).ok());
   EXPECT_TRUE(CheckJobPolicy(policy).ok());
-  // Rules that are valid alone, but not together.
+  // The two rules are valid alone, but not together.
   JobRule zero, scaled;
   zero.set = {{"replicas.min", "0"}};
   scaled.set = {{"replicas.policy", "forecast"}};
@@ -403,7 +403,7 @@ JobRule Capped(std::string name, std::vector<KeyValue> match, std::vector<KeyVal
   return {.name = std::move(name), .match = std::move(match), .set = {}, .cap = std::move(cap)};
 }
 
-// An operator bounds what an owner writes, but not what an operator sets for one job.
+// A cap bounds settings of owners, but not a setting that an operator makes for one job.
 TEST(PolicyRules, CapsBoundWhatAnnotationsAsk) {
   const PolicyRules rules = *PolicyRules::Compile(
       {Capped("tenants", {{"job", "*"}},

@@ -1,4 +1,4 @@
-// Trials: which tasks take part, what promotes and what rolls back, and the watch of a job of one task.
+// Trials: selection of tasks, causes of promotion and of rollback, and the watch of a job of one task.
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ class TrialTest : public ::testing::Test {
                         .recommender = recommender_};
     return Decide(policy_, p, state_);
   }
-  // Adds `windows` windows in which trial tasks use `tried` and the others use `rest`.
+  // Adds `windows` windows in which trial tasks use `tried` and other tasks use `rest`.
   void Live(int windows, double tried, double rest) {
     for (int w = 0; w < windows; ++w) {
       std::vector<TaskUsage> tasks;
@@ -61,7 +61,7 @@ class TrialTest : public ::testing::Test {
   const Recommender* recommender_ = nullptr;
 };
 
-// A recommender with a chance of a fifth for any limit, where a tenth is allowed.
+// A recommender whose chance is a fifth for any limit; the highest allowed chance is a tenth.
 class TooRisky final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -137,7 +137,7 @@ TEST_F(TrialTest, OomsThatTheRestHasAsWellAreNotTheTrialsFault) {
   EXPECT_TRUE(state_.trial.has_value());
 }
 
-// A tenth of the tasks with a tenth of the kills: rates are compared.
+// A tenth of the tasks has a tenth of the kills, which are equal rates.
 TEST_F(TrialTest, OomsAreComparedByRate) {
   Ask(0);
   Live(10, 0.3 * kGiB, 0.3 * kGiB);
@@ -363,7 +363,7 @@ TEST(IsAtLimit, AllowsWhatKernelsMakeOfALimit) {
   EXPECT_FALSE(IsAtLimit(Resource::kMemory, 100 * page + 2 * page + 1, 100 * page));
   EXPECT_TRUE(IsAtLimit(Resource::kMemory, 0.991 * kGiB, kGiB));
   EXPECT_FALSE(IsAtLimit(Resource::kMemory, 0.989 * kGiB, kGiB));
-  // For cores: 1 %, or 13 millicores for limits set by weight, but less than an agent's raise.
+  // The tolerance for cores is 1 %, or 13 millicores for limits set by weight, but less than an agent's raise.
   EXPECT_TRUE(IsAtLimit(Resource::kCpu, 4.03, 4));
   EXPECT_FALSE(IsAtLimit(Resource::kCpu, 4.05, 4));
   EXPECT_TRUE(IsAtLimit(Resource::kCpu, 0.512, 0.5));
