@@ -16,8 +16,8 @@ namespace taut::brain {
 struct TimedModel {
   CellModel model;
   CellWorkload workload;
-  std::vector<CellFinding>
-      findings;  // causes of rows that MakeRecordedCell removed, then CheckCell's findings
+  // Causes of rows that MakeRecordedCell removed, then CheckCell's findings.
+  std::vector<CellFinding> findings;
 };
 
 // Builds a cell that replays a trace. Machines have their first capacity and fail, return and change as recorded;

@@ -56,8 +56,8 @@ struct BillLine {
   ChargeRule rule = ChargeRule::kReservation;
   Money rate;               // per core-hour or GiB-hour
   int64_t rate_from_s = 0;  // start of the price's validity, seconds since the epoch
-  uint64_t quantity =
-      0;         // millicore-seconds or mebibyte-seconds; QuantityPerRate(resource) units cost one `rate`
+  // Millicore-seconds or mebibyte-seconds; QuantityPerRate(resource) units cost one `rate`.
+  uint64_t quantity = 0;
   Money amount;  // >= 0
   Money credit;  // in [0, amount]; above 0 only if the line's SLO was missed
 };

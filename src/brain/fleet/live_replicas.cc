@@ -178,8 +178,8 @@ void LiveReplicas::TakeSilence(WindowId window, const LoadSample& sample) {
 
 bool LiveReplicas::TakeUnmeasured(WindowId window, int64_t heard_since_s) {
   if (!recommended_.has_value() || !safe_.has_heard()) return false;
-  if (is_of_cpu() && order_.gate.assumed() == 0)
-    return false;  // the ordered number is 0, so no task is measured
+  // The ordered number is 0, so no task is measured.
+  if (is_of_cpu() && order_.gate.assumed() == 0) return false;
   load_.reset();
   LoadSample nothing;
   nothing.ready = running_;

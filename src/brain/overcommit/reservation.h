@@ -16,8 +16,8 @@ namespace taut::brain {
 struct ReservationSettings {
   double margin = 0.15;    // share of the usage
   double half_life_h = 1;  // half-life in hours of the part above usage and margin
-  int64_t start_s =
-      300;  // seconds after the first measurement of the task during which the limit is reserved
+  // Seconds after the first measurement of the task during which the limit is reserved.
+  int64_t start_s = 300;
 };
 
 // Not thread-safe.

@@ -27,8 +27,8 @@ TEST(SoftMemory, AmongThoseWithinTheirRequestFewGo) {
   const SoftTask tasks[] = {{0, 1, 1}, {0, 6, 9}, {0, 4, 9}, {0, 2, 1}};
   EXPECT_THAT(FindVictims(tasks, 12), ElementsAre(3U));     // task 3 is above its request
   EXPECT_THAT(FindVictims(tasks, 8), ElementsAre(3U, 2U));  // 3 bytes are missing: the 4 of task 2 suffice
-  EXPECT_THAT(FindVictims(tasks, 4),
-              ElementsAre(3U, 1U, 0U));  // 7 bytes are missing: the 6 of task 1, then 1
+  // 7 bytes are missing: the 6 of task 1, then 1.
+  EXPECT_THAT(FindVictims(tasks, 4), ElementsAre(3U, 1U, 0U));
 }
 
 RC_GTEST_PROP(SoftMemory, WhoStaysFitsAndNoneGoesInVain, ()) {

@@ -64,8 +64,8 @@ class StartPeaks {
 struct StartBoost {
   double cores = 0;   // above `steady`, at most kMostFactor * steady
   double steady = 0;  // the limit in force
-  std::optional<StartPeaks::Highest>
-      highest;             // the start from which `cores` is derived; absent: `factor` is used
+  // The start from which `cores` is derived; absent: `factor` is used.
+  std::optional<StartPeaks::Highest> highest;
   double factor = 0;       // the setting's factor; 0 if a start is used
   size_t starts = 0;       // number of starts observed
   std::string bounded_by;  // the bound that lowered `cores`, for people; "": none

@@ -52,8 +52,8 @@ class FunctionPolicy final : public ReplicaPolicy {
   AutopilotReplicaSettings smoothing_;
   double step_s_;
   ReplicaBounds bounds_;
-  std::string
-      invalid_;  // the parse error, "" if none; declared before expression_, whose initialiser sets it
+  // The parse error, "" if none; declared before expression_, whose initialiser sets it.
+  std::string invalid_;
   std::optional<TargetExpression> expression_;
   // Statistics of the load, then of each of signals().
   std::vector<SpanStatistics> spans_;

@@ -12,8 +12,8 @@ namespace taut::brain {
 // A histogram, on a logarithmic scale, of ratios of a job's load to its load one start-up time earlier.
 class LoadMoves {
  public:
-  static constexpr int kBins =
-      65;  // the middle bin is ratio 1; the outer bins include all ratios beyond them
+  // The middle bin is ratio 1; the outer bins include all ratios beyond them.
+  static constexpr int kBins = 65;
 
   // Adds a change. Two loads of 0 count as ratio 1. REQUIRES: both loads are finite and not negative.
   void Add(double before, double after);

@@ -20,8 +20,8 @@ constexpr double kMeanClip = 4;        // spreads at which errors are clipped be
 constexpr double kSizeClip = 6;        // ... and before the spread learns
 constexpr double kCalm = 0.4;          // regimes by spread over its long-term mean: calm below kCalm ...
 constexpr double kWide = 1.0;          // ... and wide from kWide on
-constexpr double kMostStored =
-    1e6;  // bound of stored logarithms, sizes and weights; real values are far below
+// Bound of stored logarithms, sizes and weights; real values are far below.
+constexpr double kMostStored = 1e6;
 constexpr double kLeastSpread = 0.001;
 // Loads of a week are stored in units of 1/1024 of the logarithm, half the size of a float. The features of a week
 // are scaled down, because their weights are learnt late (0.1 was the best of 0.1, 0.3 and 1 on input2 and

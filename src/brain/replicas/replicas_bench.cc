@@ -16,8 +16,8 @@ namespace taut::brain {
 namespace {
 
 constexpr int kJobs = 100'000;
-constexpr int kLoads =
-    50;  // number of different loads; further jobs repeat these loads, each with its own state
+// Number of different loads; further jobs repeat these loads, each with its own state.
+constexpr int kLoads = 50;
 constexpr int kMinutes = 14 * 1440;
 
 double Wave(int minute, Rng& rng) {

@@ -74,8 +74,8 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.external = policy.external;
   s.memory_signal = policy.memory_signal;
   s.scaled_by = ScaledByOf(policy);
-  s.vpa.oom_floor =
-      true;  // limits that are really set must not return at once to a limit that has killed a task
+  // Limits that are really set must not return at once to a limit that has killed a task.
+  s.vpa.oom_floor = true;
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;
   s.work_function.job_order = policy.throttled;

@@ -243,8 +243,8 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
     const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
     TrialSide& side = tried ? trial.tasks : trial.rest;
     if (trial.watched || window.applied == LimitsApplied::kNo) {
-      CountTask(task, limit,
-                side);  // the limit at which the task was throttled is unknown, or is another limit
+      // The limit at which the task was throttled is unknown, or is another limit.
+      CountTask(task, limit, side);
     } else if (window.applied == LimitsApplied::kAgentsReport) {
       CountEnforced(window, task, trial);
     } else if (delivered) {
