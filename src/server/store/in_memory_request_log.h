@@ -30,8 +30,8 @@ class InMemoryRequestLog final : public RequestLog {
   }
   absl::Status Forget(std::span<const uint64_t> requests) override {
     const std::lock_guard lock(mutex_);
-    const std::set<uint64_t> gone(requests.begin(), requests.end());
-    std::erase_if(entries_, [&](const RequestLogEntry& e) { return gone.contains(e.request); });
+    const std::set<uint64_t> forgotten(requests.begin(), requests.end());
+    std::erase_if(entries_, [&](const RequestLogEntry& e) { return forgotten.contains(e.request); });
     return absl::OkStatus();
   }
 
