@@ -75,7 +75,7 @@ void RecordedMachines::SettleEvents(const Odd& odd) {
         now.memory_bytes = e.memory_bytes.value_or(now.memory_bytes);
         if (now.cpu_cores <= 0 || now.memory_bytes <= 0) odd("machine without capacity", m, e);
       }
-      // Of several events of equal time, only the last event applies.
+      // Only the last of several events of equal time applies.
       if (!machine.capacities.empty() && machine.capacities.back().from == now.from)
         machine.capacities.pop_back();
       machine.capacities.push_back(now);

@@ -19,7 +19,7 @@ namespace taut::brain {
 template <typename T>
 using DefinedSteps = std::vector<std::pair<std::optional<int64_t>, T>>;
 
-// What happens to new requests for quota of a group without money (see HeldGroups). Running jobs continue.
+// The answer to new requests for quota of a group without money (see HeldGroups). Running jobs continue.
 enum class WhenSpent : uint8_t { kContinue, kRefuse };
 
 // The definition in a file.

@@ -89,7 +89,7 @@ struct JobStarts {
 
   StartPeaks peaks;
   std::array<float, kGiven> given;  // newest first, without duplicates
-  // Of the last window; not saved.
+  // Sums of the last window; not saved.
   StartSums last;
   WindowId last_window{INT32_MIN};
 

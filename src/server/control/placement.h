@@ -1,4 +1,4 @@
-// Which tasks run on which machines, as reported by a source: agents, or the nodes of a cluster.
+// The machine of each task, as a source reports it: agents, or the nodes of a cluster.
 #pragma once
 
 #include <array>

@@ -40,11 +40,14 @@ bool IsThere(const std::string& path) {
   return fs::exists(path, absent);
 }
 
+absl::Status PutState(std::string_view name, std::string_view bytes, Database& db) {
+  Statement put(&db, "INSERT OR REPLACE INTO states VALUES(?1, ?2, ?3)");
+  return put.Run(name, Blob{bytes}, StateSum(name, bytes));
+}
+
 absl::Status ImportState(const std::string& file, std::string_view name, Database& db) {
   const std::string bytes = ReadWhole(file).value_or("");
-  if (bytes.empty()) return absl::OkStatus();
-  Statement put(&db, "INSERT INTO states VALUES(?1, ?2, ?3)");
-  return put.Run(name, Blob{bytes}, StateSum(name, bytes));
+  return bytes.empty() ? absl::OkStatus() : PutState(name, bytes, db);
 }
 
 // Copies rows with their checksums, so that damage of the file is found in the table.
@@ -104,17 +107,12 @@ absl::StatusOr<std::string> ProgressOf(Database& db) {
   return *any ? std::string(rows.Bytes(0)) : std::string();
 }
 
-absl::Status NoteProgress(std::string_view progress, Database& db) {
-  Statement put(&db, "INSERT OR REPLACE INTO states VALUES(?1, ?2, ?3)");
-  return put.Run(kProgress, Blob{progress}, StateSum(kProgress, progress));
-}
-
 absl::Status TakeFiles(Database& db) {
   auto transaction = Transaction::Begin(db, Transaction::Kind::kWrite);
   if (!transaction.ok()) return transaction.status();
   if (absl::Status s = ImportAll(kStateFiles, ImportState, db); !s.ok()) return s;
   if (absl::Status s = ImportAll(kLogFiles, ImportLog, db); !s.ok()) return s;
-  if (absl::Status s = NoteProgress(kTaken, db); !s.ok()) return s;
+  if (absl::Status s = PutState(kProgress, kTaken, db); !s.ok()) return s;
   return (*transaction)->Commit();
 }
 
@@ -129,7 +127,7 @@ absl::Status ImportFilesBeside(Database& db) {
   RenameAll(kStateFiles, db.path());
   RenameAll(kLogFiles, db.path());
   if (absl::Status s = SyncDirectoryOf(db.path()); !s.ok()) return s;
-  return NoteProgress(kRenamed, db);
+  return PutState(kProgress, kRenamed, db);
 }
 
 }  // namespace taut::server

@@ -57,6 +57,13 @@ const char* Heading(CommandGroup group) {
   return "Help";
 }
 
+CLI::App* FindCommand(const CLI::App& app, std::string_view name) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == name) return app.get_subcommand(std::string(name));
+  }
+  return nullptr;
+}
+
 CommandTable::CommandTable(CLI::App& program) : program_(program) {
   program.formatter(std::make_shared<SummaryFormatter>());
 }

@@ -20,6 +20,9 @@ enum class CommandGroup : uint8_t { kAsk, kChange, kOperate, kLab, kHelp };
 inline constexpr int kCommandGroups = 5;
 const char* Heading(CommandGroup group);
 
+// Returns the command of this name directly below `app`; nullptr if there is none.
+CLI::App* FindCommand(const CLI::App& app, std::string_view name);
+
 struct CommandRow {
   const char* name;     // the words as the user types them: "get jobs"
   CommandGroup group;   // a command of two words has the group of its first word

@@ -70,4 +70,9 @@ absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
 
 std::string JobPath(std::string_view job) { return StrCat("/api/v1/jobs/", PercentEncode(job)); }
 
+std::string SearchOf(const std::string& search, const std::string& ns) {
+  if (ns.empty()) return search;
+  return StrCat(search, search.empty() ? "" : " ", "namespace=", ns);
+}
+
 }  // namespace taut::tools

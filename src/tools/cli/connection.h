@@ -43,5 +43,7 @@ absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
                               absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask);
 // Returns a path such as "/api/v1/jobs/shop%2Fweb".
 std::string JobPath(std::string_view job);
+// Returns the words of a search for jobs, with those of the namespace; "" if both are empty.
+std::string SearchOf(const std::string& search, const std::string& ns);
 
 }  // namespace taut::tools

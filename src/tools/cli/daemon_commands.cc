@@ -41,12 +41,6 @@ std::string WhyNoJobs(HttpClient& client) {
   return status.ok() ? NoWindowText(*status) : "";
 }
 
-// The words of a search, with the namespace among them.
-std::string SearchOf(const std::string& search, const std::string& ns) {
-  if (ns.empty()) return search;
-  return StrCat(search, search.empty() ? "" : " ", "namespace=", ns);
-}
-
 absl::Status Jobs(const JobsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();

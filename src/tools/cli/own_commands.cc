@@ -24,13 +24,9 @@ int RunHelp(const CommandTable& commands, HelpArgs args) {
   CLI::App* at = &commands.program();
   std::string name = "taut";
   for (const std::string& word : args.about) {
-    std::vector<std::string> names;
-    CLI::App* next = nullptr;
-    for (CLI::App* command : at->get_subcommands(nullptr)) {
-      names.push_back(command->get_name());
-      if (command->get_name() == word) next = command;
-    }
+    CLI::App* const next = FindCommand(*at, word);
     if (next == nullptr) {
+      const std::vector<std::string> names = NamesOf(*at);
       const std::vector<std::string_view> views(names.begin(), names.end());
       PrintError(StrCat("unknown command \"", Printable(word), "\"", DidYouMean(word, views)));
       return kExitUsage;

@@ -58,13 +58,6 @@ Taken Positional(const CLI::App& app) {
 constexpr const char* kJobNames = "taut get jobs --names --limit 200 2>/dev/null";
 constexpr const char* kJobs = "$(taut get jobs --names --limit 200 2>/dev/null)";
 
-// Returns the names of commands below `app`, with a blank between.
-std::string NamesOf(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const CLI::App* command : Verbs(app)) out.push_back(command->get_name());
-  return Join(out, " ");
-}
-
 // A command without subcommands, with its whole name: "get jobs".
 struct Leaf {
   std::string name;
@@ -179,6 +172,12 @@ std::vector<std::string> WordsOf(const CLI::Option& option) {
   return out;
 }
 
+std::vector<std::string> NamesOf(const CLI::App& app) {
+  std::vector<std::string> out;
+  for (const CLI::App* command : Verbs(app)) out.push_back(command->get_name());
+  return out;
+}
+
 std::string BashCompletion(const CLI::App& app) {
   std::string out = "# bash completion of taut: source <(taut completion bash)\n_taut() {\n";
   out +=
@@ -191,11 +190,11 @@ std::string BashCompletion(const CLI::App& app) {
       StrAppend(&out, "    ", word->get_name(), ") command=\"$command ${COMP_WORDS[2]}\"; at=2 ;;\n");
   }
   StrAppend(&out, "  esac\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W \"",
-            NamesOf(app), " --help --version\" -- \"$cur\"))\n    return\n  fi\n");
+            Join(NamesOf(app), " "), " --help --version\" -- \"$cur\"))\n    return\n  fi\n");
   out += "  if [ \"$COMP_CWORD\" -le \"$at\" ]; then\n    case \"${COMP_WORDS[1]}\" in\n";
   for (const CLI::App* word : Verbs(app)) {
     if (!Verbs(*word).empty())
-      StrAppend(&out, "      ", word->get_name(), ") COMPREPLY=($(compgen -W \"", NamesOf(*word),
+      StrAppend(&out, "      ", word->get_name(), ") COMPREPLY=($(compgen -W \"", Join(NamesOf(*word), " "),
                 "\" -- \"$cur\")) ;;\n");
   }
   out += "    esac\n    return\n  fi\n  case \"$command\" in\n";
@@ -289,7 +288,7 @@ std::string FishCompletion(const CLI::App& app) {
     line("__fish_use_subcommand", StrCat("-f -a ", word->get_name(), " -d ", quoted(FirstLine(*word))));
     if (Verbs(*word).empty()) continue;
     const std::string none_yet = StrCat("__fish_seen_subcommand_from ", word->get_name(),
-                                        "; and not __fish_seen_subcommand_from ", NamesOf(*word));
+                                        "; and not __fish_seen_subcommand_from ", Join(NamesOf(*word), " "));
     for (const CLI::App* inner : Verbs(*word))
       line(none_yet, StrCat("-f -a ", inner->get_name(), " -d ", quoted(FirstLine(*inner))));
   }

@@ -14,6 +14,9 @@ CLI::Validator OneOf(std::vector<std::string> words);
 // Returns the words that an option with OneOf accepts; empty for other options.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 
+// Returns the names of the commands directly below `app` that the help lists.
+std::vector<std::string> NamesOf(const CLI::App& app);
+
 // Return completions for the commands and options: a script for `source` (bash), a function for $fpath (zsh),
 // or a file of completions (fish). The completions query tautd for the names of jobs.
 std::string BashCompletion(const CLI::App& app);

@@ -260,9 +260,8 @@ void AddQuotaFile(CLI::App& app, QuotaCommand& a) {
 void AddQuota(CLI::App& app, QuotaCommand& a) {
   a.live.action = "quota";
   app.add_option("quota", a.file, "the quota file, as with --file")->type_name("FILE");
-  app.add_option("-f,--file", a.file, "answer from this quota file: YAML, see docs/reference/formats.md")
-      ->type_name("FILE")
-      ->excludes("quota");
+  AddQuotaFile(app, a);
+  app.get_option("--file")->excludes("quota");
   AddDaemon(app, a.live.daemon);
 }
 

@@ -279,7 +279,7 @@ int RunSimulate(const SimulateArgs& args) {
   if (absl::Status s = WriteFiles(*cell, args, o, *runs, *files); !s.ok()) return Fail(s);
   const bool partial = std::ranges::any_of(*runs, [](const CellRun& r) { return r.totals.partial; });
   if (args.output != OutputForm::kTable) {
-    Print(FormattedText(args.output, JsonText(ResultJson(*cell, args, o, *runs))));
+    Print(Formatted(args.output, ResultJson(*cell, args, o, *runs)));
   } else {
     Print(Describe(*cell, o));
     if (partial) Print("PARTIAL: interrupted\n");

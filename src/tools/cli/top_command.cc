@@ -31,9 +31,8 @@ absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
   if (!fleet.ok()) return fleet.status();
   std::vector<QueryParameter> query = {{"limit", std::to_string(rows)}, {"totals", "true"}};
   if (!args.sort.empty()) query.push_back({"sort", args.sort});
-  std::string search = args.search;
-  if (!args.ns.empty()) StrAppend(&search, search.empty() ? "" : " ", "namespace=", args.ns);
-  if (!search.empty()) query.push_back({"search", search});
+  if (const std::string search = SearchOf(args.search, args.ns); !search.empty())
+    query.push_back({"search", search});
   auto jobs = GetJson(client, "/api/v1/jobs" + FormatQuery(query));
   if (!jobs.ok()) return jobs.status();
   Page page{*std::move(fleet), *std::move(jobs), ""};

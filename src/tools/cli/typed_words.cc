@@ -5,6 +5,7 @@
 
 #include "common/base/did_you_mean.h"
 #include "common/base/strings.h"
+#include "tools/cli/parse_help.h"
 
 namespace taut::tools {
 namespace {
@@ -16,21 +17,6 @@ bool HasValue(const CLI::App& app, std::string_view option) {
   }
   return std::ranges::any_of(app.get_subcommands(nullptr),
                              [&](const CLI::App* command) { return HasValue(*command, option); });
-}
-
-const CLI::App* FindCommand(const CLI::App& app, std::string_view word) {
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == word) return command;
-  }
-  return nullptr;
-}
-
-std::vector<std::string> NamesOf(const CLI::App& app) {
-  std::vector<std::string> out;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    if (!command->get_group().empty()) out.push_back(command->get_name());
-  }
-  return out;
 }
 
 std::string UnknownCommand(const CLI::App& app, std::string_view word) {
