@@ -25,7 +25,7 @@ uint64_t ByteReader::GetVarint() {
     value |= uint64_t{byte & 0x7fU} << shift;
     if ((byte & 0x80) == 0) return value;
   }
-  failed_ = true;  // an 11th byte: no uint64 is that long
+  failed_ = true;  // an 11th byte: a uint64 needs at most 10
   return 0;
 }
 

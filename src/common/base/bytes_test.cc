@@ -1,4 +1,5 @@
-// ByteReader returns what ByteWriter wrote, and fails permanently on truncated bytes.
+// Tests that ByteReader returns the values that ByteWriter wrote, and that every read after the end of the bytes
+// fails.
 #include "common/base/bytes.h"
 
 #include <gtest/gtest.h>

@@ -37,8 +37,8 @@ double DecayedLine::fixed() const {
 
 double DecayedLine::slope() const {
   if (!is_known()) return 0;
-  // fixed() would raise a line whose value at x = 0 is negative, and the line would then be too high
-  // everywhere: use the line through the origin and the means instead.
+  // If the fitted line is negative at x = 0, fixed() returns 0, and the fitted slope would make the line too high
+  // everywhere. The result is then the slope of the line through the origin and the means.
   return std::min(xy_ / xx_, mean_x_ > 0 ? mean_y_ / mean_x_ : 0);
 }
 

@@ -1,5 +1,5 @@
-// Fits a straight line through a stream of points by least squares; older points weigh less. Such a line
-// splits a task's usage into a fixed part and a part per unit of load.
+// Fits a straight line through a stream of points by least squares; older points weigh less. For a task's usage
+// over its load, the line gives the fixed usage and the usage per unit of load.
 #pragma once
 
 #include "absl/status/status.h"
@@ -24,7 +24,7 @@ class DecayedLine {
   // and slope() is 0.
   double fixed() const;
   double slope() const;
-  // Returns y at x by the line.
+  // Returns the line's value at x.
   double At(double x) const { return fixed() + slope() * x; }
   double mean_x() const { return mean_x_; }
   // Decayed number of points.

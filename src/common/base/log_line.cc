@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr int kDigits = 10;  // enough for exact bytes of a machine
+constexpr int kDigits = 10;  // significant digits; enough for a memory size that is exact to the byte
 
 bool IsPlain(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {

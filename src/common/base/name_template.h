@@ -18,7 +18,7 @@ struct LabelView {
 };
 // Returns the value of a label; "" if the label is absent. O(labels).
 std::string_view LabelValue(std::span<const LabelView> labels, std::string_view name);
-// Label that holds the name of a series' metric.
+// Label that contains the name of a series' metric.
 inline constexpr std::string_view kMetricNameLabel = "__name__";
 
 // Text with placeholders in braces: "{namespace}/{owner}". {a|b} becomes the value of label a, or that of

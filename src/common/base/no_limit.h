@@ -1,10 +1,10 @@
-// The number from which a memory limit means "no limit".
+// Recognizes memory limits that mean "no limit".
 #pragma once
 
 namespace taut {
 
-// A memory limit of this many bytes or more means no limit: cgroup v1 writes 2^63 less a page, old Docker
-// 2^64 - 1.
+// A memory limit of at least this many bytes means "no limit": cgroup v1 writes 2^63 less one page, old versions
+// of Docker write 2^64 - 1.
 inline constexpr double kNoLimitBytes = 0x1p60;
 
 }  // namespace taut

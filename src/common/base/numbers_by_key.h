@@ -12,8 +12,8 @@
 
 namespace taut {
 
-// `KeyOf` returns the key of the object with a number; the key must not change while the number is in the
-// index. Not thread-safe.
+// `KeyOf` maps the number of an object to its key. The key must not change while the index contains the number.
+// Not thread-safe.
 template <typename KeyOf>
 class NumbersByKey {
  public:

@@ -1,5 +1,5 @@
-// Stores a text or bytes in objects of which millions exist. The object is one pointer wide; the heap block
-// has 4 bytes more than the text.
+// Stores a text or bytes, for objects that exist in millions. The object is one pointer wide; the heap block has 4
+// bytes more than the text.
 #pragma once
 
 #include <cstdint>

@@ -38,9 +38,9 @@ inline uint64_t ResidentBytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth and 64
-// MiB. glibc keeps free pages between blocks in use: with a million jobs 2 of 6.3 GiB. The call takes 0.2 s
-// in that case, otherwise some microseconds.
+// Returns freed memory to the kernel if resident memory exceeds the heap in use by more than an eighth and 64 MiB.
+// glibc keeps free pages between blocks in use: 2 of 6.3 GiB with a million jobs. Returning them takes 0.2 s at
+// this size. Otherwise the call takes some microseconds.
 inline void ReturnFreedMemory() {
 #ifdef __GLIBC__
   constexpr uint64_t kSmall = uint64_t{64} << 20;
@@ -68,7 +68,7 @@ inline uint64_t VirtualBytes() {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Number of open descriptors, including the descriptor that this function opens to count them.
+// Returns the number of open descriptors, including the descriptor that this function opens to count them.
 // O(descriptors).
 inline uint64_t OpenDescriptors() {
   std::error_code error;

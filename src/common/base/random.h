@@ -25,9 +25,8 @@ class Rng {
   double Normal();
   // Pareto: P(X > x) = (min / x)^alpha for x >= min.
   double Pareto(double min, double alpha) { return min * std::pow(1.0 - Uniform(), -1.0 / alpha); }
-  // Returns an independent generator for part number `stream` of a computation. The result depends only on
-  // the current state and this number, so that each part gets the same random numbers in any order of
-  // execution.
+  // Returns an independent generator for part number `stream` of a computation. The result depends only on the
+  // current state and on `stream`, so that each part gets the same random numbers in any order of execution.
   Rng Fork(uint64_t stream) const;
 
   // Saves and restores the position in the sequence. Load returns false if the bytes end early; the object

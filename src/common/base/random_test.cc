@@ -1,4 +1,4 @@
-// The random numbers are those of the published generator, and have the right distributions.
+// Compares the random numbers with the published generator, and checks their distributions.
 #include "common/base/random.h"
 
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@ TEST(ShortText, OfLongTextTheFirstCharactersAreShown) {
 }
 
 TEST(ShortText, CutsNoCharacter) {
-  // The 128th byte is the first of two.
+  // The 128th byte is the first byte of a two-byte character.
   EXPECT_EQ(ShortText(std::string(127, 'a') + "\xC3\xA9" + "b"), std::string(127, 'a') + "...");
   EXPECT_EQ(ShortText(std::string(126, 'a') + "\xC3\xA9" + "b"), std::string(126, 'a') + "\xC3\xA9...");
 }

@@ -1,5 +1,5 @@
-// Small text helpers over std::string_view. Debian builds Abseil with a string_view of its own, which does
-// not convert to std::string_view. These functions replace Abseil's.
+// Small text helpers over std::string_view. They replace Abseil's, because Debian builds Abseil with a string_view
+// of its own, which does not convert to std::string_view.
 #pragma once
 
 #include <concepts>
@@ -21,7 +21,7 @@ inline std::string_view Message(const absl::Status& status) {
 }
 
 // One part of StrCat: a text (a view, which must outlive the call), a character, a truth value or a number.
-// It is a type and not a template so that a call compiles to a list of parts, and only strings.cc compiles
+// TextPart is a type, not a template, so that a call compiles to a list of parts, and only strings.cc compiles
 // fmt's code for numbers.
 class TextPart {
  public:

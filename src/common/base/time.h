@@ -1,7 +1,7 @@
 // Time in this project: microseconds of the source's own clock, divided into 5-minute windows and into days
 // of 86,400 s, which for Unix time are UTC days.
 //
-// Nothing here reads a clock: below programs/, time is always an argument.
+// No function here reads a clock: outside programs/, functions receive the time as an argument.
 #pragma once
 
 #include <compare>

@@ -33,9 +33,9 @@ TEST(Utf8, EachCodePointHasOneSequence) {
     ASSERT_EQ(DecodeUtf8(std::string_view(text).substr(0, c.bytes - 1)).bytes, 0U);
   }
   EXPECT_EQ(by_length[1], 0U);
-  EXPECT_EQ(by_length[2], size_t{0x800 - 0x80} * 256);  // the third byte is not looked at
+  EXPECT_EQ(by_length[2], size_t{0x800 - 0x80} * 256);  // a two-byte character is valid before any third byte
   EXPECT_EQ(by_length[3], size_t{0x1'0000 - 0x800 - 0x800});
-  EXPECT_EQ(by_length[4], size_t{0x10'0000} / 64);  // the fourth byte is the same in all
+  EXPECT_EQ(by_length[4], size_t{0x10'0000} / 64);  // all have the same fourth byte
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The sparse array against std::map.
+// Compares the sparse array with std::map.
 #include "common/histogram/bucket_set.h"
 
 #include <gtest/gtest.h>

@@ -99,14 +99,15 @@ TEST(Checkpoint, InflatesNoFurtherThanAllowed) {
   EXPECT_EQ(OpenCheckpoint(sealed, 10 << 20).value().size(), size_t{10} << 20);
 }
 
-// Bytes of a checkpoint from an earlier program, which must stay readable.
+// A checkpoint of these bytes, written by an earlier version, must stay readable.
 TEST(Checkpoint, TheFormatIsWhatTheDocumentSays) {
   const std::string sealed = SealCheckpoint("taut");
   EXPECT_EQ(sealed.substr(0, 28), std::string("TAUTCKPT\1\0\0\0\4\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0", 28));
   EXPECT_EQ(sealed.substr(36), "taut");
 }
 
-// Damage that the envelope cannot detect, such as in a foreign envelope, must not crash a record's reader.
+// Passes damaged bytes to `load`: the envelope's checksum does not protect the reader of a record from a faulty
+// writer.
 template <typename Load>
 void ReadDamaged(const std::string& bytes, uint64_t seed, Load load) {
   Rng rng(seed);
@@ -250,7 +251,7 @@ TEST(Checkpoint, WhatAnEnvelopeDeclaresIsChecked) {
   refused(EnvelopeOf(frame, 4999, 1), "longer than declared");
   refused(EnvelopeOf(frame, 5001, 1), "shorter than declared");
   refused(EnvelopeOf(frame, uint64_t{1} << 62, 1),
-          "shorter than declared");  // and nothing of that size is allocated
+          "shorter than declared");  // and no buffer of that size is allocated
   refused(EnvelopeOf(frame + "x", 5000, 1), "damaged checkpoint");
   refused(EnvelopeOf(frame.substr(0, frame.size() - 1), 5000, 1), "truncated zstd data");
   refused(EnvelopeOf("", 5000, 1), "truncated zstd data");

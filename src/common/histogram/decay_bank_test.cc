@@ -1,4 +1,4 @@
-// The bank against its defining recursion, in doubles over all buckets.
+// Compares the bank with its defining recursion, in doubles over all buckets.
 #include "common/histogram/decay_bank.h"
 
 #include <gtest/gtest.h>
@@ -229,7 +229,7 @@ TEST(DecayBank, LoadRefusesOtherRatesAndKeepsItsContent) {
   other.Step(1, std::vector<BucketShare>{{7, 1.0F}});
   ByteReader in(bytes);
   EXPECT_EQ(other.Load(in).code(), absl::StatusCode::kInvalidArgument);
-  // The same rows with three rates have values in the padding.
+  // Read with three rates, the same rows have values in their padding.
   std::string disguised = bytes;
   disguised[0] = 3;
   ByteReader padded(disguised);
@@ -273,7 +273,7 @@ TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
   ByteReader in(bytes);
   ASSERT_TRUE(loaded.Load(in).ok());
   EXPECT_EQ(loaded.Mass(1), bank.Mass(1));
-  // Values in the padding of a row are invalid. The rows are last: two of 8 floats.
+  // Values in the padding of a row are invalid. The record ends with the rows: two rows of 8 floats.
   const float some = 0.5F;
   std::memcpy(&bytes[bytes.size() - 6 * sizeof(float)], &some, sizeof(some));
   ByteReader odd(bytes);
@@ -281,7 +281,7 @@ TEST(DecayBank, OfRatesThatDoNotFillTheirRowsComesBack) {
   EXPECT_EQ(damaged.Load(odd).code(), absl::StatusCode::kDataLoss);
 }
 
-// A rescale drops a bucket that has less than a millionth by then.
+// A rescale drops a bucket whose share has fallen below a millionth.
 TEST(DecayBank, IsRescaledAfterADayOrBeforeItsScaleIsTooLarge) {
   const auto buckets_after = [](double keep, int32_t windows) {
     const DecayRates rates(std::vector<double>{keep});
@@ -306,7 +306,7 @@ TEST(DecayBank, BucketsAreDroppedByTheirShareNotByTheirMass) {
   EXPECT_NEAR(shares.over[0], 1e-4, 1e-6);
 }
 
-// A fast rate has a small mass after a day without usage, while a slow one keeps the bucket.
+// After a day without usage the mass at a fast rate is small, while a slow rate still keeps the bucket.
 TEST(DecayBank, AShareOfATrillionthIsTheLeast) {
   const auto share_after_a_day = [](double halvings) {
     const DecayRates rates(std::vector<double>{std::exp2(-halvings / 288), 0.9999});

@@ -121,7 +121,7 @@ void DecayingHistogram::Save(ByteWriter& out) const {
   out.PutVarint(static_cast<uint64_t>(grid_->size()));
   out.Put(half_life_s_);
   out.Put(reference_s_);
-  // Store the sums, too: summed again they would differ in their last bits, and the restored object would
+  // Save the sums, too: sums recomputed from the buckets differ in their last bits, and the restored object would
   // diverge.
   out.Put(total_);
   out.Put(load_);

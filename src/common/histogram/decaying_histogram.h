@@ -77,7 +77,7 @@ class DecayingHistogram {
     const float before = *row;
     const float after = before + static_cast<float>(scaled_weight);
     *row = after;
-    // Add what the float gained after rounding, so that the running sums equal the sums over the rows.
+    // Add the increase of the rounded float, so that the running sums equal the sums over the rows.
     const double gain = double{after} - double{before};
     total_ += gain;
     load_ += gain * grid_->UpperBound(bucket);

@@ -1,4 +1,4 @@
-// The decaying histogram against a list of its samples.
+// Compares the decaying histogram with a list of its samples.
 #include "common/histogram/decaying_histogram.h"
 
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ DecayingHistogram Fill(const Grid& grid, double half_life_s, const std::vector<S
   return h;
 }
 
-// Pruning may remove 1e-6 per bucket and rescale, floats 1e-7 per sample: the slack is above both, and below
-// any real error.
+// Tolerance of the comparisons: above the errors of pruning (1e-6 per bucket and rescale) and of floats (1e-7 per
+// sample), and below the effect of a mistake.
 constexpr double kSlack = 2e-4;
 
 void CheckAgainst(const Naive& naive, const DecayingHistogram& h, int64_t now_s) {
@@ -195,7 +195,7 @@ TEST(DecayingHistogram, EmptyAndWeightless) {
   EXPECT_EQ(h.Peak(), 0.0);
   EXPECT_EQ(h.TotalWeight(100), 0.0);
   h.Add(5e9, 1.0, 100);
-  h.Add(9e9, 1.0, 100 - int64_t{48 * 3600} * 400);  // 2^-400 is nothing
+  h.Add(9e9, 1.0, 100 - int64_t{48 * 3600} * 400);  // a weight of 2^-400 is lost
   EXPECT_EQ(h.Peak(), Grid::Memory().UpperBound(Grid::Memory().BucketOf(5e9)));
 }
 
@@ -316,7 +316,7 @@ TEST(Exp2, IsExactForWholeNumbersAndCloseElsewhere) {
 TEST(DecayingHistogram, IsRescaledAtTenHalfLives) {
   const auto lowest_after = [](int64_t seconds) {
     DecayingHistogram h(Grid::Cpu(), 100);
-    h.Add(0.01, 1e-8, 0);  // soon less than a millionth of all, which a rescale drops
+    h.Add(0.01, 1e-8, 0);  // its share soon falls below a millionth, and a rescale drops the bucket
     h.Add(1.0, 1.0, seconds);
     return h.Percentile(0.0);
   };

@@ -1,4 +1,4 @@
-// The laws of the grid hold for every double.
+// Checks the properties of the grid for arbitrary doubles.
 #include "common/histogram/grid.h"
 
 #include <gtest/gtest.h>

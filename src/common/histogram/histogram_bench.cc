@@ -66,7 +66,7 @@ void BM_AddHot(benchmark::State& state) {
 }
 BENCHMARK(BM_AddHot);
 
-// A fleet: each sample goes to another of 10,000 histograms, out of cache.
+// A fleet: each sample is added to the next of 10,000 histograms, which together exceed the cache.
 void BM_AddRoundRobin10k(benchmark::State& state) {
   std::vector<DecayingHistogram> fleet;
   for (uint64_t i = 0; i < 10'000; ++i) fleet.push_back(EightDays(i % 16));

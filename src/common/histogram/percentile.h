@@ -9,7 +9,7 @@
 
 namespace taut {
 
-// The share that a bucket has in a percentile.
+// The quantity of a bucket that a percentile sums up.
 enum class PercentileOf : uint8_t {
   kTime,  // the bucket's weight
   kLoad,  // weight times bound: equation (3), "j % of the load is served at or below the limit"
@@ -19,15 +19,15 @@ enum class BucketValue : uint8_t {
   kUpperBound,   // a limit on the grid that covers the bucket; the engine uses this
   kInterpolated  // linear between the bucket's bounds
 };
-// The bound that represents a bucket when its load is weighted.
+// The bound from which a bucket's load is computed: weight * bound.
 enum class LoadBound : uint8_t { kUpper, kLower };
 
 // "At least p of the total" has this relative tolerance: decayed weights that should be equal differ by
 // rounding.
 inline constexpr double kPercentileTolerance = 1e-6;
 
-// The rule itself, fed with buckets from the highest down. The result is the lowest bucket such that this
-// bucket and the lower buckets hold at least p of the total.
+// Applies the percentile rule to buckets that the caller feeds from the highest down. The result is the lowest
+// bucket such that this bucket and the lower buckets hold at least p of the total.
 class PercentileWalk {
  public:
   // `total` is the sum of all shares that will be fed. p is clamped to 0..1.

@@ -57,7 +57,7 @@ TEST(Percentile, EndsAndEmptyBuckets) {
   EXPECT_EQ(p({0, 3, 3, 0}, 7.0), 30.0);
   EXPECT_EQ(p({0, 0, 0, 0}, 0.5), 0.0);
   EXPECT_EQ(PercentileOfBuckets({}, 0.5, PercentileOf::kLoad), 0.0);
-  // All weight is in a bucket with the lower bound 0: no load, but not empty.
+  // All weight is in a bucket whose lower bound is 0: the load is 0, but the histogram is not empty.
   EXPECT_EQ(P95({5, 0, 0, 0}, BucketValue::kUpperBound, LoadBound::kLower), 10.0);
 }
 

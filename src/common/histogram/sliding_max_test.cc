@@ -1,4 +1,4 @@
-// The sliding maximum against a list.
+// Compares the sliding maximum with a list.
 #include "common/histogram/sliding_max.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The plain histogram against a list of its samples.
+// Compares the plain histogram with a list of its samples.
 #include "common/histogram/window_histogram.h"
 
 #include <gtest/gtest.h>

@@ -11,8 +11,8 @@ namespace taut {
 using simdjson::error_code;
 namespace ondemand = simdjson::ondemand;
 
-// A place is on the stack of the walk that passes the value. `parent` links it to the place of the enclosing
-// walk, for error paths.
+// Position of a JsonValue, on the stack of the walk that passes the value. `parent` links to the position of the
+// enclosing walk, for error paths.
 struct JsonValue::Place {
   const Place* parent = nullptr;
   std::string_view key = {};  // name, if it is a field
@@ -151,7 +151,7 @@ absl::Status JsonValue::ReadPrometheusNumber(double& out) const {
   return absl::OkStatus();
 }
 
-// Repeats ForEachItem without its callbacks: a response has millions of samples.
+// Walks the array without ForEachItem's callbacks, because a response has millions of samples.
 absl::Status JsonValue::ReadPrometheusSample(double& time_s, double& value) const {
   ondemand::array array;
   if (const error_code e = place_->value.get_array().get(array); e) return Failed(place_, e, "an array");

@@ -58,8 +58,7 @@ class JsonValue {
 // behind the root value is not read.
 class JsonReader {
  public:
-  // kReadRest reads the complete part of a truncated object before it returns DataLoss; it may change the
-  // text.
+  // kReadRest reads the complete part of a truncated object before it returns DataLoss, and may change the text.
   enum class IfCut : uint8_t { kFail, kReadRest };
 
   JsonReader();

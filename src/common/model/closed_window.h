@@ -52,13 +52,13 @@ struct TaskThrottling {
 // TaskWindow and the window's CPU buckets do not contain it.
 struct TaskStart {
   uint32_t task = 0;
-  float peak_cores = kAbsent;  // same figure as TaskWindow::cpu_peak_cores
+  float peak_cores = kAbsent;  // largest raw sample, as in TaskWindow::cpu_peak_cores
   // more_cores plus TaskWindow::cpu_mean_cores (0 if absent) is the task's mean over the whole window; >= 0.
   float more_cores = 0;
-  bool is_all = true;  // no other CPU usage of the task was measured
+  bool is_all = true;  // true if no other CPU usage of the task was measured
 };
 
-// The owner's requests per task; the largest if tasks differ; kAbsent: none.
+// The owner's requests per task; the largest if the tasks' requests differ; kAbsent: none.
 struct OwnerRequests {
   float cpu_cores = kAbsent, memory_bytes = kAbsent;
 #ifdef TAUT_THIRD_RESOURCE
@@ -93,7 +93,7 @@ struct JobWindowData {
 
 struct ClosedWindow {
   WindowId window;
-  std::vector<JobWindowData> jobs;  // ascending JobId, each with a task, a load or a signal measured
+  std::vector<JobWindowData> jobs;  // ascending JobId; each has a measured task, load or signal
   std::vector<TaskWindow> tasks;    // grouped by job, ascending
   std::vector<BucketWeight> cpu_buckets;
   std::vector<NamedSignal> signals;

@@ -34,7 +34,7 @@ struct ExternalReplicas {
 // The mean of a named signal of the job (common/model/signal_name.h) in the window.
 struct ExternalNamed {
   std::string name;
-  std::optional<double> value;  // absent: the signal was not measured; the job's replica policy reads it
+  std::optional<double> value;  // absent: not measured, but used by the job's replica policy
 };
 
 // One measured window of one job.

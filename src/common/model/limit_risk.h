@@ -11,7 +11,7 @@ struct LimitRisk {
 
   double limit = kNone;   // cores or bytes; kNone: no limit
   double chance = kNone;  // forecast chance that a day's usage exceeds the limit; kNone: no forecast
-  // The limit that the forecaster evaluated, in its own scale, and the day of the decision that the
+  // The limit that the forecaster evaluated, in the forecaster's scale, and the day of the decision that the
   // forecaster used. The forecast stays valid while the limit and the day are unchanged.
   double asked = kNone;
   int32_t decided_day = INT32_MIN;

@@ -24,8 +24,8 @@ enum class Resource : uint8_t {
 #endif
 };
 
-// In tables that list entries by Resource: the entry of the test resource; nothing if this resource is not
-// compiled in.
+// For tables with one entry per Resource: expands to the test resource's entry, or to nothing if this resource is
+// not compiled in.
 #ifdef TAUT_THIRD_RESOURCE
 #define TAUT_THIRD(entry) entry
 #else
@@ -56,8 +56,8 @@ inline constexpr std::array kResourceRows = {
 #endif
 };
 inline constexpr size_t kNumResources = kResourceRows.size();
-// Number of resources in the first version of stored state. Resources that were added later are stored after
-// these.
+// Number of resources in the first version of stored state. Values of later resources are stored behind the values
+// of these resources.
 inline constexpr size_t kFirstResources = 2;
 
 constexpr size_t IndexOf(Resource r) { return static_cast<size_t>(r); }
@@ -73,8 +73,8 @@ inline constexpr auto kResources = [] {
 // One value per resource, indexed by IndexOf.
 template <typename T>
 using PerResource = std::array<T, kNumResources>;
-template <typename T>
 // Returns an array with `value` for each resource.
+template <typename T>
 constexpr PerResource<T> AllOf(const T& value) {
   return [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
     return PerResource<T>{(static_cast<void>(kIndex), value)...};

@@ -29,7 +29,6 @@ std::string_view Name(Mode mode);
 // Returns the mode with this name; nullopt if no mode has this name.
 std::optional<Mode> ParseMode(std::string_view name);
 
-// The kind of a decision about a recommendation.
 enum class DecisionKind : uint8_t {
   kWouldSet,  // mode observe: the limit that auto would have set
   kSet,       // sets the limit of all tasks
@@ -64,9 +63,9 @@ struct Decision {
   Target target = Resource::kCpu;
   DecisionKind kind = DecisionKind::kWouldSet;
   Mode mode = Mode::kObserve;
-  int64_t time_s = 0;  // end of the window that it is based on, or time of the OOM kill
-  // Amount before and after, in the unit of the target: a limit per task, or a number of tasks. `before`
-  // absent: no limit, or the owner's is unknown. `after` absent: the owner's limit again.
+  int64_t time_s = 0;  // end of the window that the decision is based on, or time of the OOM kill
+  // Amount before and after, in the unit of the target: a limit per task, or a number of tasks. Absent `before`:
+  // no limit, or the owner's limit is unknown. Absent `after`: the owner's limit is restored.
   std::optional<double> before, after;
   std::string sentence;  // the reason, for people
   std::string reason;    // SaveReason of the recommendation; "" without a recommendation
@@ -131,7 +130,7 @@ struct SettingChange {
   std::string who;
   std::string job;    // a job's name
   std::string key;    // a key of the table of job settings
-  std::string value;  // "": back to the value of the rules
+  std::string value;  // "": the value of the rules applies again
   std::string before;
 };
 
@@ -140,10 +139,9 @@ struct FleetAmounts {
   double usage = 0;
   // Sum over the jobs whose owner's limit is known; the next two sums cover the same jobs, for comparison.
   double owner_limit = 0;
-  // Applied limits as agents report them; without a report the limits that Tautline ordered, else the
-  // owner's.
+  // Sum of the limits in force: as agents report them, else as Tautline ordered them, else the owner's limits.
   double in_force = 0;
-  double would_be = 0;            // recommended limits, in all modes; the owner's limit without one
+  double would_be = 0;  // recommended limits, in all modes; the owner's limit without a recommendation
   uint32_t job_windows_over = 0;  // jobs with a task above would_be
   uint32_t jobs = 0;              // jobs with measured usage; 0: `usage` is absent
   uint32_t jobs_limited = 0;      // jobs among them with a known owner's limit; 0: the limits are absent

@@ -10,9 +10,9 @@ namespace taut {
 
 inline constexpr std::string_view kSaidCount = "_n", kSaidReady = "_r";
 
-// Inserts the numbers into `out` at `first`, before the job's own signals. Returns how many signals it added.
+// Inserts the numbers into `out` at `first`, before the job's own signals. Returns the number of added signals.
 uint32_t PutSaid(const SaidReplicas& said, size_t first, std::vector<NamedSignal>& out);
-// Returns the numbers among a window's signals. The result is not known() if none was stored.
+// Returns the numbers among a window's signals. The result is not known() if the window stores no number.
 SaidReplicas SaidOf(std::span<const NamedSignal> signals);
 
 }  // namespace taut

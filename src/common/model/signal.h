@@ -60,8 +60,8 @@ struct OomEvent {
   double limit = 0;
 };
 
-// Returns true if usage that a kill cut off at `killed_at` was above `limit`. The true usage was above the
-// limit in force, and so above every limit up to it. Limits within a millionth count as equal.
+// Returns true if usage that a kill cut off at `killed_at` was above `limit`. The true usage was above the limit
+// in force, and therefore above every lower limit. Limits within a millionth count as equal.
 inline bool WasAbove(double killed_at, double limit) { return limit <= killed_at * (1 + 1e-6); }
 
 }  // namespace taut

@@ -21,9 +21,9 @@ struct StartSums {
 
 // Sums up the starts. The result is not known() if `starts` is empty.
 StartSums SumStarts(std::span<const TaskStart> starts);
-// Inserts the sums into `out` at `first`, before the job's own signals. Returns how many signals it added.
+// Inserts the sums into `out` at `first`, before the job's own signals. Returns the number of added signals.
 uint32_t PutStarts(const StartSums& sums, size_t first, std::vector<NamedSignal>& out);
-// Returns the sums among a window's signals. The result is not known() if none was stored.
+// Returns the sums among a window's signals. The result is not known() if the window stores no sums.
 StartSums StartsOf(std::span<const NamedSignal> signals);
 
 }  // namespace taut

@@ -31,7 +31,7 @@ struct TierAct {
   std::string machine, job, task;
   Tier tier = Tier::kFree;
   TierActKind kind = TierActKind::kThrottle;
-  bool observed = false;  // true if the agent only observes, and did nothing
+  bool observed = false;  // true if the agent only observes and did not act
   // Bytes of the task before the act; `high` is present for a throttle. Absent: unknown.
   std::optional<double> usage, request, high;
   // Memory of the machine, or of the group that is guarded in its place: bytes, and pressure (PSI) as a share

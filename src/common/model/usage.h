@@ -50,13 +50,14 @@ struct UsageRow {
   std::optional<uint32_t> oom_kills;  // kills of the task in [start, end); absent: unknown
 };
 
-// One task in one window. A resource without a measurement has kAbsent (negative) in both its fields.
+// Value of a figure that was not measured. Measured figures are never negative.
 inline constexpr float kAbsent = -1.0F;
 inline constexpr PerResource<float> kAllAbsent = AllOf(kAbsent);
+// One task in one window. A resource without a measurement has kAbsent in both its fields.
 struct TaskWindow {
   uint32_t task = 0;
   float cpu_mean_cores = kAbsent;
-  float cpu_peak_cores = kAbsent;  // largest known raw sample; the mean if there are none
+  float cpu_peak_cores = kAbsent;  // largest known raw sample; the mean if no raw sample is known
   float memory_mean_bytes = kAbsent;
   float memory_peak_bytes = kAbsent;
   // The memory that the task needed at most in the window, as its agent probed it
@@ -85,7 +86,7 @@ struct JobWindow {
   WindowId window;
   uint32_t first_task = 0, num_tasks = 0;      // into JobDay::tasks, ordered by task
   uint32_t first_bucket = 0, num_buckets = 0;  // into JobDay::cpu_buckets, ordered by bucket
-  float cpu_limit_cores = kAbsent;             // the owner's limit per task; the largest if they differ
+  float cpu_limit_cores = kAbsent;  // the owner's limit per task; the largest if the tasks' limits differ
   float memory_limit_bytes = kAbsent;
   float cpu_throttled = kAbsent;  // share of the tasks' CFS periods with throttling; absent: unknown
   // The job's load, mean over the window, in the unit of its load series; absent: the job has no load series.

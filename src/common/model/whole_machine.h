@@ -9,8 +9,8 @@
 
 namespace taut {
 
-// The label of such a job, set by its mapping rule. Sums must exclude these jobs; otherwise usage is counted
-// twice.
+// The label that a mapping rule sets on a job of a whole machine. Sums must exclude jobs with this label;
+// otherwise usage is counted twice.
 inline constexpr std::string_view kWorkloadLabel = "workload", kWholeMachine = "machine";
 
 inline bool IsWholeMachine(const JobRecord& record) {

@@ -52,7 +52,7 @@ Workload WorkloadParts::In(std::string_view job_name) const {
   const Sizes part = sizes();
   std::string_view rest = job_name;
   bool fits = true;
-  // Removes a part of this size and the slash behind it.
+  // Moves a part of `size` bytes from `rest` to `to`, and removes the slash behind the part.
   const auto front = [&](size_t size, std::string& to) {
     if (size == 0) return;
     fits = fits && rest.size() > size && rest[size] == '/';

@@ -35,7 +35,7 @@ struct Workload {
 class WorkloadParts {
  public:
   WorkloadParts() = default;
-  // The whole job name is the workload's name.
+  // Makes the whole job name the workload's name.
   explicit WorkloadParts(Source source) : source_(static_cast<uint32_t>(source)) {}
   // Sizes of the parts in bytes. The remaining bytes are the workload's name. If a part is too long (cell,
   // namespace and container 127, kind 63), only the source is stored: no actuator then manages the job.

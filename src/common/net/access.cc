@@ -148,7 +148,7 @@ Caller Access::CallerOf(const HttpRequest& request,
   Caller caller;
   if (certificate_name.has_value()) caller = {client_role_, *certificate_name, true};
   Caller by_token = CallerOfAuthorization(request);
-  // A browser may keep sending a token that has been revoked: its session counts nevertheless.
+  // A browser may keep sending a token that has been revoked. Its session then still identifies the caller.
   if (by_token.role == Role::kNone) TrySession(request, by_token);
   if (by_token.role <= caller.role && caller.role != Role::kNone) return caller;
   return by_token;

@@ -30,7 +30,8 @@ struct Caller {
 class BearerVerifier {
  public:
   virtual ~BearerVerifier() = default;
-  virtual bool Takes(std::string_view token) const = 0;  // true if the token has the form of this provider's
+  // true if the token has the form of this provider's tokens
+  virtual bool Takes(std::string_view token) const = 0;
   // Returns the caller with this token; Unauthenticated with the reason, which is sent to the caller.
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;
 };
@@ -53,11 +54,11 @@ class Access {
  public:
   explicit Access(const ServerOptions& options);
 
-  // Returns the sender. The token identifies the sender, or the session if the token has no role. The
-  // certificate of the connection identifies the sender instead if its role is not lower. `certificate_name`
-  // is the common name of the certificate's subject, nullopt without a certificate. O(tokens).
+  // Returns the sender. The token identifies the sender; if the token has no role, the session does. A certificate
+  // of the connection takes precedence if its role is not lower. `certificate_name` is the common name of the
+  // certificate's subject, nullopt without a certificate. O(tokens).
   Caller CallerOf(const HttpRequest& request, const std::optional<std::string>& certificate_name) const;
-  // Returns the role of the sender that CallerOf returns. The certificate, if any, has no name.
+  // Returns the sender's role, as CallerOf does for a certificate without a name.
   Role RoleOf(const HttpRequest& request, bool has_client_certificate) const;
   // Returns the response to a request that must not be handled, nullopt if it may be. Uses request.role. 401:
   // no role. 400: more than one Host. 421: unknown Host. 403: a page of another site.

@@ -1,4 +1,4 @@
-// Roles by token, and requests that browsers are kept from.
+// Tests the roles of tokens, and the rejection of requests that another site makes a browser send.
 #include "common/net/access.h"
 
 #include <gmock/gmock.h>

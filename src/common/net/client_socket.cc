@@ -138,8 +138,8 @@ struct ClientSocket::Impl {
   tcp::socket socket;
   tcp::resolver resolver{io};
   std::optional<asio::ssl::stream<tcp::socket&>> stream;
-  // Tells Interrupt that no descriptor is open: it must not touch a closed descriptor, which may belong to
-  // another file by now.
+  // Value of `handle` while no descriptor is open. Interrupt must not touch a closed descriptor, which may belong
+  // to another file by now.
   static constexpr int kNoHandle = -1;
   std::mutex handle_mutex;
   int handle = kNoHandle;

@@ -205,7 +205,7 @@ TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
   }
 }
 
-// Without authentication: clients that were refused a stream and do not close their side.
+// Without authentication, a client that was refused a stream and keeps its side open can still be displaced.
 TEST_F(HttpLimitsTest, RefusedStreamsMakeRoom) {
   EventHub hub;
   ServerOptions options;

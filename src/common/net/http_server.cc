@@ -193,7 +193,7 @@ absl::Status HttpServer::Reload(const ServerOptions& options) {
     merged.client_ca_file = options.client_ca_file;
   }
   if (const absl::Status status = merged.Check(); !status.ok()) return status;
-  // Reload TLS before the tokens: this can fail, and then nothing may have changed.
+  // Reload TLS before the tokens: ReloadTls can fail, and the tokens must then stay unchanged.
   if (const absl::Status status = impl_->listener->ReloadTls(merged); !status.ok()) return status;
   impl_->state.SetAccess(std::make_shared<const Access>(merged));
   std::vector<std::shared_ptr<Session>> all;
@@ -201,7 +201,7 @@ absl::Status HttpServer::Reload(const ServerOptions& options) {
     const std::lock_guard lock(impl_->mutex);
     for (const auto& [key, entry] : impl_->sessions) all.push_back(entry.session);
   }
-  // Streams were opened with the former tokens.
+  // End the streams, because the former tokens authenticated them.
   for (const auto& session : all) session->EndStream();
   return absl::OkStatus();
 }

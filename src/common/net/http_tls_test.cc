@@ -147,7 +147,7 @@ TEST_F(HttpTlsTest, TakesNewCertificatesWhileItRuns) {
   other.key_file = File("client.key");
   ASSERT_TRUE(server_->Reload(other).ok());
   EXPECT_THAT(RoleFor(As("")), HasSubstr("TLS failed"));
-  other.key_file = File("ca.pem");  // no key: nothing changes
+  other.key_file = File("ca.pem");  // not a key file: the reload changes nothing
   EXPECT_FALSE(server_->Reload(other).ok());
   EXPECT_THAT(RoleFor(As("")), HasSubstr("TLS failed"));
   ASSERT_TRUE(server_->Reload(options).ok());

@@ -227,8 +227,8 @@ struct Listener::Impl {
     const std::lock_guard lock(tls_mutex);
     return tls;
   }
-  // Most likely the process is out of descriptors. The client stays in the kernel's queue; a retry without a
-  // pause would spin.
+  // Retries after a pause. The process is most likely out of descriptors, and the client stays in the kernel's
+  // queue: a retry without a pause would be a busy loop.
   void RetryAccept(tcp::acceptor& acceptor) {
     calls.on_accept_failed();
     auto timer = std::make_shared<asio::steady_timer>(acceptor.get_executor(), std::chrono::milliseconds(50));

@@ -53,7 +53,7 @@ class RequestParser {
 // Parses one response. Not thread-safe.
 class ResponseParser {
  public:
-  // kNone is for the response to a HEAD, which announces a body and does not contain one.
+  // kNone: the response to a HEAD announces a body, but has none.
   enum class Body : uint8_t { kAsSaid, kNone };
   ResponseParser(size_t max_body_bytes, Body body);
   ~ResponseParser();

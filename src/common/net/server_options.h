@@ -112,7 +112,7 @@ struct ServerOptions {
   // True if text above 1 KiB is compressed with gzip when the client accepts gzip and the handler has not
   // encoded the text.
   bool compress = true;
-  // Headers of every response that does not set them itself.
+  // Headers that are added to every response that does not set them.
   std::vector<HttpHeader> default_headers;
 
   // Called with a handler's exception, on the handler's thread. The client receives only a 500. May be empty.

@@ -89,7 +89,7 @@ void Session::OnRead(size_t bytes) {
   SessionsState::Add(state_->counters.bytes_in, bytes);
   if (phase_ == Phase::kEnded) return;
   if (bytes == 0 && phase_ != Phase::kWriting) {
-    // A stream ends here too: a client that follows events keeps its side open.
+    // An event stream ends here, too: a client that reads events keeps its side open.
     End();
     return;
   }
@@ -247,8 +247,8 @@ void Session::RunHandler() {
       fail("not a std::exception");
     }
   }
-  // Release the slot even if the session has ended meanwhile, and post: this thread must not run the next
-  // handler, whose session has a turn of its own.
+  // Release the slot even if this session has ended meanwhile. Post the next handler, because this thread must not
+  // run it: its session has a turn of its own.
   if (auto next = state_->slots.Leave()) {
     Connection& connection = *next->connection_;
     connection.Post([next = std::move(next)] { next->RunHandler(); });
@@ -369,7 +369,7 @@ void Session::Finish() {
     return;
   }
   phase_ = Phase::kFinishing;
-  // Count it as idle and unauthenticated: a client that never closes its side must not block other clients.
+  // Count the connection as idle and unauthenticated: a client that never closes its side must not block others.
   if (!authenticated_)
     stranger_since_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   SetDeadline(Clock::now() + (state_->stopping ? kLastFinishTimeout : kFinishTimeout));

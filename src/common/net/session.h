@@ -35,7 +35,7 @@ class Session final : public ConnectionUser, public std::enable_shared_from_this
   void Tick(Clock::time_point now);  // handles timeouts and heartbeats
   void StopSoon();                   // ends after the current request
   void Abort();
-  void EndStream();  // ends an event stream, if it is one; the client reconnects
+  void EndStream();  // ends the response if it is an event stream; the client reconnects
   // Time since which the connection waits for a request without ever having authenticated, as ticks of Clock;
   // kNotWaiting if the connection does not wait. Thread-safe.
   static constexpr Clock::rep kNotWaiting = std::numeric_limits<Clock::rep>::max();

@@ -1,4 +1,4 @@
-// The rule for the connection that is closed when a port is full, for all ports.
+// Selects the connection that is closed when a port is full. All ports use the same rule.
 #pragma once
 
 #include <cstddef>

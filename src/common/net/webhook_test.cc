@@ -1,4 +1,4 @@
-// Notifications to a server that fails in every way.
+// Tests notifications to a server that fails in several ways.
 #include "common/net/webhook.h"
 
 #include <gmock/gmock.h>
@@ -122,7 +122,7 @@ TEST(Webhook, RefusesWhatIsNoUrlAndEndsWhileNobodyAnswers) {
   (*hook)->Send("{}");
   ASSERT_TRUE(Eventually([&] { return (*hook)->counts().retries > 0; }));
   EXPECT_THAT((*hook)->last_error(), HasSubstr("127.0.0.1:1"));
-  hook->reset();  // at once
+  hook->reset();  // without waiting for the next retry
 }
 
 }  // namespace

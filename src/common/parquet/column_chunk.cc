@@ -72,7 +72,7 @@ absl::StatusOr<std::string_view> PageCompressor::Compress(std::string_view raw) 
 
 void ColumnChunk::PutText(std::string_view text) {
   if (optional_) present_.push_back(1);
-  // Many columns repeat the previous row's value: this saves the hash.
+  // Many columns repeat the previous row's value: comparing first avoids a hash.
   if (!indices_.empty() && texts_[indices_.back()] == text) {
     indices_.push_back(indices_.back());
     return;
@@ -170,7 +170,7 @@ absl::StatusOr<ChunkPlace> ColumnChunk::Write(PageCompressor& compressor, const 
       last_value = value + static_cast<size_t>(std::ranges::count(levels, 1U));
       std::string packed;
       AppendRunLengths(levels, 1, &packed);
-      AppendPlainText(packed, &raw);  // prefixed by their length, as a text is
+      AppendPlainText(packed, &raw);  // prefixed by the length of the levels, like a text
     }
     AppendValues(value, last_value, dictionary, &raw);
     if (absl::Status s = write_page(parquet_format::kDataPage, end - row,

@@ -8,7 +8,7 @@ namespace {
 // Type numbers of the protocol that CompactType does not have.
 constexpr uint8_t kTrue = 1, kFalse = 2, kInt64 = 6, kList = 9;
 constexpr int kMostDelta = 15;
-constexpr size_t kLongList = 15;  // from this size on, the size is a varint of its own
+constexpr size_t kLongList = 15;  // at least this many elements: their number is written as a varint
 
 }  // namespace
 

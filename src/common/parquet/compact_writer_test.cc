@@ -36,7 +36,7 @@ TEST(CompactWriter, AFieldFarFromTheLastHasItsOwnId) {
   CompactWriter out(&bytes);
   out.BeginStruct();
   out.Bool(15, true);   // the greatest delta in the half byte
-  out.Bool(31, false);  // one more
+  out.Bool(31, false);  // delta 16, one above the greatest
   out.Text(32, "ab");
   out.EndStruct();
   EXPECT_EQ(bytes, CompactBytes({0xF1, 0x02, 0x3E, 0x18, 0x02, 'a', 'b', 0x00}));
@@ -52,7 +52,7 @@ TEST(CompactWriter, IdsCountAnewInEachStruct) {
   out.BeginStruct(int16_t{2});
   out.EndStruct();
   out.EndStruct();
-  out.Int32(5, 3);  // one after 4, whatever was inside
+  out.Int32(5, 3);  // delta 1 after field 4; the inner struct's ids do not matter
   out.EndStruct();
   EXPECT_EQ(bytes, CompactBytes({0x35, 0x02, 0x1C, 0x15, 0x04, 0x1C, 0x00, 0x00, 0x15, 0x06, 0x00}));
 }

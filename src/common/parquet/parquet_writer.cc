@@ -45,7 +45,7 @@ std::string MadeUtf8(std::string_view text) {
   return out;
 }
 
-// Writes the type in the older and the newer form of the format: some readers understand only one of them.
+// Writes the type in the older and the newer notation, because some readers understand only one notation.
 void PutType(const ParquetColumn& column, CompactWriter& out) {
   switch (column.kind) {
     case ParquetKind::kText:

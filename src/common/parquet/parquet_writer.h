@@ -21,7 +21,6 @@ struct ParquetBounds {
 
 // Memory: one row group, and up to a hundred bytes per column of each written group. Not thread-safe.
 //
-//
 //   ParquetWriter out({{"job"}, {"cost", ParquetKind::kDecimal, false, 6}}, sink);
 //   out.Text("shop/web");
 //   out.Number(1'500'000);  // 1.5

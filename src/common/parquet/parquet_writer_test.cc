@@ -18,7 +18,7 @@ std::string FileBytes(std::initializer_list<int> bytes) {
   return out;
 }
 
-// A small page: each number of its header has one byte.
+// A page that is so small that each number of its header has one byte.
 struct ReadPage {
   std::string header, body;
 };
@@ -43,7 +43,7 @@ class ParquetWriterTest : public testing::Test {
 TEST_F(ParquetWriterTest, AFileWithoutRowsIsItsSchema) {
   ParquetWriter out({{"a", ParquetKind::kText, true}}, sink_);
   ASSERT_TRUE(out.Finish().ok());
-  // Derived by hand from the specification.
+  // The expected bytes were derived by hand from the specification.
   const std::string footer =
       FileBytes({0x15, 0x04, 0x19, 0x2C, 0x48, 0x06}) + "schema" +
       FileBytes({0x15, 0x02, 0x00, 0x15, 0x0C, 0x25, 0x02, 0x18, 0x01, 'a',  0x25, 0x00,

@@ -30,8 +30,8 @@ struct AcceptorOptions {
 // quarters of the half for one address.
 AcceptorOptions BoundedByDescriptors(AcceptorOptions wanted, uint64_t descriptors);
 
-// Connections that were passed on and are still open. Their owner closes connections without notice. Sweep
-// detects a closed connection because its descriptor is closed or has another inode. Thread-safe.
+// Connections that were passed on and are still open. Their owner closes connections without notice. Sweep finds
+// the closed ones by their descriptors, which are closed or have another inode. Thread-safe.
 class OpenConnections {
  public:
   using Address = std::array<uint8_t, 16>;  // an IPv4 address is mapped into IPv6
@@ -90,8 +90,8 @@ class ConnectionAcceptor {
   // Receives the ownership of `fd`, which is non-blocking. Called from the acceptor's thread.
   using OnAccept = std::function<void(int listener_fd, int fd)>;
 
-  // Binds and listens without accepting. Unavailable with the address if that fails, ResourceExhausted
-  // without a free descriptor.
+  // Binds and listens without accepting. Returns Unavailable with the address if an address cannot be bound, and
+  // ResourceExhausted if no descriptor is free.
   static absl::StatusOr<std::unique_ptr<ConnectionAcceptor>> Listen(
       const std::vector<ListenAddress>& addresses, const AcceptorOptions& options);
   ~ConnectionAcceptor();

@@ -23,13 +23,13 @@ absl::Status SetListen(const std::vector<std::string>& addresses, ServerOptions&
 // Call Listen, Accept and Stop from one thread.
 class GrpcServer {
  public:
-  // Sets options for a service of short calls: one process per address, 5 s for a handshake, at least 5 s
+  // Sets options for a service of short calls: no second process on the address, 5 s for a handshake, at least 5 s
   // between pings.
   static void SetBounds(grpc::ServerBuilder& builder, int max_message_bytes);
 
-  // Reads the certificates of `options`, binds its addresses and starts the server that `builder` describes;
-  // accepts nothing yet. Uses at most half of the process's descriptors, whatever `bounds` allows. `service`
-  // must outlive the server. Errors: an address is in use, a file cannot be read, gRPC does not start.
+  // Reads the certificates of `options`, binds its addresses and starts the server that `builder` describes,
+  // without accepting connections. Uses at most half of the process's descriptors, whatever `bounds` allows.
+  // `service` must outlive the server. Errors: an address is in use, a file cannot be read, gRPC does not start.
   absl::Status Listen(const ServerOptions& options, AcceptorOptions bounds, grpc::Service& service,
                       grpc::ServerBuilder& builder);
   // Starts to accept connections. REQUIRES: Listen returned OK.

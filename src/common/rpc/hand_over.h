@@ -1,6 +1,6 @@
-// Annotations for ThreadSanitizer: gRPC runs callbacks on other threads. Locks order a callback after the
-// start of its operation, but ThreadSanitizer cannot see these locks in Debian's build of gRPC. No code in
-// other builds.
+// Annotations for ThreadSanitizer: gRPC runs callbacks on other threads. Locks order a callback after the start of
+// its operation, but ThreadSanitizer cannot see these locks in Debian's build of gRPC. The annotations are empty
+// in other builds.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

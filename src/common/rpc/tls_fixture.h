@@ -19,7 +19,7 @@ class Certificates {
               Sign("server", "ca", "subjectAltName=IP:127.0.0.1,DNS:localhost") &&
               Sign("client", "ca", "subjectAltName=DNS:client.example") &&
               Sign("stranger", "other", "keyUsage=digitalSignature")) {}
-  bool made() const { return made_; }  // false without openssl
+  bool made() const { return made_; }  // false if openssl is not installed
   std::string File(const std::string& name) const { return dir_.File(name); }
 
  private:

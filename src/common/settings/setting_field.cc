@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-constexpr size_t kMostNumbers = 16;  // of a list
+constexpr size_t kMostNumbers = 16;  // number of items of a list
 
 absl::Status Refusal(std::string message) { return absl::InvalidArgumentError(std::move(message)); }
 
@@ -53,8 +53,8 @@ absl::StatusOr<double> ParsePlain(std::string_view text) {
   return share ? *value / 100 : *value;
 }
 
-// Convert between the written number and the struct's. FieldSpec::scale is a whole number or 1 divided by
-// one: multiplying or dividing by the whole number is exact where its inverse is not.
+// Convert between the number in the file and the number in the struct. FieldSpec::scale is a whole number n or
+// 1/n. Both functions multiply or divide by n, because 1/n is not exact as a double.
 double FromWritten(const FieldSpec& spec, double value) {
   return spec.scale < 1 ? value * std::round(1 / spec.scale) : value / spec.scale;
 }

@@ -19,8 +19,8 @@
 
 namespace taut {
 
-// The dimension of a number. kPlain has no unit: a count, cores, or a share, which may be written `3%`. kUrl
-// is for texts.
+// The dimension of a number. kPlain has no unit: a count, cores, or a share, which may be written `3%`. kUrl marks
+// a text that is a URL.
 enum class FieldUnit : uint8_t { kPlain, kBytes, kDuration, kUrl };
 
 struct FieldSpec {

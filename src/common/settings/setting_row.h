@@ -20,7 +20,7 @@ namespace taut {
 // The former key of a setting, which contained a unit. A plain number under the former key is in that unit.
 struct OldKey {
   std::string_view key;
-  double unit = 1;  // size of the old unit in seconds, bytes or plain; 3,600 for hours
+  double unit = 1;  // size of the former unit in seconds, bytes or plain; 3,600 for hours
 };
 
 struct SettingExtras {
@@ -91,8 +91,8 @@ absl::Status SetSetting(const SettingRow<Owner>& row, std::string_view key, std:
   return SetSetting(row, key, std::span<const std::string>(items), owner, notices);
 }
 
-template <typename Owner>
 // Returns the value as a file contains it. Copies the owner, because rows refer to mutable fields.
+template <typename Owner>
 std::string GetSetting(const SettingRow<Owner>& row, const Owner& owner) {
   Owner copy = owner;
   return ShowField(row.spec(), row.field(copy));

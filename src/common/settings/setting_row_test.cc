@@ -110,7 +110,7 @@ TEST(SettingRow, SaysWhatIsWrong) {
             "cores: must be one value, not a list");
 }
 
-// Numbers without a unit, as earlier versions wrote them, and texts that have no unit.
+// Earlier versions wrote numbers without a unit; texts have no unit.
 TEST(SettingRow, ReadsOldKeysWithANotice) {
   House house;
   SettingNotices notices;

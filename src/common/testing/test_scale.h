@@ -25,8 +25,8 @@ inline double TestScale() {
 // Returns `times` multiplied by TestScale(), rounded; at least 1.
 inline int Scaled(int times) { return std::max(1, static_cast<int>(std::lround(times * TestScale()))); }
 
-// Returns Scaled(times), but at most `times`: for tests with a natural length, or whose time grows with its
-// square.
+// Returns Scaled(times), but at most `times`: for tests of a fixed length, or of a run time that grows with the
+// square of their length.
 inline int Shortened(int times) { return std::min(times, Scaled(times)); }
 
 }  // namespace taut
