@@ -45,8 +45,8 @@ AnalogChoice ChooseLimit(const AnalogCdf& cdf, const AnalogCase& job, Resource r
   const double level = AnalogLevel(resource);
   const double base = job.week_peak + level;
   const double most_chance = settings.MostChance(resource) + kRounding;
-  // Charges the price of an OOM-day once per job, but the cost of a limit for each task: dividing the price by the
-  // number of tasks has the same optimum.
+  // The price of an OOM-day counts once per job, the limit once per task: dividing the price by the number of
+  // tasks yields the same optimum.
   price /= job.tasks;
   AnalogChoice best;
   best.cost = std::numeric_limits<double>::infinity();

@@ -28,7 +28,7 @@ TEST(AnalogGrid, StepsAreHalfAPercentThenFivePercentOfTheDistance) {
   EXPECT_GT(TheGrid().Factor(AnalogGrid::kEdges - 1), 40);
 }
 
-// Bin k is (Edge(k-1), Edge(k)]: an edge belongs to the bin below; a value that exceeds the edge by more than
+// Bin k is (Edge(k-1), Edge(k)]: an edge belongs to the bin below it. A value that exceeds the edge by more than
 // rounding belongs to the next bin.
 TEST(AnalogGrid, EdgesBelongToTheBinBelow) {
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
@@ -50,12 +50,13 @@ AnalogCdf RandomCdf(Rng& rng, double spread) {
   return cdf;
 }
 
-// The tail of this forecast does not end. An ordered share that no limit meets must not raise the limit above the
-// owner's or 1.5 times the job's peak.
+// The forecast has 2 % of its outcomes above the whole grid. An ordered share that no limit meets must not raise
+// the limit above the owner's limit or 1.5 times the job's peak.
 TEST(ChooseForOrder, IsNotAboveTheOwnersLimitAndTheJobsOwnPeaks) {
   AnalogCdf cdf;
   for (size_t k = 0; k < cdf.at.size(); ++k)
-    cdf.at[k] = TheGrid().Edge(static_cast<int>(k)) < 0 ? 0.0F : 0.98F;  // 2 % above all levels
+    // 2 % of the outcomes are above the whole grid
+    cdf.at[k] = TheGrid().Edge(static_cast<int>(k)) < 0 ? 0.0F : 0.98F;
   AnalogCase job;
   job.week_peak = 4e9;
   const auto chosen = [&](double share) {
@@ -180,8 +181,7 @@ RC_GTEST_PROP(ChooseLimit, RisesWithThePrice, ()) {
   }
 }
 
-// A day above the limit costs a job of many tasks no more than another job, but its limit is reserved for
-// each task.
+// An OOM-day costs a job of many tasks no more than a job of one task, but each task reserves the limit.
 RC_GTEST_PROP(ChooseLimit, FallsWithTheNumberOfTasks, ()) {
   Rng rng(*rc::gen::arbitrary<uint64_t>());
   Puzzle p = RandomPuzzle(rng);
@@ -229,13 +229,14 @@ RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
     AnalogSettings settings;
     settings.max_overrun_chance = 0.5;
     const double price = SolvePrice(cdfs, jobs, Resource::kMemory, share, settings);
-    RC_ASSERT(price <= last);  // more OOM-days are cheaper
+    RC_ASSERT(price <= last);  // a higher ordered share has a lower price
     last = price;
     double chance = 0;
     for (size_t i = 0; i < jobs.size(); ++i) {
       chance += ChooseLimit(cdfs[i], jobs[i], Resource::kMemory, price, settings).overrun_chance;
     }
-    // Each job's chance changes in steps of 1/60: the mean may miss the share by one step of one of 200 jobs.
+    // Each job's chance changes in steps of 1/60, so the mean may differ from the share by one step of one of
+    // 200 jobs.
     RC_ASSERT(chance / 200 <= share + 1e-9);
     RC_ASSERT(chance / 200 >= share - 0.005);
   }
@@ -243,7 +244,7 @@ RC_GTEST_PROP(SolvePrice, HitsTheOrderedShare, ()) {
 
 TEST(SolvePrice, GivesTheNearestEndWhereNoPriceDoes) {
   AnalogCdf never;
-  never.at.fill(0.6F);  // 40 % are above the whole grid
+  never.at.fill(0.6F);  // 40 % of the outcomes are above the whole grid
   AnalogCase job;
   job.week_peak = 100 * kMiB;
   const std::vector<AnalogCdf> cdfs = {never};
@@ -252,7 +253,7 @@ TEST(SolvePrice, GivesTheNearestEndWhereNoPriceDoes) {
   EXPECT_NEAR(price, 1e4 * job.week_peak, 1e-3 * price);
 }
 
-// Known forecasts: steps of P(next day's peak <= the week's peak times the factor).
+// A step of a known forecast: P(next day's peak <= factor * the week's peak) = cumulative.
 struct Step {
   double factor, cumulative;
 };
@@ -267,7 +268,7 @@ AnalogCdf Steps(const std::vector<Step>& steps) {
   }
   return cdf;
 }
-// Memory's level is 16 MiB, so sums with the level are exact.
+// AnalogLevel of memory is 16 MiB, so kPeak plus the level is a power of two.
 constexpr double kPeak = 1008 * kMiB, kWithLevel = 1024 * kMiB;
 AnalogCase OfPeak() {
   AnalogCase job;
@@ -281,7 +282,7 @@ double OnGrid(double factor) {
   return kWithLevel * TheGrid().Factor(k) - 16 * kMiB;
 }
 
-// The ring keeps 28 own days, and all of them count.
+// The ring keeps 28 own days, and all days count.
 TEST(MixForecast, CountsAllOwnDays) {
   const std::vector<float> fleet(AnalogGrid::kBins, 1.0F / AnalogGrid::kBins);
   OwnHistory own;
@@ -293,7 +294,7 @@ TEST(MixForecast, CountsAllOwnDays) {
   EXPECT_NEAR(cdf.at[50], (4.0 * 51 / AnalogGrid::kBins + 28) / 32, 1e-5);
 }
 
-// A job with constant usage has a median equal to its peak, which is the limit today and tomorrow.
+// A job with constant usage has a median equal to its peak, so the peak is the limit today and tomorrow.
 TEST(ChooseLimit, AConstantJobGetsItsPeakAndKeepsIt) {
   AnalogSettings settings;
   settings.keep = 0;
@@ -328,7 +329,7 @@ TEST(ChooseLimit, DoesNotKeepWhatIsBelowTheFloor) {
   EXPECT_GE(c.limit, job.floor);
 }
 
-// A kept limit between two limits of the grid costs little more than the best limit, and may be below the best
+// A kept limit between two edges of the grid costs little more than the best limit, and may be below the best
 // limit.
 TEST(ChooseLimit, MayKeepALimitBelowTheBest) {
   AnalogSettings settings;
@@ -341,7 +342,7 @@ TEST(ChooseLimit, MayKeepALimitBelowTheBest) {
   EXPECT_NEAR(c.cost, job.kept_limit + 0.02 * kPeak, 1e-6 * kPeak);
 }
 
-// If no limit has an allowed chance, the highest of the grid is chosen, with its chance and cost.
+// If no limit has an allowed chance, the highest limit of the grid is chosen, with its chance and cost.
 TEST(ChooseLimit, IsTheHighestWhereNoneIsAllowed) {
   AnalogCase job = OfPeak();
   job.tasks = 4;
@@ -363,8 +364,8 @@ TEST(ChooseForOrder, AnOwnersLimitOfNothingIsOne) {
   EXPECT_EQ(ChooseForOrder(endless, job, Resource::kMemory, 0.003, AnalogSettings()).limit, 1.5 * kPeak);
 }
 
-// One day in five is twice as high as the week before, and a tenth is allowed. At a low price the least cost
-// is at the week's peak.
+// One day in five has twice the peak of the week before, and a chance of a tenth is allowed. At a low price the
+// week's peak has the least cost.
 TEST(BoundOf, TheChanceThatIsAllowed) {
   const AnalogCdf cdf = Steps({{1, 0.8}, {2, 1}});
   const AnalogSettings settings;
@@ -414,7 +415,8 @@ TEST(BoundOf, NothingBindsTheLeastCostAndWhatIsKept) {
   EXPECT_EQ(bound.free_limit, kPeak) << "what it would have been with nothing to keep";
 }
 
-// The ends are 1e-12 and 1e4 times the mean owner's limit, or week's peak without one.
+// The ends of the range of prices are 1e-12 and 1e4 times the mean owner's limit. The week's peak replaces a
+// missing owner's limit.
 TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
   std::vector<AnalogCase> jobs(2, OfPeak());
   jobs[0].owner_limit = 0;
@@ -430,8 +432,8 @@ TEST(SolvePrice, ItsEndsAreSharesOfTheMeanLimit) {
   EXPECT_NEAR(solved(Steps({{1, 0.6}})) / (1e4 * 16 * kMiB), 1, 1e-6) << "of idle jobs the level stands in";
 }
 
-// A price that delivers exactly the ordered share is returned: a quarter of the days may be above the limit, and a
-// quarter is.
+// A price that yields exactly the ordered share is returned: the ordered share and the share of days above the
+// limit are both a quarter.
 TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   AnalogSettings settings;
   settings.max_overrun_chance = 0.5;
@@ -439,11 +441,11 @@ TEST(SolvePrice, DeliversAnOrderThatIsMetExactly) {
   const std::vector<AnalogCase> jobs = {OfPeak()};
   const double price = SolvePrice(cdfs, jobs, Resource::kMemory, 0.25, settings);
   EXPECT_EQ(ChooseLimit(cdfs[0], jobs[0], Resource::kMemory, price, settings).overrun_chance, 0.25);
-  // At the price `turn`, a quarter of the price equals the cost of the higher limit; a lower ordered share has a
-  // higher price.
+  // At the price `turn`, a quarter of the price equals the cost of the higher limit. A lower ordered share
+  // requires a higher price.
   const double turn = (OnGrid(2) - kPeak) / 0.25;
   EXPECT_NEAR(SolvePrice(cdfs, jobs, Resource::kMemory, 0.2, settings) / turn, 1, 1e-6);
-  // With jobs of price factor 2, the fleet's price is half as high.
+  // Jobs with a price factor of 2 halve the fleet's price.
   std::vector<AnalogCase> dear = jobs;
   dear[0].price_factor = 2;
   EXPECT_NEAR(SolvePrice(cdfs, dear, Resource::kMemory, 0.2, settings) / turn, 0.5, 1e-6);

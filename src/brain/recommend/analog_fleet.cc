@@ -6,7 +6,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kJudgePrior = 10;  // OOM-days
+constexpr double kJudgePrior = 10;  // OOM-days added to the promised and to the observed count
 constexpr double kPriceStep = 0.1;  // share of the logarithmic distance per day; more in the first days
 
 }  // namespace

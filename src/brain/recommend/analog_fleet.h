@@ -16,8 +16,9 @@
 
 namespace taut::brain {
 
-// Calibration of an ordered share, for a fleet and for a job (docs/algorithms/vertical.md): decay per day of past
-// promises, and the rate at which past deviations from the ordered share are compensated.
+// Constants that calibrate an ordered share, for a fleet and for a job (docs/algorithms/vertical.md).
+// kJudgeDecay is the decay per day of the counts of promised and observed OOM-days. kDebtDecay is the decay per
+// day of the accumulated deviation from the ordered share, which is compensated over kDebtDays.
 inline constexpr double kJudgeDecay = 0.95;
 inline constexpr double kDebtDecay = 0.98, kDebtDays = 14;
 
@@ -48,16 +49,16 @@ class AnalogFleet {
   // Returns the forecast for a job. REQUIRES: ready().
   AnalogCdf Forecast(const AnalogCase& job) const;
 
-  // Returns a fleet with equal forecasts, and with the price that an ordered share of `share` would have had last
-  // midnight. The returned fleet has no history and cannot learn. Costs a copy of the forest and, if `share` is
-  // not the ordered share, SolvePrice.
+  // Returns a fleet with equal forecasts and the price for an ordered share of `share`, as of last midnight. The
+  // returned fleet has no history and cannot learn. Costs a copy of the forest and, if `share` is not the
+  // ordered share, SolvePrice.
   AnalogFleet ForecasterFor(double share) const;
 
   // Appends the state: about 120 bytes per row of history and 4 bytes per row and tree, before compression, or
   // some 30 MB for 100,000 rows.
   void Save(ByteWriter& out) const;
-  // Restores the bytes that Save of a fleet with equal resource and settings wrote. On DataLoss or InvalidArgument
-  // nothing changes.
+  // Restores the state that Save wrote for a fleet with equal resource and settings. On DataLoss or
+  // InvalidArgument nothing changes.
   absl::Status Load(ByteReader& in);
 
  private:

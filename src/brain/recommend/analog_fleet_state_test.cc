@@ -10,9 +10,9 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kWeekPeak = 1234567;  // a value that is found among the saved bytes
+constexpr double kWeekPeak = 1234567;  // bytes; unusual enough to be found in the saved state
 
-// Offsets of a job's stored figures from its week's peak.
+// Offsets of a job's stored figures, in bytes from the job's stored week's peak.
 enum class JobField : int {
   kSize = -6,
   kBin = -5,
@@ -43,7 +43,8 @@ class StoredAnalogs {
     fleet.Save(out);
     std::string peak(sizeof(kWeekPeak), '\0');
     std::memcpy(peak.data(), &kWeekPeak, sizeof(kWeekPeak));
-    at_ = bytes_.rfind(peak);  // before it, the mean limit
+    // the last occurrence is the priced job's week's peak; earlier bytes may hold the mean limit
+    at_ = bytes_.rfind(peak);
   }
   bool has_job() const { return at_ != std::string::npos; }
   template <typename T>
@@ -52,8 +53,8 @@ class StoredAnalogs {
     std::memcpy(changed.data() + (at_ + static_cast<size_t>(field)), &value, sizeof(value));
     return Load(changed);
   }
-  // Removes the fields that a version did not have: version 1 has neither tasks nor factor of a job, version 2 no
-  // factor.
+  // Loads the state of an older version, without the fields that the version did not have. Version 1 has no
+  // tasks and no price factor of a job, version 2 no price factor.
   absl::StatusCode OfVersion(uint8_t version) const {
     std::string older = bytes_;
     older[0] = static_cast<char>(version);

@@ -11,7 +11,7 @@ namespace taut::brain {
 class AnalogGrid {
  public:
   static constexpr int kEdges = 191;
-  static constexpr int kBins = kEdges + 1;  // bin k is (Edge(k-1), Edge(k)]; the last is open above
+  static constexpr int kBins = kEdges + 1;  // bin k is (Edge(k-1), Edge(k)]; the last bin has no upper bound
 
   static const AnalogGrid& Get();
   double Edge(int k) const { return edges_[static_cast<size_t>(k)]; }
@@ -30,7 +30,8 @@ class AnalogGrid {
 struct AnalogCdf {
   std::array<float, AnalogGrid::kEdges> at;
 
-  // Returns P(log ratio > x): linear between edges, 1 below the grid, the remaining share above the grid.
+  // Returns P(log ratio > x), interpolated linearly between edges; 1 below the grid, 1 - at.back() above the
+  // grid.
   double Exceedance(double log_ratio) const;
 };
 

@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kJobPrior = 1;  // OOM-days, for a job with its own ordered share
+constexpr double kJobPrior = 1;  // OOM-days added to both counts of a job with its own ordered share
 // Decay per day of the job's own warnings, and the weight of the fleet's hazard relative to these warnings.
 constexpr float kWarningDecay = 0.95F;
 constexpr double kWarningPrior = 2;
@@ -61,7 +61,7 @@ void AnalogsRecommender::Advance(int32_t day) {
   spare_ = nullptr;
   if (job_day_ != INT32_MIN && day <= job_day_) return;
   if (job_day_ == INT32_MIN) job_day_ = day - 1;
-  // Must precede the change of job_day_: the windows so far belong to the previous day.
+  // Must precede the change of job_day_, because the windows so far belong to the previous day.
   EndJobDay();
   job_day_ = day;
   overrun_today_ = false;
@@ -74,8 +74,8 @@ void AnalogsRecommender::Advance(int32_t day) {
 void AnalogsRecommender::DecideFor(int32_t day) {
   fallback_ = nullptr;
   AnalogCase job = CaseFor(day);
-  // If a raise is in force, the new decision changes the raised limit, not the daily limit: the cost of a change
-  // is computed from the raised limit.
+  // A raise in force is the limit that the new decision changes: the charge for a change counts from the raised
+  // limit.
   if (raise_in_force_ && raised_ > choice_.limit) job.kept_limit = raised_;
   kept_limit_ = job.kept_limit;
   raise_in_force_ = false;
@@ -91,8 +91,8 @@ void AnalogsRecommender::DecideFor(int32_t day) {
   decided_day_ = day;
 }
 
-// Returns the target chance for this job's own ordered share, corrected by the outcome of past promises as the
-// fleet's price is.
+// Returns the target chance for this job's own ordered share. The outcome of past promises corrects the share,
+// like the fleet's price.
 double AnalogsRecommender::OwnShare() const {
   const double share = *job_.order;
   const double correction = (promised_ + kJobPrior) / (realised_ + kJobPrior);
@@ -101,13 +101,13 @@ double AnalogsRecommender::OwnShare() const {
 
 void AnalogsRecommender::EndJobDay() {
   if (today_.empty()) return;
-  // A checkpoint of an older version, whose days were calendar days, may be one day ahead; days in the ring
-  // must ascend.
+  // Days in the ring must ascend. A checkpoint of an older version, whose days were calendar days, may be one
+  // day ahead.
   const int32_t day = ring_.empty() ? job_day_ : std::max(job_day_, ring_.Last(0).day + 1);
   ended_ = EndedDay();
   ended_.day = day;
   ended_.overrun = overrun_today_;
-  // A job's first day under the owner's limit counts, too: people order a share of all job-days.
+  // A job's first day under the owner's limit counts, too, because people order a share of all job-days.
   if (decided_day_ == job_day_ || (!decided_ && fallback_ == nullptr)) {
     if (decided_) {
       ended_.promised = promised_today_ >= 0 ? promised_today_ : static_cast<float>(choice_.overrun_chance);
@@ -183,14 +183,14 @@ void AnalogsRecommender::Observe(const Signal& signal) {
 void AnalogsRecommender::ObserveOom(const OomEvent& event) {
   if (fallback_ != nullptr) fallback_->ObserveOom(event);
   overrun_today_ = true;
-  // The limit cut the usage off: record the assumed need as the day's peak.
+  // The usage was cut off by the limit, so the assumed need is recorded as the day's peak.
   Signal need{.window = event.window, .buckets = {}, .tasks = {}, .owner_limit = {}};
   need.peak = OomBump(event.limit, oom_);
   Advance(DayOf(event.window));
   today_.Add(need);
 }
 
-// Returns true if usage is close to the limit, but not close to the owner's limit: close to the owner's limit a
+// Returns true if usage is close to the limit, but not close to the owner's limit. Close to the owner's limit a
 // raise is seldom required, and would increase the footprint on the Bitbrains trace by a third of a percentage
 // point.
 bool AnalogsRecommender::ComesClose(double usage) const {
@@ -208,8 +208,8 @@ void AnalogsRecommender::RaiseAfterOverrun(WindowId next) {
   const auto bump = [&](double usage) {
     return KillsAtLimit(fleet_->resource()) ? OomBump(usage, oom_) : oom_.bump_ratio * usage;
   };
-  // The overrun exceeded a limit that was already raised after an overrun: usage is still rising, so raise twice
-  // as far.
+  // An overrun of a limit that an overrun has already raised means that usage is still rising, so raise twice as
+  // far.
   const bool again = raised_after_overrun_ && next.index <= raised_until_;
   raised_ = again ? bump(bump(last_usage_)) : bump(last_usage_);
   raised_from_ = next.index;
@@ -283,8 +283,8 @@ std::optional<double> AnalogsRecommender::OverrunChance(double limit) const {
   return std::max(0.0, ChanceAbove(fleet_->Forecast(job), job, fleet_->resource(), limit));
 }
 
-// Uses the forecast of the decision in force, so that the risk does not change during the day. A limit above the
-// decided limit has no higher chance, a limit below it no lower chance.
+// Uses the forecast of the decision in force, so that the risk does not change during the day. The chance never
+// rises with the limit.
 void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   if (!decided_) return Recommender::UpdateRisk(limit, risk);
   risk.limit = limit;
@@ -296,8 +296,8 @@ void AnalogsRecommender::UpdateRisk(double limit, LimitRisk& risk) const {
   risk.most_chance = job_.order.has_value()
                          ? LimitRisk::kNone
                          : static_cast<float>(fleet_->settings().MostChance(fleet_->resource()));
-  // 0 of n similar days does not prove a chance below about 1 in 2 n: always count half a day above the
-  // limit.
+  // None of n similar days above the limit does not prove a chance below about 1 in 2 n, so half a day above the
+  // limit is always counted.
   const FleetFeatures features = FeaturesOf(ring_, decided_day_, fleet_->resource());
   double least = 0.5 / static_cast<double>(fleet_->forest().CountSimilar(features) + 1);
   if (risk.most_chance >= 0) least = std::min(least, double{risk.most_chance});

@@ -1,8 +1,8 @@
-// Analogs: a recommender that uses the fleet's history as its model. The job-days of the whole fleet that most
-// resemble a job tonight predict how far tomorrow's peak may exceed the week's; the job's own days weigh more. The
-// limit minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes: a generous limit is
-// cheap for a small job and expensive for a big job or for many tasks. People order a share of OOM-days, which
-// determines the price.
+// Analogs: a recommender that uses the fleet's history as its model. The job-days of the fleet that most
+// resemble the job predict by how much the next day's peak may exceed the week's peak. The job's own days have a
+// higher weight. The limit minimises tasks x bytes + price of an OOM-day x P(peak > limit), in absolute bytes: a
+// generous limit is cheap for a small job and expensive for a big job or for many tasks. People order a share of
+// OOM-days, which determines the price.
 //
 // Each job has one decision per day, at a time of its own, and reactive raises between decisions. Until the fleet
 // has enough history, a fallback recommends. docs/algorithms/vertical.md has all formulas and defaults.
@@ -54,8 +54,8 @@ class AnalogsRecommender final : public Recommender {
  private:
   // A finished day of the job, kept until EndDay reports it to the fleet.
   struct EndedDay {
-    int32_t day = INT32_MIN;  // INT32_MIN: none
-    float promised = -1;      // P(overrun) of the limit in force; < 0: there was no limit
+    int32_t day = INT32_MIN;  // INT32_MIN: no finished day to report
+    float promised = -1;      // P(overrun) of the limit in force; < 0: no limit was in force
     bool overrun = false, warned = false, came_true = false;
   };
 
@@ -92,12 +92,12 @@ class AnalogsRecommender final : public Recommender {
   DayAccumulator today_;
   uint32_t today_windows_ = 0, today_tasks_ = 0;  // windows with usage, and the sum of the windows' tasks
   float tasks_ = 1;                               // mean number of tasks of the last finished job-day
-  int32_t job_day_ = INT32_MIN;                   // the current day of the job
+  int32_t job_day_ = INT32_MIN;                   // the current job-day; INT32_MIN before the first job-day
   EndedDay ended_;
   // The decision in force for decided_day_.
   AnalogChoice choice_;
   double kept_limit_ = -1;  // limit before the decision; < 0: none
-  double price_ = 0;        // price at the decision
+  double price_ = 0;        // price of an OOM-day at the decision
   bool decided_ = false;    // true once choice_ was made
   int32_t decided_day_ = INT32_MIN;
   // Limit of the last reactive raise.

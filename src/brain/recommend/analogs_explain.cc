@@ -109,7 +109,7 @@ void AnalogsRecommender::ExplainChoice(const AnalogCase& job, const AnalogCdf& c
       c.overrun_chance = 1 - static_cast<double>(cdf.at[static_cast<size_t>(k)]);
       if (c.overrun_chance <= chance) break;
     }
-    // If the forecast has a step, several chances have the same limit: list only the last of these chances.
+    // If the forecast has a step, several chances have equal limits: only the last of these chances is listed.
     if (!reason.candidates.empty() && reason.candidates.back().limit == c.limit) reason.candidates.pop_back();
     reason.candidates.push_back({fmt::format("limit with a {:g} % chance", 100 * chance), c.limit,
                                  c.limit + price * c.overrun_chance, detail, false});

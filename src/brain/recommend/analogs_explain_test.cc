@@ -1,4 +1,4 @@
-// Explanations of analogs: their figures equal the decision's, on fleets with known laws.
+// Tests that explanations of analogs have the figures of the decision, on fleets with known outcomes.
 #include <cmath>
 #include <map>
 #include <memory>
@@ -62,7 +62,7 @@ TEST(AnalogsExplain, TheFiguresAreThoseOfTheDecision) {
   EXPECT_THAT(own.sentence, HasSubstr("(20 % ordered for this job)"));
 }
 
-// The explanation is about the limit in force, which a wrapper may have lowered.
+// The explanation refers to the limit in force, which a wrapper may have lowered.
 TEST(AnalogsExplain, SpeaksOfTheLimitInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -78,8 +78,7 @@ TEST(AnalogsExplain, SpeaksOfTheLimitInForce) {
   EXPECT_EQ(lowered.limit, 0.5 * kUsual);
 }
 
-// The candidates are the least limits at some chances with their costs, on a grid of steps of 0.5 to 3 per
-// cent.
+// The candidates are the least limits at several chances between 0.5 and 3 percent, with their costs.
 TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
   AnalogSettings settings = AnalogsAtPrice(20 * kUsual);
   settings.max_overrun_chance = 0.5;
@@ -94,7 +93,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
     int chances = 0;
     for (const double percent : {50.0, 20.0, 10.0, 5.0, 3.0, 1.0}) {
       const auto found = named.find(fmt::format("limit with a {:g} % chance", percent));
-      if (found == named.end()) continue;  // the next candidate has an equal limit
+      if (found == named.end()) continue;  // the next candidate has the limit of this chance
       const Candidate& c = found->second;
       ++chances;
       const double chance = *r.OverrunChance(c.limit);
@@ -113,7 +112,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
     EXPECT_EQ(reason.steps[0].what, "least cost");
     EXPECT_EQ(reason.steps[0].after, limit);
   }
-  // A flat fleet has one limit for all chances: only the last is listed.
+  // In a flat fleet all chances have one limit, and only the last chance is listed.
   const AnalogFleet flat = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(flat, nullptr, OomSettings());
   (void)r.Recommend(WindowId{LiveFirstDay(r)});
@@ -123,7 +122,7 @@ TEST(AnalogsExplain, CandidatesAreTheLeastLimitsAtTheirChances) {
   EXPECT_NEAR(reason.candidates[0].limit, kUsual, 1);
 }
 
-// At a low price the cheapest limit is exceeded on half of the days; a tenth is allowed.
+// At a low price the cheapest limit is exceeded on half of the days, but only a tenth is allowed.
 TEST(AnalogsExplain, TheStepFromTheLeastCostToWhatIsAllowed) {
   AnalogSettings settings = AnalogsAtPrice(0.1 * kUsual);
   settings.max_overrun_chance = 0.1;
@@ -217,14 +216,15 @@ TEST(AnalogsExplain, TheChanceOfALimitIsTheForecasts) {
   for (const double near : {0.992, 1.008}) EXPECT_EQ(*r.OverrunChance(near * limit), chance) << "rounding";
   EXPECT_GT(*r.OverrunChance(0.96 * limit), chance);
   EXPECT_LT(*r.OverrunChance(1.04 * limit), chance);
-  // The fleet counts as 20 days with outcomes from 0 to 59 %, the job's own day as 2^(-1/10), without a rise.
+  // The forecast mixes the fleet, which weighs 20 days with outcomes from 0 to 59 %, and the job's own day. The
+  // own day weighs 2^(-1/10) and has no rise.
   const double level = AnalogLevel(Resource::kMemory);
   const double at_third = (kUsual + level) * std::exp(0.2) - level;
   EXPECT_NEAR(*r.OverrunChance(at_third), 20 * 39.0 / 60 / (20 + std::exp2(-0.1)), 0.04);
   EXPECT_LT(*r.OverrunChance(1e15), 1e-5);
 }
 
-// Without a forecast, the reason and the fallback's own sentence.
+// Without a forecast, the sentence has the reason and the fallback's own sentence.
 TEST(AnalogsExplain, SaysWhatIsMissing) {
   const EnsembleConfig config{EnsembleSettings()};
   const auto said = [&](const AnalogFleet& fleet, bool with_fallback) {

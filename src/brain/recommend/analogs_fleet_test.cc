@@ -33,8 +33,8 @@ TEST(AnalogFleetState, AForecasterForecastsAsItsFleetDoes) {
   EXPECT_FALSE(AnalogFleet(Resource::kMemory, AnalogSettings()).ForecasterFor(0.2).ready());
 }
 
-// Stored priced jobs keep their price factors, so that the price of another ordered share does not change by a
-// restart. States of older versions have no factors.
+// A restart does not change the price of another ordered share, because stored priced jobs keep their price
+// factors. States of older versions have no factors.
 TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   AnalogSettings settings;
   settings.memory_oom_days = 0.1;
@@ -58,7 +58,7 @@ TEST(AnalogFleetState, PricedJobsKeepTheirFactors) {
   loaded.Save(rewritten);
   EXPECT_EQ(again, bytes);
   EXPECT_EQ(loaded.ForecasterFor(0.2).price(), fleet.ForecasterFor(0.2).price());
-  // The last field of the one priced job, before the forest.
+  // The price factor is the last field of the one priced job, before the forest.
   std::string forest;
   ByteWriter trees(&forest);
   fleet.forest().Save(trees);

@@ -1,4 +1,5 @@
-// A job with its own ordered share and its own hour of decision, and explanations of the final limit.
+// Tests of jobs with their own ordered share and their own hour of decision, and of explanations of the final
+// limit.
 #include <algorithm>
 #include <cmath>
 #include <map>

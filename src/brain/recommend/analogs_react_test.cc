@@ -1,5 +1,5 @@
-// Reactive raises and calibration of analogs, with exact figures: on a fleet with a known law the limit, the
-// benefit of a raise and the effect of broken promises can be computed by hand.
+// Tests of reactive raises and calibration of analogs. On a flat fleet the limit, the benefit of a raise and the
+// effect of broken promises can be computed by hand.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -18,11 +18,11 @@ namespace taut::brain {
 namespace {
 
 struct Warned {
-  int32_t window = 1;  // window of the day for which the raise would be
+  int32_t window = 1;  // window of the day in which a raise would take effect
   uint32_t tasks = 1;
   double mean_limit = kUsual;
-  int warned_days = 0;     // days before with a false warning ...
-  bool came_true = false;  // ... except the last warning
+  int warned_days = 0;     // number of earlier days with a warning
+  bool came_true = false;  // true if an overrun followed the last of these warnings
 };
 
 bool IsRaised(const Warned& w, double price) {
@@ -46,14 +46,14 @@ bool IsRaised(const Warned& w, double price) {
 // A raise to 1.6 times the usage costs its bytes per task until the day's end, at least for six hours, plus 5 % of
 // a mean job's limit. The benefit is the price times the share of warnings that were followed by an overrun.
 TEST(AnalogsReact, ARaiseIsMadeWhereItCostsLessThanTheWarningIsWorth) {
-  constexpr double kMore = 1.6 * 0.9 - 1;  // of kUsual
+  constexpr double kMore = 1.6 * 0.9 - 1;  // as a share of kUsual
   struct Case {
     Warned warned;
-    double cost;  // of kUsual
+    double cost;  // as a share of kUsual
     double hazard;
   };
-  // Without warnings in the fleet, a tenth of the warnings is assumed to be followed by an overrun, with the
-  // weight of two own warnings of the job.
+  // A fleet without warnings assumes that a tenth of the warnings is followed by an overrun. This assumption has
+  // the weight of two of the job's own warnings.
   for (const Case& c : {
            Case{{.window = 1}, kMore * 287 / 288 + 0.05, 0.1},
            Case{{.window = 144}, kMore / 2 + 0.05, 0.1},
@@ -86,13 +86,13 @@ TEST(AnalogsReact, CloseUnderTheOwnersLimitNothingIsRaised) {
   EXPECT_NEAR(limit(0.79 * kUsual, {}), 1, 1e-6);
 }
 
-// Returns the limit in given windows of the day after the first, for given usage.
+// The day after the first day, window by window.
 class RaisedDay {
  public:
   explicit RaisedDay(const AnalogFleet& fleet) : r_(fleet, nullptr, OomSettings()), start_(LiveFirstDay(r_)) {
     (void)r_.Recommend(WindowId{start_});
   }
-  // Observes a usage in window `at` of the day and returns the next window's limit, both relative to kUsual.
+  // Observes `usage` in window `at` of the day and returns the next window's limit, both relative to kUsual.
   double After(int32_t at, double usage) {
     Use(r_, start_ + at, usage * kUsual);
     return *r_.Recommend(WindowId{start_ + at + 1}) / kUsual;
@@ -129,7 +129,7 @@ TEST(AnalogsReact, ARaiseFallsAfterSixHoursUnlessUsageComesCloseAgain) {
   EXPECT_NEAR(close.TheDayAfter(), 1, 1e-6);
 }
 
-// A change at the next decision starts from a raise that is in force at the end of the day.
+// The next decision counts a change from the raise that is in force at the end of the day.
 TEST(AnalogsReact, TheNextDecisionMayKeepARaise) {
   AnalogSettings settings = AnalogsAtPrice(kDear);
   settings.keep = 0.5;
@@ -167,7 +167,7 @@ TEST(AnalogsReact, CpuIsRaisedByTheRatioAloneAndTwiceWhereItStillRises) {
   EXPECT_NEAR(after(kWindowsPerDay, 4.5), 5.4, 1e-5) << "yesterday's overruns are over: once";
 }
 
-// Only usage above the limit in force is an overrun, even if another program has raised this limit.
+// Usage is an overrun only above the limit in force, which another program may have raised.
 TEST(AnalogsReact, AnOverrunIsOneOfTheLimitInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   for (const bool held : {false, true}) {
@@ -203,7 +203,7 @@ TEST(AnalogsReact, AKillCountsAsAnOverrunByWhatWasNeeded) {
   EXPECT_NEAR(rows[0].tomorrow.week_peak, 1200 * kMiB, 1);
 }
 
-// A job's own days lose weight with age, and each is stored relative to the week's peak.
+// A job's own days lose weight with age, and each day is stored relative to the week's peak.
 TEST(AnalogsReact, OwnDaysFade) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -242,10 +242,10 @@ TEST(AnalogsReact, ExplainsALimitAtTheWeeksPeak) {
   EXPECT_NEAR(*reason.chance, 0.5 / 351, 1e-9) << "none of 350 is not never";
 }
 
-// The report to the fleet on a day's first warning.
+// The fleet learns from a day's first warning whether an overrun followed within six hours.
 TEST(AnalogsReact, AWarningComesTrueWithinSixHours) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
-  using Day = std::vector<std::pair<int32_t, double>>;  // window of the day, usage of kUsual
+  using Day = std::vector<std::pair<int32_t, double>>;  // window of the day, and usage as a share of kUsual
   const auto learnt = [&](const Day& day) {
     AnalogsRecommender r(fleet, nullptr, OomSettings());
     const int32_t start = LiveFirstDay(r);
@@ -288,7 +288,7 @@ TEST(AnalogFleetDay, TrainsWhenThereIsEnoughNewOfIt) {
   AnalogSettings settings;
   settings.retrain_days = 3;
   AnalogFleet fleet(Resource::kMemory, settings);
-  std::vector<size_t> behind;  // rows behind the forecast, by day
+  std::vector<size_t> behind;  // number of rows in the trained forest, by day
   for (const size_t jobs : {40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40, 360}) {
     FleetRows rows(jobs);
     for (FleetRow& row : rows) row.lesson = FleetLesson{.features = {}, .outcome = 0};
@@ -367,7 +367,7 @@ TEST(AnalogFleetDay, ThePriceIsThatOfTheFormulas) {
       row.lesson = FleetLesson{.features = {}, .outcome = Spread(7 * i + day)};
       row.tomorrow.week_peak = (100 + i * i) * kMiB;
       row.own_order = i % 6 == 0;
-      // On the first days too many jobs exceed their limits, later fewer than ordered.
+      // On the first days too many jobs exceed their limits, on later days fewer jobs than ordered.
       if (!row.own_order)
         row.verdict = FleetVerdict{.promised = 0.125F, .overrun = i % 4 == 1 && (day < 9 || i < 20)};
       if (row.verdict.has_value()) promised += 0.125;
@@ -400,7 +400,7 @@ TEST(AnalogsReact, AnOwnOrderAimsAtWhatWasNotKept) {
   AnalogsRecommender r(fleet, nullptr, OomSettings(), AnalogJob{.day_start = 0, .order = kShare});
   double promised = 0;
   double realised = 0;
-  double debt = 0.2;  // from the first day under the owner's limit, without an overrun
+  double debt = 0.2;  // initial deviation, from the first day under the owner's limit without an overrun
   FleetRows rows;
   r.StartDay(kFirst);
   for (const double usage : {0.5, 0.5, 1.0}) Use(r, kFirst * kWindowsPerDay, usage * kUsual);

@@ -109,8 +109,8 @@ absl::Status AnalogsRecommender::Load(ByteReader& in) {
   possible = possible && std::isfinite(choice_.overrun_chance) && std::isfinite(choice_.cost);
   for (double v : {choice_.limit, price_, raised_}) possible = possible && IsStoredAmount(v);
   if (!possible) return absl::DataLossError("analogs: an impossible decision");
-  // A checkpoint contains a fallback if it is from the time after the fleet became ready and before the job's
-  // first decision.
+  // A checkpoint contains a fallback if it was written after the fleet became ready and before the job's first
+  // decision.
   if (fallback_ == nullptr) fallback_ = std::move(spare_);
   spare_ = nullptr;
   if (!has_fallback) {

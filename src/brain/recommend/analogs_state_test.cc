@@ -55,13 +55,13 @@ void ExpectTheSameReason(const AnalogsRecommender& a, const AnalogsRecommender& 
   EXPECT_EQ(SaveReason(said), SaveReason(again));
 }
 
-// Kinds of interruption of a recommender between two windows.
+// Ways to interrupt a recommender between two windows.
 enum class Broken { kCopied, kLoaded };
 
 // Four weeks of a job with warnings, raises and overruns, once without interruption and once copied or loaded
 // after every seventh window with usage.
 struct Weeks {
-  int32_t step = 12;  // a window with usage every ...
+  int32_t step = 12;  // distance in windows between two windows with usage
   int overruns = 0, warned = 0;
 
   void Run(const AnalogFleet& fleet, const AnalogJob& job, Broken how) {
@@ -75,7 +75,7 @@ struct Weeks {
       const uint32_t tasks = 1 + static_cast<uint32_t>(day % 3);
       for (int32_t i = 0; i < kWindowsPerDay; i += step) {
         const WindowId w{day * kWindowsPerDay + i};
-        // High on every second day, and exceptionally high on three.
+        // Usage has a high spike on every second day, and an exceptional spike on three days.
         const double spike = day % 9 == 4 && i == 96 ? 2.5 : day % 2 == 1 && i == 120 ? 1.5 : 1;
         const double usage = kUsual * (0.6 + 0.05 * rng.Normal()) * spike;
         Use(straight, w.index, usage, tasks);
@@ -114,7 +114,7 @@ struct Weeks {
 };
 
 TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
-  // At the lower prices a raise is worthwhile only while the job's own warnings come true.
+  // At the lower prices, a raise is worth its cost only while the job's own warnings are followed by overruns.
   for (const double price : {3 * kDear, 5 * kUsual, 10 * kUsual}) {
     const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(price));
     for (const Broken how : {Broken::kCopied, Broken::kLoaded}) {
@@ -130,7 +130,7 @@ TEST(AnalogsState, ACopyAndACheckpointGoOnAtAnyHour) {
   }
 }
 
-// Before the fleet is ready the fallback recommends; the fallback is copied and saved, too.
+// Before the fleet is ready the fallback recommends. Copies and checkpoints include the fallback.
 TEST(AnalogsState, TheFallbackGoesAlong) {
   const EnsembleConfig config{EnsembleSettings()};
   const AnalogFleet young(Resource::kMemory, AnalogSettings());
@@ -160,7 +160,8 @@ TEST(AnalogsState, TheFallbackGoesAlong) {
   ByteReader none(empty);
   ASSERT_TRUE(again->Load(none).ok());
   EXPECT_FALSE(again->Recommend(WindowId{2 * kWindowsPerDay}).has_value());
-  // In a ready fleet a new job keeps its fallback until the first day, for a checkpoint with a fallback.
+  // In a ready fleet a new job keeps its fallback until the first day begins, because a checkpoint may contain a
+  // fallback.
   const AnalogFleet ready = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender spare(
       ready, std::make_unique<EnsembleRecommender>(Resource::kMemory, config, OomSettings()), OomSettings());
@@ -187,7 +188,7 @@ TEST(AnalogsState, ASpareFallbackIsReleased) {
   EXPECT_EQ(r.state_bytes(), without.state_bytes());
 }
 
-// Offsets in a decided job's state, from the flags on.
+// Offsets in the state of a decided job, in bytes after the flags.
 enum Offset : size_t {
   kFlags = 0,
   kOverrun = 1,
@@ -232,7 +233,7 @@ class Damaged {
     std::memcpy(damaged.data() + flags_ + offset, &value, sizeof(value));
     return Load(damaged);
   }
-  // Returns the state without the bytes in [from, to), and with these flags.
+  // Returns the state with `flags` and without the bytes in [from, to).
   std::string Older(size_t from, size_t to, char flags) const {
     std::string older = bytes_;
     older[flags_] = flags;
@@ -311,8 +312,8 @@ TEST(AnalogsState, RefusesADecisionWithoutADay) {
   EXPECT_EQ(d.Load(ended).code(), absl::StatusCode::kDataLoss);
 }
 
-// Checkpoints older than jobs' own days, or than promises of the limit in force, can be loaded. The decision
-// stays valid, usage can raise it again, and the next midnight finds the right day.
+// Checkpoints older than the jobs' own days, or older than promises of the limit in force, can be loaded. The
+// decision stays valid, usage can raise the limit again, and the next midnight begins the correct day.
 TEST(AnalogsState, OlderCheckpointsAreRead) {
   Damaged d;
   for (const auto& [from, flags] :
@@ -331,7 +332,7 @@ TEST(AnalogsState, OlderCheckpointsAreRead) {
   }
 }
 
-// Older states do not contain whether a raise was in force; the next Recommend sets it.
+// Older states do not record whether a raise was in force. The next Recommend sets the flag.
 TEST(AnalogsState, AnOlderCheckpointTakesThePlaceOfAll) {
   Damaged d;
   const std::string older = d.Older(kJobDay, kFallback, 1);
@@ -361,7 +362,7 @@ TEST(AnalogsState, CountsItsBytes) {
   EXPECT_GE(r.state_bytes(), one_window + sizeof(DaySummary)) << "and a day";
 }
 
-// A job's day may be decided before the calendar day ends: the row for the fleet contains the case of this
+// A job's day may be decided before the calendar day ends. The row for the fleet contains the input of this
 // decision and the limit that was in force at the decision.
 TEST(AnalogsState, ARowIsOfTheDecisionThatIsInForce) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
@@ -390,8 +391,7 @@ TEST(AnalogsState, ARowIsOfTheDecisionThatIsInForce) {
   EXPECT_NEAR(rows[1].tomorrow.kept_limit, 1.44 * kUsual, 1) << "the raise was";
 }
 
-// One overrun raises the limit once, although a kill makes the engine call Recommend again for the same
-// window.
+// One overrun raises the limit once, although the engine calls Recommend again for this window after a kill.
 TEST(AnalogsState, AskingAgainRaisesNoFurther) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -402,7 +402,7 @@ TEST(AnalogsState, AskingAgainRaisesNoFurther) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + 2}), 1.8 * kUsual, 1e-6 * kUsual);
 }
 
-// At most one raise per day, even if the usage of the evening before has raised the day's first limit.
+// A day has at most one raise, even if usage of the evening before caused the raise.
 TEST(AnalogsState, TheFirstWindowsRaiseIsTheDays) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());
@@ -418,8 +418,8 @@ TEST(AnalogsState, TheFirstWindowsRaiseIsTheDays) {
   EXPECT_NEAR(*r.Recommend(WindowId{start + 81}), kUsual, 1);
 }
 
-// An overrun in a day's last window raises the next day's limit once: overruns before a decision have no effect
-// after the decision.
+// An overrun in a day's last window raises the next day's limit once, because the next decision discards earlier
+// overruns.
 TEST(AnalogsState, ADecisionEndsTheDaysOverruns) {
   const AnalogFleet fleet = FlatFleet(Resource::kMemory, AnalogsAtPrice(kDear));
   AnalogsRecommender r(fleet, nullptr, OomSettings());

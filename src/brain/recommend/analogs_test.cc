@@ -1,4 +1,4 @@
-// Analogs end to end, on fleets with known laws: the ordered share is delivered.
+// Tests analogs end to end: fleets with known outcomes receive the ordered share.
 #include "brain/recommend/analogs.h"
 
 #include <cmath>
@@ -21,8 +21,8 @@ struct Job {
   std::unique_ptr<AnalogsRecommender> recommender;
 };
 
-// Daily peaks are base * lognormal(sigma), independent from day to day; a day is two windows, the spike in
-// the second.
+// A fleet whose daily peaks are base * lognormal(sigma), independent from day to day. A day has two windows,
+// with the spike in the second window.
 class Fleet {
  public:
   Fleet(int jobs, const AnalogSettings& settings, uint64_t seed)
@@ -70,7 +70,7 @@ class Fleet {
 AnalogSettings Order(double share) {
   AnalogSettings s;
   s.memory_oom_days = share;
-  s.max_rows = 8000;  // the forest need not be large here, and tests are many
+  s.max_rows = 8000;  // a small forest suffices, and many tests train one
   s.retrain_days = 10;
   s.solver_jobs = 300;
   return s;
@@ -103,7 +103,7 @@ TEST(Analogs, ACheaperOrderBuysLowerLimits) {
   EXPECT_LT(bytes[1], 0.95 * bytes[0]);
 }
 
-// On its second day a new job is forecast from one own day and the fleet's days.
+// On its second day, a new job has a forecast from one own day and the fleet's days.
 TEST(Analogs, AYoungJobIsForecastFromTheFleet) {
   Fleet fleet(100, Order(0.03), 29);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -123,7 +123,7 @@ TEST(Analogs, AYoungJobIsForecastFromTheFleet) {
   EXPECT_EQ(reason.steps.back().after, *limit);
 }
 
-// With too few job-days the ensemble's limits are used exactly.
+// With too few job-days, the recommendations are exactly the ensemble's.
 TEST(Analogs, ASmallFleetFallsBackToTheEnsemble) {
   const EnsembleConfig config{EnsembleSettings()};
   AnalogFleet fleet(Resource::kMemory, AnalogSettings());
@@ -153,10 +153,10 @@ TEST(Analogs, ASmallFleetFallsBackToTheEnsemble) {
                                ::testing::HasSubstr("too young")));
 }
 
-// Usage close to the limit raises it at once for some hours; the next day starts without the raise.
+// Usage close to the limit raises the limit at once for some hours. The next day starts without the raise.
 TEST(Analogs, RaisesWhenUsageComesNear) {
   AnalogSettings s = Order(0);
-  s.memory_price_bytes = 1e15;  // an OOM is dear: every raise pays
+  s.memory_price_bytes = 1e15;  // bytes; a price at which every raise is worth its cost
   Fleet fleet(60, s, 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
   AnalogsRecommender& r = *fleet.jobs()[0].recommender;
@@ -172,7 +172,8 @@ TEST(Analogs, RaisesWhenUsageComesNear) {
   EXPECT_EQ(*r.Recommend(WindowId{w + 74}), limit) << "six hours are 72 windows";
 }
 
-// Usage above the limit raises it above the usage until the next decision, and further at the next overrun.
+// Usage above the limit raises the limit above the usage until the next decision. The next overrun raises the
+// limit further.
 TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -192,7 +193,7 @@ TEST(Analogs, AnOverrunRaisesUntilTheNextDecision) {
   EXPECT_GT(*r.Recommend(WindowId{w + kWindowsPerDay}), 0);
 }
 
-// A day above the limit has a cost once for a job of many tasks, but the limit has a cost for each task.
+// An OOM-day costs a job of many tasks once, but each task reserves the limit.
 TEST(Analogs, AJobOfManyTasksHasALowerLimit) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -220,7 +221,7 @@ TEST(Analogs, AJobOfManyTasksHasALowerLimit) {
               ::testing::Contains(::testing::Field(&Fact::name, std::string("tasks, mean of the last day"))));
 }
 
-// Older checkpoints have no number of tasks: it is 1 until a day has ended.
+// Older checkpoints have no number of tasks, so the number is 1 until a day has ended.
 TEST(Analogs, ACheckpointWithoutTasksIsRead) {
   Fleet fleet(60, Order(0.05), 31);
   for (int32_t day = 0; day < 15; ++day) (void)fleet.LiveDay(day);
@@ -231,7 +232,7 @@ TEST(Analogs, ACheckpointWithoutTasksIsRead) {
   ByteWriter out(&bytes);
   r.Save(out);
   constexpr size_t kTasks = 12, kAfter = 1,
-                   kFlagsToEnd = 131;  // two counts, a mean; whether there is a fallback
+                   kFlagsToEnd = 131;  // two counts, a mean, and whether there is a fallback
   char& flags = bytes[bytes.size() - kFlagsToEnd];
   ASSERT_EQ(flags, 1 | 2 | 4 | 8);
   flags = 1 | 2 | 4;
@@ -272,7 +273,7 @@ TEST(Analogs, JudgeThemselvesByTheLimitInForce) {
   EXPECT_LT(promised[1], 0.2 * promised[0]);
 }
 
-// The sample has a fixed size, and the same rows yield the same price.
+// The training sample has a fixed size, and equal rows yield equal prices.
 TEST(AnalogFleet, IsTheSameForTheSameRows) {
   double price[2] = {};
   for (double& p : price) {
@@ -285,7 +286,7 @@ TEST(AnalogFleet, IsTheSameForTheSameRows) {
   EXPECT_GT(price[0], 0);
 }
 
-// The fleets differ only in the outcome of promises: their forecasts are equal, their calibrations are not.
+// Returns the price after 40 days of given promises and outcomes. The forecasts do not depend on the arguments.
 double PriceAfter(double promised, int overruns_of_100) {
   AnalogFleet fleet(Resource::kMemory, Order(0.03));
   Rng rng(5);
@@ -307,7 +308,7 @@ TEST(AnalogFleet, ThePriceIsCorrectedForHowPromisesWereKept) {
   const double kept = PriceAfter(0.03, 3);
   EXPECT_GT(PriceAfter(0.01, 3), 1.2 * kept) << "three times what was promised: dearer";
   EXPECT_LT(PriceAfter(0.09, 3), kept / 1.2) << "a third of it: cheaper";
-  // Promises were kept but below the ordered share: the deviation is compensated.
+  // A promise that was kept but is below the ordered share leaves a deviation, which the price compensates.
   EXPECT_GT(PriceAfter(0.05, 5), 1.02 * kept);
   EXPECT_LT(PriceAfter(0.01, 1), kept / 1.02);
 }
@@ -330,7 +331,7 @@ TEST(AnalogFleet, AFullSampleStillLearns) {
     return fleet.Forecast(AnalogCase{}).Exceedance(0.5);
   };
   EXPECT_LT(live(0, 10, 0), 0.01);
-  // Half of all rows follow the new law, and therefore half of the sample.
+  // Half of all rows have the new outcome, and therefore half of the sample.
   EXPECT_NEAR(live(10, 20, 1), 0.5, 0.1);
 }
 
@@ -370,7 +371,8 @@ TEST(AnalogFleet, ADamagedCheckpointIsRefusedAndChangesNothing) {
     EXPECT_FALSE(other.Load(in).ok()) << cut;
   }
   EXPECT_EQ(Saved(other), empty);
-  // Damaged bytes may load, since a checksum elsewhere detects them; a loaded fleet must be safe to use.
+  // Damaged bytes may load, because only a checksum elsewhere detects them. A loaded fleet must still be safe to
+  // use.
   Rng rng(3);
   for (int i = 0; i < 300; ++i) {
     std::string damaged = bytes;

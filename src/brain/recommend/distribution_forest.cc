@@ -144,7 +144,8 @@ class DistributionForest::Builder {
     }
   }
 
-  // Returns n times the CRPS on the cuts: the sum over cuts of C (n - C) / n.
+  // Returns n times the CRPS over the cuts: the sum over all cuts of C (n - C) / n, where C is the cumulative
+  // count.
   static double Impurity(const float* cumulative, float n) {
     float sum = 0;
     for (int c = 0; c < kLanes; ++c) sum += cumulative[c] * (n - cumulative[c]);
@@ -159,7 +160,7 @@ class DistributionForest::Builder {
   }
 
   ForestSettings settings_;
-  std::vector<uint8_t> features_;  // by feature, then row
+  std::vector<uint8_t> features_;  // bin of each row, feature by feature
   std::vector<uint8_t> classes_, outcome_bins_;
   std::vector<uint32_t> rows_;  // rows of the current tree, leaf by leaf
   alignas(32) float counts_[kFeatureBins * kLanes];
@@ -176,7 +177,7 @@ void DistributionForest::Train(std::span<const Row> rows, const ForestSettings& 
     for (const Row& r : rows) {
       if (std::isfinite(r.features[f])) values.push_back(r.features[f]);
     }
-    // Must precede the Builder, which bins the rows by these edges.
+    // Must precede the construction of the Builder, which bins the rows by these edges.
     edges_[f] = DistinctQuantiles(std::move(values), at);
   }
   for (const Row& r : rows) outcomes_.push_back(r.outcome);

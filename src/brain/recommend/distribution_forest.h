@@ -28,14 +28,14 @@ struct ForestSettings {
 
 class DistributionForest {
  public:
-  static constexpr int kFeatureBins = 32;  // bin 0 is "missing"
+  static constexpr int kFeatureBins = 32;  // bin 0 contains missing values
 
   struct Row {
     FleetFeatures features{};
     float outcome = 0;
   };
 
-  // Returns true until Train or Load.
+  // Returns true if the forest has no trees: before the first Train or Load, and after a failed Load.
   bool empty() const { return trees_.empty(); }
   // Replaces the forest. Equal rows and seeds yield equal forests. O(trees * rows * depth * features_per_split).
   void Train(std::span<const Row> rows, const ForestSettings& settings, uint64_t seed);
@@ -72,7 +72,7 @@ class DistributionForest {
   struct Tree {
     std::vector<Node> nodes;
     std::vector<uint32_t> members;  // row numbers, leaf by leaf
-    std::vector<uint8_t> bins;      // the members' outcome bins
+    std::vector<uint8_t> bins;      // outcome bins of the members
   };
   class Builder;
 

@@ -1,4 +1,4 @@
-// The forest on data with a known law: its forecast distributions must equal the law's.
+// Tests the forest on data with a known distribution, which the forecasts must reproduce.
 #include "brain/recommend/distribution_forest.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace {
 using Row = DistributionForest::Row;
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-// Feature 3 is u in [0, 1), feature 7 is the half, all other features are noise. Outcome ~ N(mu(u), sigma(half)).
+// Feature 3 is u in [0, 1), feature 7 selects the narrow or the wide half, and all other features are noise. The
+// outcome is N(mu(u), sigma(half)).
 double Mu(double u) { return 0.4 * u - 0.2; }
 double Sigma(bool wide) { return wide ? 0.30 : 0.05; }
 
@@ -49,7 +50,7 @@ std::vector<float> Shares(const DistributionForest& forest, const FleetFeatures&
   return shares;
 }
 
-// Returns the value below which the share p of the forecast lies.
+// Returns the p-quantile of a forecast.
 double QuantileOf(const std::vector<float>& shares, double p) {
   double sum = 0;
   for (int k = 0; k < AnalogGrid::kEdges; ++k) {
@@ -84,7 +85,7 @@ TEST(DistributionForest, ForecastsAreTheLawsDistributions) {
   }
 }
 
-// The probability integral transform of fresh outcomes is uniform: every tenth of [0, 1] has a tenth of the
+// The probability integral transform of fresh outcomes is uniform: every tenth of [0, 1] contains a tenth of the
 // outcomes.
 TEST(DistributionForest, FreshOutcomesFallEvenlyIntoTheForecasts) {
   DistributionForest forest;
@@ -117,7 +118,8 @@ TEST(DistributionForest, IsTheSameForTheSameSeed) {
   EXPECT_EQ(a.rows(), rows.size());
 }
 
-// A missing feature is a value of its own: rows without feature 3 follow another law, which is learnt.
+// A missing feature counts as a value: rows without feature 3 have another distribution, which the forest
+// learns.
 TEST(DistributionForest, MissingIsALevelOfItsOwn) {
   std::vector<Row> rows = Rows(8000, 8);
   for (size_t i = 0; i < rows.size(); i += 2) {
@@ -157,11 +159,11 @@ TEST(DistributionForest, OneRowOrEqualRowsAreForecastAsTheyAre) {
   EXPECT_TRUE(none.empty());
 }
 
-// Similar rows are training rows, and their outcomes are the forecast's.
+// Similar rows are training rows, and the forecast is the distribution of their outcomes.
 TEST(DistributionForest, SimilarOutcomesAreThoseOfTheSameLeaves) {
   std::vector<Row> rows = Rows(3000, 12);
   for (size_t i = 0; i < rows.size(); ++i)
-    rows[i].outcome = 1e-5F * static_cast<float>(i) - 0.015F;  // all distinct
+    rows[i].outcome = 1e-5F * static_cast<float>(i) - 0.015F;  // all outcomes are distinct
   DistributionForest forest;
   forest.Train(rows, ForestSettings(), 3);
   const std::vector<float> similar = forest.SimilarOutcomes(rows[0].features);

@@ -46,8 +46,8 @@ void EnsembleRecommender::Observe(const Signal& signal) {
 }
 
 void EnsembleRecommender::ObserveOom(const OomEvent& event) {
-  // The true need is unknown but above the limit: one sample at the assumed need (docs/references.md, C6)
-  // represents it, and every model whose limit is below this sample is charged an overrun.
+  // The true need is unknown but above the limit. One sample at the assumed need (docs/references.md, C6)
+  // represents the need, and charges every model whose limit is below the sample an overrun.
   const double need = OomBump(event.limit, oom_);
   const BucketWeight sample{GridOf(resource_).BucketOf(need), 1};
   if (windows_seen_ == 0) {
@@ -60,14 +60,14 @@ void EnsembleRecommender::ObserveOom(const OomEvent& event) {
 void EnsembleRecommender::Learn(WindowId window, std::span<const BucketWeight> buckets, double mean) {
   const bool prequential = config_->settings().judging == EnsembleJudging::kPrequential;
   const RateLimits before = rate_limit_;
-  // An OOM kill repeats the current window: the kill adds a sample and no time. Time before the first window does
-  // not count.
+  // An OOM kill repeats the current window: it adds a sample and no time. Time before the first window does not
+  // count.
   bank_.Step(std::max(0, window.index - last_window_) * (bank_.empty() ? 0 : 1), buckets);
   last_window_ = window.index;
   usage_.Add(mean, window);
   rate_limit_ = ArgMin();
-  // Before the first window no limit was in force that could be judged; the published rule judges the limit that
-  // was chosen with the window.
+  // Before the first window, no limit was in force to be judged. The published rule judges the limit that was
+  // chosen with the window.
   if (!prequential || before[0] != kNone) Judge(buckets, prequential ? before : rate_limit_, before);
   PickModel();
 }
@@ -88,7 +88,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
   alignas(32) float area[kMax] = {};
   alignas(32) float best_cost[kMax];
   alignas(32) int32_t best[kMax] = {};
-  // The sums at the previous limit, whose own bucket may have been dropped since.
+  // The sums at the previous limit, whose own bucket may have been dropped.
   alignas(32) int32_t kept[kMax];
   alignas(32) float kept_mass[kMax] = {};
   alignas(32) float kept_under[kMax] = {};
@@ -110,7 +110,7 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
       best[d] = cost < best_cost[d] ? b : best[d];
       best_cost[d] = cost < best_cost[d] ? cost : best_cost[d];
       kept_mass[d] = b <= kept[d] ? mass[d] : kept_mass[d];
-      // The kept limit's own bucket may be missing: accumulate up to the limit instead of looking its bucket up.
+      // The kept limit's own bucket may be missing, so the sums are accumulated up to the limit.
       kept_under[d] = b <= kept[d] ? (slack ? area[d] : (b == kept[d] ? below : mass[d])) : kept_under[d];
     }
   });
@@ -123,13 +123,13 @@ EnsembleRecommender::RateLimits EnsembleRecommender::ArgMin() const {
     const auto kept_bound = static_cast<float>(grid.UpperBound(static_cast<Bucket>(kept[d]))) * per_unit;
     const float under = slack ? kept_bound * kept_mass[d] - kept_under[d] : kept_under[d];
     const float cost = w_over * (1 - kept_mass[d]) + w_under * under;
-    // A change costs w_dL; with equal costs, the previous limit is chosen.
+    // A change costs w_dL. Of equal costs, the previous limit is chosen.
     if (cost <= best_cost[d] + static_cast<float>(w_limit_change_)) result[i] = static_cast<Bucket>(kept[d]);
   }
   return result;
 }
 
-// Computes (8) for all models, on the last window's samples alone. `judged`: the arg-mins to be scored.
+// Computes (8) for all models on the last window's samples. `judged` are the arg-mins to be scored.
 void EnsembleRecommender::Judge(std::span<const BucketWeight> buckets, const RateLimits& judged,
                                 const RateLimits& before) {
   const EnsembleSettings& s = config_->settings();

@@ -10,9 +10,10 @@
 //   (9)   m[t] = argmin_m  c_m[t] + w_dm [m != m[t-1]] + w_dL [L_m != L[t-1]]
 //         L[t] = L_m[t] of the model m[t]
 //
-// Readings (docs/references.md): signals normalised to fractions (A7), bias-corrected start (A8), relative margins
-// (A10), a model judged on its limit from BEFORE the window (A11, `prequential`; `paper` scores in-sample as
-// printed), ties keep the model (A13). Costs: `paper` counts windows' samples below L; `slack` prices their
+// Interpretations of the paper (docs/references.md): signals are normalised to fractions (A7), the start is
+// corrected for bias (A8), margins are relative (A10), and ties keep the model (A13). `prequential` judges a
+// model on its limit from BEFORE the window (A11); `paper` scores in-sample, as printed. Of the costs, `paper`
+// counts windows' samples below L, and `slack` prices their distance to L over the mean usage (C3).
 // distance to L over the mean usage (C3).
 #pragma once
 
@@ -63,7 +64,7 @@ class EnsembleRecommender final : public Recommender {
   absl::Status Load(ByteReader& in) override;
 
  private:
-  // The D arg-mins of (6), as buckets; kNone before the first window.
+  // The arg-min of (6) for each decay rate, as buckets; kNone before the first window.
   using RateLimits = std::array<Bucket, DecayRates::kMax>;
   static constexpr Bucket kNone = 0xffff;
 
@@ -77,13 +78,13 @@ class EnsembleRecommender final : public Recommender {
   Resource resource_;
   uint16_t model_ = 0;
   bool has_limit_ = false;
-  double w_over_, w_limit_change_;  // weights for the resource
+  double w_over_, w_limit_change_;  // overrun and limit-change weights of the resource
   const EnsembleConfig* config_;
   OomSettings oom_;
   DecayBank bank_;
   DecayedAverage usage_;  // mean usage; slack is priced relative to it
   RateLimits rate_limit_;
-  double limit_ = 0;         // L[t]
+  double limit_ = 0;         // the recommended limit L[t]
   double score_weight_ = 0;  // 1 - (1-d)^t: divisor that removes the scores' bias
   std::unique_ptr<float[]> scores_;
   int32_t first_window_ = 0;

@@ -1,4 +1,4 @@
-// Copying, saving and loading ensembles changes nothing; impossible states are rejected.
+// Tests that copying, saving and loading ensembles changes nothing, and that impossible states are rejected.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -40,7 +40,8 @@ std::string ReasonOf(const EnsembleRecommender& r) {
   return SaveReason(reason);
 }
 
-// Days of usage with kills, gaps and levels that change; `broken` is copied or loaded after every third window.
+// Simulates days of usage with kills, gaps and changing levels. `broken` is copied or loaded after every third
+// window.
 void LiveBroken(Resource resource, const EnsembleSettings& settings, bool copied) {
   const EnsembleConfig config(settings);
   constexpr double kFactor = 3;
@@ -104,8 +105,8 @@ TEST(EnsembleState, RefusesEachFigureThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Fields from the end of the state: three counts, nine scores, two figures, three rates' limits, the
-  // current model, whether there is a limit, the mean usage.
+  // Offsets of fields from the end of the state: three counts, nine scores, two figures, three rates' limits,
+  // the current model, whether there is a limit, and the mean usage.
   constexpr size_t kLast = 8, kFirst = 12, kScores = kFirst + 4 * 9, kScoreWeight = kScores + 8,
                    kLimit = kScoreWeight + 8, kRateLimits = kLimit + 2 * 3, kModel = kRateLimits + 2,
                    kHasLimit = kModel + 1, kUsage = kHasLimit + 20;
@@ -145,7 +146,7 @@ TEST(EnsembleState, RefusesEachFigureThatCannotBe) {
   EXPECT_EQ(load(SavedEnsemble(fresh)), absl::StatusCode::kOk);
 }
 
-// A bucket that only the grid of CPU has is not a valid state for memory, and vice versa.
+// A bucket that only the grid of CPU contains is not a valid state for memory, and vice versa.
 TEST(EnsembleState, RefusesBucketsThatTheGridHasNot) {
   const bool cpu_is_larger = Grid::Cpu().size() > Grid::Memory().size();
   const Resource larger = cpu_is_larger ? Resource::kCpu : Resource::kMemory;
@@ -153,7 +154,7 @@ TEST(EnsembleState, RefusesBucketsThatTheGridHasNot) {
   ASSERT_GT(GridOf(larger).size(), GridOf(smaller).size());
   const EnsembleConfig config(ThreeRates());
   for (const int above : {-1, 0}) {
-    // One sample far below: the limits are low, and only the bank has the high bucket.
+    // The single high sample does not determine the limits, so only the bank has the high bucket.
     EnsembleRecommender r(larger, config, OomSettings());
     const auto top = static_cast<Bucket>(GridOf(smaller).size() + above);
     for (int32_t w = 0; w < 1000; ++w)
@@ -182,7 +183,7 @@ TEST(EnsembleState, CountsItsBytes) {
   EXPECT_EQ(r.state_bytes(), sizeof(r) + (bank.state_bytes() - sizeof(bank)) + scores);
 }
 
-// The age of a job that is killed before any measurement counts from the kill.
+// A kill before any measurement starts the job's age.
 TEST(EnsembleState, AKillMayBeTheFirstThatIsKnown) {
   EnsembleSettings s = ThreeRates();
   s.min_history_s = kDay;
@@ -197,8 +198,8 @@ TEST(EnsembleState, AKillMayBeTheFirstThatIsKnown) {
   EXPECT_TRUE(r.Recommend(WindowId{100 + kWindowsPerDay}).has_value());
 }
 
-// One model on equal windows: each costs 1 minus the share above the limit. The first window is not judged, and
-// the mean is unbiased from the second window on.
+// With one model and equal windows, each window costs 1 minus the share above the limit. The first window is not
+// judged, and the mean is unbiased from the second window on.
 TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   EnsembleSettings s;
   s.half_lives_s = {6 * kHour};
@@ -215,7 +216,7 @@ TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
     ASSERT_EQ(reason.candidates.size(), 1U);
     EXPECT_EQ(reason.candidates[0].name, "half-life 6 h, margin 5 %");
     EXPECT_DOUBLE_EQ(reason.candidates[0].limit, 1.05 * Grid::Memory().UpperBound(180));
-    // The margin lifts the limit above its own bucket, so all samples are below it.
+    // All samples are below the limit, because the margin raises the limit above the sample's bucket.
     EXPECT_NEAR(reason.candidates[0].cost, w == 0 ? 0 : 1, 1e-6) << w;
     EXPECT_TRUE(reason.candidates[0].chosen);
     EXPECT_THAT(reason.sentence, ::testing::HasSubstr(w == 0 ? "(0 a window" : "(1 a window"));
@@ -225,8 +226,8 @@ TEST(EnsembleState, ExplainsWithTheMeanCostOfAWindow) {
   }
 }
 
-// (6) with two limits of equal cost: half of the samples above the lower limit costs as much as half below the
-// higher limit.
+// (6) with two limits of equal cost: half of the samples above the lower limit cost as much as half of the
+// samples below the higher limit.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheLeastIsTaken) {
   EnsembleSettings s = ThreeRates();
   s.half_lives_s = {6 * kHour};
@@ -244,18 +245,18 @@ EnsembleSettings OneRate() {
   s.half_lives_s = {168 * kHour};
   s.cost = EnsembleCost::kPaper;
   s.w_over = 1000;
-  s.score_half_life_s = 300;  // a window's cost is half of what counts
+  s.score_half_life_s = 300;  // seconds; the last window has half of the weight
   return s;
 }
-// Windows with all usage at bucket 100.
+// Observes windows with all usage at bucket 100.
 void ObserveAt100(EnsembleRecommender& r, int32_t windows) {
   for (int32_t w = 0; w < windows; ++w)
     r.Observe(MadeSignal(Resource::kMemory, w, MadeSignal::AtBuckets{{{100, 1}}}));
 }
 const double kAt100 = Grid::Memory().UpperBound(100);
 
-// (6) with a limit as cheap as the best limit: the current limit stays. Without a price of slack the highest limit
-// costs as much as the limit below, long after it was required.
+// (6) keeps the current limit if it is as cheap as the best limit. Without a price of slack, a high limit costs
+// as much as a lower limit long after the burst.
 TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
   EnsembleSettings s = OneRate();
   s.half_lives_s = {1 * kHour};
@@ -270,7 +271,7 @@ TEST(EnsembleState, OfLimitsAtTheSameCostTheOneInForceStays) {
   EXPECT_EQ(r.Recommend(WindowId{1000}), Grid::Memory().UpperBound(180));
 }
 
-// The lowest bucket is a limit like any other: it stays if a change costs more than the overruns.
+// The lowest bucket is a valid limit: it stays if a change costs more than the overruns.
 TEST(EnsembleState, TheLowestLimitStaysToo) {
   EnsembleSettings s = OneRate();
   s.margins = {0};
@@ -284,8 +285,8 @@ TEST(EnsembleState, TheLowestLimitStaysToo) {
   EXPECT_EQ(r.Recommend(WindowId{5}), Grid::Memory().UpperBound(0));
 }
 
-// (9), A13: of two models with equal cost, neither of them current, the model with the smaller change is chosen.
-// Bucket 101 is 4.4 % above 100, so a margin of 5 % covers it as well as a margin of 15 %.
+// (9), A13: of two other models with equal cost, the model with the smaller change of the limit is chosen.
+// Bucket 101 is 4.4 % above bucket 100, so margins of 5 % and 15 % both cover bucket 101.
 TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
   EnsembleSettings s = OneRate();
   s.margins = {0, 0.15, 0.05};
@@ -298,8 +299,8 @@ TEST(EnsembleState, OfModelsAtTheSameCostTheNearerLimitIsTaken) {
   EXPECT_DOUBLE_EQ(r.Recommend(WindowId{101}).value(), 1.05 * kAt100);
 }
 
-// The current model's recent cost is 1.5 per window (half of 2 and a quarter of 2), the other model's cost is 1:
-// the difference does not justify a change at a price of 2.5.
+// The current model's recent cost is 1.5 per window (half of 2 and a quarter of 2), the other model's cost is 1.
+// At a price of 2.5, the difference does not justify a change.
 TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
   EnsembleSettings s = OneRate();
   s.margins = {0, 0.05};
@@ -318,7 +319,7 @@ TEST(EnsembleState, SaysWhyAModelStaysInCharge) {
   EXPECT_THAT(reason.sentence, ::testing::EndsWith("changing over is priced at up to 2.5."));
 }
 
-// Eight of nine models are shown, among them the cheapest and the current model.
+// An explanation shows eight of nine models, including the cheapest model and the current model.
 TEST(EnsembleState, ShowsEightModels) {
   const EnsembleConfig config(ThreeRates());
   EnsembleRecommender r(Resource::kMemory, config, OomSettings());

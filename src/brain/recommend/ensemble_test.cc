@@ -1,4 +1,4 @@
-// The ensemble against equations (4) to (9) of Autopilot (EuroSys'20) §3.2.3, computed literally over all
+// Tests the ensemble against equations (4) to (9) of Autopilot (EuroSys'20) §3.2.3, computed literally over all
 // limits and models, and against the statements in docs/references.md.
 #include "brain/recommend/ensemble.h"
 
@@ -20,8 +20,8 @@ namespace {
 
 using Weights = std::map<Bucket, double>;
 
-// Equations (4) to (9) as printed, in doubles: one o and u per rate and limit, one cost per model. Reports
-// the margin of its closest decision, because floats may decide a near tie differently.
+// Equations (4) to (9) as printed, in doubles: one o and u per rate and limit, one cost per model. nearest()
+// returns the margin of the closest decision, because floats may decide a near tie differently.
 class Literal {
  public:
   Literal(Resource r, const EnsembleSettings& s) : s_(s), grid_(GridOf(r)), bounds_(grid_.upper_bounds()) {
@@ -56,16 +56,16 @@ class Literal {
     if (before[0] >= 0 || s_.judging == EnsembleJudging::kPaper) Judge(weights, before, now);
     return Pick(now);
   }
-  // Smallest gap between a choice and its runner-up in the last step. Exact ties of models do not count:
-  // models with the same past have bit-equal costs, and docs/references.md, A13, decides them.
+  // Returns the smallest gap between a choice and the second best in the last step. Exact ties of models do not
+  // count: models with equal pasts have bit-equal costs, and docs/references.md, A13, decides between them.
   double nearest() const { return nearest_; }
 
  private:
   struct Rate {
     double keep;
-    std::vector<double> over{}, under{};  // o(L), u(L), both costs' readings
+    std::vector<double> over{}, under{};  // o(L) and u(L), for either cost
     double mass = 0;
-    int limit = -1;  // L'
+    int limit = -1;  // L' of the last step; -1 before the first step
   };
 
   double Over(const Weights& weights, double limit, double total) const {
@@ -94,7 +94,7 @@ class Literal {
     mean_weight_ = keep * mean_weight_ + 1;
   }
 
-  // (4), (5) and (6); `overs` and `unders`: of each bucket's bound.
+  // Computes (4), (5) and (6). `overs` and `unders` have one value per bucket's bound.
   void UpdateRate(Rate& rate, int32_t elapsed, const std::vector<double>& overs,
                   const std::vector<double>& unders) {
     const double fade = std::pow(rate.keep, elapsed), d = 1 - rate.keep;
@@ -104,7 +104,7 @@ class Literal {
     for (size_t k = 0; k < bounds_.size(); ++k) {
       rate.over[k] = fade * rate.over[k] + d * overs[k];
       rate.under[k] = fade * rate.under[k] + d * unders[k];
-      // Divide by the mass: docs/references.md, A8.
+      // Dividing by the mass corrects the bias (docs/references.md, A8).
       double cost = (s_.w_over * rate.over[k] + s_.w_under * rate.under[k] / Reference()) / rate.mass;
       if (rate.limit >= 0 && static_cast<int>(k) != rate.limit) cost += s_.w_limit_change;
       // An exact tie of two limits counts as near: floats may select either.
@@ -120,9 +120,9 @@ class Literal {
     rate.limit = chosen;
   }
 
-  // (7) and (8).
+  // Computes (7) and (8).
   void Judge(const Weights& weights, const std::vector<int>& before, const std::vector<int>& now) {
-    const bool prequential = s_.judging == EnsembleJudging::kPrequential;  // references.md, A11
+    const bool prequential = s_.judging == EnsembleJudging::kPrequential;  // docs/references.md, A11
     for (size_t d = 0, m = 0; d < rates_.size(); ++d) {
       for (double margin : s_.margins) {
         const double limit = bounds_[static_cast<size_t>(prequential ? before[d] : now[d])] * (1 + margin);
@@ -136,7 +136,7 @@ class Literal {
     score_mass_ = score_rate_ + (1 - score_rate_) * score_mass_;
   }
 
-  // (9), ties as in references.md, A13.
+  // Computes (9), with ties as in docs/references.md, A13.
   double Pick(const std::vector<int>& now) {
     double best = INFINITY, best_step = 0, best_limit = 0;
     std::vector<double> all;
@@ -193,7 +193,8 @@ Weights AnyWeights(Rng& rng, int level) {
   return w;
 }
 
-// Returns the windows that agreed before a decision too close for floats; -1 for a real disagreement.
+// Returns the number of windows in which both computations agree, up to the first decision that is too close for
+// floats. Returns -1 for a real disagreement.
 int WindowsThatAgree(const EnsembleSettings& settings, Resource resource, uint64_t seed, int windows) {
   const EnsembleConfig config(settings);
   EnsembleRecommender r(resource, config, OomSettings());
@@ -216,7 +217,7 @@ int WindowsThatAgree(const EnsembleSettings& settings, Resource resource, uint64
 
 EnsembleSettings SmallBank() {
   EnsembleSettings s;
-  s.cpu_w_over.reset();  // the same prices for both resources
+  s.cpu_w_over.reset();  // equal prices for both resources
   s.cpu_w_limit_change.reset();
   s.half_lives_s = {1 * kHour, 6 * kHour, 48 * kHour};
   s.margins = {0, 0.05, 0.15};
@@ -237,7 +238,7 @@ RC_GTEST_PROP(Ensemble, IsEquationsFourToNine, ()) {
   RC_ASSERT(agreed >= 0);
 }
 
-// The property above stops at near ties; this test ensures that it covers enough windows.
+// The property above stops at near ties. This test ensures that both computations agree over enough windows.
 TEST(Ensemble, AgreesOverThousandsOfWindows) {
   for (EnsembleCost cost : {EnsembleCost::kPaper, EnsembleCost::kSlack}) {
     for (EnsembleJudging judging : {EnsembleJudging::kPaper, EnsembleJudging::kPrequential}) {
@@ -257,8 +258,8 @@ TEST(Ensemble, AgreesOverThousandsOfWindows) {
   }
 }
 
-// docs/references.md, C4: o(L) and u(L), computed by their own recursions over rates and limits, are the
-// suffix and prefix sums of the bank.
+// docs/references.md, C4: o(L) and u(L), computed by their own recursions per rate and limit, equal the suffix
+// and prefix sums of the bank.
 RC_GTEST_PROP(DecayBankSums, AreTheRecursionsOfFourAndFive, ()) {
   const std::vector<double> half_lives = {1 * kHour, 12 * kHour, 168 * kHour};
   const DecayRates rates = DecayRates::FromHalfLives(half_lives);
@@ -300,7 +301,7 @@ RC_GTEST_PROP(DecayBankSums, AreTheRecursionsOfFourAndFive, ()) {
 
 EnsembleSettings OneModel(double w_over) {
   EnsembleSettings s;
-  s.half_lives_s = {100 * kDay};  // practically no decay
+  s.half_lives_s = {100 * kDay};  // so slow that the test has practically no decay
   s.margins = {0};
   s.cost = EnsembleCost::kPaper;
   s.w_over = w_over;
@@ -325,7 +326,7 @@ TEST(EnsemblePaperCost, CoversASpikeAboveItsDensityRatio) {
   }
 }
 
-// docs/references.md, C3: the slack cost prices the distance, so that a spike far enough away is not covered.
+// docs/references.md, C3: the slack cost prices the distance, so that a distant spike is not covered.
 TEST(EnsembleSlackCost, WeighsTheSpikeAgainstItsDistance) {
   const double eps = 0.01, w_over = 200;
   const Grid& grid = Grid::Memory();
@@ -338,7 +339,7 @@ TEST(EnsembleSlackCost, WeighsTheSpikeAgainstItsDistance) {
     const Weights weights = {{100, 1 - eps}, {top, eps}};
     for (int32_t w = 0; w < 50; ++w)
       r.Observe(MadeSignal(Resource::kMemory, w, MadeSignal::AtBuckets{weights}));
-    // Covering costs (1 - eps) (b_top - b) / mean, not covering w_over eps.
+    // Covering the spike costs (1 - eps) (b_top - b) / mean; not covering it costs w_over eps.
     const double low = grid.UpperBound(100), high = grid.UpperBound(top);
     const double cover = (1 - eps) * (high - low) / ((1 - eps) * low + eps * high);
     EXPECT_EQ(*r.Recommend(WindowId{50}), cover < w_over * eps ? high : low) << octaves;
@@ -347,13 +348,14 @@ TEST(EnsembleSlackCost, WeighsTheSpikeAgainstItsDistance) {
 }
 
 int ChangesOfAToyDay(EnsembleJudging judging) {
-  EnsembleSettings s;  // references.md, A11: count costs, small w_dL
+  EnsembleSettings s;  // docs/references.md, A11: costs count samples, and w_dL is small
   s.cost = EnsembleCost::kPaper;
   s.judging = judging;
   s.w_over = 100;
   s.w_limit_change = 0.01;
   s.w_model_change = 0.01;
-  s.half_lives_s.insert(s.half_lives_s.begin(), 150);  // d = 0.75: nearly the last window alone
+  // seconds; d = 0.75, so that the last window has most of the weight
+  s.half_lives_s.insert(s.half_lives_s.begin(), 150);
   s.margins = {0, 0.05, 0.10, 0.15};
   s.min_history_s = 0;
   const EnsembleConfig config(s);
@@ -370,14 +372,14 @@ int ChangesOfAToyDay(EnsembleJudging judging) {
   return changes;
 }
 
-// docs/references.md, A11: scored in-sample the limit of this job changes many times a day, prequentially
-// hardly ever.
+// docs/references.md, A11: scored in-sample, the limit of this job changes many times a day. Scored
+// prequentially, it hardly ever changes.
 TEST(EnsembleJudging, InSampleChattersPrequentialDoesNot) {
   EXPECT_GT(ChangesOfAToyDay(EnsembleJudging::kPaper), 50);
   EXPECT_LE(ChangesOfAToyDay(EnsembleJudging::kPrequential), 4);
 }
 
-// docs/references.md, A13: with a constant signal all rates agree; the current model and its limit then never
+// docs/references.md, A13: with a constant signal all rates agree, so the current model and its limit never
 // change.
 TEST(Ensemble, TiesKeepTheModel) {
   EnsembleSettings s = SmallBank();
@@ -409,7 +411,7 @@ TEST(Ensemble, SaysNothingBeforeItsMinimumHistory) {
   }
 }
 
-// docs/references.md, C6: one injected sample lifts the limit if overruns are expensive.
+// docs/references.md, C6: one sample of an OOM kill raises the limit if overruns are expensive.
 TEST(Ensemble, AnOomLiftsTheLimit) {
   const EnsembleConfig config{EnsembleSettings()};
   EnsembleRecommender r(Resource::kMemory, config, OomSettings());

@@ -8,8 +8,8 @@
 
 namespace taut::brain {
 
-// Recommends the last limit of TakeExternal while the limit is valid. At other times, recommends the limit of
-// `inner`, which observes every window. The external limit is saved.
+// Recommends the last limit of TakeExternal while the limit is valid, and otherwise the limit of `inner`, which
+// observes every window. Save includes the external limit.
 std::unique_ptr<Recommender> WithExternal(std::unique_ptr<Recommender> inner, Resource resource);
 
 }  // namespace taut::brain

@@ -1,5 +1,5 @@
-// For tests of analogs: a fleet with a known law. Every day is as high as the week before, so that a job's
-// limit is its week's peak and results can be computed by hand.
+// Fleets for tests of analogs whose results can be computed by hand. In a flat fleet, every day's peak equals
+// the peak of the week before, so that a job's limit is its week's peak.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace taut::brain {
 
 inline constexpr double kUsual = 1000 * kMiB;
-inline constexpr int32_t kFirst = 8;   // the job's first day, on which the fleet is ready
-inline constexpr double kDear = 1e11;  // the highest price at which rounding of a chance of 0 costs nothing
+inline constexpr int32_t kFirst = 8;   // the job's first day; the fleet is ready on this day
+inline constexpr double kDear = 1e11;  // the highest price without a cost from rounding a zero chance
 
 inline AnalogSettings AnalogsAtPrice(double price) {
   AnalogSettings s;
@@ -23,7 +23,7 @@ inline AnalogSettings AnalogsAtPrice(double price) {
   return s;
 }
 
-// Returns a fleet of jobs whose every day is as high as the week before.
+// Returns a ready fleet in which every day's peak equals the peak of the week before.
 inline AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double owner_limit = kUsual) {
   AnalogFleet fleet(r, settings);
   for (int32_t day = 0; day < kFirst; ++day) {
@@ -38,10 +38,10 @@ inline AnalogFleet FlatFleet(Resource r, const AnalogSettings& settings, double 
   return fleet;
 }
 
-// Returns the logarithm of outcome i: 0 to 0.59 above the week's peak.
+// Returns outcome i: ln(peak / week's peak), from 0 to 0.59.
 inline float Spread(int i) { return static_cast<float>(0.01 * (i % 60)); }
 
-// Returns a fleet for memory whose outcomes are all values of Spread, equally often.
+// Returns a ready fleet for memory whose outcomes are uniform over the values of Spread.
 inline AnalogFleet SpreadFleet(const AnalogSettings& settings, double price_factor = 1) {
   AnalogFleet fleet(Resource::kMemory, settings);
   for (int32_t day = 0; day < kFirst; ++day) {
@@ -66,7 +66,7 @@ inline void Use(AnalogsRecommender& r, int32_t window, double usage, uint32_t ta
   r.Observe(MadeSignal(resource, window, all, owner));
 }
 
-// Simulates the first day under the owner's limit and begins the next; returns the first window of that day.
+// Simulates the first day under the owner's limit and begins the next day. Returns the next day's first window.
 inline int32_t LiveFirstDay(AnalogsRecommender& r, double usual = kUsual, uint32_t tasks = 1,
                             std::optional<double> owner = {}, Resource resource = Resource::kMemory) {
   FleetRows rows;

@@ -10,7 +10,7 @@
 namespace taut::brain {
 
 inline constexpr int kFleetFeatures = 29;
-using FleetFeatures = std::array<float, kFleetFeatures>;  // NaN: missing
+using FleetFeatures = std::array<float, kFleetFeatures>;  // NaN if a feature is missing
 
 // A job's own past peaks as bins of the grid, with weights.
 struct OwnHistory {
@@ -27,15 +27,16 @@ struct AnalogCase {
   double week_peak = 0;     // M: highest peak of the last 7 job-days
   double floor = 0;         // lower bound of the limit
   double kept_limit = -1;   // the limit in force; < 0: none
-  double owner_limit = -1;  // < 0: unknown
+  double owner_limit = -1;  // the owner's limit; < 0: unknown
   double tasks = 1;         // number of tasks with the limit; at least 1
-  double price_factor = 1;  // AnalogJob::price_factor
+  double price_factor = 1;  // cost of an overrun, as a factor of the fleet's price
 };
 
 // A finished job-day for training: the features at its start and the outcome.
 struct FleetLesson {
   FleetFeatures features{};
-  float outcome = 0;  // ln((peak of the day + E) / (M + E))
+  // ln((peak of the day + E) / (M + E)), where M is AnalogCase::week_peak and E is AnalogLevel()
+  float outcome = 0;
 };
 
 // The promise and outcome of the limit that analogs had in force on a day.
@@ -47,8 +48,8 @@ struct FleetVerdict {
 // A job's day under the work function, in core-windows or byte-windows.
 struct FleetWork {
   double over = 0;        // usage above the limits in force
-  double used = 0;        // all usage
-  double size = 0;        // the owner's limit, or the day's peak without one
+  double used = 0;        // usage below and above the limits
+  double size = 0;        // the owner's limit; the day's peak if there is no owner's limit
   bool seasoned = false;  // true once the job has enough history to change the price
 };
 

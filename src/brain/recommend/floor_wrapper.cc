@@ -82,13 +82,13 @@ class FloorWrapper final : public RecommenderWrapper {
   absl::Status Load(ByteReader& in) override {
     if (absl::Status s = inner().Load(in); !s.ok()) return s;
     first_window_ = -kMaxStoredWindow;
-    if (in.remaining() == 0) return absl::OkStatus();  // saved before floors existed
+    if (in.remaining() == 0) return absl::OkStatus();  // the checkpoint is older than the floors
     for (float* v : {&peaks_[0], &peaks_[1], &owner_}) *v = in.Get<float>();
     last_window_ = in.Get<int32_t>();
     starting_until_ = in.Get<int32_t>();
-    // Saved before young jobs had a margin: treat the job as not young.
+    // The checkpoint is older than the margin of young jobs: treat the job as not young.
     first_window_ = in.remaining() > 0 ? in.Get<int32_t>() : -kMaxStoredWindow;
-    // Saved before provisional limits existed: count windows from now on.
+    // The checkpoint is older than provisional limits: count windows from now on.
     const bool knows_windows = in.remaining() > 0;
     peak_ = knows_windows ? in.Get<float>() : 0;
     windows_ = knows_windows ? in.Get<int32_t>() : 0;
@@ -110,7 +110,7 @@ class FloorWrapper final : public RecommenderWrapper {
     return owner_ >= 0 ? std::min(floor, double{owner_}) : floor;
   }
 
-  // Returns the widened limit of a young job, never above the owner's limit; 0: not widened.
+  // Returns the widened limit of a young job, at most the owner's limit; 0 if the limit is not widened.
   double Widened(double limit, WindowId next) const {
     if (settings_.young_margin <= 0 || first_window_ == kNever) return 0;
     const int32_t days = (next.index - first_window_) / kWindowsPerDay;
@@ -122,11 +122,11 @@ class FloorWrapper final : public RecommenderWrapper {
   FloorSettings settings_;
   std::array<float, 2> peaks_{};  // highest usage of the last start and of the start before; 0: none
   float owner_ = -1;              // owner's limit; < 0: none
-  int32_t last_window_ = kNever;  // measured
+  int32_t last_window_ = kNever;  // last measured window
   int32_t starting_until_ = kNever;
-  int32_t first_window_ = kNever;  // measured
+  int32_t first_window_ = kNever;  // first measured window
   float peak_ = 0;                 // highest usage of all measured windows
-  int32_t windows_ = 0;            // measured
+  int32_t windows_ = 0;            // number of measured windows
   double wide_ = 0;                // widened limit of the last Recommend; 0: not widened
   std::optional<double> before_;
 };

@@ -1,4 +1,4 @@
-// Lower bounds of limits, and explanations of the final limit.
+// Tests of lower bounds of limits, and of explanations of the final limit.
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,7 +42,7 @@ TEST(FloorWrapper, WidensTheLimitsOfAYoungJobUpToTheOwners) {
     EXPECT_EQ(*r->Recommend(WindowId{w}), by_day[next].second) << by_day[next].first;
     ++next;
   }
-  // The owner's limit bounds the margin; a recommendation above the owner's limit is not lowered.
+  // The owner's limit bounds the margin, but does not lower a recommendation above the owner's limit.
   for (const double owner : {130.0, 90.0}) {
     const auto capped = WithFloor(stage.puppet(), settings);
     capped->Observe(MadeSignal(Resource::kMemory, 0, 10, owner));
@@ -64,7 +64,7 @@ TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
   std::string state;
   ByteWriter out(&state);
   before->Save(out);
-  // Reads the formats before young jobs had a margin, and before provisional limits.
+  // Loads the formats from before the margin of young jobs and from before provisional limits.
   state.resize(state.size() - sizeof(int32_t) - sizeof(float) - sizeof(int32_t));
   const auto r = WithFloor(stage.puppet(), settings);
   ByteReader in(state);
@@ -73,8 +73,8 @@ TEST(FloorWrapper, AStateWithoutAnAgeIsOfAnOldJob) {
   EXPECT_EQ(*r->Recommend(WindowId{kWindowsPerDay}), 100);
 }
 
-// A provisional limit based on fewer windows is wider, by the square root of a day's windows over those
-// observed.
+// A provisional limit based on fewer windows is wider, by the square root of (windows of a day / observed
+// windows).
 TEST(FloorWrapper, WithoutHistoryThereIsAProvisionalLimitThatNarrows) {
   Stage stage;
   FloorSettings settings;
@@ -125,7 +125,7 @@ TEST(FloorWrapper, AProvisionalLimitSurvivesARestartAndWhoAsksForNoHistoryHasNon
   };
   EXPECT_EQ(loaded(state)->Provisional(WindowId{12})->limit, before->Provisional(WindowId{12})->limit);
   EXPECT_EQ(before->Clone()->Provisional(WindowId{12})->windows, 12);
-  // Saved before provisional limits: windows count from the restart on.
+  // The checkpoint is older than provisional limits: windows count from the restart on.
   const auto older =
       loaded(std::string_view(state).substr(0, state.size() - sizeof(float) - sizeof(int32_t)));
   EXPECT_FALSE(older->Provisional(WindowId{12}).has_value());
@@ -144,7 +144,7 @@ TEST(FloorWrapper, HoldsTheLeastAndWhatAStartNeededButNotAboveTheOwner) {
   const auto r = WithFloor(stage.puppet(), kFloor);
   *stage.says = 2 * kMiB;
   EXPECT_EQ(*r->Recommend(WindowId{0}), 32 * kMiB);
-  // The start uses 700 MiB, then the program is idle.
+  // The start uses 700 MiB; afterwards the program is idle.
   for (int32_t w = 0; w < 50; ++w) {
     r->Observe(MadeSignal(Resource::kMemory, w, (w == 1 ? 700 : w > 10 ? 1 : 300) * kMiB, 4096 * kMiB));
   }
@@ -182,7 +182,7 @@ TEST(FloorWrapper, ReadsACheckpointOfAVersionWithoutFloors) {
   EXPECT_TRUE(r->Load(old).ok());
 }
 
-// The explanation is about the limit after the outermost step.
+// The explanation refers to the limit after the outermost wrapper.
 TEST(Wrappers, TheExplanationIsAboutTheLimitAfterTheLastStep) {
   Stage stage;
   *stage.says = 100.5 * kMiB;

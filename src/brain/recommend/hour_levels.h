@@ -11,7 +11,7 @@
 
 namespace taut::brain {
 
-// 364 bytes. Levels are the work function's; hours count from 1970. Not thread-safe.
+// Uses 364 bytes. Levels are WorkFunctionRecommender's; hours count from 1970. Not thread-safe.
 class HourLevels {
  public:
   static constexpr int kHours = 15 * 24;

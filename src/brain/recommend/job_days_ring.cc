@@ -12,10 +12,12 @@ namespace taut::brain {
 namespace {
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-// Steps of growing allocations: with a million jobs every spare value costs megabytes.
+// Steps by which allocations grow, in small steps because every unused value costs megabytes with a million
+// jobs.
 constexpr size_t kDayStep = 4;      // days in a JobDaysRing
 constexpr size_t kWindowStep = 24;  // windows of a day
-constexpr double kNear = -0.05;     // logarithm: a peak within 5 % of the week's peak counts as near
+// logarithm of the least ratio to the week's peak that counts as near: within 5 %
+constexpr double kNear = -0.05;
 
 // Returns the exponent and the upper 8 bits of the mantissa of a positive float. The codes have the order of the
 // values.
@@ -210,7 +212,7 @@ class Logs {
   double Of(double v) const { return std::log(v + level_) - week_; }
   double week() const { return week_; }
   double Peak(int i) const { return peaks_[static_cast<size_t>(i)]; }
-  // Extremes over the last `days` job-days.
+  // Return extremes over the last `days` job-days.
   double MaxPeak(int days) const { return *std::max_element(peaks_.begin(), End(days)); }
   double MinPeak(int days) const { return *std::min_element(peaks_.begin(), End(days)); }
   double MeanPeak(int first, int last) const {

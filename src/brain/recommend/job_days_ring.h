@@ -26,7 +26,7 @@ struct DaySummary {
 // all other figures are exact.
 class DayAccumulator {
  public:
-  // Adds a window; windows ascend.
+  // Adds a window. Windows must ascend.
   void Add(const Signal& signal);
   bool empty() const { return codes_.empty(); }
   float peak() const { return peak_; }

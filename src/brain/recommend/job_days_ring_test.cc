@@ -1,4 +1,4 @@
-// Figures of a job's days, compared with their plain definitions.
+// Tests figures of a job's days against their plain definitions.
 #include "brain/recommend/job_days_ring.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool Close(double got, double wanted) { return std::abs(got - wanted) <= 0.004 *
 RC_GTEST_PROP(DayAccumulator, SummarisesTheDay, ()) {
   DayAccumulator accumulator;
   int32_t day = *rc::gen::inRange(-3, 100);
-  for (int round = 0; round < 2; ++round, ++day) {  // the second day must have no data of the first
+  for (int round = 0; round < 2; ++round, ++day) {  // the second day must not contain data of the first day
     std::vector<float> values;
     std::map<int32_t, float> hours;
     int32_t w = day * kWindowsPerDay + *rc::gen::inRange(0, 50);
@@ -112,7 +112,7 @@ class NamedFeatures {
   FleetFeatures values_;
 };
 
-// The memory grows with the days: with a million jobs every spare value costs megabytes.
+// The memory grows with the number of days, because every unused value costs megabytes with a million jobs.
 TEST(JobDaysRing, TakesRoomForTheDaysThereAre) {
   JobDaysRing ring;
   EXPECT_EQ(ring.heap_bytes(), 0U);

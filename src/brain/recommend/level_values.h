@@ -31,7 +31,7 @@ class LevelValues {
   absl::Status Load(ByteReader& in);
 
  private:
-  uint8_t below_ = kLevels;   // number of levels with low_
+  uint8_t below_ = kLevels;   // number of lowest levels that have the value low_
   float low_ = 0, high_ = 0;  // high_ is the value of the levels above the middle
   std::vector<float> middle_;
 };

@@ -12,7 +12,7 @@
 
 namespace taut::brain {
 
-// Must not be copied or moved after get().
+// Must not be copied or moved after get(), because the signal refers to the object's members.
 class MadeSignal {
  public:
   // Builds the signal as the engine does: for memory, each task counts at its peak; for CPU, `seconds` count at
@@ -26,10 +26,10 @@ class MadeSignal {
     }
     Fill(resource, window, weights, owner);
   }
-  // One task with constant usage.
+  // Builds the signal of one task with constant usage.
   MadeSignal(Resource resource, int32_t window, double value, std::optional<double> owner = {})
       : MadeSignal(resource, window, {{0, static_cast<float>(value), static_cast<float>(value)}}, owner) {}
-  // Given weights at buckets, and one task that peaks at the highest bound.
+  // Weights by bucket. The signal has one task, which peaks at the upper bound of the highest bucket.
   struct AtBuckets {
     std::map<Bucket, double> weights;
   };

@@ -42,7 +42,7 @@ void MovingWindowRecommender::ObserveOom(const OomEvent& event) {
   const Bucket bucket = histogram_.grid().BucketOf(need);
   histogram_.AddToBucket(bucket, 1, event.window.start_s());
   peak_.Add(event.window.index, bucket);
-  // The window of the kill may still be open: the peak must count from this window on.
+  // The window of the kill may still be open, and the peak must count from this window on.
   if (windows_seen_ > 0) last_window_ = std::max(last_window_, event.window.index);
 }
 

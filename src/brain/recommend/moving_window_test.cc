@@ -23,8 +23,8 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kTwelveHourFactor = 0.995198;      // docs/references.md, C5: per window at 12 h ...
-constexpr double kFortyEightHourFactor = 0.998797;  // ... and at 48 h
+constexpr double kTwelveHourFactor = 0.995198;      // references.md, C5: decay per window at 12 h
+constexpr double kFortyEightHourFactor = 0.998797;  // references.md, C5: decay per window at 48 h
 
 MovingWindowSettings Immediately() {
   MovingWindowSettings s;
@@ -43,8 +43,8 @@ MovingWindowRecommender Memory(OomTolerance t) {
 }
 double CoverOf(Resource r, double value) { return GridOf(r).UpperBound(GridOf(r).BucketOf(value)); }
 
-// docs/references.md, A2: nine samples of 1 and one of 10 are a load of 19; a limit of 1 serves 9/19 of this
-// load.
+// docs/references.md, A2: nine samples of 1 and one sample of 10 are a load of 19, of which a limit of 1 serves
+// 9/19.
 TEST(LoadAdjustedPercentile, NineOnesAndATenAreNineNineteenths) {
   const std::vector<double> lower = {0, 9}, upper = {1, 10}, weights = {9, 1};
   const auto at = [&](double p, PercentileOf of) {
@@ -52,11 +52,11 @@ TEST(LoadAdjustedPercentile, NineOnesAndATenAreNineNineteenths) {
   };
   EXPECT_EQ(at(9.0 / 19, PercentileOf::kLoad), 1);
   EXPECT_EQ(at(9.0 / 19 + 1e-4, PercentileOf::kLoad), 10);
-  EXPECT_EQ(at(0.9, PercentileOf::kTime), 1);  // AP figure 2: nine tenths of the time
+  EXPECT_EQ(at(0.9, PercentileOf::kTime), 1);  // Autopilot, figure 2: nine tenths of the time
   EXPECT_EQ(at(0.9, PercentileOf::kLoad), 10);
 }
 
-// The same job through the recommender: p90 of the time would be 1, p90 of the load is 10.
+// The recommender uses the load: p90 of the time would be 1, p90 of the load is 10.
 TEST(MovingWindow, ServesTheLoadNotTheTime) {
   for (JobClass c : {JobClass::kServing, JobClass::kServingTolerant}) {
     MovingWindowRecommender r = Cpu(c);
@@ -67,8 +67,8 @@ TEST(MovingWindow, ServesTheLoadNotTheTime) {
   }
 }
 
-// p95 and p90 differ if the top bucket has between 5 % and 10 % of the load: 150 s at 1 and 8 s at 2 are 16
-// of about 166.
+// p95 and p90 differ if the top bucket has between 5 % and 10 % of the load. Here 8 s at 2 cores are 16 of about
+// 166 core-seconds.
 TEST(MovingWindow, P90IsForServingThatToleratesMore) {
   const std::map<Bucket, double> weights = {{Grid::Cpu().BucketOf(1.02), 150},
                                             {Grid::Cpu().BucketOf(2.04), 8}};
@@ -138,12 +138,12 @@ TEST(DecayedAverage, FadesByTheFactorsOfThePaper) {
     DecayedAverage average(half_life_s);
     average.Add(1, WindowId{0});
     average.Add(0, WindowId{1});
-    const double share = average.Get();  // f / (1 + f)
+    const double share = average.Get();  // f / (1 + f), where f is the decay per window
     EXPECT_NEAR(share / (1 - share), factor, 5e-7);
   }
 }
 
-// The same windows in numerator and denominator, without gaps, each weighted by its age.
+// The average covers the measured windows alone, each weighted by its age, in numerator and denominator.
 RC_GTEST_PROP(DecayedAverage, IsTheWeightedMeanOfTheWindowsThere, ()) {
   const double half_life_s = *rc::gen::element(1 * kHour, 12 * kHour, 48 * kHour);
   const auto gaps = *rc::gen::container<std::vector<int32_t>>(rc::gen::inRange(1, 50));
@@ -196,7 +196,8 @@ TEST(MovingWindow, BatchWeighsWindowsAlike) {
 TEST(MovingWindow, HistogramForgetsWithItsHalfLife) {
   const Grid& grid = Grid::Memory();
   const Bucket low = grid.BucketOf(100 * kMiB);
-  const auto high = static_cast<Bucket>(low + Grid::kPerOctave);  // exactly twice the bound
+  // has exactly twice the upper bound of `low`
+  const auto high = static_cast<Bucket>(low + Grid::kPerOctave);
   MovingWindowRecommender r = Memory(OomTolerance::kLow);
   r.Observe(MadeSignal(Resource::kMemory, 0, MadeSignal::AtBuckets{{{high, 1}}}));
   int32_t let_go = -1;
@@ -206,7 +207,7 @@ TEST(MovingWindow, HistogramForgetsWithItsHalfLife) {
     let_go = w;
     break;
   }
-  // 2 f^w <= 0.02 (2 f^w + sum of f^i below w)
+  // A limit of p98 ignores the spike if 2 f^w <= 0.02 (2 f^w + the sum of f^i for i < w).
   double rest = 0;
   int32_t expected = 0;
   for (double spike = 1;;) {
@@ -227,8 +228,8 @@ TEST(MovingWindow, SaysNothingBeforeItsMinimumHistory) {
   }
 }
 
-// docs/references.md, C6: the sample of an OOM is max(1.2 limit, limit + 100 MiB), also when the window is
-// still open.
+// docs/references.md, C6: an OOM kill adds a sample of max(1.2 limit, limit + 100 MiB), also while the window is
+// open.
 TEST(MovingWindow, OomInjectsASample) {
   for (const auto& [limit, need] : {std::pair{200 * kMiB, 300 * kMiB}, std::pair{1000 * kMiB, 1200 * kMiB}}) {
     MovingWindowRecommender r = Memory(OomTolerance::kMinimal);
@@ -238,8 +239,8 @@ TEST(MovingWindow, OomInjectsASample) {
   }
 }
 
-// The days of the peak end with the kill: with one day, the first window drops out at a kill in the next
-// day's first window.
+// The days of the peak end at the last kill: with peak_days = 1, a kill in the next day's first window removes
+// the first window.
 TEST(MovingWindow, AKillInTheOpenWindowMovesTheDaysOfThePeak) {
   MovingWindowSettings settings = Immediately();
   settings.oom_tolerance = OomTolerance::kMinimal;
@@ -268,12 +269,12 @@ TEST(MovingWindow, ExplainsWithTheStatisticThatItUsed) {
   EXPECT_EQ(reason.steps[0].after, r.Recommend(WindowId{1}));
 }
 
-// Autopilot's defaults for memory: the peak for jobs of few tasks, p98 of the load for jobs of many tasks.
-// The job's class applies to CPU only.
+// Autopilot's defaults for memory: the peak for jobs of few tasks, p98 of the load for jobs of many tasks. The
+// job class applies only to CPU.
 TEST(MovingWindow, ToleranceBySizeIsLowFromTenTasksOn) {
   const Grid& grid = Grid::Memory();
   const Bucket usual = grid.BucketOf(100 * kMiB), rare = grid.BucketOf(200 * kMiB);
-  // The rare usage is 1 % of the load: 0.005 * 2 of 1.01.
+  // The rare usage is 1 % of the load: 0.005 * 2 of a total of 1.01.
   const MadeSignal made(Resource::kMemory, 0, MadeSignal::AtBuckets{{{usual, 1}, {rare, 0.005}}});
   for (const JobClass c : {JobClass::kServing, JobClass::kBatch}) {
     for (const size_t tasks : {1U, 9U, 10U, 11U}) {
@@ -328,8 +329,8 @@ std::string Saved(const MovingWindowRecommender& r) {
   return bytes;
 }
 
-// For every statistic, a recommender that is saved and loaded at any hour recommends what an uninterrupted
-// recommender recommends. Covers the time before the minimum history, and peaks that leave the counted days.
+// For every statistic, a recommender that is saved and loaded at any hour recommends as without interruption.
+// Covers the time before the minimum history, and peaks that leave the counted days.
 TEST(MovingWindow, GoesOnFromACheckpoint) {
   for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
     for (const int variant : {0, 1, 2}) {
@@ -370,8 +371,8 @@ TEST(MovingWindow, RefusesACheckpointThatCannotBeOne) {
     ByteReader in(std::string_view(bytes).substr(0, cut));
     EXPECT_FALSE(other.Load(in).ok()) << cut;
   }
-  // Fields from the end: first window, last window, number of windows; before them the peak (none: a byte)
-  // and the average with its sum, weight and window.
+  // Offsets of fields from the end: first window, last window, number of windows. The peak (one byte if there is
+  // none) and the average with its sum, weight and window precede these fields.
   constexpr size_t kFirst = 12, kLast = 8, kSum = 12 + 1 + 20;
   const auto with = [&](size_t from_the_end, auto value) {
     std::string damaged = bytes;

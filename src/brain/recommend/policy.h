@@ -45,10 +45,9 @@ std::string_view Name(WhatIfKnob::Unit unit);
 struct PolicyInfo {
   Policy policy;
   std::string_view name;
-  std::string_view what;  // one line for people
+  std::string_view what;  // description of one line, for people
   std::span<const WhatIfKnob> knobs;
-  // Settings that `taut tune` sweeps by default, as key=value,value. They move the result along the frontier of
-  // footprint and risk.
+  // Settings that `taut tune` sweeps by default, as key=value,value. Each sweep exchanges footprint for risk.
   std::span<const std::string_view> sweep;
   bool replay_only = false;  // true for a comparator of replays, which no job may have
 };
@@ -58,7 +57,7 @@ const PolicyInfo& InfoOf(Policy p);
 std::string_view Name(Policy p);
 // Returns the first knob with this key, of any recommender; nullptr if no recommender has it.
 const WhatIfKnob* FindKnob(std::string_view key);
-// Returns the recommender for this resource: for kCombined the recommender of its resource, else `p` itself.
+// Returns `p`, or for kCombined the recommender that kCombined uses for resource `r`.
 Policy PolicyFor(Policy p, Resource r);
 
 // The two recommenders of a job: `cpu` for resources that throttle, `memory` for resources that kill. Never
@@ -72,13 +71,13 @@ struct PolicyPair {
       : cpu(PolicyFor(of_cpu, Resource::kCpu)), memory(PolicyFor(of_memory, Resource::kMemory)) {}
 
   Policy of(Resource r) const { return ThrottlesAtLimit(r) ? cpu : memory; }
-  // Returns the single recommender (row of the table) that stands for this pair; nullopt if there is none.
+  // Returns the recommender of Policies() that uses this pair; nullopt if there is none.
   std::optional<Policy> one() const;
   auto operator<=>(const PolicyPair&) const = default;
 };
 // Returns the name of one() if it exists, else both names: "moving_window+analogs".
 std::string Name(PolicyPair pair);
-// Parses a text of Name(PolicyPair). InvalidArgument lists the choices.
+// Parses a name in the format of Name(PolicyPair). InvalidArgument lists the choices.
 absl::StatusOr<PolicyPair> ParsePolicyPair(std::string_view name);
 
 // Parses the name of a recommender. InvalidArgument lists the choices.

@@ -19,8 +19,8 @@ namespace taut::brain {
 // A limit from an external recommender, valid for windows up to and including `until`.
 struct ExternalLimit {
   WindowId until;
-  double limit = 0;  // >= 0
-  std::string why;   // for people; may be ""
+  double limit = 0;  // cores or bytes; >= 0
+  std::string why;   // explanation for people; may be empty
 };
 
 // The size of a job's tasks, if their number follows the job's load.
@@ -47,19 +47,22 @@ class Recommender {
   // history, so that the owner's limit stays. Called once per window after Observe, and again for an unchanged
   // `next` after ObserveOom, TakeExternal or Load.
   virtual std::optional<double> Recommend(WindowId next) = 0;
-  // Returns a provisional limit for window `next` while there is too little history for Recommend. Absent if the
-  // recommender requires no history or nothing was measured. The default implementation returns absent.
+  // Returns a provisional limit for window `next` while there is too little history for Recommend. Returns
+  // nullopt if the recommender requires no history or nothing was measured; the default implementation always
+  // does.
   virtual std::optional<ProvisionalLimit> Provisional(WindowId next) const;
-  // Begins a day. Call before the day's windows, after the fleet models have learnt from the day before. By
-  // default does nothing.
+  // Begins a day. Call before the day's windows, after the fleet models have learnt from the day before. The
+  // default implementation does nothing.
   virtual void StartDay(int32_t day);
-  // Ends a day after its last window; appends the job's rows for the fleet model. By default does nothing.
+  // Ends a day after its last window and appends the job's rows for the fleet model. The default implementation
+  // does nothing.
   virtual void EndDay(int32_t day, FleetRows& rows);
-  // Returns the chance that a day's usage exceeds `limit`, by the recommender's own forecast; absent without a
-  // forecast, which is the default. Recommenders learn from this chance; front ends show the chance of UpdateRisk.
+  // Returns the chance that a day's usage exceeds `limit`, by the recommender's own forecast; nullopt without a
+  // forecast, which is the default. Recommenders learn from this chance; front ends show the chance of
+  // UpdateRisk.
   virtual std::optional<double> OverrunChance(double limit) const;
-  // Updates `risk` to the current risk of `limit`, which front ends show. Leaves an earlier result that is still
-  // valid unchanged. By default sets no forecast and no days.
+  // Updates `risk` to the current risk of `limit`, for display. Keeps an earlier result that is still valid. The
+  // default implementation sets no forecast and no days.
   virtual void UpdateRisk(double limit, LimitRisk& risk) const;
   // Returns the risk of `limit` that UpdateRisk computes.
   LimitRisk RiskOf(double limit) const;

@@ -82,7 +82,7 @@ class KrrRecommender final : public Recommender {
     DropBefore(run_.SliceOf(next.index) - static_cast<int32_t>(settings_.days));
     double points = 0;
     for (const Slice& s : slices_) points += kPointsPerWindow * s.task_windows;
-    if (points < settings_.min_points) return limit_;  // the report says "?"; the limit stays
+    if (points < settings_.min_points) return limit_;  // KRR reports "?" and the limit stays
     limit_ = ThrottlesAtLimit(resource_) ? CpuRequest() : MemoryRequest();
     return limit_;
   }
@@ -116,7 +116,7 @@ class KrrRecommender final : public Recommender {
     int32_t number = 0;
     uint32_t task_windows = 0;
     float peak = 0;
-    float oom = 0;  // the highest limit at which a task was killed; 0: no kill
+    float oom = 0;  // highest limit at which a task was killed; 0: no kill
   };
   // The CPU samples of one task, in the order of time.
   struct Pod {
@@ -176,7 +176,7 @@ class KrrRecommender final : public Recommender {
   DailyRun run_;
   std::optional<double> limit_;
   std::deque<Slice> slices_;
-  std::map<uint32_t, Pod> pods_;  // by task; used for CPU only
+  std::map<uint32_t, Pod> pods_;  // CPU samples by task; empty for memory
 };
 
 void KrrRecommender::Save(ByteWriter& out) const {
@@ -254,7 +254,7 @@ class CraneRecommender final : public Recommender {
     if (slices_.empty() || slices_.back().number < number) slices_.push_back({number, {}});
     for (const TaskUsage& t : signal.tasks) {
       const double value = ThrottlesAtLimit(resource_) ? t.mean : t.peak;
-      // A sample is weighted by its value: the result is a percentile of load, not of time.
+      // A sample is weighted by its value, so that the result is a percentile of load instead of time.
       slices_.back().weights[BucketOf(value)] += std::max(kMinWeight, value);
     }
   }
@@ -338,7 +338,8 @@ class CraneRecommender final : public Recommender {
   }
 
  private:
-  // Linear buckets of 0.1 cores up to 100 cores, or of 100 MiB up to 1000 * 100 MiB; the last bucket is open.
+  // Linear buckets of 0.1 cores up to 100 cores, or of 100 MiB up to 1000 * 100 MiB. The last bucket has no
+  // upper bound.
   static constexpr int kBuckets = 1001;
   static constexpr double kMinWeight = 1e-5;
 
@@ -373,12 +374,12 @@ class CraneRecommender final : public Recommender {
   Resource resource_;
   CraneSettings settings_;
   OomSettings oom_;
-  double bucket_;  // width
+  double bucket_;  // width of a bucket, cores or bytes
   DailyRun run_;
   std::optional<double> limit_;
   double percentile_ = 0;
   int32_t oom_window_ = 0;
-  double oom_need_ = 0;  // 0: no task was killed
+  double oom_need_ = 0;  // assumed need after the last kill, cores or bytes; 0: no task was killed
   std::deque<Slice> slices_;
 };
 

@@ -1,4 +1,4 @@
-// KRR and Crane by their published rules, on usage whose figures can be computed by hand.
+// Tests KRR and Crane against their published rules, on usage whose figures can be computed by hand.
 #include "brain/recommend/report_tools.h"
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr int32_t kAt = 100;  // decision window
+constexpr int32_t kAt = 100;  // window of the day in which the tools run
 
 TEST(Krr, CpuIsTheHighestOfTheTasksPercentiles) {
   const auto r = NewKrrRecommender(Resource::kCpu, KrrSettings(), kAt);
@@ -85,8 +85,8 @@ TEST(Krr, HasItsMinima) {
 
 TEST(Crane, TakesThePercentileOfTheLoadInLinearBuckets) {
   const auto r = NewCraneRecommender(Resource::kCpu, CraneSettings(), OomSettings(), kAt);
-  // 1 % of the windows use 10 cores, the other windows half a core. p99 by time is half a core; by load, 10 cores
-  // are 17 %.
+  // 1 % of the windows use 10 cores, the other windows half a core. p99 of the time is half a core, but the
+  // windows at 10 cores are 17 % of the load.
   for (int32_t w = kAt; w < kAt + 288; ++w) {
     r->Observe(MadeSignal(Resource::kCpu, w, w % 100 == 0 ? 10.04 : 0.54));
     ASSERT_EQ(r->Recommend(WindowId{w + 1}).has_value(), w + 1 == kAt + 288);

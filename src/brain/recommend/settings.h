@@ -18,9 +18,9 @@ namespace taut::brain {
 inline constexpr double kHour = 3600.0;
 inline constexpr double kDay = 24 * kHour;
 
-enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU: average, p95, p90
-// Memory statistic: peak, p98, max(p60, peak/2). By size: minimal for jobs with few tasks, low for jobs with many
-// tasks.
+enum class JobClass : uint8_t { kBatch, kServing, kServingTolerant };  // CPU statistic: average, p95, p90
+// Statistic of memory usage: the peak, p98, or max(p60, peak/2). kBySize selects kMinimal for jobs with few
+// tasks and kLow for jobs with many tasks.
 enum class OomTolerance : uint8_t { kMinimal, kLow, kIntermediate, kBySize };
 // Names in files, by value.
 inline constexpr std::array<std::string_view, 3> kJobClassNames = {"batch", "serving", "serving_tolerant"};
@@ -33,8 +33,8 @@ enum class MemorySignal : uint8_t { kUsage, kProbe };
 inline constexpr std::array<std::string_view, 2> kMemorySignalNames = {"usage", "probe"};
 
 // A margin that shrinks as limits grow: `small` up to small_limit, `large` from large_limit on, linear in
-// log(limit) in between. "10-15 %, less for large limits" (Autopilot §3.2.2); the paper has no schedule, so this
-// schedule is our own.
+// log(limit) in between. Autopilot §3.2.2 has "10-15 %, less for large limits" without a schedule; this schedule
+// is our own.
 struct MarginSchedule {
   double small = 0.15;
   double large = 0.10;
@@ -51,11 +51,11 @@ struct MovingWindowSettings {
   double cpu_half_life_s = 12 * kHour;     // Autopilot §3.2.2
   double memory_half_life_s = 48 * kHour;  // Autopilot §3.2.2
   JobClass job_class = JobClass::kServing;
-  OomTolerance oom_tolerance = OomTolerance::kBySize;  // as Autopilot's defaults (§3.2.2)
+  OomTolerance oom_tolerance = OomTolerance::kBySize;  // Autopilot's default (§3.2.2)
   static constexpr double kManyTasks = 10;             // number of tasks from which kBySize means low
-  double peak_days = 7;                                // N of S_max, days; not published
-  int hold_windows = 12;                               // windows whose highest recommendation is used
-  double margin_scale = 1.0;                           // 0: no margin
+  double peak_days = 7;                                // N of S_max in days; not published
+  int hold_windows = 12;      // number of windows whose highest recommendation is used
+  double margin_scale = 1.0;  // factor of the margin; 0: no margin
   double min_history_s = kDay;
 };
 
@@ -64,8 +64,8 @@ enum class EnsembleCost : uint8_t {
   kSlack   // counts of overruns, and the distance below over the mean usage (C3)
 };
 enum class EnsembleJudging : uint8_t {
-  kPaper,       // (8) as printed: a model's limit is scored on the window from which the limit was chosen
-  kPrequential  // scored on the model's limit from before the window (docs/references.md, A11)
+  kPaper,       // (8) as printed: a model is scored on the window from which its limit was computed
+  kPrequential  // a model is scored on its limit from before the window (docs/references.md, A11)
 };
 
 struct EnsembleSettings {
@@ -74,16 +74,16 @@ struct EnsembleSettings {
   std::vector<double> margins = {0, 0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.20};
   EnsembleCost cost = EnsembleCost::kSlack;
   EnsembleJudging judging = EnsembleJudging::kPrequential;
-  double w_over = 30'000;        // w_o
-  double w_under = 1;            // w_u
-  double w_limit_change = 2.0;   // w_dL
-  double w_model_change = 0.01;  // w_dm
+  double w_over = 30'000;        // w_o: cost of an overrun
+  double w_under = 1;            // w_u: cost of unused limit
+  double w_limit_change = 2.0;   // w_dL: cost of a change of the limit
+  double w_model_change = 0.01;  // w_dm: cost of a change of the model
   // w_o and w_dL for CPU; absent: w_over and w_limit_change. A CPU overrun throttles and does not kill.
   std::optional<double> cpu_w_over = 2000;
   std::optional<double> cpu_w_limit_change = 0.5;
-  double score_half_life_s = 7 * kDay;  // d of (8)
+  double score_half_life_s = 7 * kDay;  // half-life of the models' costs, d of (8)
   double min_history_s = kDay;
-  // Margin on memory limits of young jobs (FloorSettings); shrinks with age as the VPA's margin does.
+  // FloorSettings::young_margin for memory.
   double young_margin = 0.4;
 
   double w_over_of(Resource r) const { return ThrottlesAtLimit(r) ? cpu_w_over.value_or(w_over) : w_over; }
@@ -118,7 +118,7 @@ struct KrrSettings {
   double days = 14;
   double cpu_percentile = 0.95;
   double memory_margin = 0.15;
-  double oom_margin = 0.25;  // margin on the limit of an OOM kill, as with --use-oomkill-data
+  double oom_margin = 0.25;  // margin on the limit of an OOM kill, like KRR's --use-oomkill-data
   double min_points = 100;
   double min_cpu_cores = 0.01;
   double min_memory_bytes = 1e8;
@@ -151,22 +151,22 @@ struct AnalogSettings {
   // Share of OOM-days ordered for each job's memory alone, if job_order is absent; it follows from a declared OOM
   // tolerance.
   std::optional<double> memory_job_order;
-  double own_half_life_days = 10;  // half-life of a job's own days
+  double own_half_life_days = 10;  // half-life of the weight of a job's own days
   double fleet_weight = 20;        // weight of the fleet's forecast, in own days
-  int min_rows = 200;              // job-days of history that a forecast requires ...
-  int min_days = 7;                // ... and days; until then the fallback recommends
-  int max_rows = 100'000;          // size of the uniform sample of history for training
+  int min_rows = 200;              // job-days of history that a forecast requires
+  int min_days = 7;        // days of history that a forecast requires; until then the fallback recommends
+  int max_rows = 100'000;  // size of the uniform sample of history for training
   int retrain_days = 2;
   int solver_jobs = 2000;  // number of jobs for which the price is solved
   uint64_t seed = 1;
-  // The reactive raise, one comparison per window. Usage above raise_at raises the limit, if the raise costs less
-  // than the OOM-days that it averts. The raise ends at the next daily decision, or after raise_hours if usage was
-  // not above raise_at again.
-  double raise_at = 0.8;             // share of the limit; 0: no raises
-  double raise_factor = 1.6;         // the raised limit over usage
+  // The reactive raise. Usage above raise_at raises the limit if the raise costs less than the OOM-days that it
+  // averts. The raise ends at the next daily decision, or after raise_hours if usage was not above raise_at
+  // again. The check is one comparison per window.
+  double raise_at = 0.8;             // share of the limit above which usage raises the limit; 0: no raises
+  double raise_factor = 1.6;         // ratio of the raised limit to usage
   double raise_hours = 6;            // shortest duration of a raise
-  double raise_change_price = 0.05;  // charge for a raise: share of a mean job's limit, for a day
-  double raise_pin = 0.8;            // share of the owner's limit; usage above it causes no raise
+  double raise_change_price = 0.05;  // charge for a raise, as a share of a mean job's limit for one day
+  double raise_pin = 0.8;            // share of the owner's limit above which usage causes no raise
 
   double order(Resource r) const { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
   double& order(Resource r) { return ThrottlesAtLimit(r) ? cpu_oom_days : memory_oom_days; }
@@ -186,7 +186,7 @@ struct WorkFunctionSettings {
   // Fixed price, in windows of a core per core-window above the limit; 0: the ordered share determines the price.
   double price = 0;
   double job_cap = 5;       // a job above this multiple of the ordered share has a price of its own; 0: off
-  double change_scale = 1;  // factor of the charge for a change
+  double change_scale = 1;  // factor of the charge for a change of the limit
   double min_history_s = kDay;
   // The ordered share of throttled work for each job's CPU; absent: the fleet's ordered share is distributed over
   // the jobs.
@@ -199,9 +199,9 @@ struct WorkFunctionSettings {
 
 // The bounds that the owner allows and the platform can set.
 struct BoundSettings {
-  std::optional<double> lower, upper;  // cores or bytes; both inclusive
+  std::optional<double> lower, upper;  // cores or bytes; both bounds are inclusive
   double granularity = 0;              // limits are rounded up to a multiple; 0: no rounding
-  // The origin of a bound that is not the owner's, for people.
+  // Sources of the bounds if not set by the owner, for people.
   std::string lower_by = {}, upper_by = {};
 
   // Returns these bounds narrowed to `allowed`. If the two contradict each other, `allowed` applies.
@@ -212,7 +212,7 @@ struct BoundSettings {
 };
 
 struct OomSettings {
-  double bump_ratio = 1.2;  // docs/references.md, C6
+  double bump_ratio = 1.2;  // factor of the limit at an OOM kill; docs/references.md, C6
   double bump_bytes = 100 * kMiB;
   double hold_s = 7 * kDay;  // seconds for which the raised limit is a floor
 };

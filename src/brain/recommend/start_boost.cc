@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kPerCore = 1000;  // limits are whole millicores
+constexpr double kPerCore = 1000;  // millicores per core, the unit of limits
 
 double NeedOf(double peak, bool cut) {
   return peak * (cut ? StartPeaks::kCutFactor : 1 + MarginSchedule::For(Resource::kCpu).At(peak));
@@ -88,7 +88,7 @@ std::optional<StartBoost> BoostFor(const StartPeaks& peaks, double steady, std::
     out.cores = steady * StartBoost::kMostFactor;
     out.bounded_by = StrCat("a start gets at most ", StartBoost::kMostFactor, " times the limit in force");
   }
-  // Rounding noise above a whole millicore must not add a millicore.
+  // The tolerance keeps rounding noise above a whole millicore from adding a millicore.
   out.cores = std::ceil(out.cores * kPerCore - 1e-6) / kPerCore;
   if (bounds.upper.has_value() && out.cores > *bounds.upper) {
     out.cores = *bounds.upper;

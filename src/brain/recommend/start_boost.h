@@ -1,7 +1,7 @@
 // The CPU limit of a task in its first minutes, derived from the usage of the job's last starts.
 //
-// Compare Kubernetes' VPA, AEP-7862 "CPU Startup Boost", and Kube Startup CPU Boost: these multiply the steady
-// request by a factor that people set. Here the factor is only used until a start was observed.
+// Kubernetes' VPA (AEP-7862, "CPU Startup Boost") and Kube Startup CPU Boost multiply the steady request by a
+// factor that people set. Here a configured factor applies only until a start was observed.
 #pragma once
 
 #include <array>
@@ -20,25 +20,27 @@
 
 namespace taut::brain {
 
-// The highest CPU usage of each of a job's last starts. Tasks that start in consecutive windows, as in a rollout,
-// are one start, up to an hour long. The object keeps at most 8 starts of 16 bytes. Not thread-safe.
+// The highest CPU usage of each of a job's last starts. Tasks that start in consecutive windows, such as in a
+// rollout, form one start of at most one hour. The object keeps at most 8 starts of 16 bytes. Not thread-safe.
 class StartPeaks {
  public:
   static constexpr size_t kMostStarts = 8;
   static constexpr int32_t kMostWindows = kWindowsPerHour;
 
-  // Adds the highest usage of the tasks that started in this window. `limit`: the limit of these tasks; absent:
-  // none or unknown. A window before the last window (the clock was set back) begins another start.
+  // Adds the highest usage of the tasks that started in this window. `limit` is the limit of these tasks; absent
+  // if there is none or it is unknown. A window before the last window begins another start, because the clock
+  // was set back.
   void Add(WindowId window, double peak_cores, std::optional<double> limit);
 
   bool empty() const { return starts_.empty(); }
   size_t size() const { return starts_.size(); }
-  // Returns the start with the highest need; nullopt without a start.
+  // The start with the highest need.
   struct Highest {
-    double peak = 0;   // cores
-    bool cut = false;  // the start's tasks were at their limit and would have used more
+    double peak = 0;   // highest usage, cores
+    bool cut = false;  // true if the tasks reached their limit and would have used more
     double need = 0;   // cores: the peak plus the margin, or the peak times kCutFactor if `cut`
   };
+  // Returns nullopt if no start was observed.
   std::optional<Highest> highest() const;
 
   size_t heap_bytes() const { return starts_.capacity() * sizeof(Start); }
@@ -47,23 +49,23 @@ class StartPeaks {
   // Returns DataLoss, and has no starts, for bytes that Save cannot have written.
   absl::Status Load(ByteReader& in);
 
-  // Usage of at least this share of the limit counts as cut off by the limit.
+  // Share of the limit from which usage counts as cut off by the limit.
   static constexpr double kCutShare = 0.95;
   static constexpr double kCutFactor = 1.5;
 
  private:
   struct Start {
-    int32_t first = 0, last = 0;  // windows
+    int32_t first = 0, last = 0;  // first and last window of the start
     float peak = 0;
     bool cut = false;
   };
-  std::vector<Start> starts_;  // oldest first
+  std::vector<Start> starts_;  // starts, the oldest first
 };
 
 // A limit for starting tasks.
 struct StartBoost {
   double cores = 0;   // above `steady`, at most kMostFactor * steady
-  double steady = 0;  // the limit in force
+  double steady = 0;  // the limit in force, cores
   // The start from which `cores` is derived; absent: `factor` is used.
   std::optional<StartPeaks::Highest> highest;
   double factor = 0;       // the setting's factor; 0 if a start is used

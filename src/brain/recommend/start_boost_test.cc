@@ -88,7 +88,7 @@ TEST(StartPeaks, WindowsInARowAreOneStartOfAnHourAtMost) {
   EXPECT_EQ(peaks.highest()->peak, 2);
   peaks.Add({12}, 1, std::nullopt);
   EXPECT_EQ(peaks.size(), 2U);
-  peaks.Add({14}, 1, std::nullopt);  // window 13 has no starts: this is another start
+  peaks.Add({14}, 1, std::nullopt);  // another start, because no task started in window 13
   EXPECT_EQ(peaks.size(), 3U);
   peaks.Add({5}, 1, std::nullopt);  // the clock was set back
   EXPECT_EQ(peaks.size(), 4U);

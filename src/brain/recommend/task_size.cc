@@ -25,7 +25,7 @@ class TaskSizeWrapper final : public RecommenderWrapper {
     inner().Recommend(next);
     return limit_;
   }
-  // There is no chance: the limit is the size of a task and not a forecast of a day's usage.
+  // Without a forecast of a day's usage there is no chance: the limit is the size of a task.
   std::optional<double> OverrunChance(double) const override { return std::nullopt; }
   void UpdateRisk(double limit, LimitRisk& risk) const override { Recommender::UpdateRisk(limit, risk); }
   void Explain(Reason& reason) const override {
@@ -172,7 +172,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
       t.mean = static_cast<float>(t.mean * scale_);
       t.peak = static_cast<float>(t.peak * scale_);
     }
-    // Buckets are geometric: scaling moves all of them by the same whole number.
+    // Buckets are geometric, so scaling shifts all of them by one whole number.
     const Grid& grid = GridOf(resource_);
     const auto shift = static_cast<int>(std::lround(Grid::kPerOctave * std::log2(scale_)));
     buckets_.clear();
@@ -201,7 +201,7 @@ class TaskLoadWrapper final : public RecommenderWrapper {
   std::optional<double> base_;  // load for which `inner` computes; constant once it is known
   double busy_ = 0;             // decayed highest load of a task
   double size_load_ = 0;        // load from the last TakeTaskSize; 0: none
-  double scale_ = 1;            // factor of the last window
+  double scale_ = 1;            // factor by which the last window's usage was scaled
   std::optional<double> before_;
   std::vector<TaskUsage> tasks_;
   std::vector<BucketWeight> buckets_;

@@ -23,7 +23,7 @@ std::unique_ptr<Recommender> Peak(Resource r) {
   return NewPeakRecommender(r, VerticalSettings().peak, VerticalSettings().oom);
 }
 
-// Memory of each of `tasks` tasks with a total load of `load` cores: 1 GiB plus half a GiB per core.
+// Returns the memory of one task if `tasks` tasks share a load of `load` cores: 1 GiB plus half a GiB per core.
 double MemoryOf(double load, int tasks) { return (1 + 0.5 * load / tasks) * kGiB; }
 
 void Feed(Recommender& r, int window, double load, int tasks) {
@@ -35,7 +35,7 @@ void Feed(Recommender& r, int window, double load, int tasks) {
   r.Observe(signal);
 }
 
-// A load between 4 and 8 cores; each task carries one core.
+// Returns a load between 4 and 8 cores; a task is sized for one core.
 double LoadAt(int w) { return 6 + 2 * std::sin(w * 2 * M_PI / kWindowsPerDay); }
 
 TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {
@@ -43,7 +43,7 @@ TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {
   const auto scaled = WithTaskLoad(Peak(Resource::kMemory), Resource::kMemory, false);
   const int end = 14 * kWindowsPerDay;
   for (int w = 0; w < 2 * end; ++w) {
-    // After two weeks four times as many tasks run, each with a quarter of the load.
+    // After two weeks the number of tasks is multiplied by four, and each task has a quarter of the load.
     const int tasks = w < end ? 6 : 24;
     for (Recommender* r : {plain.get(), scaled.get()}) {
       Feed(*r, w, LoadAt(w), tasks);
@@ -51,7 +51,7 @@ TEST(TaskLoad, AScaleOutIsNotAFallingNeed) {
     }
   }
   scaled->TakeTaskSize({.limit = {}, .load = 8.0 / 6});
-  const double need = MemoryOf(8, 6);  // need of a task with a task's load before the scale-out
+  const double need = MemoryOf(8, 6);  // need of a busy task before the scale-out
   EXPECT_GE(*scaled->Recommend(WindowId{2 * end + 1}), need);
   EXPECT_LT(*plain->Recommend(WindowId{2 * end + 1}), 0.9 * need);
   Reason reason;

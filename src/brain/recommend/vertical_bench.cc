@@ -1,4 +1,5 @@
-// Time limits of the recommenders, one job at a time (the whole fleet: src/brain/fleet, bench/).
+// Time limits of the recommenders for one job at a time. Benchmarks of the whole fleet are in src/brain/fleet
+// and bench/.
 //
 //   ensemble, 64 models, one job-window <= 3 us · work function <= 1 us · analogs, one decision <= 50 us
 // Each benchmark prints its time limit beside the figure as budget_ns.
@@ -21,7 +22,7 @@ namespace {
 
 constexpr int32_t kHistory = 8 * kWindowsPerDay;
 
-// A job of one task with a daily season and noise, like real jobs.
+// Returns the windows of a job with one task, a daily season and noise.
 std::vector<std::unique_ptr<MadeSignal>> Windows(Resource resource, uint64_t seed) {
   std::vector<std::unique_ptr<MadeSignal>> signals;
   Rng rng(seed);
@@ -41,7 +42,7 @@ std::vector<std::unique_ptr<MadeSignal>> Windows(Resource resource, uint64_t see
   return signals;
 }
 
-// Repeats eight days in endlessly advancing time.
+// Observes eight days of windows over and over, at advancing times.
 template <typename R>
 void Step(benchmark::State& state, R& recommender, Resource resource, double budget_ns) {
   const auto signals = Windows(resource, 3);
@@ -78,11 +79,11 @@ BENCHMARK(BM_WorkFunctionWindow)->ArgName("memory")->Arg(0)->Arg(1);
 void BM_MovingWindowWindow(benchmark::State& state) {
   const auto resource = static_cast<Resource>(state.range(0));
   MovingWindowRecommender r(resource, MovingWindowSettings(), OomSettings());
-  Step(state, r, resource, 333);  // 3 M job-windows/s
+  Step(state, r, resource, 333);  // 333 ns are 3 million job-windows per second
 }
 BENCHMARK(BM_MovingWindowWindow)->ArgName("memory")->Arg(0)->Arg(1);
 
-// A fleet with the greatest stored history of 100,000 rows.
+// A fleet with a full history of 100,000 rows.
 class BigFleet {
  public:
   static constexpr int kJobs = 5000;
@@ -119,7 +120,7 @@ class BigFleet {
   std::vector<std::unique_ptr<AnalogsRecommender>>& jobs() { return jobs_; }
   const AnalogFleet& fleet() const { return fleet_; }
   const std::vector<DistributionForest::Row>& lessons() const { return lessons_; }
-  static constexpr int32_t kDays = 22;  // day of the training, after 110,000 rows
+  static constexpr int32_t kDays = 22;  // day of the training, when the history is full after 110,000 rows
 
  private:
   AnalogFleet fleet_;
@@ -143,7 +144,7 @@ void BM_ForestTraining(benchmark::State& state) {
 }
 BENCHMARK(BM_ForestTraining)->Unit(benchmark::kSecond)->Iterations(1);
 
-// Benchmarks one job's midnight: features, forecast, choice.
+// Benchmarks the daily decision of one job: features, forecast and choice.
 void BM_AnalogsDecision(benchmark::State& state) {
   static const bool learnt = (TheFleet().Learn(), true);
   benchmark::DoNotOptimize(learnt);

@@ -15,13 +15,14 @@ namespace {
 
 constexpr double kGrowth = 1.05;
 constexpr double kEpsilon = 0.001 * 0.1;  // a bucket with less weight counts as empty
-constexpr double kMaxExponent = 100;      // rescale before a new sample would weigh more than 2^100
+// exponent at which weights are rescaled: a new sample would weigh more than 2^100
+constexpr double kMaxExponent = 100;
 constexpr double kCpuWeight = 0.1;
 constexpr double kSamplesPerDay = 1440;
-// The updater's defaults.
+// Defaults of the VPA's updater.
 constexpr int32_t kUpdaterWindows = 12 * kWindowsPerHour;
 constexpr double kUpdaterDifference = 0.1;
-// A flag in the stored count of samples: the checkpoint contains the updater's state.
+// Flag in the stored number of samples: the checkpoint contains the updater's state.
 constexpr uint32_t kHasApplied = 1U << 31U;
 
 }  // namespace
@@ -60,7 +61,7 @@ int VpaHistogram::BucketOf(double value) const {
 }
 
 void VpaHistogram::Rescale(int64_t time_s) {
-  // Move the reference by whole half-lives: the factor is then an exact power of two.
+  // The reference moves by whole half-lives, so that the factor is an exact power of two.
   const auto half_life = static_cast<int64_t>(half_life_s_);
   const int64_t reference = FloorDiv(time_s, half_life) * half_life;
   const double factor = std::exp2(static_cast<double>(reference_s_ - reference) / half_life_s_);
@@ -110,7 +111,7 @@ double VpaHistogram::Percentile(double p) const {
 void VpaHistogram::Save(ByteWriter& out) const {
   out.Put(reference_s_);
   out.Put<uint8_t>(started_ ? 1 : 0);
-  out.Put(total_);  // exactly: cumulative weights may equal a percentile's threshold
+  out.Put(total_);  // unrounded, because cumulative weights may equal a percentile's threshold
   uint64_t used = 0;
   for (double w : weights_) used += w > 0 ? 1 : 0;
   out.PutVarint(used);
@@ -169,7 +170,7 @@ VpaEstimate EstimateOf(const VpaHistogram& histogram, Resource resource, const V
 
 namespace {
 
-constexpr double kMostBytes = 1e15;  // above the last bucket
+constexpr double kMostBytes = 1e15;  // bytes; above the last bucket
 
 class VpaRecommender final : public Recommender {
  public:
@@ -198,11 +199,10 @@ class VpaRecommender final : public Recommender {
     // Repeated kills multiply the peak, which must stay within the histogram.
     const double need = std::min(OomBump(std::max(event.limit, PeakOf(event.task)), oom_), kMostBytes);
     AddPeak(event.task, need, event.window.start_s());
-    applied_ = -1;  // treat every OOM as a "quick" OOM, after which the updater does not wait
+    applied_ = -1;  // every OOM counts as a "quick" OOM, after which the updater does not wait
   }
-  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"): if the
-  // container's request is outside [lower, upper], or if the container has run for 12 h and the target differs by
-  // 10 %.
+  // A running container receives the target by the updater's rules (docs/references.md, "Kubernetes VPA"): at
+  // once if its request is outside [lower, upper], else if it has run for 12 h and the target differs by 10 %.
   std::optional<double> Recommend(WindowId next) override {
     if (samples_ == 0) return std::nullopt;
     const VpaEstimate e = Estimate();
@@ -305,7 +305,7 @@ class VpaRecommender final : public Recommender {
     DayPeak& p = FindPeak(task, time_s);
     if (time_s < p.window_end_s) {
       if (value <= p.peak) return;
-      // A higher peak of the same 24 h window replaces the lower peak, even a peak of 0 bytes.
+      // A higher peak of the same 24 h window replaces the lower peak, even if the lower peak is 0 bytes.
       histogram_.Add(p.peak, -1, p.window_end_s);
     } else {
       const auto window = static_cast<int64_t>(settings_.memory_window_s);
@@ -325,7 +325,7 @@ class VpaRecommender final : public Recommender {
   VpaSettings settings_;
   OomSettings oom_;
   VpaHistogram histogram_;
-  std::vector<DayPeak> peaks_;  // ascending task
+  std::vector<DayPeak> peaks_;  // peaks by ascending task
   double applied_ = -1;         // request that the updater has set; < 0: none
   int32_t applied_window_ = 0;
   int32_t first_window_ = 0;

@@ -1,4 +1,4 @@
-// The Kubernetes VPA's published constants and arithmetic (docs/references.md, "Kubernetes VPA").
+// Tests the Kubernetes VPA's published constants and arithmetic (docs/references.md, "Kubernetes VPA").
 #include "brain/recommend/vpa.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// bucketStart(n) = first * (1.05^n - 1) / 0.05, by summing the widths.
+// Computes bucketStart(n) = first * (1.05^n - 1) / 0.05 by summing the widths.
 TEST(VpaHistogram, BucketsGrowByFivePercent) {
   for (double first : {0.01, 1e7}) {
     double start = 0, width = first;
@@ -24,7 +24,7 @@ TEST(VpaHistogram, BucketsGrowByFivePercent) {
       start += width;
       width *= 1.05;
     }
-    // 176 buckets reach 1,000 cores and 1e12 bytes.
+    // The 176 buckets extend to 1,000 cores and 1e12 bytes.
     EXPECT_GE(start, first * 1e5);
     EXPECT_LT(VpaHistogram::BucketStart(first, VpaHistogram::kBuckets - 2), first * 1e5);
   }
@@ -55,15 +55,15 @@ TEST(VpaHistogram, WeightsBelowEpsilonAreNothing) {
 TEST(VpaHistogram, HalvesEveryHalfLifeAndTakesSamplesBack) {
   VpaHistogram h(0.01, 24 * kHour);
   h.Add(5, 1, 0);
-  h.Add(0.005, 1, 86'400);  // twice the weight of the first
+  h.Add(0.005, 1, 86'400);  // twice the weight of the first sample
   EXPECT_DOUBLE_EQ(h.Percentile(0.66), 0.01);
   EXPECT_GT(h.Percentile(0.67), 5);
   h.Add(5, -1, 0);
   EXPECT_DOUBLE_EQ(h.Percentile(1.0), 0.01);
 }
 
-// Beyond 2^100 all buckets are rescaled, which must not change percentiles. Values stay below the last bucket
-// (1,021 cores), whose percentile is its start.
+// All buckets are rescaled beyond 2^100, which must not change percentiles. Values stay below the last bucket
+// (1,021 cores), because its percentile is the bucket's start.
 RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   struct Sample {
     double value;
@@ -84,7 +84,7 @@ RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   for (const Sample& s : samples) {
     const double weight = std::exp2(-static_cast<double>(now - s.time_s) / 86'400);
     total += weight;
-    // The bucket that ends at the answer starts at (answer - first) / 1.05.
+    // `answer` is the end of a bucket that starts at (answer - first) / 1.05.
     if (s.value < answer * (1 + 1e-9)) at_or_below += weight;
     if (s.value < (answer - 0.01) / 1.05 * (1 - 1e-9)) below += weight;
   }
@@ -92,7 +92,7 @@ RC_GTEST_PROP(VpaHistogram, AgreesWithAListOfSamples, ()) {
   RC_ASSERT(below < p * total * (1 + 1e-9));
 }
 
-// A checkpoint has weights as rounded shares of the largest, which is 10,000, as the VPA writes them.
+// A checkpoint of the VPA has each weight as a rounded share of the largest weight, which is 10,000.
 TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
   VpaHistogram before(VpaHistogram::kFirstMemory, 86400);
   double largest = 0, total = 0;
@@ -133,8 +133,8 @@ TEST(VpaHistogram, ACheckpointGoesOnAsItWas) {
   EXPECT_FALSE(VpaHistogram::OfCheckpoint(0.01, 86400, {}, 1, 0).ok());
 }
 
-// The table in recommender.go: with confidence the upper bound is x inf, x 3, x 2, x 1.14; the lower bound x 0 to
-// nearly 1.
+// The table in recommender.go: with growing confidence, the upper bound is x inf, x 3, x 2, x 1.14. The lower
+// bound rises from x 0 to nearly x 1.
 TEST(VpaBounds, AtNoTimeHalfADayADayAndAWeek) {
   struct Case {
     double days, upper, lower;
@@ -146,7 +146,7 @@ TEST(VpaBounds, AtNoTimeHalfADayADayAndAWeek) {
     EXPECT_FLOAT_EQ(static_cast<float>(e.upper / 1.15), static_cast<float>(4 * c.upper)) << c.days;
     EXPECT_NEAR(e.lower / 1.15, c.lower, 1e-6) << c.days;
   }
-  // "5 min of history: x 0.6; 30 min: x 0.9; 60 min: x 0.95"
+  // recommender.go: "5 min of history: x 0.6; 30 min: x 0.9; 60 min: x 0.95".
   EXPECT_NEAR(VpaBounds(1, 1, 1, 5.0 / 1440, 0, 0).lower, 0.6, 0.01);
   EXPECT_NEAR(VpaBounds(1, 1, 1, 30.0 / 1440, 0, 0).lower, 0.9, 0.015);
   EXPECT_NEAR(VpaBounds(1, 1, 1, 60.0 / 1440, 0, 0).lower, 0.95, 0.01);
@@ -206,7 +206,7 @@ TEST(Vpa, ConfidenceGrowsWithTheDays) {
   EXPECT_NEAR(FactOf(*r, "confidence"), 7, 1e-9);
 }
 
-// Memory has one peak per task and 24 h; a higher peak replaces the lower peak.
+// Each task has one memory peak per 24 h; a higher peak replaces a lower peak.
 TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
   once->Observe(MadeSignal(Resource::kMemory, 0, 4e9));
@@ -216,13 +216,13 @@ TEST(Vpa, ADaysHigherPeakReplacesTheLower) {
   EXPECT_EQ(*climbed->Recommend(WindowId{w}), *once->Recommend(WindowId{1}));
   // If all five peaks were separate samples, p50 would be below 4e9.
   EXPECT_GT(FactOf(*climbed, "lower bound"), 4e9);
-  // The next day is a new sample with twice the weight of the day before: p50 becomes the new day's peak.
+  // The next day adds a sample with twice the weight of the day before, so p50 becomes the new day's peak.
   climbed->Observe(MadeSignal(Resource::kMemory, kWindowsPerDay, 1e9));
   EXPECT_LT(FactOf(*climbed, "lower bound"), 1.3e9);
   EXPECT_GT(*climbed->Recommend(WindowId{kWindowsPerDay + 1}), 4e9);
 }
 
-// A peak of 0 bytes is a normal sample, which the day's higher peak replaces.
+// A peak of 0 bytes is a normal sample, which a higher peak of the same day replaces.
 TEST(Vpa, ADaysPeakOfNothingLeavesNoWeight) {
   const auto once = NewVpaRecommender(Resource::kMemory, VpaSettings(), OomSettings());
   for (int32_t w : {0, 1}) once->Observe(MadeSignal(Resource::kMemory, w, 4e9));
@@ -232,8 +232,8 @@ TEST(Vpa, ADaysPeakOfNothingLeavesNoWeight) {
   EXPECT_EQ(FactOf(*climbed, "lower bound"), FactOf(*once, "lower bound"));
 }
 
-// The updater changes a limit outside the bounds at once, a limit that is 10 % off after 12 hours, and no
-// other.
+// The updater changes a limit outside the bounds at once, and a limit that is 10 % off after 12 hours. All other
+// limits stay.
 TEST(Vpa, TheUpdaterLeavesWhatIsNearTheTarget) {
   const auto r = NewVpaRecommender(Resource::kCpu, VpaSettings(), OomSettings());
   int32_t w = 0;

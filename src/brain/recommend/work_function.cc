@@ -17,32 +17,33 @@ constexpr double kStartPrice = 1430;  // price at an ordered share of kStartShar
 constexpr double kStartShare = 0.001;
 constexpr double kStartSlope = -1.77;
 constexpr double kDialStep = 0.03;
-constexpr double kDialMost = 1.5;  // bound on the logarithm of the missed share
+constexpr double kDialMost = 1.5;  // bound on the logarithm of (observed share / ordered share)
 constexpr double kLeastPrice = 10, kMostPrice = 20'000;
-const double kFleetDecay = std::exp2(-1.0 / 7);  // per day
+const double kFleetDecay = std::exp2(-1.0 / 7);  // decay per day, with a half-life of 7 days
 constexpr double kFleetPriorDays = 7;
 constexpr int32_t kSeasonedWindows = 14 * kWindowsPerDay;  // younger jobs do not change the price
 // The charge for a change, in windows of a mean job's limit.
 constexpr double kLeastCharge = 45, kChargeOfPrice = 2.5;
-constexpr double kPriceOfHour = 300;  // price per hour of look-ahead
+constexpr double kPriceOfHour = 300;  // each hour of look-ahead requires this price
 constexpr int kMostHours = 8;
-// A job's own usage: half-life of 14 days in windows, and the price of usage above a level, which determines the
-// height of a raise.
+// Half-life of the job's own usage (14 days) and price of usage above a level. The price determines the height
+// of a raise.
 constexpr double kOwnHalfLifeWindows = 14 * kWindowsPerDay;
 constexpr double kRaisePrice = 20;
-// Share of the charge for a change; overruns are ignored while the limit has cost less.
+// Share of the charge for a change: while the limit has cost less, overruns are ignored.
 constexpr double kTriflingCost = 0.1;
-constexpr double kMostJobPrice = 64;  // as a multiple of the fleet's price
-// Price of a job with its own ordered share: its sensitivity to the work above the limits, the greatest correction
-// (logarithm), and the windows of history for which the ordered share is assumed.
+constexpr double kMostJobPrice = 64;  // highest price of a job, as a multiple of the fleet's price
+// Price of a job with its own ordered share. kOwnSlope is the sensitivity to the work above the limits, kOwnMost
+// the greatest logarithm of the correction. kOwnPriorWindows is the history for which the ordered share is
+// assumed.
 constexpr double kOwnSlope = 3, kOwnMost = 2;
 constexpr double kOwnPriorWindows = 3 * kWindowsPerDay;
-constexpr double kLeastOwnPrice = 1.1;  // at 1, no reservation is worth its cost
+constexpr double kLeastOwnPrice = 1.1;  // at a price of 1, no reservation is worth its cost
 constexpr float kRescaleAt = 1e15F;
-// Usage of at least this share of a limit counts as a need of kNeedAtLimit times the limit: with a smaller factor,
-// the limit would settle at a level that throttles work.
+// Usage of at least the share kAtLimit of a limit counts as a need of kNeedAtLimit times the limit. With a
+// smaller factor, the limit would settle at a level that throttles work.
 constexpr double kAtLimit = 0.97, kNeedAtLimit = 2;
-// From this share of throttled periods on, a window counts as above its limit, although the window's mean was
+// Share of throttled periods from which a window counts as above its limit, although the window's mean was
 // below.
 constexpr double kThrottledShare = 0.01;
 
@@ -57,8 +58,8 @@ double ThrottledShare(const Signal& signal) {
   return signal.cut_at.has_value() ? std::clamp(signal.throttled.value_or(0), 0.0, 1.0) : 0;
 }
 
-// Calls fn(usage, share) for the tasks' assumed needs, with the share of the tasks' time for each. Usage of a
-// task at its limit or in a throttled period cannot show its need.
+// Calls fn(need, share) for each task's assumed need and its share of the tasks' time. The need is assumed
+// because usage at the limit, or in a throttled period, does not show the need.
 template <typename Fn>
 void ForEachNeed(const Signal& signal, Fn fn) {
   const float share = 1 / static_cast<float>(signal.tasks.size());
@@ -104,7 +105,7 @@ WorkFunctionFleet::WorkFunctionFleet(Resource resource, const WorkFunctionSettin
   SetPrice(kStartPrice, kStartShare);
 }
 
-// Sets the price for the current ordered share, given that `price` belongs to an ordered share of `share`.
+// Sets the price for the current ordered share by scaling `price`, the price for an ordered share of `share`.
 void WorkFunctionFleet::SetPrice(double price, double share) {
   const double scaled = price * std::pow(settings_.order(resource_) / share, kStartSlope);
   price_ = settings_.price > 0 ? settings_.price : std::clamp(scaled, kLeastPrice, kMostPrice);
@@ -199,7 +200,7 @@ double WorkFunctionRecommender::Level(Resource resource, int k) {
 int WorkFunctionRecommender::LevelOf(Resource resource, double usage) {
   const double first = FirstLevel(resource);
   if (usage <= first) return 0;
-  // The tolerance keeps a level's own value, rounded to a float, at that level.
+  // The tolerance assigns a level's own value, rounded to a float, to this level.
   const double octaves = std::log2(usage / first);
   return static_cast<int>(std::clamp(std::ceil(octaves * kLevelsPerOctave - 1e-4), 0.0, kLevels - 1.0));
 }
@@ -222,8 +223,8 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
            fleet_->change_charge(owner_limit_ >= 0 ? owner_limit_ : day_peak_)};
   if (order_.has_value()) {
     p.over = OwnPrice();
-    // The charge depends on the job's own size and price: the cost at which a limit falls determines for how long
-    // a burst has an effect.
+    // The charge depends on the job's own size and price, because the cost at which a limit falls determines how
+    // long a burst has an effect.
     const double size = level_ >= 0 ? Level(fleet_->resource(), level_) : day_peak_;
     p.change = size * ChargeOf(p.over, s);
     return p;
@@ -236,8 +237,8 @@ WorkFunctionRecommender::Prices WorkFunctionRecommender::PricesNow() const {
   return p;
 }
 
-// Adds the window's cost to every level: the level's reservation, and the usage above the level. A raise for the
-// hour also applies to the levels below the raise.
+// Adds the window's cost to every level: the level's reservation, and the priced usage above the level. A raise
+// for the hour also applies to the levels below the raise.
 void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
   const Levels& levels = LevelsOf(fleet_->resource());
   const auto price = static_cast<float>(prices.over);
@@ -253,7 +254,7 @@ void WorkFunctionRecommender::Pay(const Signal& signal, const Prices& prices) {
       costs[k] += held + price * (above > 0 ? above : 0);
     }
   } else {
-    // For each level: the share of the tasks' time above the level, and the sum of the needs above it.
+    // For each level: the share of the tasks' time with a need above the level, and the sum of these needs.
     std::array<float, kLevels> count{};
     std::array<float, kLevels> sum{};
     ForEachNeed(signal, [&](float need, float share) {
@@ -290,7 +291,7 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   static const float kGrowth = static_cast<float>(std::exp2(1 / kOwnHalfLifeWindows));
   const float growth =
       elapsed == 1 ? kGrowth : static_cast<float>(std::exp2(std::min(elapsed / kOwnHalfLifeWindows, 40.0)));
-  // Forward decay: raise the weight of new windows instead of lowering the weights of all levels.
+  // Forward decay: the weight of new windows rises instead of the weights of all levels falling.
   weight_ *= growth;
   for (float* sum : {&over_, &used_, &spared_, &start_over_}) *sum /= growth;
   if (weight_ > kRescaleAt) {
@@ -304,8 +305,8 @@ void WorkFunctionRecommender::Remember(const Signal& signal) {
   last_window_ = std::max(last_window_, window);
 }
 
-// The need of tasks at their limit is an assumption until the first window in which no task is at its limit. Usage
-// above the earlier limits then replaces the assumption. Lower usage proves nothing, and the assumption stays.
+// Judges the assumed need of tasks at their limit in the first window in which no task is at its limit. Usage
+// above the earlier limits replaces the assumption; lower usage proves nothing and keeps the assumption.
 void WorkFunctionRecommender::JudgeCuts(const Signal& signal, double limit) {
   if (!signal.cut_at.has_value() && cuts_.windows <= 0) return;
   bool cut = false;
@@ -356,8 +357,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
       level_ >= 0 ? std::optional(Level(fleet_->resource(), LevelAt(signal.window.index)))
                   : signal.owner_limit;
   const double limit = signal.limit.value_or(own.value_or(HUGE_VAL));
-  // Must precede the counting of this window: an overrun must not raise the price by which the overrun itself is
-  // judged.
+  // Must precede the counting of this window, so that an overrun does not raise the price of the overrun itself.
   const Prices prices = PricesNow();
   Pay(signal, prices);
   Remember(signal);
@@ -368,7 +368,7 @@ void WorkFunctionRecommender::Observe(const Signal& signal) {
   Decide(signal.window, usage, usage > limit || ThrottledShare(signal) >= kThrottledShare, prices);
 }
 
-// The limit cut the usage off: observe the assumed need instead.
+// Observes the assumed need, because the limit cut off the usage.
 void WorkFunctionRecommender::ObserveOom(const OomEvent& event) {
   const double need = OomBump(event.limit, oom_);
   const TaskUsage task{event.task, static_cast<float>(need), static_cast<float>(need)};
@@ -420,7 +420,8 @@ void WorkFunctionRecommender::Decide(WindowId window, double usage, bool over, c
     MoveTo(std::min(std::max({seen, NextUsedLevel(now), now + 1}), kLevels - 1), Move::kRaise, usage);
     return;
   }
-  // The work function is capped at one change, as floats: a level at the cap costs more than another level.
+  // The work function, stored as floats, is capped at one change: a level at the cap costs more than another
+  // level.
   if (cost < 0.9999 * prices.change) return;
   const int level = std::max(Cheapest(), std::min(YesterdaysLevel(window), level_));
   MoveTo(level, level < level_ ? Move::kFall : Move::kRaise, usage);

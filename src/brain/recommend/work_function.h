@@ -1,11 +1,12 @@
 // The work function: limits as a schedule at a price. Reserved capacity, usage above the limit and changes of the
 // limit have a cost. For every level, the work function is the cost of the best schedule in hindsight that ends at
 // this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
-// stays until it has cost one change more than another level. Usage above the limit raises the limit at once, to a
-// height that the job's past usage above the limit determines. The fleet has one price: people order a share of
-// work above the limits (CPU: throttled work), which determines the price. If a job has far more work above its
-// limits than ordered, bursts that recur in one hour of each day or week raise the limit for this hour alone
-// (hour_levels.h).
+// this level (Borodin, Linial, Saks 1992, "An optimal on-line algorithm for metrical task system"). The limit
+// moves when its level has cost one charge for a change more than another level. Usage above the limit raises
+// the limit at once, to a height that the job's past usage above the limit determines. The fleet has one price:
+// people order a share of work above the limits (CPU: throttled work), which determines the price. If a job has
+// far more work above its limits than ordered, bursts that recur in one hour of each day or week raise the limit
+// for this hour alone (hour_levels.h).
 //
 // A step takes O(levels + tasks), about 0.4 us, and a job requires some 800 bytes. At midnight only the price
 // changes.
@@ -41,17 +42,17 @@ class WorkFunctionFleet {
   double price() const { return price_; }
   // Returns the initial price for an ordered share of `share`, derived from the fleet's price.
   double PriceFor(double share) const;
-  // Returns the share of the jobs' work that was above their limits, with a half-life of 7 days. Covers jobs with
-  // at least 14 days of history and no own ordered share; nullopt before the first such job.
+  // Returns the decayed share of the jobs' work above their limits, with a half-life of 7 days. Only jobs with
+  // at least 14 days of history and no own ordered share count; nullopt before the first such job.
   std::optional<double> share_over() const { return used_ > 0 ? std::optional(over_ / used_) : std::nullopt; }
-  // Return the charge for a change: change_windows in windows of a mean job's limit; change_charge in
-  // core-windows or byte-windows. `job_size` replaces the mean job's limit until the first day is over.
+  // Return the charge for a change: change_windows in windows of a mean job's limit, change_charge in
+  // core-windows or byte-windows. `job_size` replaces the mean job's limit until the first day has ended.
   double change_windows() const;
   double change_charge(double job_size) const {
     return (mean_size_ > 0 ? mean_size_ : job_size) * change_windows();
   }
-  // Returns the number of coming hours for which a limit does not fall below the job's usage in these hours of
-  // yesterday.
+  // Returns the number of hours of look-ahead: a limit does not fall below yesterday's usage in this number of
+  // coming hours.
   int look_ahead_hours() const;
   Resource resource() const { return resource_; }
   const WorkFunctionSettings& settings() const { return settings_; }
@@ -80,8 +81,8 @@ class WorkFunctionRecommender final : public Recommender {
   static constexpr int kHoursOfVersion2 = 48;  // hours in checkpoints older than hour_levels.h
 
   // `fleet` must outlive the object. `price_factor` multiplies the fleet's price for this job. `order` is the
-  // ordered share of this job's work above its limits; the job then has its own price, whatever the factor.
-  // Absent: the fleet's ordered share applies to all jobs together.
+  // ordered share of this job's work above its limits; it replaces the fleet's price and `price_factor` by a
+  // price for this job alone. If `order` is absent, the fleet's ordered share applies to all jobs together.
   WorkFunctionRecommender(const WorkFunctionFleet& fleet, OomSettings oom, double price_factor = 1,
                           std::optional<double> order = std::nullopt);
   // Returns the factor of a job's latency sensitivity: 1/4 for batch, 1/2 for tolerant serving, 1 for
@@ -115,7 +116,7 @@ class WorkFunctionRecommender final : public Recommender {
   // A raise for one hour.
   struct Ahead {
     int32_t hour = INT32_MIN;
-    int32_t level = -1;  // -1: no raise
+    int32_t level = -1;  // level of the raise; -1: no raise
   };
 
   Prices PricesNow() const;
@@ -154,7 +155,7 @@ class WorkFunctionRecommender final : public Recommender {
   BucketFloats weights_;  // the job's usage by level; newer windows have a higher weight
   HourLevels hours_;
   Ahead ahead_;
-  float weight_ = 1;    // weight of a window added now
+  float weight_ = 1;    // weight of a window that is added now
   int32_t level_ = -1;  // level of the limit; -1: none yet
   int32_t first_window_ = 0, last_window_ = INT32_MIN;
   float over_ = 0, used_ = 0;  // decayed sums of this job: work above limits, and all work
@@ -166,7 +167,7 @@ class WorkFunctionRecommender final : public Recommender {
   // Task-windows at the limit since the last window in which no task was at the limit.
   struct Cuts {
     float windows = 0;
-    float limits = 0;  // sum of their limits
+    float limits = 0;  // sum of the limits in these task-windows
     float over = 0;    // work that was counted as above these limits
   } cuts_;
   float day_over_ = 0, day_used_ = 0, day_peak_ = 0, owner_limit_ = -1;

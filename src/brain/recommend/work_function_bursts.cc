@@ -5,7 +5,8 @@
 #include "brain/recommend/work_function.h"
 
 namespace taut::brain {
-// Returns the highest level of yesterday's usage in the coming hours of the day; 0 if it is unknown.
+// Returns the highest level of yesterday's usage in the coming look-ahead hours; 0 if yesterday was not
+// measured.
 int WorkFunctionRecommender::YesterdaysLevel(WindowId window) const {
   const int32_t yesterday = HourOf(window.index) - 24;
   int level = 0;
@@ -20,15 +21,15 @@ double WorkFunctionRecommender::MostShare() const {
 }
 
 // Returns true if the job has far more work above its limits than ordered. Also counts the work that an hour's
-// raise kept below the limit: otherwise the raise would end as soon as it has an effect. False for memory, where a
-// limit that falls each day kills.
+// raise kept below the limit, because otherwise a successful raise would end itself. Returns false for memory,
+// where a limit that falls each day would cause kills.
 bool WorkFunctionRecommender::IsFarOver() const {
   return ThrottlesAtLimit(fleet_->resource()) && fleet_->settings().job_cap > 0 &&
          over_ + spared_ > MostShare() * used_;
 }
 
-// Returns the burst of the hour if one window of the burst above the limit costs more than reserving the burst for
-// the hour plus a change.
+// Returns the burst of the hour if a raise is worth its cost: one window of the burst above the limit must cost
+// more than the reservation for the hour plus a change.
 std::optional<HourLevels::Burst> WorkFunctionRecommender::WorthRaising(int32_t hour,
                                                                        const Prices& prices) const {
   const std::optional<HourLevels::Burst> burst = hours_.Foresee(hour, level_);

@@ -1,4 +1,4 @@
-// Bursts of CPU in the same hour of each day or week: these bursts are not throttled, and their CPU is not
+// Tests of bursts of CPU in a fixed hour of each day or week: the bursts are not throttled, and their CPU is not
 // reserved for the whole day.
 #include <algorithm>
 #include <string>
@@ -15,16 +15,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kBurstWindow = 100;  // window of the day: 08:20
+constexpr int kBurstWindow = 100;  // window of the day, at 08:20
 constexpr double kLow = 0.1, kHigh = 4;
 
-// A job that is the only one of its fleet.
+// The only job of a fleet, observed window by window.
 class BurstJob {
  public:
   explicit BurstJob(const WorkFunctionSettings& settings = {})
       : fleet_(Resource::kCpu, settings), recommender_(fleet_, OomSettings()) {}
 
-  // Simulates days with a burst every `period` days, counted from day `from`.
+  // Simulates days with a burst every `period` days. Windows count in the sums from day `from` on.
   void Days(int days, int period, int from = 0) {
     for (const int end = window_ + days * kWindowsPerDay; window_ < end;) {
       const bool burst = window_ / kWindowsPerDay % period == 0 && window_ % kWindowsPerDay == kBurstWindow;
@@ -32,7 +32,7 @@ class BurstJob {
       if (window_ % kWindowsPerDay == 0) EndDay();
     }
   }
-  // Observes a window in which the last of `tasks` uses `usage`; the window counts if `counted`.
+  // Observes a window in which the last of `tasks` uses `usage`. The sums include the window if `counted`.
   void Window(std::vector<TaskUsage> tasks, double usage, bool counted = true) {
     tasks.back().mean = tasks.back().peak = static_cast<float>(usage);
     const double limit = recommender_.Recommend(WindowId{window_}).value_or(kHigh);
@@ -94,7 +94,7 @@ TEST(WorkFunctionBursts, ABurstOfEachWeekIsForeseenFromTheThirdOn) {
 
 TEST(WorkFunctionBursts, TheyAreForeseenOnlyForJobsFarAboveTheirOrder) {
   WorkFunctionSettings settings;
-  settings.cpu_throttled = 0.05;  // 12 % of this job's work is the burst
+  settings.cpu_throttled = 0.05;  // the burst is 12 % of this job's work
   BurstJob job(settings);
   job.Days(20, 1);
   EXPECT_THAT(job.sentence(), Not(HasSubstr("in the hour")));
@@ -129,7 +129,7 @@ TEST(WorkFunctionBursts, TheHoursRaiseOutlivesACheckpoint) {
   EXPECT_EQ(bytes_again, bytes);
 }
 
-// Each day another task begins with a burst, at another time.
+// Each day another task starts with a burst, at a different time.
 TEST(WorkFunctionBursts, StartsHaveASettingOfTheirOwn) {
   BurstJob job;
   uint32_t newest = 0;

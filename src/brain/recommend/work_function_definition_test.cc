@@ -1,6 +1,5 @@
-// The work function against its definition (docs/algorithms/vertical.md), in doubles, lists and maps. After
-// each window it checks the prices, costs and the day's sums, and whether and how far the limit may have
-// moved.
+// Tests the work function against its definition (docs/algorithms/vertical.md), computed in doubles, lists and
+// maps. Each window checks the prices, costs and the day's sums, and whether and how far the limit may move.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -147,7 +146,7 @@ class Definition {
     level_ = Levels::LevelOf(kOf, static_cast<float>(limit));
     EXPECT_LE(costs_[static_cast<size_t>(level_)], 1e-3 * prices_.second) << "it is not the cheapest";
   }
-  // Checks the limit after a window; among equally good limits the recommender may choose.
+  // Checks the limit after a window. The recommender may choose any of several equally good limits.
   void After(WindowId next, double limit) {
     const int expected = may_ == Moves::kGoes ? next_least_ : level_;
     const int before = std::exchange(level_, expected);
@@ -246,7 +245,7 @@ class Definition {
     if (spared >= 12 * (Levels::Level(kOf, burst.second) - held) + change) ahead_ = burst.second;
   }
 
-  // Checks the move of the limit; `next_*` differ only where costs tie.
+  // Checks the move of the limit. next_least_ and next_most_ differ only if costs tie.
   void CheckMove(WindowId window, bool over) {
     const double cost = costs_[static_cast<size_t>(level_)] / prices_.second;
     const auto cheapest = Within(costs_, 0, 2e-3 * prices_.second);
@@ -267,7 +266,7 @@ class Definition {
     const bool stays = next_least_ <= level_ && level_ <= next_most_;
     may_ = cost < 0.997 ? Moves::kStays : cost >= 1 && !stays ? Moves::kGoes : Moves::kMayGo;
   }
-  // Returns the first and last index, from `from` on, of a value of at most `most`.
+  // Returns the first and the last index, from `from` on, whose value is at most `most`.
   static std::pair<int, int> Within(const std::vector<double>& values, int from, double most) {
     int first = -1, last = -1;
     for (int k = from; k < static_cast<int>(values.size()); ++k) {
@@ -277,7 +276,8 @@ class Definition {
     }
     return {first, last};
   }
-  // Returns the levels above `now` that are cheapest by reservations plus 20 times the usage above them.
+  // Returns the cheapest levels above `now`, whose cost is the reservations plus 20 times the usage above the
+  // level.
   std::pair<int, int> NextUsed(int now) const {
     std::vector<double> costs(Levels::kLevels, HUGE_VAL);
     double all = 0;
@@ -315,7 +315,7 @@ class Definition {
   double spared_ = 0;
   double over_ = 0, used_ = 0, day_over_ = 0, day_used_ = 0, day_peak_ = 0;
   double cuts_ = 0, cut_limits_ = 0, cut_over_ = 0;
-  // Prices of the last window.
+  // Price of work above the limit and charge for a change, in the last window.
   std::pair<double, double> prices_;
   double limit_ = HUGE_VAL, usage_ = 0;
   int level_ = -1, next_least_ = 0, next_most_ = 0;

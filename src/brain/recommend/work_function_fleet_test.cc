@@ -36,7 +36,7 @@ TEST(WorkFunctionFleet, ThePriceFollowsTheOrder) {
   }
 }
 
-// The learnt price also determines the price of another ordered share.
+// Another ordered share starts from the learnt price.
 TEST(WorkFunctionFleet, AnotherOrderMovesThePriceThatWasLearnt) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;
@@ -84,8 +84,7 @@ TEST(WorkFunctionFleet, IsSavedAndDamageIsFound) {
   EXPECT_EQ(Saved(again), bytes) << "what could not be loaded changed nothing";
 }
 
-// A copy and a checkpoint keep all that a fleet has learnt: price, mean size, and the sums to which the next day
-// is added.
+// A copy and a checkpoint keep the fleet's price, mean size, and the sums to which the next day is added.
 TEST(WorkFunctionFleet, GoesOnFromACheckpointAndFromACopy) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.001;

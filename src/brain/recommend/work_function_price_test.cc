@@ -1,4 +1,4 @@
-// The work function's prices and sums, with exact figures.
+// Tests of the work function's prices and sums, with exact figures.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -106,7 +106,7 @@ WorkFunctionSettings AtOnce(double price = 1000) {
   return s;
 }
 
-// Observes ascending windows at a given limit.
+// A recommender that observes ascending windows at a given limit.
 class Account {
  public:
   Account(const WorkFunctionFleet& fleet, double price_factor = 1, std::optional<double> order = {})
@@ -168,12 +168,13 @@ TEST(WorkFunctionAccount, CountsTheWorkOfEachTask) {
   EXPECT_TRUE(rows.empty()) << "each day anew, and of one without usage nothing";
   Reason reason;
   job.recommender().Explain(reason);
-  // The share is 1 of 6.5, including the first window.
+  // The share of throttled work is 1 of 6.5, including the first window.
   EXPECT_THAT(reason.sentence,
               ::testing::StartsWith("15 % of this job's work of the last weeks was throttled"));
 }
 
-// The definition by brute force, for jobs of two tasks: a level pays for each task's usage above it.
+// Computes the definition by brute force, for jobs of two tasks: the cost of a level includes each task's usage
+// above it.
 TEST(WorkFunctionAccount, ALevelPaysForEachTask) {
   WorkFunctionSettings s = AtOnce(100);
   s.job_cap = 0;
@@ -206,13 +207,13 @@ TEST(WorkFunctionAccount, ALevelPaysForEachTask) {
   }
 }
 
-// A job of rare bursts is raised to the height of most bursts, or to its usage if that is higher. Neither the
+// A raise for rare bursts ends at the height of most bursts, or at the current usage if that is higher. Neither
 // usage at other times nor a single burst in thirty changes this height.
 TEST(WorkFunctionAccount, ARaiseGoesToTheBurstsBefore) {
   struct Case {
     int ones;  // windows of a day at 1 core, with one window at 3 cores; 0: five windows at 3 cores
     double usage, expected;
-    bool years = false;  // years of silence before
+    bool years = false;  // true for a job with years of idle windows before
   };
   for (const Case& c : {Case{0, 0.5, 3}, Case{0, 5, 5}, Case{30, 0.5, 1}, Case{0, 0.5, 3, true}}) {
     WorkFunctionSettings s;
@@ -287,7 +288,7 @@ TEST(WorkFunctionAccount, AJobIsSeasonedAfterTwoWeeks) {
       << "one with its own order is no part of the fleet's";
 }
 
-// Cut usage counts as a need of twice the limit, until the first window without a cut.
+// Usage that the limit cuts off counts as a need of twice the limit, until the first window without a cut.
 TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
   struct Case {
@@ -308,7 +309,7 @@ TEST(WorkFunctionAccount, CutWorkIsJudgedByTheWindowAfter) {
 
 TEST(WorkFunctionAccount, ThrottledPeriodsAreTakenToHaveNeededTwiceTheLimit) {
   const WorkFunctionFleet fleet(Resource::kCpu, AtOnce());
-  // A quarter of the time has a need of 4, the rest the remaining mean: (1.1 - 0.5) / 0.75.
+  // A quarter of the time has a need of 4. The rest of the time has the remaining mean: (1.1 - 0.5) / 0.75.
   Account some(fleet);
   some.Window({1.1}, 2, false, 0.25);
   FleetWork work = some.EndDay();
@@ -326,7 +327,7 @@ TEST(WorkFunctionAccount, ThrottledPeriodsAreTakenToHaveNeededTwiceTheLimit) {
   EXPECT_EQ(work.over, 0);
 }
 
-// The decayed work of a job above its limits, computed as in the recommender.
+// The job's decayed sums of work, computed by the recommender's formula.
 struct Sums {
   double over = 0, used = 0;
   void Add(double usage, double limit) {
@@ -364,11 +365,12 @@ TEST(WorkFunctionPrice, AJobFarAboveTheOrderPaysThePriceOfTheSquare) {
   s.min_history_s = 0;
   const WorkFunctionFleet fleet(Resource::kCpu, s);
   for (const double factor : {1.0, 0.5}) {
-    for (const double over : {0.4, 1.5, 3.0, 20.0}) {  // multiples of the share with an own price
+    // multiples of the share from which a job has its own price
+    for (const double over : {0.4, 1.5, 3.0, 20.0}) {
       Account job(fleet, factor);
       Sums sums{.over = 0, .used = 1};
       const double most = 5 * 0.001 / factor;
-      // One window exceeds the limit so far that the share is about `over` times `most`.
+      // One window exceeds the limit by enough to make the share about `over` times `most`.
       const double above = over * most * 100;
       job.Window({1 + above}, 1);
       sums.Add(1 + above, 1);
@@ -406,8 +408,8 @@ TEST(WorkFunctionPrice, BatchJobsPayLess) {
   EXPECT_EQ(WorkFunctionRecommender::PriceFactor(JobClass::kBatch), 0.25);
 }
 
-// Returns the hour in which the limit falls. The job uses 0.2 cores, and 3 cores from 10 to 11 o'clock of its
-// first day; the reservation of 3 cores costs one change `due` hours after the burst.
+// Returns the hour in which the limit falls. The job uses 0.2 cores, and 3 cores from 10:00 to 11:00 of its
+// first day. `due` hours after the burst, the reservation of 3 cores has cost one change.
 double FallsAt(double price, double due) {
   WorkFunctionSettings s = AtOnce(price);
   s.job_cap = 0;
@@ -416,7 +418,7 @@ double FallsAt(double price, double due) {
       WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 0.2));
   const double high =
       WorkFunctionRecommender::Level(Resource::kCpu, WorkFunctionRecommender::LevelOf(Resource::kCpu, 3));
-  // One change is paid for the burst, and a second change for the fall.
+  // The schedule pays one change for the burst and a second change for the fall.
   const double owner = due * kWindowsPerHour * (high - low) / 2 / fleet.change_windows();
   WorkFunctionRecommender r(fleet, OomSettings());
   bool high_before = false;
@@ -429,7 +431,7 @@ double FallsAt(double price, double due) {
   return 0;
 }
 
-// A limit does not fall below yesterday's usage in the coming hours: four hours at this price.
+// A limit does not fall below yesterday's usage in the coming four hours, which is the look-ahead at this price.
 TEST(WorkFunctionAccount, ALimitStaysForTheHoursAheadOfYesterday) {
   EXPECT_NEAR(FallsAt(1430, 15.5), 11 + 15.5, 0.2);
   EXPECT_NEAR(FallsAt(1430, 18.5), 11 + 18.5, 0.2) << "the hours from 6 to 10 o'clock are ahead";

@@ -9,10 +9,10 @@
 namespace taut::brain {
 namespace {
 
-// First value of a checkpoint with packed levels; a checkpoint with kPackedWithCuts also has, at its end, the
-// unjudged windows at the limit.
+// First value of a checkpoint with packed levels. With kPackedWithCuts, the unjudged windows at the limit are at
+// the end of the checkpoint.
 constexpr float kPacked = -1, kPackedWithCuts = -2;
-// As kPacked and kPackedWithCuts, but with two weeks of hours and the raise; the two older formats have 48 hours.
+// First value of a checkpoint with two weeks of hours and the hour's raise; the formats above have 48 hours.
 constexpr float kHours = -3, kHoursWithCuts = -4;
 
 bool HasHours(float first) { return first == kHours || first == kHoursWithCuts; }
@@ -37,7 +37,7 @@ void WorkFunctionRecommender::Save(ByteWriter& out) const {
   for (const float v : {cuts_.windows, cuts_.limits, cuts_.over}) out.Put(v);
 }
 
-// Loads the costs and weights of the levels. Older checkpoints have them as floats, which are never negative.
+// Loads the costs and weights of the levels, which older checkpoints store as floats that are never negative.
 absl::Status WorkFunctionRecommender::LoadLevels(float first, ByteReader& in) {
   if (first < 0 && first >= kHoursWithCuts) {
     if (absl::Status s = cost_.Load(in); !s.ok()) return s;

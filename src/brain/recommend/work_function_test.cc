@@ -27,12 +27,12 @@ WorkFunctionSettings LevelsAtPrice(double price) {
   return s;
 }
 
-// A job with one task under its own recommender, window by window.
+// A job with one task and its own recommender, simulated window by window.
 class LevelsJob {
  public:
   explicit LevelsJob(const WorkFunctionFleet& fleet)
       : recommender_(fleet, OomSettings()), resource_(fleet.resource()) {}
-  // Observes a window; returns the limit that was in force.
+  // Observes a window and returns the limit that was in force.
   std::optional<double> Live(double usage) {
     const std::optional<double> limit = recommender_.Recommend(WindowId{window_});
     const MadeSignal made(resource_, window_++, usage);
@@ -75,8 +75,8 @@ RC_GTEST_PROP(WorkFunction, ALevelIsTheLowestNotBelowTheUsage, ()) {
   }
 }
 
-// The definition by brute force: over all schedules that end at a level, reservations + price * usage above +
-// charge per change. The state is this cost minus its minimum, capped at one change.
+// Computes the definition by brute force over all schedules that end at a level: reservations + price * usage
+// above + charge per change. The state is this cost minus its minimum, capped at one change.
 TEST(WorkFunction, KeepsTheCheapestScheduleThatEndsAtEachLevel) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(100));
   LevelsJob job(fleet);
@@ -131,7 +131,7 @@ TEST(WorkFunction, ASteadyJobIsChangedOnce) {
   for (int t = 0; t < 30 * kWindowsPerDay; ++t) ASSERT_EQ(*job.Live(0.5), limit);
 }
 
-// A job that used 3 cores before is raised to 3 cores at the first step above its limit, and falls when the
+// A job that has used 3 cores is raised to 3 cores at the first step above its limit. The limit falls when the
 // reservation has cost one change.
 TEST(WorkFunction, RaisesToWhatTheJobUsedBeforeAndLetsGo) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
@@ -167,7 +167,7 @@ TEST(WorkFunction, DearerThrottlingNeverMakesTheReservationSmaller) {
   }
 }
 
-// Usage that is cut off at the limit cannot exceed the limit; the limit must rise nevertheless.
+// Usage that is cut off at the limit cannot exceed the limit, yet the limit must rise.
 TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
   LevelsJob job(fleet);
@@ -184,7 +184,7 @@ TEST(WorkFunction, UsageCutAtTheLimitRaisesIt) {
   EXPECT_GE(*job.recommender().Recommend(WindowId{window}), 2) << "from " << before;
 }
 
-// Returns the day's share of work above the limits, for a job that is cut off every five hours: the usage
+// Returns the day's share of work above the limits, for a job whose usage is cut off every five hours. The usage
 // after the cut determines the assumed need.
 double ShareOfCuts(double cores_after) {
   const WorkFunctionFleet fleet(Resource::kCpu, LevelsAtPrice(1000));
@@ -285,8 +285,8 @@ TEST(WorkFunction, AKillRaisesMemoryAtOnce) {
   EXPECT_GE(job.limit(), OomBump(before, OomSettings()) * (1 - 1e-4));
 }
 
-// The need assumed at a kill counts as usage: a day later, the limit does not fall below this need in the hours
-// before the time of the kill.
+// The need assumed at a kill counts as usage: on the next day, the limit does not fall below this need in the
+// hours before the time of the kill.
 TEST(WorkFunction, DoesNotFallBelowWhatAKillAskedForYesterday) {
   constexpr int kLookAhead = 8 * kWindowsPerHour;
   int falls = 0;
@@ -364,8 +364,8 @@ TEST(WorkFunction, GoesOnFromACheckpoint) {
   RefusesParts(bytes, 7, fleet);
 }
 
-// Returns the share of work above the limits of a job of bursts from day 20 on, with or without its own ordered
-// share, among other jobs without one.
+// Each job with its own ordered share of work above the limits receives this share from day 20 on, whatever the
+// price factor. The other jobs together receive the fleet's share.
 TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   WorkFunctionSettings settings;
   settings.cpu_throttled = 0.002;
@@ -407,7 +407,8 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
     }
     fleet.CloseDay(rows);
   }
-  std::map<double, std::pair<double, int>> means;  // means by ordered share; 0: the fleet's share
+  // sum and number of the shares by ordered share; 0: jobs with the fleet's share
+  std::map<double, std::pair<double, int>> means;
   for (const One& j : jobs) {
     auto& [sum, count] = means[j.order.value_or(0)];
     sum += j.over / j.used;
@@ -425,8 +426,8 @@ TEST(WorkFunction, AJobsOwnOrderIsKeptForThatJob) {
   EXPECT_NEAR(*fleet.share_over(), 0.002, 0.001) << "the others keep the fleet's";
 }
 
-// Returns a checkpoint in the format before two weeks of hours: `packed`, or older, with costs and weights as
-// floats.
+// Returns the checkpoint `now` in a format from before two weeks of hours: with packed levels if `packed`, else
+// with costs and weights as floats.
 std::string OfVersionBefore(const std::string& now, bool packed) {
   ByteReader in(now);
   EXPECT_EQ(in.Get<float>(), -3);
@@ -437,7 +438,7 @@ std::string OfVersionBefore(const std::string& now, bool packed) {
   const auto last = in.Get<int32_t>();
   std::array<uint8_t, HourLevels::kHours> hours;
   for (uint8_t& level : hours) level = in.Get<uint8_t>();
-  for (int i = 0; i < 8; ++i) (void)in.Get<int32_t>();  // the hour's raise, two sums, the tasks
+  for (int i = 0; i < 8; ++i) (void)in.Get<int32_t>();  // the hour's raise, two sums, known tasks
   std::string bytes;
   ByteWriter out(&bytes);
   if (packed) {

@@ -18,8 +18,8 @@ void AddStep(Reason& reason, std::string_view kind, std::string what, std::optio
   reason.steps.push_back({std::move(what), before.value_or(0), *after, std::string(kind)});
 }
 
-// Sets the explained limit, unless an outer wrapper has already set it: the limit of the outermost wrapper is
-// explained.
+// Sets the explained limit unless an outer wrapper has set it. The explanation thus has the limit of the
+// outermost wrapper.
 void SetLimit(Reason& reason, std::optional<double> limit) {
   if (!reason.limit.has_value()) reason.limit = limit;
 }
@@ -47,7 +47,8 @@ class MarginWrapper final : public RecommenderWrapper {
 
  private:
   double Factor() const {
-    // Compute the schedule's logarithm once per change of the limit, not once per window.
+    // The schedule's logarithm is computed once per change of the limit, because it is too slow for every
+    // window.
     if (*before_ != factor_for_) {
       factor_for_ = *before_;
       factor_ = 1 + scale_ * schedule_.At(*before_);
@@ -72,9 +73,10 @@ class HoldWrapper final : public RecommenderWrapper {
     if (!before_.has_value()) return std::nullopt;
     // The ring is a strictly falling sequence of (limit, window): its front is the highest limit of the last
     // windows_.
-    if (size_ > 0 && ring_[size_ - 1].window > next.index) size_ = 0;  // restored from a later time
+    if (size_ > 0 && ring_[size_ - 1].window > next.index) size_ = 0;  // the loaded state is of a later time
     while (size_ > 0 && ring_[size_ - 1].limit <= *before_) --size_;
-    if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;  // second call for this window
+    // a second call for this window replaces the first
+    if (size_ > 0 && ring_[size_ - 1].window == next.index) --size_;
     ring_[size_++] = {*before_, next.index};
     int expired = 0;
     while (ring_[expired].window <= next.index - windows_) ++expired;
@@ -122,8 +124,8 @@ class HoldWrapper final : public RecommenderWrapper {
   }
 
  private:
-  // Limits are doubles: a multiple of the granularity must remain an exact multiple, or rounding up would add a
-  // whole step.
+  // Entries hold doubles, because a float of a multiple of the granularity is not an exact multiple, and
+  // rounding up would add a whole step.
   struct Entry {
     double limit = 0;
     int32_t window = 0;
@@ -143,8 +145,8 @@ class OomFloorWrapper final : public RecommenderWrapper {
     inner().ObserveOom(event);
     const auto hold = static_cast<int32_t>(settings_.hold_s / kWindowSeconds);
     double bumped = OomBump(event.limit, settings_);
-    // The task was killed again within an hour, at the limit raised after the last kill: the need is far above
-    // this limit, so raise twice as far.
+    // A second kill within an hour at the raised limit means that the need is far above this limit, so raise
+    // twice as far.
     const bool again = until_ != INT32_MIN && event.window.index - (until_ - hold) <= kWindowsPerHour &&
                        event.limit >= 0.99 * floor_;
     if (again) bumped = OomBump(bumped, settings_);
@@ -248,8 +250,8 @@ class BoundsWrapper final : public RecommenderWrapper {
   std::string lower_by() const { return bound_by_.has_value() ? bound_by_->lower : ""; }
   std::string upper_by() const { return bound_by_.has_value() ? bound_by_->upper : ""; }
 
-  // BoundSettings::lower_by and upper_by, on the heap to save memory: most bounds are the owner's, and each job
-  // has two of these objects.
+  // BoundSettings::lower_by and upper_by. On the heap to save memory, because most bounds are the owner's and
+  // each job has two such objects.
   struct BoundBy {
     std::string lower, upper;
   };

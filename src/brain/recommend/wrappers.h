@@ -42,8 +42,8 @@ std::unique_ptr<Recommender> WithMargin(std::unique_ptr<Recommender> inner, Marg
                                         double scale);
 
 inline constexpr int kMaxHoldWindows = 16;
-// Recommends the highest recommendation of the last `windows` (<= kMaxHoldWindows) windows, the current one
-// included.
+// Recommends the highest recommendation of the last `windows` (<= kMaxHoldWindows) windows, including the
+// current window.
 std::unique_ptr<Recommender> WithHold(std::unique_ptr<Recommender> inner, int windows);
 
 // After an OOM kill at limit L, recommends at least max(ratio * L, L + bytes) for hold_s (docs/references.md,
@@ -53,8 +53,8 @@ std::unique_ptr<Recommender> WithOomFloor(std::unique_ptr<Recommender> inner, Oo
 struct FloorSettings {
   double least = 0;         // lower bound, cores or bytes
   bool keep_start = false;  // at least the usage in the first windows after a start
-  // For a job with less than kYoungDays of history and no risk forecast of the recommender: share by which the
-  // limit is raised. The share is doubled on the second day, full until the fourth day, then halved.
+  // Share by which the limit is raised for a job with less than kYoungDays of history and no risk forecast of
+  // the recommender. The share is doubled for the first two days, full for the next two days, then halved.
   double young_margin = 0;
   // History that the recommender requires before it yields a limit, in seconds; until then this wrapper yields a
   // provisional limit. 0: none.

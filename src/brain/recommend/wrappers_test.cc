@@ -1,4 +1,4 @@
-// Margin, hold, OOM floor, rounding and bounds, each alone and all together.
+// Tests of margin, hold, OOM floor, rounding and bounds, each alone and all together.
 #include "brain/recommend/wrappers.h"
 
 #include <cmath>
@@ -91,7 +91,8 @@ RC_GTEST_PROP(WithHold, IsTheMaximumOfTheLastWindows, ()) {
   for (int gap : gaps) {
     w += gap;
     const double v = *rc::gen::inRange(1, 1000) / 7.0;
-    // A second call for a window replaces the first; here the value never falls, as after an OOM.
+    // A second call for a window replaces the first call; the value does not fall, because an OOM kill only
+    // raises it.
     if (!said.empty() && said.back().first == w) {
       said.back().second = std::max(said.back().second, v);
     } else {
@@ -104,7 +105,7 @@ RC_GTEST_PROP(WithHold, IsTheMaximumOfTheLastWindows, ()) {
   }
 }
 
-// docs/references.md, C6.
+// docs/references.md, C6: a restart restores the held recommendations.
 TEST(WithHold, GoesOnWithWhatItHeldAfterARestart) {
   Stage stage;
   const auto before = WithHold(stage.puppet(), 12), after = WithHold(stage.puppet(), 12);
@@ -159,7 +160,8 @@ TEST(WithOomFloor, HoldsTheBumpedLimitForItsTime) {
   const auto r = WithOomFloor(stage.puppet(), oom);
   EXPECT_FALSE(r->Recommend(WindowId{10}).has_value());
   r->ObserveOom({WindowId{10}, 0, 1000 * kMiB});
-  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{11}), 1200 * kMiB);  // even without a recommendation
+  // the floor applies without a recommendation of `inner`
+  EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{11}), 1200 * kMiB);
   *stage.says = 500 * kMiB;
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{21}), 1200 * kMiB);
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{22}), 500 * kMiB);
@@ -172,7 +174,7 @@ TEST(WithOomFloor, IsAFloorOnlyAndTakesTheHigher) {
   r->ObserveOom({WindowId{0}, 0, 1000 * kMiB});
   EXPECT_EQ(r->Recommend(WindowId{1}), 5000 * kMiB);
   *stage.says = 100 * kMiB;
-  r->ObserveOom({WindowId{1}, 0, 200 * kMiB});  // another task, with a lower limit
+  r->ObserveOom({WindowId{1}, 0, 200 * kMiB});  // another task was killed at a lower limit
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{2}), 1200 * kMiB);
   r->ObserveOom({WindowId{20}, 0, 1200 * kMiB});
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{21}), 1440 * kMiB);
@@ -199,7 +201,7 @@ TEST(WithOomFloor, KilledAgainWithinAnHourItTakesTwoSteps) {
   const auto r = WithOomFloor(stage.puppet(), OomSettings());
   *stage.says = 100 * kMiB;
   r->ObserveOom({WindowId{0}, 0, 1000 * kMiB});
-  r->ObserveOom({WindowId{0}, 1, 1000 * kMiB});  // another task, at the same limit
+  r->ObserveOom({WindowId{0}, 1, 1000 * kMiB});  // another task was killed at an equal limit
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{1}), 1200 * kMiB);
   r->ObserveOom({WindowId{5}, 0, 1200 * kMiB});
   EXPECT_DOUBLE_EQ(*r->Recommend(WindowId{6}), 1728 * kMiB);
@@ -244,12 +246,12 @@ TEST(WithBounds, NamesWhoseBoundItIs) {
     copy->Explain(again);
     EXPECT_EQ(again.steps.back().what, what);
   }
-  // A narrower bound of the owner stays the owner's.
+  // An owner's bound that is narrower than the allowed range stays in force.
   const BoundSettings narrow = own.Within({0.1, 8, "a", "b"});
   EXPECT_EQ(narrow.lower, 0.2);
   EXPECT_EQ(narrow.upper, 6.0);
   EXPECT_EQ(narrow.upper_by, "");
-  // The cluster's minimum may exceed the owner's maximum, and vice versa.
+  // The cluster's bound applies if it contradicts the owner's bounds.
   EXPECT_EQ(own.Within({7, {}, "a", ""}).lower, 7.0);
   EXPECT_EQ(own.Within({7, {}, "a", ""}).upper, 7.0);
   EXPECT_EQ(own.Within({{}, 0.1, "", "b"}).upper, 0.1);
@@ -272,7 +274,7 @@ TEST(WithBounds, TheBoundsWinOverTheRounding) {
   EXPECT_FALSE(r->Recommend(WindowId{0}).has_value()) << "bounds recommend nothing of their own";
 }
 
-// Every step begins where the previous step ended, and the last step ends at the recommendation.
+// Every step begins at the end of the previous step, and the last step ends at the recommendation.
 RC_GTEST_PROP(Wrappers, StepsLeadFromTheRawFigureToTheLimit, ()) {
   Stage stage;
   OomSettings oom;
