@@ -29,7 +29,7 @@
 namespace taut::server {
 
 struct MachineOptions {
-  double risk = 0.01;  // ordered risk: share of machine-days with a peak above the prediction
+  double risk = 0.01;  // risk target: share of machine-days with a peak above the prediction
   brain::ReservationSettings reservation;
   // A machine that is absent for this time is forgotten. The time must exceed the horizon of 24 h.
   int32_t forget_days = 14;

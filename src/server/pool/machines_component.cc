@@ -109,13 +109,13 @@ void MachinesComponent::Collect(MetricsText& out) const {
       [](const Of& of) { return of.reservations; });
   put("tautd_machines_usage", "Usage of their tasks in the last window.",
       [](const Of& of) { return of.usage; });
-  put("tautd_machines_predicted", "Predicted peaks of the next day, at the ordered risk.",
+  put("tautd_machines_predicted", "Predicted peaks of the next day, at the risk target.",
       [](const Of& of) { return of.predicted; });
   put("tautd_machines_reclaimable", "Capacity less the predicted peak.",
       [](const Of& of) { return of.reclaimable; });
   put("tautd_machines_reclaimable_now", "Limits less reservations.",
       [](const Of& of) { return of.reclaimable_now; });
-  out.Gauge("tautd_machines_risk", "Ordered share of machine-days whose peak passes the prediction.",
+  out.Gauge("tautd_machines_risk", "Risk target: share of machine-days whose peak exceeds the prediction.",
             view->risk);
   for (const Resource r : kResources) {
     const PromiseCounts& counts = view->promises[IndexOf(r)];

@@ -25,7 +25,7 @@ struct MachineAmounts {
   uint32_t without_limit = 0;    // number of tasks without a limit
   uint32_t measured_tasks = 0;   // number of tasks with known usage
   std::optional<double> reservations, usage;
-  std::optional<double> predicted;        // peak within the horizon, at the ordered risk
+  std::optional<double> predicted;        // peak within the horizon, at the risk target
   bool learnt = false;                    // true if the prediction is based on observations, not limits
   std::optional<double> reclaimable;      // capacity less prediction; at least 0
   std::optional<double> reclaimable_now;  // limits less reservations; at least 0
