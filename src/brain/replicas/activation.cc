@@ -13,8 +13,8 @@
 namespace taut::brain {
 namespace {
 
-// Marks this wrapper's part of a state. The value differs from every count of an external answer, which may be at
-// this place instead.
+// Marks this wrapper's part of a state. No count of an external answer, which another state may have at this
+// position, equals the mark.
 constexpr uint32_t kMark = 0xAC71FA7E;
 
 double Seconds(int64_t us) { return static_cast<double>(us) / kMicrosPerSecond; }

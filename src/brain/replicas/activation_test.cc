@@ -1,4 +1,4 @@
-// Jobs that are scaled to zero and back.
+// Tests of jobs that are scaled to zero and back.
 #include "brain/replicas/activation.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(Activation, ARestartChangesNoDecision) {
   }
 }
 
-// With a minimum of 1 there is no activation, and the state is the policy's alone.
+// With a minimum of 1 the wrapper changes no decision and adds nothing to the policy's state.
 TEST(Activation, WithAMinimumThePolicyDecidesAlone) {
   ReplicaBounds bounds{.min = 1, .max = 100};
   const auto alone = std::make_unique<HpaPolicy>(HpaSettings{}, bounds);
@@ -114,7 +114,7 @@ TEST(Activation, WithAMinimumThePolicyDecidesAlone) {
   EXPECT_GT(policy->state_bytes(), alone->state_bytes());
 }
 
-// KEDA reads the load whatever the minimum; our activation reads it only if the minimum is 0.
+// KEDA always reads the load. Our activation reads the load only if the minimum is 0.
 TEST(Activation, ReadsTheLoadWhereItDecidesByIt) {
   ReplicaSettings of_cpu;
   ASSERT_TRUE(SetReplicaSetting("hpa.metrics", "only cpu 10", of_cpu).ok());
@@ -133,8 +133,8 @@ TEST(Activation, ReadsTheLoadWhereItDecidesByIt) {
   EXPECT_EQ(InnerBounds({.min = 3, .max = 7}).max, 7);
 }
 
-// KEDA does not call its policy while no task runs. Our activation observes one task, so that the policy can
-// decide as soon as there is a load.
+// KEDA does not call its policy while no task runs. Our activation observes the load as if one task ran, so that
+// the policy decides the count as soon as there is a load.
 TEST(Activation, OursStartsWithAsManyAsTheLoadTakes) {
   const ReplicaBounds bounds{.min = 0, .max = 100};
   for (const Activation how : {Activation::kKeda, Activation::kOurs}) {
@@ -147,7 +147,7 @@ TEST(Activation, OursStartsWithAsManyAsTheLoadTakes) {
   }
 }
 
-// The states are: at zero, on the way to zero, activated, running, and without a load.
+// The saved states are: at zero, on the way to zero, activated, running, and without a load.
 TEST(Activation, ACopyAndALoadedStateSayTheSameAndGoOn) {
   const auto load = [](int minute) {
     return minute % 7 == 6 ? std::nullopt : std::optional(minute / 20 % 2 == 0 ? 3.0 : 0.0);
@@ -190,7 +190,7 @@ TEST(Activation, SaysThatItWaitsForALoadAndLacksOne) {
   }
 }
 
-// A change of the minimum keeps the learnt state.
+// A state remains valid after a change of the minimum, and states of earlier versions can be loaded.
 TEST(Activation, AStateIsOfAnyMinimumAndOfEarlierVersions) {
   for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     ReplicaSettings zero = ToZero(), one = ToZero();

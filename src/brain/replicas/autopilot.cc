@@ -40,8 +40,8 @@ void AutopilotReplicaPolicy::CloseWindow(int64_t window, int current) {
   const auto count_at = [&](double capacity) {
     return bounds_.Clamp(CeilOf(statistic_ / (settings_.target * capacity)));
   };
-  // Use a capacity that vertical scaling has changed only if the load requires another count at the old capacity:
-  // otherwise each change of a limit would change the number of tasks.
+  // A capacity that vertical scaling has changed applies only if the load requires another count at the old
+  // capacity. Otherwise each change of a limit would change the number of tasks.
   int raw = count_at(frozen_capacity_);
   if (raw != current) raw = count_at(capacity_);
   smoother_.Push(window, window - closed, raw, current);
@@ -74,7 +74,7 @@ void AutopilotReplicaPolicy::Explain(Reason& reason) const {
   reason.facts.push_back({"task capacity used", frozen_capacity_, ""});
 }
 
-// Window numbers depend on the length of the averaging window, which is therefore saved first and checked.
+// The length of the averaging window is saved first, and checked by Load, because window numbers depend on it.
 void AutopilotReplicaPolicy::Save(ByteWriter& out) const {
   out.Put(settings_.average_s);
   PutOptional(window_, out);

@@ -31,18 +31,18 @@ class AutopilotReplicaPolicy final : public ReplicaPolicy {
     int64_t window = 0;
     double value = 0;
   };
-  // Closes the open window before `window`, and passes its recommendation to smoother_.
+  // Closes the open window, which must precede `window`, and passes its recommendation to smoother_.
   void CloseWindow(int64_t window, int current);
   double Statistic() const;
 
   AutopilotReplicaSettings settings_;
   ReplicaBounds bounds_;
-  std::optional<int64_t> window_;  // the open window
+  std::optional<int64_t> window_;  // number of the open window; absent before the first sample
   double sum_ = 0;
   int samples_ = 0;
-  std::deque<Windowed> averages_;  // means of the windows of the horizon, ascending
+  std::deque<Windowed> averages_;  // means of the measured windows in the horizon, ascending by window
   double frozen_capacity_ = 0;     // capacity of a task at the last change of the count; 0: none yet
-  double capacity_ = 0;            // current capacity of a task
+  double capacity_ = 0;            // current capacity of a task, in units of the load
   double statistic_ = 0;
   CountSmoother smoother_;  // empty until a window has closed
   int decided_ = 0;

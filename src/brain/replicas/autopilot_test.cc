@@ -1,4 +1,4 @@
-// The worked figures of Autopilot §3.3.
+// Tests of Autopilot's horizontal scaling with the figures of §3.3.
 #include "brain/replicas/autopilot.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMinutes = 5;  // minutes per averaging window
 
-// Decides every minute of one averaging window with this load; the decided count runs, with all tasks ready.
+// Decides in every minute of one averaging window with a load of `load`. All decided tasks are ready at once.
 int Window(AutopilotReplicaPolicy& policy, int window, double load, int count, double capacity = 1) {
   for (int m = 0; m < kMinutes; ++m) {
     count = policy.Decide({Timestamp::FromSeconds((window * kMinutes + m) * 60), load, capacity, count, 0});
@@ -38,7 +38,8 @@ TEST(Autopilot, DecaysSlowlyToHalfInAnHour) {
   int count = Window(policy, 0, 50, 100);
   std::vector<int> counts;
   for (int w = 1; w <= 14; ++w) counts.push_back(count = Window(policy, w, 5, count));
-  // A decision uses the windows closed before it: the low load counts from the second decision on.
+  // A decision uses the windows that closed before the decision, so the low load counts from the second decision
+  // on.
   EXPECT_EQ(counts, (std::vector<int>{100, 95, 90, 85, 80, 75, 71, 67, 63, 60, 57, 53, 50, 48}));
 }
 
@@ -55,7 +56,7 @@ TEST(Autopilot, GoesUpAtOnceByTheStatisticOverTheTarget) {
   AutopilotReplicaPolicy policy(Plain(), ReplicaBounds{});
   int count = Window(policy, 0, 5, 10);
   count = Window(policy, 1, 12, count);
-  EXPECT_EQ(Window(policy, 2, 12, count), 24);  // ceil(12 / (0.5 * 1))
+  EXPECT_EQ(Window(policy, 2, 12, count), 24);  // ceil(12 / (0.5 * 1)) tasks
 }
 
 TEST(Autopilot, P95IgnoresTheTop43Of864Windows) {
@@ -91,7 +92,7 @@ TEST(Autopilot, SmallChangesAreNotMade) {
   int count = Window(policy, 0, 50, 100);
   count = Window(policy, 1, 55, count);
   count = Window(policy, 2, 55.5, count);
-  EXPECT_EQ(count, 100);  // 110 differs by 10 %
+  EXPECT_EQ(count, 100);  // 110 tasks would differ by 10 %, which is a small change
   EXPECT_EQ(Window(policy, 3, 55.5, count), 111);
 }
 
@@ -101,7 +102,7 @@ TEST(Autopilot, GrowthWaitsForStartingTasks) {
   AutopilotReplicaPolicy policy(s, ReplicaBounds{});
   int count = Window(policy, 0, 5, 8);
   count = Window(policy, 1, 50, count);
-  // 8 ready tasks allow 2 starting tasks: 20 % of 10.
+  // 8 ready tasks allow 2 starting tasks, which are 20 % of 10.
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(600), 50.0, 1, 8, 0}), 10);
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(660), 50.0, 1, 8, 2}), 10);
   EXPECT_EQ(policy.Decide({Timestamp::FromSeconds(720), 50.0, 1, 10, 0}), 12);
@@ -110,11 +111,11 @@ TEST(Autopilot, GrowthWaitsForStartingTasks) {
 TEST(Autopilot, TheLimitUsedIsFrozenBetweenResizes) {
   AutopilotReplicaPolicy policy(Plain(), ReplicaBounds{});
   int count = Window(policy, 0, 5, 10, 1);
-  count = Window(policy, 1, 5, count, 2);  // the vertical loop has doubled the limit
+  count = Window(policy, 1, 5, count, 2);  // vertical scaling has doubled the limit
   count = Window(policy, 2, 5, count, 2);
   EXPECT_EQ(count, 10);
   count = Window(policy, 3, 20, count, 2);
-  EXPECT_EQ(Window(policy, 4, 20, count, 2), 20);  // the load requires a change, so the current limit is used
+  EXPECT_EQ(Window(policy, 4, 20, count, 2), 20);  // the load requires a change, so capacity 2 is used
 }
 
 LoadSample Minute(int minute, std::optional<double> load, int count, double capacity = 1) {
@@ -132,8 +133,8 @@ std::string SavedAutopilot(const AutopilotReplicaPolicy& policy) {
   return bytes;
 }
 
-// r[tau] is the mean of the measured minutes of a window: loads of 2, 4 and 9 have the mean 5; an unmeasured
-// minute is not 0.
+// r[tau] is the mean of the measured minutes of a window: loads of 2, 4 and 9 have the mean 5. An unmeasured
+// minute does not count as 0.
 TEST(Autopilot, AWindowIsTheMeanOfWhatWasMeasured) {
   AutopilotReplicaPolicy policy(Plain(), ReplicaBounds{});
   int minute = 0;
@@ -173,7 +174,7 @@ TEST(Autopilot, SaysWhyTheCountStays) {
             "smoothing.");
 }
 
-// r_S[t] covers [t-T, t]: a window counts until T after its end, whether or not other windows were measured.
+// r_S[t] covers [t-T, t]: a window counts until T after its end, even if later windows were not measured.
 TEST(Autopilot, AWindowCountsForItsHorizon) {
   AutopilotReplicaSettings s = Plain();
   s.horizon_s = 3 * 300;
@@ -190,7 +191,7 @@ TEST(Autopilot, AWindowCountsForItsHorizon) {
   EXPECT_EQ(policy.Decide(Minute(21 * kMinutes, 40, 10)), 80);
 }
 
-// The first of ten windows was the highest, and one was not measured: the count stays.
+// The first of ten windows had the highest load and one window was not measured, so the count stays.
 TEST(Autopilot, TheHighestOfManyWindowsCounts) {
   AutopilotReplicaSettings s = Plain();
   s.horizon_s = 12 * 300;
@@ -204,7 +205,7 @@ TEST(Autopilot, TheHighestOfManyWindowsCounts) {
   EXPECT_EQ(std::get<double>(reason.facts.at(0).value), 50);
 }
 
-// After a resize, the new limit is used as soon as the count changes.
+// After a resize, the next change of the count uses the new limit.
 TEST(Autopilot, AChangeOfTheCountTakesTheNewLimit) {
   AutopilotReplicaPolicy policy(Plain(), ReplicaBounds{});
   int count = Window(policy, 0, 5, 10, 1);
@@ -264,8 +265,8 @@ TEST(Autopilot, RefusesAStateThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Layout: length of a window, number of the open window (9 bytes), its sum and count of samples, the number of
-  // closed windows (a byte), and each closed window's number and mean.
+  // Offsets in the state: length of a window, number of the open window (9 bytes), sum and count of the open
+  // window's samples, number of closed windows (a byte), and each closed window's number and mean.
   constexpr size_t kOpen = 8, kSum = kOpen + 9, kSamples = kSum + 8, kWindows = kSamples + 4 + 1,
                    kOneWindow = 16;
   const auto with = [&](size_t at, auto value) {
@@ -291,7 +292,7 @@ TEST(Autopilot, CountsItsBytes) {
   EXPECT_EQ(policy.state_bytes(), sizeof(policy));
   int count = 10;
   for (int w = 0; w < 3; ++w) count = Window(policy, w, 5, count);
-  // Two closed windows of 16 bytes each, and one recommendation of a deferral of 0.
+  // The heap contains two closed windows of 16 bytes each, and one recommendation, because the deferral is 0.
   EXPECT_EQ(policy.state_bytes(), sizeof(policy) + 2 * 16 + 16);
 }
 

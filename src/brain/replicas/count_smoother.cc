@@ -12,8 +12,8 @@ void CountSmoother::Push(int64_t window, int64_t windows_passed, int raw, int cu
   const double span_windows = settings_.defer_downscaling_s / settings_.average_s;
   while (static_cast<double>(window - raw_.front().window) > span_windows) raw_.pop_front();
   deferred_ = raw_.front().count;
-  // The running count differs from the trajectory if another program changed the count or growth was limited: the
-  // trajectory then starts from the running count.
+  // The running count differs from the trajectory after another program changed the count or growth was limited.
+  // The trajectory then starts from the running count.
   if (static_cast<int>(CeilOf(trajectory_)) != current) trajectory_ = current;
   if (deferred_ >= trajectory_ || settings_.decay_half_life_s == 0) {
     trajectory_ = deferred_;
@@ -25,7 +25,7 @@ void CountSmoother::Push(int64_t window, int64_t windows_passed, int raw, int cu
 }
 
 int CountSmoother::Count(const LoadSample& sample) const {
-  // Compare with the final decayed value, not the next step: a long decay has many small steps.
+  // The comparison uses the final decayed value, because a long decay has many small steps.
   const double change = std::fabs(deferred_ - sample.count());
   const bool small = change <= settings_.small_change * sample.count();
   return LimitGrowth(small ? sample.count() : smoothed_, sample);

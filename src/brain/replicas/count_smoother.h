@@ -15,8 +15,9 @@ class CountSmoother {
  public:
   explicit CountSmoother(const AutopilotReplicaSettings& settings) : settings_(settings) {}
 
-  // Adds the recommendation `raw` in the window with this number (settings.average_s each). The count may decay by
-  // `windows_passed` steps. With 0 (the window of the last call) the count can only rise.
+  // Adds the recommendation `raw` of window number `window`, whose length is settings.average_s.
+  // `windows_passed` is the number of windows since the last call, and the number of steps by which the count
+  // may decay. With 0 the count can only rise.
   void Push(int64_t window, int64_t windows_passed, int raw, int current);
   // Returns the smoothed count, given the running tasks in `sample`. REQUIRES: Push was called.
   int Count(const LoadSample& sample) const;
@@ -25,11 +26,10 @@ class CountSmoother {
   // Returns the highest recommendation within the deferral.
   double deferred() const { return deferred_; }
 
-  // SaveRecommendations and SaveFigures save the two parts of the state. A policy writes its own state between
-  // these parts.
+  // Save the two parts of the state. A policy writes its own state between the two parts.
   void SaveRecommendations(ByteWriter& out) const;
   void SaveFigures(ByteWriter& out) const;
-  // If `in` fails, the object is not to be used.
+  // Load the two parts of the state. If `in` fails, the object is not to be used.
   void LoadRecommendations(StoredValues& in);
   void LoadFigures(StoredValues& in);
   size_t heap_bytes() const { return raw_.size() * sizeof(Raw); }
@@ -44,8 +44,8 @@ class CountSmoother {
   AutopilotReplicaSettings settings_;
   std::deque<Raw> raw_;  // recommendations within the deferral, with strictly descending counts
   double deferred_ = 0;
-  double trajectory_ = 0;  // a real number, so that small counts decay as large counts do
-  int smoothed_ = 0;       // 0: no recommendation yet
+  double trajectory_ = 0;  // a real number, so that small counts decay at the rate of large counts
+  int smoothed_ = 0;       // smoothed count; 0: no recommendation yet
 };
 
 }  // namespace taut::brain

@@ -1,4 +1,4 @@
-// Limited growth (Autopilot §3.3) must not affect a job that shrinks or has just started.
+// Tests that limited growth (Autopilot §3.3) does not affect a job that shrinks or has just started.
 #include "brain/replicas/count_smoother.h"
 
 #include "gtest/gtest.h"

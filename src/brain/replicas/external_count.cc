@@ -78,7 +78,7 @@ class ExternalCount final : public ReplicaPolicyWrapper {
  private:
   ReplicaBounds bounds_;
   std::optional<ExternalTasks> answer_;
-  int own_ = 0;  // count of `inner` at the last Decide
+  int own_ = 0;  // last count of `inner`
   bool holds_ = false;
 };
 

@@ -8,8 +8,8 @@
 
 namespace taut::brain {
 
-// Decides the last answer of TakeExternal, within `bounds`, while the answer is valid. At other times decides as
-// `inner`, which observes every sample. The answer is saved. Load also accepts a state of `inner` alone.
+// Decides the last answer of TakeExternal, within `bounds`, while the answer is valid, and otherwise the count
+// of `inner`, which observes every sample. Save includes the answer. Load also accepts a state of `inner` alone.
 std::unique_ptr<ReplicaPolicy> WithExternalCount(std::unique_ptr<ReplicaPolicy> inner,
                                                  const ReplicaBounds& bounds);
 

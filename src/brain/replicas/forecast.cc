@@ -13,21 +13,22 @@
 namespace taut::brain {
 namespace {
 
-// First price, in units of mean tasks / ordered share; selected together with the model's constants.
+// First price, in units of mean tasks / ordered share. The constant was selected together with the model's
+// constants.
 constexpr double kFirstPrice = 0.02;
-// Highest rise of the price's logarithm at an overloaded step; small ordered shares have a smaller rise.
+// Highest rise of the price's logarithm at an overloaded step. The rise is smaller for a small ordered share.
 constexpr double kMostRise = 0.1;
 const double kLeastLogPrice = std::log(1e-4), kMostLogPrice = std::log(1e3);
-constexpr size_t kMostCautious = 100'000;  // one per decision in five minutes
+constexpr size_t kMostCautious = 100'000;  // one entry per decision in five minutes
 constexpr double kFall = 0.001;      // largest fall of the price's logarithm at a step that is not overloaded
 constexpr double kLeastGain = 0.05;  // least gain per started task, as a share of the price of a change
-constexpr double kLeastLoad = 0.02;  // share of the mean; logarithms of smaller loads are noise
+constexpr double kLeastLoad = 0.02;  // share of the mean load; logarithms of smaller loads are noise
 constexpr int64_t kCautiousHoldUs = 300 * kMicrosPerSecond;
 
-constexpr int kStateVersion = -2;  // negative: older states begin with the slots of a day
+constexpr int kStateVersion = -2;  // negative, because older states begin with the number of slots of a day
 constexpr double kHighestHalfLifeDays = 14, kMostOverHighest = 1.25;
 
-// Ordered shares can be smaller than the chances that FormatChance distinguishes.
+// Returns the text of a chance, also of chances below the least chance that FormatChance distinguishes.
 std::string ChanceText(double chance) {
   return chance < 1e-4    ? "under 0.01 %"
          : chance < 0.001 ? fmt::format("of {:.2g} %", 100 * chance)
@@ -80,20 +81,20 @@ int ForecastPolicy::DecideFor(const LoadSample& sample) {
     basis_ = by_analogs ? Basis::kAnalogs : Basis::kShortHistory;
     return Cautious(sample);
   }
-  // Adapt the price only to this policy's own decisions. Overload at the highest useful count is ignored, because
-  // no price could prevent it.
+  // The price adapts only to this policy's own decisions. An overload at the highest useful count is ignored,
+  // because no price could prevent the overload.
   const bool overloaded = tasks > settings_.max_utilization * sample.ready * (1 + 1e-12);
   if (!set_by_others_ && !(overloaded && sample.count() >= Most())) Calibrate(overloaded);
   basis_ = Basis::kForecast;
-  // The next step can use at most the running tasks, since a new task would not be ready; the far step may require
-  // more tasks.
+  // The next step can use at most the running tasks, because a new task would not be ready. The step at the end
+  // of the start-up time may require more tasks.
   wanted_ = settings_.bounds.Clamp(std::max(std::min(Best(false), sample.count()), Best(true)));
   return settings_.bounds.Clamp(Move(settings_.bounds.Clamp(sample.count()), wanted_));
 }
 
 void ForecastPolicy::Calibrate(bool overloaded) {
   const double ordered = settings_.forecast.overloaded;
-  // The expected change is 0 exactly if the share of overloaded steps is the ordered share.
+  // The expected change of the price is 0 if and only if the share of overloaded steps is the ordered share.
   log_price_ += std::min(kFall, kMostRise * ordered) * ((overloaded ? 1 / ordered : 0) - 1);
   log_price_ = std::clamp(log_price_, kLeastLogPrice, kMostLogPrice);
 }
@@ -115,12 +116,12 @@ int ForecastPolicy::Best(bool far) const {
   const double price = Price(), tasks_per_count = settings_.max_utilization;
   const double median = load.Median() / tasks_per_count;
   const int most = Most();
-  // If even `most` tasks are probably too few, costs do not distinguish smaller counts. The early return also
-  // keeps `first` within an int.
+  // If even `most` tasks are probably too few, the costs of smaller counts do not differ. The early return also
+  // keeps `first` within the range of int.
   if (median * 0.8 - 3 >= most || load.ChanceAbove(tasks_per_count * most) >= 0.5) return most;
   double best_cost = std::numeric_limits<double>::max();
   const int first = std::max(1, static_cast<int>(median * 0.8) - 3);
-  // A stride keeps the number of steps independent of the number of tasks.
+  // The stride makes the number of loop steps independent of the number of tasks.
   const int stride = std::max(1, static_cast<int>(median / 64));
   int best = first;
   for (int n = first; n < best_cost && n <= most; n += stride) {
@@ -146,7 +147,7 @@ int ForecastPolicy::Move(int current, int wanted) {
     return current;
   }
   const auto cost = [this](int n) { return std::max(Cost(false, n), Cost(true, n)); };
-  // Stopping tasks is delayed until keeping them has cost as much as starting them again would (ski rental).
+  // Tasks are stopped only once their idle time has cost as much as a new start would cost (ski rental).
   regret_ += std::max(0.0, cost(current) - cost(wanted));
   if (regret_ < settings_.forecast.change_price * (current - wanted)) return current;
   regret_ = 0;
@@ -174,11 +175,11 @@ std::optional<LoadBand> ForecastPolicy::Forecast() const {
 }
 
 int ForecastPolicy::BestByAnalogs(const LoadAnalogs& analogs) {
-  const double least = load_ / capacity_ / settings_.max_utilization;  // tasks for the current load
+  const double least = load_ / capacity_ / settings_.max_utilization;  // number of tasks for the current load
   const auto chance = [&](double count) { return analogs.ChanceAbove(count / least); };
   int best = settings_.bounds.Clamp(std::ceil(least));
   double best_cost = best + Price() * chance(best);
-  // The recorded moves do not distinguish ratios above 16.
+  // The recorded load changes do not distinguish ratios above 16.
   const double most = std::min<double>(settings_.bounds.max, 16 * least + 1);
   const double stride = std::max(1.0, std::floor(least / 64));
   for (double n = best + stride; n <= most && n < best_cost; n += stride) {

@@ -1,4 +1,4 @@
-// The forecast policy: the number of tasks for the load that is expected when a task started now is ready
+// The forecast policy: plans the number of tasks for the load at the time when a task started now becomes ready
 // (docs/algorithms/replicas.md).
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace taut::brain {
 
-// At each step it selects the count with the least tasks + price * P(overloaded). The price adapts to the ordered
+// Selects the count with the least tasks + price * P(overloaded) at each step. The price adapts to the ordered
 // share: an overloaded step raises the price, any other step lowers it. Not thread-safe.
 class ForecastPolicy final : public ReplicaPolicy {
  public:
@@ -32,31 +32,32 @@ class ForecastPolicy final : public ReplicaPolicy {
 
   int DecideFor(const LoadSample& sample);
   void Calibrate(bool overloaded);
-  // Returns the greatest useful count: whatever the price, no more tasks than for a load somewhat above the
-  // highest load so far.
+  // Returns the greatest useful count: the count for a load somewhat above the highest load so far, whatever the
+  // price.
   int Most() const;
   double Price() const;
   double Cost(bool far, int count) const;
-  // Returns the count with the least cost for the load one step ahead, or at the end of the start-up time if
-  // `far`.
+  // Returns the count with the least cost for the load at the end of the start-up time if `far`, else for the
+  // load one step ahead.
   int Best(bool far) const;
   // Returns `wanted` if its gain justifies a change, else `current`.
   int Move(int current, int wanted);
-  // Returns the count while history is too short: from the load changes of other jobs, else load over a cautious
-  // target. The result is the highest of these counts in the last 5 minutes, as in the HPA.
+  // Returns the count while history is too short: from the load changes of other jobs if they are known, else
+  // from the load and a cautious target. Like the HPA, returns the highest of these counts in the last 5
+  // minutes.
   int Cautious(const LoadSample& sample);
-  // Returns the count with the least cost if the load changes as other jobs' loads did.
+  // Returns the count with the least cost, given the distribution of other jobs' load changes.
   int BestByAnalogs(const LoadAnalogs& analogs);
 
   ReplicaSettings settings_;
   LoadModel model_;
   QuarterRises rises_;
   int64_t last_step_ = INT64_MIN;
-  int64_t steps_ = 0;      // steps observed
+  int64_t steps_ = 0;      // number of observed steps
   double mean_tasks_ = 0;  // mean number of busy tasks of the last day
   double highest_ = 0;     // highest number of busy tasks, halving in two weeks
   double log_price_;       // logarithm of price / (mean tasks / ordered share)
-  double regret_ = 0;      // accumulated cost of tasks above the wanted count
+  double regret_ = 0;      // accumulated cost of tasks above wanted_
   struct Wanted {
     Timestamp at;
     int count = 0;
@@ -67,9 +68,9 @@ class ForecastPolicy final : public ReplicaPolicy {
   double load_ = 0, capacity_ = 1;
   std::optional<double> rise_chance_;  // kAnalogs: chance of a load above the utilisation; not saved
   int wanted_ = 0, decided_ = 0;
-  bool moved_ = false;  // the last Decide returned another count than the running one
-  // True from the time when another program set the running count until a change by this policy takes effect.
-  // Overload at a count of another program must not change the price.
+  bool moved_ = false;  // true if the last Decide changed the count
+  // True from the time when another program set the running count until a change by this policy takes effect. An
+  // overload at another program's count must not change the price.
   bool set_by_others_ = false;
 };
 

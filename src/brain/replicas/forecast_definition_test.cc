@@ -1,5 +1,5 @@
-// The forecast policy's counts against their definition (docs/algorithms/replicas.md): the count with the least
-// tasks + price * chance of overload, changed if the gain exceeds the price of the change.
+// Tests the forecast policy's counts against their definition (docs/algorithms/replicas.md): the count with the
+// least tasks + price * chance of overload, changed if the gain exceeds the price of the change.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -25,7 +25,7 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// Observes the loads of the policy, and the price that the policy reports.
+// The definition of the count, computed from the policy's loads and the price that the policy reports.
 class Definition {
  public:
   Definition(const Case& c, const ReplicaSettings& s)
@@ -50,7 +50,8 @@ class Definition {
     for (int n = 2; n <= most; ++n) best = Cost(far, n, price) < Cost(far, best, price) ? n : best;
     return best;
   }
-  // Returns the count by the definition. Call once per step, since the call sums up the cost of idle tasks.
+  // Returns the count by the definition. Must be called exactly once per step, because each call adds the cost
+  // of idle tasks to a sum.
   int Decided(int current, double price) {
     wanted = settings_.bounds.Clamp(std::max(std::min(Best(false, price), current), Best(true, price)));
     const double change_price = settings_.forecast.change_price * std::abs(wanted - current);
@@ -106,7 +107,7 @@ TEST_P(ForecastDefinition, EachCountIsTheOneOfLeastCost) {
         policy.Decide({Timestamp::FromSeconds(int64_t{300} * step), 2 * tasks, 2, count, 0, nullptr});
     definition.Observe(step, tasks);
     if (step + 1 >= kStepsADay) {
-      const double price = *FactOf(policy, "price of an overloaded minute") / 5;  // price per step
+      const double price = *FactOf(policy, "price of an overloaded minute") / 5;  // price per five minutes
       EXPECT_EQ(decided, s.bounds.Clamp(definition.Decided(count, price)));
       EXPECT_EQ(FactOf(policy, "count with the least cost"), definition.wanted);
     }

@@ -1,5 +1,5 @@
-// The forecast policy's own arithmetic, without its model: a young job's count, the adaptation of the price, and
-// the greatest count. policies_test.cc tests the properties of all policies.
+// Tests of the forecast policy's own arithmetic, without its model: a young job's count, the adaptation of the
+// price, and the greatest count. policies_test.cc tests properties that all policies share.
 #include "brain/replicas/forecast.h"
 
 #include <algorithm>
@@ -51,8 +51,8 @@ TEST(Forecast, AYoungJobsCountStaysWithinItsBounds) {
   EXPECT_EQ(DecideAt(policy, 120, std::nullopt, 9), 6);
 }
 
-// A young job has the count with the least sum of tasks and price * chance of overload, by the changes of other
-// jobs' loads.
+// A young job has the count with the least sum of tasks and price * chance of overload, computed from the load
+// changes of other jobs.
 TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
   LoadMoves moves;
   for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 3.1 : i % 10 == 0 ? 1.4 : 1);
@@ -81,8 +81,8 @@ TEST(Forecast, AYoungJobGoesByTheMovesOfOthers) {
   EXPECT_THAT(SentenceOf(idle), HasSubstr("keep the highest load of 5 min"));
 }
 
-// Five tasks are busy per minute, 40 in the first minute, so that a higher count than the running one has been
-// useful. Every `every` minutes only 6 tasks are ready. Checks the price in each minute with a forecast.
+// Checks the price in each minute with a forecast. Five tasks are busy per minute, but 40 in the first minute,
+// which makes counts above the running count useful. Every `every` minutes only 6 tasks are ready.
 void CheckPrices(double ordered, int every, double fall, double rise) {
   constexpr double kFirst = 40;
   constexpr double kTasks = 5;
@@ -108,14 +108,14 @@ void CheckPrices(double ordered, int every, double fall, double rise) {
   }
 }
 
-// The price is exp(log price) * mean tasks / ordered share, in task-minutes. The price falls a little per minute;
-// an overloaded minute compensates the falls of the minutes between two overloads at the ordered share.
+// The price is exp(log price) * mean tasks / ordered share, in task-minutes. The price falls a little per
+// minute. At the ordered share, an overloaded minute compensates the falls since the last overload.
 TEST(Forecast, ThePriceFollowsTheOrder) { CheckPrices(0.02, 20, 0.001, 0.001 * (1 / 0.02 - 1)); }
 
 // With a small ordered share, a single overloaded minute must not raise the price strongly.
 TEST(Forecast, ThePriceRisesByATenthAtMost) { CheckPrices(0.001, 50, 0.0001, 0.1 - 0.0001); }
 
-// Counts set by other programs, or by a bound, do not change the price.
+// An overload at a count that another program or a bound set does not change the price.
 TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
   ReplicaSettings s;
   s.forecast.min_history_s = 600;
@@ -124,7 +124,7 @@ TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
   ForecastPolicy others(s);
   for (int m = 0; m < 100; ++m) {
     (void)DecideAt(others, 60 * m, 5, 30);
-    (void)DecideAt(others, 60 * m + 30, 50, 30);  // a second call in one minute: the first load counts
+    (void)DecideAt(others, 60 * m + 30, 50, 30);  // a second call in one minute has no effect on the model
   }
   EXPECT_NEAR(*FactOf(others, "price of an overloaded minute"), first, 1e-9);
   s.bounds = {.min = 6, .max = 6};
@@ -139,7 +139,7 @@ TEST(Forecast, ThePriceIsNotLearntFromCountsOfOthersOrAtABound) {
 TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   ReplicaSettings s;
   s.forecast.min_history_s = 3600;
-  s.startup_s = 150;  // three steps
+  s.startup_s = 150;  // seconds; three steps
   ForecastPolicy policy(s);
   int count = 20;
   for (int m = 0; m < 1440; ++m) count = DecideAt(policy, 60 * m, 12, count, 2);
@@ -158,7 +158,7 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   EXPECT_LT(*reason.chance, 0.05);
   EXPECT_THAT(SentenceOf(policy), HasSubstr("would be above 80 % utilisation with a chance"));
   EXPECT_THAT(SentenceOf(policy), Not(HasSubstr("would do")));
-  // A superfluous task costs one task-minute per minute: after eight minutes the stop is justified.
+  // A superfluous task costs one task-minute per minute, so a stop is justified after eight minutes.
   int64_t minute = 1440;
   const auto minutes_with_nine = [&](int most) {
     for (int n = 1; n <= most; ++n) {
@@ -169,10 +169,10 @@ TEST(Forecast, ASteadyLoadIsExpectedToStay) {
   };
   EXPECT_EQ(minutes_with_nine(30), 8);
   EXPECT_EQ(minutes_with_nine(5), 5);
-  // A count that is too low is corrected at once, which also clears the accumulated cost.
+  // A count that is too low is raised at once, and the raise clears the accumulated cost.
   EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 4, 2), 8);
   EXPECT_EQ(minutes_with_nine(30), 8);
-  // The accumulated cost falls by one task-minute per minute without an extra task.
+  // Each minute without a superfluous task reduces the accumulated cost by one task-minute.
   EXPECT_EQ(minutes_with_nine(5), 5);
   for (int n = 0; n < 3; ++n) EXPECT_EQ(DecideAt(policy, 60 * minute++, 12, 8, 2), 8);
   EXPECT_EQ(minutes_with_nine(30), 6);
@@ -192,7 +192,7 @@ TEST(Forecast, GoesOnFromACheckpoint) {
   ASSERT_TRUE(again.Load(in).ok());
   EXPECT_EQ(in.remaining(), 0U);
   EXPECT_EQ(SentenceOf(again), SentenceOf(policy));
-  // The last minute is repeated, as after a restart: the minute was already counted.
+  // The last minute is repeated, as after a restart, although the saved state includes this minute.
   EXPECT_EQ(DecideAt(again, 60 * 299 + 30, 15, count, 2), DecideAt(policy, 60 * 299 + 30, 15, count, 2));
   std::string bytes_again;
   std::string bytes_now;
@@ -214,7 +214,7 @@ TEST(Forecast, AYoungJobThatGoesByOthersSaysHowYoungItIs) {
               HasSubstr("There are 1.5 h of history and a forecast needs 24 h. If the load 4"));
 }
 
-// Other jobs' loads mostly halve: the job must still have enough tasks for its current load.
+// Other jobs' loads mostly halve, but the job must still have enough tasks for its current load.
 TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
   LoadMoves moves;
   for (int i = 0; i < 3000; ++i) moves.Add(1, i % 100 == 0 ? 1.35 : 0.5);
@@ -233,8 +233,8 @@ TEST(Forecast, AYoungJobHasAtLeastTheTasksOfItsLoadAndAtMostItsBound) {
   EXPECT_EQ(count(15), 13) << "15 help no more, so the least";
 }
 
-// Returns the ratio of the price after one more decision to that before, `hours` after a load of 40 tasks.
-// The minimum is 31.
+// Returns the factor by which one more decision changes the price, `hours` after a load of 40 tasks. The minimum
+// is 31 tasks.
 double PriceMove(double hours, double load, int ready) {
   ReplicaSettings s;
   s.step_s = 900;
@@ -250,7 +250,7 @@ double PriceMove(double hours, double load, int ready) {
   return *FactOf(policy, "price of an overloaded minute") / before;
 }
 
-// A task is started only if its own gain, not the gain of all tasks, exceeds the cost of the start.
+// A task is started only if its own gain exceeds the cost of the start; the gain of all tasks does not count.
 TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   const auto after_a_day = [](double change_price) {
     ReplicaSettings s;
@@ -263,13 +263,13 @@ TEST(Forecast, AStartThatCostsMoreThanItGainsIsNotMade) {
   const auto [count, price] = after_a_day(8);
   EXPECT_EQ(count, 8);
   ASSERT_GT(price, 20);
-  // The eighth task costs 1 and removes a certain overload, whose cost is the price.
+  // The eighth task costs 1 and prevents a certain overload, whose cost is the price.
   const double gain = price - 1;
   EXPECT_EQ(after_a_day((gain - 7) / 0.05).first, 8);
   EXPECT_EQ(after_a_day((gain + 7) / 0.05).first, 7);
 }
 
-// More tasks than the highest load x 1.25 requires at 80 % are never useful; the highest load halves in two weeks.
+// The greatest useful count is the count at 80 % for 1.25 times the highest load, which halves in two weeks.
 TEST(Forecast, TheHighestLoadIsHalfAsHighAfterTwoWeeks) {
   EXPECT_GT(PriceMove(14 * 24, 5, 1), 1.04) << "31 tasks are less than 20 / 0.8 * 1.25";
   EXPECT_NEAR(PriceMove(14 * 24, 5, 31), 1, 0.01) << "not overloaded";
@@ -303,7 +303,7 @@ TEST(Forecast, ThePriceHasItsMost) {
               1e-6);
 }
 
-// The load of a job in tasks: 4, and 40 from 12 to 14 o'clock.
+// Returns the load of a job in tasks: 40 from 12:00 to 14:00, else 4.
 double NoonLoad(int minute) { return minute % 1440 >= 720 && minute % 1440 < 840 ? 40 : 4; }
 
 TEST(Forecast, StartsTasksAheadOfTheDailyRiseAndKeepsThemToTheFall) {
@@ -334,7 +334,7 @@ TEST(Forecast, StartsTasksAheadOfTheDailyRiseAndKeepsThemToTheFall) {
   EXPECT_LT(count, 10);
 }
 
-// The logarithm of a zero load would only be noise.
+// A zero load counts as 2 % of the mean load, because its logarithm would only be noise.
 TEST(Forecast, NoLoadCountsAsAFiftiethOfTheMean) {
   ReplicaSettings s;
   s.forecast.min_history_s = 600;
@@ -352,11 +352,12 @@ std::string BytesOf(const ForecastPolicy& policy) {
   return bytes;
 }
 
-// A loaded policy equals the saved policy right after the last decision.
+// A loaded policy equals the saved policy in every field, right after the last decision.
 TEST(Forecast, EachValueComesBack) {
   ReplicaSettings s;
   s.forecast.min_history_s = 3600;
-  // 4: too few tasks, set by another program; 9: too many tasks, not yet worth a stop
+  // At a count of 4, too few tasks run because another program set the count. At 9, too many tasks run, but a
+  // stop is not yet worth its cost.
   for (const int last : {4, 9}) {
     ForecastPolicy policy(s), again(s);
     int count = 20;
@@ -397,7 +398,8 @@ TEST(Forecast, CountsTheBytesOfItsState) {
   ForecastPolicy policy{ReplicaSettings()};
   const size_t before = policy.state_bytes();
   EXPECT_NEAR(static_cast<double>(before), 59 * 1024, 1024);
-  // With a falling load, each count of the last five minutes can still become the highest.
+  // The policy stores each count of the last five minutes, because with a falling load each count can become the
+  // highest.
   for (int n = 0; n < 200; ++n) (void)DecideAt(policy, n, 500 - n, 1);
   EXPECT_GE(policy.state_bytes(), before + 200 * 2 * sizeof(int64_t));
 }

@@ -14,9 +14,10 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kMostShown = 120;  // length of an expression in a reason
+constexpr size_t kMostShown = 120;  // most characters of an expression in a reason
 
-// A step by at most this number of tasks is not limited: a mistake in the function would cause a larger step.
+// Change of the count, in tasks, up to which a step is not limited: a mistake in the function would cause a
+// larger step.
 constexpr double kFewTasks = 100;
 
 constexpr uint32_t kLoadMissing = 1, kCapacityMissing = 2;
@@ -30,7 +31,7 @@ std::optional<TargetExpression> Parsed(const ReplicaSettings& settings, std::str
   return std::nullopt;
 }
 
-// Returns empty statistics for the load, then for each named signal.
+// Returns empty statistics of the load, followed by statistics of each named signal.
 std::vector<SpanStatistics> SpansOf(const std::optional<TargetExpression>& expression, double step_s) {
   const int signals = expression.has_value() ? static_cast<int>(expression->signals().size()) : 0;
   std::vector<SpanStatistics> out;
@@ -78,7 +79,7 @@ FunctionPolicy::Basis FunctionPolicy::Choose(const LoadSample& sample, int& coun
   const int64_t at_s = FloorDiv(sample.at.us, kMicrosPerSecond);
   const auto window = static_cast<int64_t>(
       FloorDiv(sample.at.us, static_cast<int64_t>(smoothing_.average_s * kMicrosPerSecond)));
-  // The time for which the count was held must not decay the count.
+  // The count must not decay for the time in which it was held.
   const int64_t passed = window_.has_value() ? std::max<int64_t>(window - *window_, 0) : 0;
   window_ = window;
   if (!expression_.has_value()) return Basis::kInvalid;
@@ -125,8 +126,8 @@ double FunctionPolicy::Evaluate(const LoadSample& sample) {
   const int64_t day = FloorDiv(at_s, int64_t{kDaySeconds});
   const int64_t weekday = ((day + 4) % 7 + 7) % 7;  // 1970-01-01 was a Thursday; Sunday is 0
   const int64_t hour = (at_s - day * kDaySeconds) / 3600;
-  // Values() of a signal are in the order of the signal's spans in the expression: distribute the values to these
-  // spans.
+  // Values() of a signal has the order of the signal's spans in the expression. Each value is copied to its
+  // span.
   for (size_t signal = 0; signal < spans_.size(); ++signal) {
     const double* next = spans_[signal].Values().data();
     const std::span<const LoadSpan> all = expression_->spans();
@@ -160,7 +161,7 @@ std::string FunctionPolicy::MissingText(std::string_view was, std::string_view w
     if ((missing_ >> (kSignalBit + i) & 1) != 0) names.push_back(signals()[i]);
   }
   std::string out = StrCat(Join(names, " and "), " ", names.size() > 1 ? were : was);
-  // Capitalise "the", but not a signal's name.
+  // Capitalises "the", but not the name of a signal.
   if (out.starts_with("the ")) out[0] = 'T';
   return out;
 }
@@ -227,7 +228,7 @@ std::unique_ptr<ReplicaPolicy> FunctionPolicy::Clone() const {
   return copy;
 }
 
-// Saves the fields that depend on settings first, so that Load can reject a state of other settings.
+// The fields that depend on settings precede the others, so that Load can reject a state of other settings.
 void FunctionPolicy::Save(ByteWriter& out) const {
   out.PutString(settings_.target);
   out.Put(smoothing_.average_s);
@@ -246,7 +247,7 @@ void FunctionPolicy::Save(ByteWriter& out) const {
   SaveSignals(out);
 }
 
-// Writes nothing for an expression of the load alone, so that older states without signals can be loaded.
+// Writes nothing for an expression without signals, which keeps the format of older states.
 void FunctionPolicy::SaveSignals(ByteWriter& out) const {
   if (signals().empty()) return;
   out.Put(missing_);
@@ -281,7 +282,7 @@ absl::Status FunctionPolicy::Load(ByteReader& in) {
   std::array<int, kHours> highest{};
   for (int& count : highest) count = values.Count();
   const auto basis = static_cast<Basis>(values.Within<uint8_t>(0, static_cast<uint8_t>(Basis::kSilent)));
-  const auto value = in.Get<double>();  // only displayed; may be infinite or NaN
+  const auto value = in.Get<double>();  // only displayed, so that infinity and NaN are valid
   const double silent_s = values.Amount();
   const int decided = values.Count();
   uint32_t missing = basis == Basis::kAbsent || basis == Basis::kSilent ? kLoadMissing : 0;

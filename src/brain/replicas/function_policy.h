@@ -1,5 +1,5 @@
 // Autopilot's horizontal scaling by target size (Autopilot §3.3): n = f[t], the owner's function of the job's
-// signals, smoothed as the recommendation by utilisation is.
+// signals. The count is smoothed like the recommendation by utilisation.
 #pragma once
 
 #include <array>
@@ -45,31 +45,31 @@ class FunctionPolicy final : public ReplicaPolicy {
   void Remember(int64_t at_s, int count);
   int SafeCount() const;
 
-  static constexpr size_t kHours = 25;  // a day and the current hour
+  static constexpr size_t kHours = 25;  // number of hours in a day, plus the current hour
 
   FunctionReplicaSettings settings_;
   std::vector<std::string> known_signals_;
   AutopilotReplicaSettings smoothing_;
   double step_s_;
   ReplicaBounds bounds_;
-  // The parse error, "" if none; declared before expression_, whose initialiser sets it.
+  // The parse error; "" for a valid expression. Declared before expression_, whose initialiser sets it.
   std::string invalid_;
   std::optional<TargetExpression> expression_;
-  // Statistics of the load, then of each of signals().
+  // Statistics of the load, followed by statistics of each signal of signals().
   std::vector<SpanStatistics> spans_;
   std::vector<double> span_values_;    // values of expression_->spans()
-  std::vector<double> signal_values_;  // values of signals() when last measured
+  std::vector<double> signal_values_;  // last measured values of signals()
   // Inputs that were not measured in the last sample: bit 0 is the load, bit 1 the capacity, bits from 2 on the
   // signals.
   uint32_t missing_ = 0;
   CountSmoother smoother_;
-  std::optional<int64_t> window_;      // averaging window of the last decision
-  std::optional<int64_t> heard_s_;     // Unix time of the last complete inputs, or first decision
-  std::optional<int64_t> hour_;        // hour of the last decision
+  std::optional<int64_t> window_;   // averaging window of the last decision; absent before the first decision
+  std::optional<int64_t> heard_s_;  // Unix time of the last complete inputs, or of the first decision
+  std::optional<int64_t> hour_;     // hour of the last decision
   std::array<int, kHours> highest_{};  // highest count by hour; the last element is for hour_
   Basis basis_ = Basis::kAbsent;
   double value_ = 0;         // value of the function at its last evaluation
-  bool is_limited_ = false;  // value_ exceeded the limit of a step; not saved
+  bool is_limited_ = false;  // true if value_ was limited to max_step; not saved
   double silent_s_ = 0;
   int decided_ = 0;
 };

@@ -17,11 +17,11 @@ ReplicaSettings Plain(std::string target) {
   s.function.target = std::move(target);
   s.autopilot.small_change = 0;
   s.autopilot.decay_half_life_s = 0;
-  s.function.max_step = 1e6;  // no bound in tests of other properties
+  s.function.max_step = 1e6;  // so high that steps are not limited in these tests
   return s;
 }
 
-// A job whose tasks are ready at once.
+// A job whose tasks are ready at once, decided minute by minute.
 struct Job {
   explicit Job(const ReplicaSettings& settings, int begin = 10) : policy(settings), count(begin) {}
   int At(int64_t minute, std::optional<double> load, double capacity = 1) {
@@ -41,7 +41,7 @@ TEST(Function, TheOwnersExpressionIsTheCount) {
   EXPECT_EQ(job.At(0, 20, 2), 21);
   EXPECT_EQ(job.Why(), "\"ceil(load / (0.5 * capacity)) + 1\" is 21: 21 tasks after smoothing.");
   EXPECT_EQ(job.At(5, 6.2, 2), 8);
-  EXPECT_EQ(Job(Plain("load / capacity")).At(0, 6.2), 7);  // rounded up
+  EXPECT_EQ(Job(Plain("load / capacity")).At(0, 6.2), 7);  // 6.2 tasks are rounded up
 }
 
 TEST(Function, OneStepIsBounded) {
@@ -61,19 +61,19 @@ TEST(Function, OneStepIsBounded) {
 
 TEST(Function, HourAndWeekdayAreThoseOfUtc) {
   Job job(Plain("100 * weekday + hour"), 1);
-  EXPECT_EQ(job.At(0, 1), 400);                                  // Thursday, 1970-01-01 00:00
+  EXPECT_EQ(job.At(0, 1), 400);                                  // Thursday, 1970-01-01, 00:00
   EXPECT_EQ(job.At(3 * 1440 + 23 * 60 + 59, 1), 23);             // Sunday, 23:59
-  EXPECT_EQ(Job(Plain("100 * weekday + hour")).At(-1, 1), 323);  // Wednesday before
+  EXPECT_EQ(Job(Plain("100 * weekday + hour")).At(-1, 1), 323);  // the Wednesday before 1970-01-01
 }
 
 TEST(Function, SpansOfPastLoad) {
   Job highest(Plain("max_over(3)")), mean(Plain("avg_over(3)")), p95(Plain("p95_over(20)"));
-  // The current sample is in the span; three minutes later the sample has left the span.
+  // The span includes the current sample, and excludes the sample of three minutes before.
   const double loads[] = {9, 3, 6, 1, 1, 1};
   const int expected_max[] = {9, 9, 9, 6, 6, 1};
-  const int expected_mean[] = {9, 6, 6, 4, 3, 1};  // 10/3 and 8/3, rounded up
+  const int expected_mean[] = {9, 6, 6, 4, 3, 1};  // 10/3 and 8/3 are rounded up
   for (int m = 0; m < 6; ++m) {
-    // Each minute is a separate window, since the count does not fall within a window.
+    // Each minute is a separate averaging window, because the count does not fall within a window.
     EXPECT_EQ(highest.At(m, loads[m]), m < 5 ? std::max(expected_max[m], m > 2 ? 9 : 0) : 1) << m;
     (void)mean.At(m, loads[m]);
     Reason reason;
@@ -89,7 +89,7 @@ TEST(Function, AbsentSamplesDoNotCountInSpans) {
   (void)job.At(0, 8);
   (void)job.At(1, std::nullopt);
   EXPECT_EQ(job.At(5, 4), 6);
-  EXPECT_EQ(job.At(100, 2), 2);  // no earlier sample is in the span
+  EXPECT_EQ(job.At(100, 2), 2);  // the span contains no earlier sample
 }
 
 TEST(Function, GoesUpAtOnceAndDownAsAutopilotDoes) {
@@ -98,7 +98,7 @@ TEST(Function, GoesUpAtOnceAndDownAsAutopilotDoes) {
   Job job(s, 100);
   EXPECT_EQ(job.At(0, 50), 100);
   EXPECT_EQ(job.At(1, 60), 120);
-  EXPECT_EQ(job.At(2, 50), 120);  // no fall within an averaging window
+  EXPECT_EQ(job.At(2, 50), 120);  // the count does not fall within an averaging window
   (void)job.At(4, 50);
   std::vector<int> counts;
   Job hour(s, 100);
@@ -173,10 +173,10 @@ TEST(Function, AfterASilenceTheHighestCountOfTheLastDayRuns) {
   Job other(patient, 3);
   EXPECT_EQ(other.At(0, std::nullopt), 3);
   EXPECT_EQ(other.At(119, std::nullopt), 3);
-  EXPECT_EQ(other.At(121, std::nullopt), 3);  // no earlier count is higher
+  EXPECT_EQ(other.At(121, std::nullopt), 3);  // 3 is the highest count so far
 }
 
-// A job scaled by two signals.
+// A job whose number of tasks is a function of two signals.
 struct SignalJob {
   explicit SignalJob(std::string target) : settings(Plain(std::move(target))) {
     settings.signals = {"queue_length", "requests"};

@@ -14,9 +14,10 @@
 namespace taut::brain {
 namespace {
 
-constexpr size_t kMostEvents = 1'000'000;  // far more than any window has
+constexpr size_t kMostEvents = 1'000'000;  // far more than the events of any window
 
-// Marks the part of a state for metrics in addition to the load. No other field at this place can have this value.
+// Marks the part of a state for metrics in addition to the load. No other field at this position can have this
+// value.
 constexpr uint32_t kMetricsMark = 0x4D455452;
 
 double Seconds(Timestamp t) { return static_cast<double>(t.us) / kMicrosPerSecond; }
@@ -190,7 +191,7 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
     fresh.advice_.push_back({at_s, values.Count()});
   }
   for (std::vector<HpaChange>* list : {&fresh.ups_, &fresh.downs_}) {
-    int64_t sum = 0;  // bounds the sum, which Decide computes in an int
+    int64_t sum = 0;  // bounds the sum of changes, because Decide computes the sum as an int
     for (size_t n = values.Size(kMostEvents); n > 0 && values.ok(); --n) {
       const double at_s = values.Finite();
       list->push_back({at_s, values.Count()});
@@ -209,7 +210,8 @@ absl::Status HpaPolicy::Load(ByteReader& in) {
   return absl::OkStatus();
 }
 
-// If the metrics have changed since Save, only the explanation of the last decision is lost.
+// Loads the state of the metrics. If the metrics have changed since Save, only the explanation of the last
+// decision is lost.
 absl::Status HpaPolicy::LoadMetrics(ByteReader& in) {
   ByteReader ahead = in;
   if (ahead.remaining() < sizeof(kMetricsMark) || ahead.Get<uint32_t>() != kMetricsMark)

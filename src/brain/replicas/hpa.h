@@ -1,4 +1,4 @@
-// Kubernetes' HPA as a comparator. KEDA is this policy with the wrapper of brain/replicas/activation.h.
+// Kubernetes' HPA as a comparator. WithActivation (brain/replicas/activation.h) makes this policy KEDA.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace taut::brain {
 
-// The first metric is load over capacity of the ready tasks, unless HpaMetrics::without_load; starting tasks are
-// unready pods. With several metrics the largest proposed count is used; if a metric is not measured, the count
-// does not fall (horizontal.go: computeReplicasForMetrics). docs/algorithms/replicas.md, "Policies".
+// The first metric is load over capacity of the ready tasks, unless HpaMetrics::without_load is set; starting
+// tasks are unready pods. The largest proposed count of all metrics is used. If a metric is not measured, the
+// count does not fall (horizontal.go: computeReplicasForMetrics). docs/algorithms/replicas.md, "Policies".
 class HpaPolicy final : public ReplicaPolicy {
  public:
   HpaPolicy(const HpaSettings& settings, const ReplicaBounds& bounds);
@@ -45,13 +45,14 @@ class HpaPolicy final : public ReplicaPolicy {
   HpaSettings settings_;
   ReplicaBounds bounds_;
   std::vector<std::string> signals_;  // signals that the metrics read
-  uint32_t missing_ = 0;  // unmeasured metrics: bit 0 is the load, bits from 1 on the further metrics
-  int decisive_ = 0;      // metric of proposal_, numbered as in missing_
+  // bits of the unmeasured metrics: bit 0 is the load, bits from 1 on are the other metrics
+  uint32_t missing_ = 0;
+  int decisive_ = 0;  // metric of proposal_, numbered as in missing_
   std::vector<HpaAdvice> advice_;
   std::vector<HpaChange> ups_, downs_;
   HpaProposal proposal_;
   int current_ = 0, stable_ = 0, decided_ = 0;
-  bool held_ = true;  // nothing was measured, or too little to scale down
+  bool held_ = true;  // true if the metrics were not measured, or were too few to scale down
 };
 
 }  // namespace taut::brain

@@ -8,14 +8,14 @@
 namespace taut::brain {
 namespace {
 
-// Rounds down to whole per cent, ignoring rounding noise below a whole per cent.
+// Returns the share in whole per cent, rounded down; ignores rounding noise below a whole per cent.
 double WholePercent(double share) { return std::floor(share * 100 + 1e-9); }
 
-// Rounds up. The result is bounded, so that a huge load does not overflow an int.
+// Returns the number of tasks rounded up, bounded so that a huge load does not overflow an int.
 int WholeTasks(double tasks) { return static_cast<int>(std::min(std::ceil(tasks), 1e9)); }
 
 struct Summed {
-  double usage = 0;  // sum over the pods with a metric
+  double usage = 0;  // sum over the pods with a metric, as shares of the request
   int pods = 0;
 };
 
@@ -32,14 +32,14 @@ HpaProposal Propose(int current, Summed known, int unready, int missing, double 
     if (within(ratio)) return {current, ratio};
     return {WholeTasks(ratio * known.pods), ratio};
   }
-  // As published, assume the worst against the change. For a fall, missing pods are assumed to use the larger of
-  // request and target; for a rise, missing and unready pods are assumed to use nothing.
+  // As published, unknown pods are assumed to work against the change. For a fall, missing pods use the larger
+  // of request and target; for a rise, missing and unready pods use nothing.
   Summed all = known;
   if (ratio < 1) all.usage += missing * std::max(1.0, target);
   if (ratio != 1) all.pods += missing;
   if (up_with_unready) all.pods += unready;
   const double corrected = ratio_of(all);
-  // These assumptions may reduce a change, but must not reverse it.
+  // These assumptions may reduce a change but must not reverse the change.
   const bool flips = (ratio < 1 && corrected > 1) || (ratio > 1 && corrected < 1);
   if (within(corrected) || flips) return {current, corrected};
   const int count = WholeTasks(corrected * all.pods);

@@ -1,5 +1,5 @@
-// The arithmetic of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2) without its objects: the count by
-// resource utilisation, the stabilisation windows and the rate limits. Source: replica_calculator.go and
+// The arithmetic of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2) without Kubernetes objects: the count
+// by resource utilisation, the stabilisation windows and the rate limits. Source: replica_calculator.go and
 // horizontal.go.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace taut::brain {
 
-// The pods of one workload, grouped by the information about them. All pods have equal requests.
+// The pods of one workload, grouped by their state. All pods have equal requests.
 struct HpaPods {
   std::vector<double> usage;  // usage of the ready pods with a metric, as shares of the request
   int unready = 0;            // pods that are not ready or within their initialisation period
@@ -20,7 +20,7 @@ struct HpaPods {
 
 struct HpaProposal {
   int count = 0;
-  double ratio = 1;   // utilisation over target, from which the count follows
+  double ratio = 1;   // utilisation over target, which determines the count
   bool known = true;  // false if no pod had a metric; the count is then the current count
 };
 
@@ -30,18 +30,18 @@ HpaProposal ProposeHpa(int current, const HpaPods& pods, double target, double t
 HpaProposal ProposeHpaEven(int current, int ready, double usage_each, int unready, double target,
                            double tolerance);
 
-// A change of the count, which rate limits use. Times are seconds, ascending.
+// A past change of the count, for rate limits. Lists of changes ascend by time.
 struct HpaChange {
   double at_s = 0;
-  int change = 0;  // > 0
+  int change = 0;  // number of added or removed pods, > 0
 };
 struct HpaAdvice {
   double at_s = 0;
   int count = 0;
 };
 
-// Returns the count nearest to `current` that the recommendations within the windows allow. `past` excludes
-// `desired`.
+// Returns the count nearest to `current` that the recommendations within the windows allow. `past` has the
+// earlier recommendations, without `desired`.
 int StabilizeHpa(double now_s, int current, int desired, std::span<const HpaAdvice> past, double up_window_s,
                  double down_window_s);
 // HpaUpLimit returns the greatest count that the scale-up policies allow, HpaDownLimit the least count that the

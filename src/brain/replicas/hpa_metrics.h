@@ -1,4 +1,4 @@
-// Text format for the metrics of a HorizontalPodAutoscaler besides the load, on one line:
+// Text format of the metrics of a HorizontalPodAutoscaler in addition to the load, on one line:
 //
 //   queue_length 30 per task; lag 500; memory 80%
 //
@@ -15,15 +15,15 @@
 
 namespace taut::brain {
 
-// Parses the text; "" means no metric. `signals`: known names of signals in addition to kOwnSignals.
-// InvalidArgument contains the metric and the allowed form.
+// Parses the text; "" means no metric. `signals` are the known names of signals in addition to kOwnSignals.
+// InvalidArgument contains the metric and the allowed format.
 absl::Status ParseHpaMetrics(std::string_view text, std::span<const std::string> signals,
                              HpaMetrics& metrics);
 // Returns text that ParseHpaMetrics parses to equal metrics.
 std::string HpaMetricsText(const HpaMetrics& metrics);
 
-// These functions return the proposed count by a metric that is no pod utilisation; `value` is the sum over all
-// tasks. `current` tasks run, of which `ready` are ready (replica_calculator.go).
+// Return the count that a metric without pod utilisation proposes (replica_calculator.go). `value` is the sum
+// over all tasks; of `current` running tasks, `ready` are ready.
 int ProposeHpaAverageValue(int current, double value, double target, double tolerance);
 int ProposeHpaValue(int current, int ready, double value, double target, double tolerance);
 

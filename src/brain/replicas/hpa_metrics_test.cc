@@ -1,4 +1,4 @@
-// Several metrics of a HorizontalPodAutoscaler: the published rules as tables.
+// Tests of several metrics of a HorizontalPodAutoscaler against tables of the published rules.
 #include "brain/replicas/hpa_metrics.h"
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(HpaMetrics, ValuesOfEachTaskAndOfAllAsPublished) {
     EXPECT_EQ(ProposeHpaValue(c.current, c.ready, c.value, c.target, 0.1), c.count) << c.what;
 }
 
-// As published, abs(1 - ratio) <= tolerance keeps the count, also at equality.
+// As published, abs(1 - ratio) <= tolerance keeps the count; the bounds are closed.
 TEST(HpaMetrics, TheToleranceIncludesItsEdges) {
   for (const double value : {150.0, 450.0}) {
     EXPECT_EQ(ProposeHpaAverageValue(10, value, 30, 0.5), 10) << value;

@@ -1,4 +1,4 @@
-// HpaPolicy's state between two decisions, saved and loaded, and its explanations.
+// Tests of saving and loading HpaPolicy's state between two decisions, and of its explanations.
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -54,8 +54,8 @@ TEST(HpaState, SaysWhyTheCountStays) {
   EXPECT_EQ(std::get<double>(reason.facts[1].value), 10);
 }
 
-// An unmeasured metric might require more tasks. If the measured metrics keep the count, the explanation contains
-// their reason.
+// An unmeasured metric might require more tasks. The explanation contains the reason of the measured metrics
+// that kept the count.
 TEST(HpaState, SaysWhoKeepsTheCount) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task"), ReplicaBounds{});
   const std::vector<double> none = {-1};
@@ -63,7 +63,7 @@ TEST(HpaState, SaysWhoKeepsTheCount) {
   EXPECT_EQ(SentenceOf(hpa).substr(0, 23), "Utilisation is 1.00 tim");
 }
 
-// A workload metric proposes a count even while no task is ready; the load proposes none.
+// A workload metric proposes a count even while no task is ready; the load does not.
 TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; memory 80%"), ReplicaBounds{});
   const auto at = [&](std::optional<double> load, int ready, int starting, std::vector<double> signals) {
@@ -86,7 +86,7 @@ TEST(HpaState, MetricsThatCannotBeAskedAreMissing) {
             "Not measured: memory. Without all metrics the count does not fall, so it stays 10.");
 }
 
-// 8 GB at 80 % of 1 GB each require ten tasks, whatever the current number of tasks.
+// 8 GB at 80 % of 1 GB each require ten tasks, whatever the number of running tasks.
 TEST(HpaState, UtilisationIsOfTheReadyTasks) {
   HpaPolicy hpa(WithMetrics("only memory 80%"), ReplicaBounds{});
   const std::vector<double> signals = {8e9, 1e9};
@@ -111,8 +111,8 @@ TEST(HpaState, OfEqualsTheFirstIsDecisive) {
   EXPECT_EQ(std::get<double>(reason.facts[0].value), 20);
 }
 
-// Rates consider the longest period, in both directions: 4 of 14 tasks were added within ten minutes, so that
-// two may be removed from ten.
+// Rates apply over the longest period, in both directions: 4 of 14 tasks were added within ten minutes, so that
+// two of ten may be removed.
 TEST(HpaState, RatesRememberTheLongestPeriod) {
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "4 pods per 15s", s).ok());
@@ -131,7 +131,7 @@ TEST(HpaState, TheBoundsHoldAfterTheRates) {
   EXPECT_EQ(hpa.Decide(HpaMinute(0, 40, 10)), 12);
   EXPECT_EQ(hpa.Decide(HpaMinute(20, 0, 12)), 3);
   EXPECT_EQ(hpa.Decide(HpaMinute(40, 1, 20)), 3) << "it ran more than it may";
-  // The bounds also hold if both directions are disabled.
+  // The bounds apply even if both directions are disabled.
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "disabled", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "disabled", s).ok());
@@ -141,8 +141,8 @@ TEST(HpaState, TheBoundsHoldAfterTheRates) {
   EXPECT_EQ(fixed.Decide(HpaMinute(2, 1, 2)), 3);
 }
 
-// Ten of twenty tasks were removed ten seconds ago: twice the twenty at the period's start may run, whatever
-// was added since.
+// Ten of twenty tasks were removed ten seconds ago. At the start of the period twenty tasks ran, so that forty
+// tasks may run, whatever was added since.
 TEST(HpaState, WhatWasRemovedMayComeBackAtOnce) {
   HpaSettings settings;
   settings.down.stabilization_s = 0;
@@ -156,8 +156,8 @@ TEST(HpaState, WhatWasRemovedMayComeBackAtOnce) {
   EXPECT_EQ(hpa.Decide(at(14, 400, 40)), 40);
 }
 
-// With a decision per minute, a window of five minutes has five recommendations: a steady job's state does not
-// grow.
+// With a decision per minute, a window of five minutes contains five recommendations. The state of a steady job
+// does not grow.
 TEST(HpaState, KeepsWhatItsWindowsHold) {
   HpaPolicy hpa(HpaSettings{}, ReplicaBounds{});
   for (int m = 0; m < 5; ++m) (void)hpa.Decide(HpaMinute(m, 8, 10));
@@ -167,7 +167,8 @@ TEST(HpaState, KeepsWhatItsWindowsHold) {
     ASSERT_EQ(SavedHpa(hpa).size(), five) << m;
   }
   EXPECT_LE(hpa.state_bytes(), sizeof(hpa) + 16 * sizeof(HpaAdvice));
-  // Changes are kept for the longest period, 15 s by default: with one change every 15 s, one change is kept.
+  // Changes are kept for the longest period, which is 15 s by default. With one change every 15 s, one change is
+  // kept.
   ReplicaSettings s;
   ASSERT_TRUE(SetReplicaSetting("hpa.up", "1 pods per 60s", s).ok());
   ASSERT_TRUE(SetReplicaSetting("hpa.down", "1 pods per 60s", s).ok());
@@ -237,7 +238,8 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
   };
   for (size_t cut = 0; cut < bytes.size(); ++cut)
     EXPECT_EQ(load(bytes.substr(0, cut)), absl::StatusCode::kDataLoss) << cut;
-  // Layout: one recommendation (a byte, then time and count), one change up (in this format), none down.
+  // Offsets in the state: one recommendation (a byte, then time and count), one change up of the same format,
+  // and no change down.
   constexpr size_t kAdvice = 1, kUp = kAdvice + 12 + 1, kRatio = kUp + 12 + 1 + 4, kKnown = kRatio + 8;
   const auto with = [&](size_t at, auto value) {
     std::string damaged = bytes;
@@ -250,7 +252,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
     EXPECT_EQ(with(at, -1), absl::StatusCode::kDataLoss) << at;
   EXPECT_EQ(with(kKnown, uint8_t{2}), absl::StatusCode::kDataLoss);
   EXPECT_EQ(SavedHpa(other), empty) << "what is refused changes nothing";
-  // Two changes of 600 million tasks each exceed the bound of the sum in an int; one change does not.
+  // Two changes of 600 million tasks each exceed the bound of the sum in an int, but one change does not.
   EXPECT_EQ(with(kUp + 8, 1'000'000'000), absl::StatusCode::kOk);
   std::string two = bytes;
   two[kUp - 1] = 2;
@@ -260,7 +262,7 @@ TEST(HpaState, RefusesBytesThatCannotBe) {
   EXPECT_EQ(load(two), absl::StatusCode::kDataLoss);
 }
 
-// A state without metrics or with other metrics can be loaded; only the explanation is lost.
+// A state can be loaded without its metrics or with other metrics; only the explanation is lost.
 TEST(HpaState, MetricsThatChangedLoseTheReason) {
   const std::vector<double> signals = {600, 20};
   HpaPolicy hpa(WithMetrics("queue_length 30 per task; lag 500"), ReplicaBounds{});
@@ -280,7 +282,7 @@ TEST(HpaState, MetricsThatChangedLoseTheReason) {
   HpaPolicy before(WithMetrics(""), ReplicaBounds{});
   EXPECT_EQ(before.Decide(HpaMinute(0, 10, 10)), 20);
   EXPECT_EQ(said("queue_length 30 per task; lag 500", SavedHpa(before)), "Utilisation ");
-  // A state with the mark of metrics must have all fields of metrics.
+  // A state with the mark of metrics is rejected if fields of the metrics are missing.
   const size_t mark = SavedHpa(before).size();
   for (size_t cut = mark + sizeof(uint32_t); cut < bytes.size(); ++cut) {
     HpaPolicy other(WithMetrics("queue_length 30 per task; lag 500"), ReplicaBounds{});
@@ -288,7 +290,7 @@ TEST(HpaState, MetricsThatChangedLoseTheReason) {
     ByteReader in(part);
     EXPECT_EQ(other.Load(in).code(), absl::StatusCode::kDataLoss) << cut;
   }
-  // The last fields are the missing metrics and the decisive one.
+  // The last fields are the missing metrics and the decisive metric.
   const auto with = [&](size_t from_the_end, auto value) {
     std::string damaged = bytes;
     std::memcpy(damaged.data() + bytes.size() - from_the_end, &value, sizeof(value));

@@ -1,4 +1,4 @@
-// The published algorithm of the HorizontalPodAutoscaler as a table.
+// Tests the arithmetic of the HorizontalPodAutoscaler against a table of the published algorithm.
 #include "brain/replicas/hpa.h"
 
 #include "brain/replicas/hpa_rates.h"

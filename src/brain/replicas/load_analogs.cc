@@ -8,8 +8,8 @@ namespace taut::brain {
 namespace {
 
 constexpr int kMiddle = LoadMoves::kBins / 2;
-constexpr double kBinsPerDoubling = 8;  // 9 % per bin, up to 16 times
-constexpr float kKeepOfDay = 0.95170F;  // per day: half in 14 days
+constexpr double kBinsPerDoubling = 8;  // bins of 9 %, so that ratios extend to 16
+constexpr float kKeepOfDay = 0.95170F;  // decay per day, with a half-life of 14 days
 
 double PlaceOf(double ratio) { return kMiddle + kBinsPerDoubling * std::log2(ratio); }
 
@@ -38,7 +38,7 @@ void LoadMoves::Scale(float factor) {
 double LoadMoves::total() const { return std::accumulate(counts_.begin(), counts_.end(), 0.0); }
 
 double LoadMoves::ChanceAbove(double ratio) const {
-  // Ratios are assumed to be spread evenly within a bin, except in the last bin, whose ratios may be arbitrarily
+  // Ratios are assumed to be uniform within a bin, except in the last bin, whose ratios may be arbitrarily
   // large.
   const double place = PlaceOf(ratio) + 0.5;
   if (place <= 0) return 1;

@@ -7,30 +7,30 @@
 namespace taut::brain {
 namespace {
 
-// Added before logarithms: loads far below one task require no precision.
+// Offset in tasks, added before logarithms, because loads far below one task require no precision.
 constexpr double kLogOffset = 0.5;
-// Bins of error / spread: from kLowest in steps of kBinWidth.
+// Bins of error / spread, from kLowest on in steps of kBinWidth.
 constexpr double kLowest = -4;
 constexpr double kBinWidth = 0.25;
-// Constants selected on the loads listed in docs/algorithms/replicas.md.
+// Constants that were selected on the loads listed in docs/algorithms/replicas.md.
 constexpr double kPriorVariance = 1;
-constexpr double kMemorySteps = 5000;  // memory of the regressions
-constexpr double kErrorMemory = 3000;  // memory of the errors, in steps of their regime
-constexpr double kMeanClip = 4;        // spreads at which errors are clipped before the mean learns ...
-constexpr double kSizeClip = 6;        // ... and before the spread learns
-constexpr double kCalm = 0.4;          // regimes by spread over its long-term mean: calm below kCalm ...
-constexpr double kWide = 1.0;          // ... and wide from kWide on
-// Bound of stored logarithms, sizes and weights; real values are far below.
+constexpr double kMemorySteps = 5000;  // memory of the regressions, in steps
+constexpr double kErrorMemory = 3000;  // memory of the errors, in steps of the error's regime
+constexpr double kMeanClip = 4;        // number of spreads at which errors are clipped before the mean learns
+constexpr double kSizeClip = 6;  // number of spreads at which errors are clipped before the spread learns
+constexpr double kCalm = 0.4;    // spread over its long-term mean below which the regime is calm
+constexpr double kWide = 1.0;    // spread over its long-term mean from which the regime is wide
+// Bound on stored logarithms, sizes and weights; real values are far below.
 constexpr double kMostStored = 1e6;
 constexpr double kLeastSpread = 0.001;
-// Loads of a week are stored in units of 1/1024 of the logarithm, half the size of a float. The features of a week
-// are scaled down, because their weights are learnt late (0.1 was the best of 0.1, 0.3 and 1 on input2 and
-// input12).
+// Loads of a week are stored in units of 1/1024 of the logarithm, in half the bytes of a float. kWeekScale
+// scales the features of a week down, because their weights are learnt late. 0.1 was the best of 0.1, 0.3 and 1
+// on the traces input2 and input12.
 constexpr double kWeekUnit = 1.0 / 1024, kWeekScale = 0.1;
 constexpr int16_t kNoWeek = INT16_MIN;
 constexpr int kWeekDays = 7, kWeekReach = 3;
 constexpr double kMostOfWeek = 31;  // bound of a stored logarithm
-constexpr float kNever = -99;       // no value at this time of the day yet
+constexpr float kNever = -99;       // marks a time of the day without a value
 
 // Returns step mod size in 0..size-1, also for steps before 1970.
 size_t PlaceIn(int64_t step, int64_t size) { return static_cast<size_t>(((step % size) + size) % size); }
@@ -55,7 +55,7 @@ double LoadForecast::ChanceAbove(double tasks) const {
   const double at = (z - kLowest) / kBinWidth;
   if (at <= 0) return 1;
   const auto bin = static_cast<size_t>(at);
-  if (bin + 1 >= kErrorBins) {  // beyond all observed errors: the chance halves per spread
+  if (bin + 1 >= kErrorBins) {  // beyond all observed errors the chance halves per spread
     return (*above)[kErrorBins - 1] * std::exp2(-(at - kErrorBins + 1) * kBinWidth);
   }
   const double share = at - static_cast<double>(bin);
@@ -64,7 +64,7 @@ double LoadForecast::ChanceAbove(double tasks) const {
 
 double LoadForecast::WithChanceAbove(double chance) const {
   const auto load_at = [this](double z) { return std::max(0.0, std::exp(centre + z * spread) - kLogOffset); };
-  // Bisection works because ChanceAbove falls with the load.
+  // Bisection is valid because ChanceAbove falls with the load.
   double low = kLowest, high = kLowest + kBinWidth * (kErrorBins - 1);
   for (int i = 0; i < 20; ++i) {
     const double middle = (low + high) / 2;
@@ -108,12 +108,13 @@ void OnlineRegression<N>::Learn(const std::array<double, N>& x, double error) {
     for (size_t j = 0; j < N; ++j) p_[i * N + j] -= px[i] * px[j] / xpx;
     trace += p_[i * N + i];
   }
-  // After very many steps rounding can make the matrix indefinite, and then predictions are useless.
+  // After very many steps, rounding can make the matrix indefinite, which makes predictions useless.
   if (!(xpx > 0) || !(trace > 0) || !std::isfinite(trace)) {
     Reset();
     return;
   }
-  // Forget only while the trace is bounded: directions that no sample excites would grow without limit.
+  // The matrix is divided only while its trace is bounded, because directions without excitation would grow
+  // without limit.
   if (trace / forget_ < most_variance_ * N) {
     for (double& v : p_) v /= forget_;
   }
@@ -128,7 +129,7 @@ LoadModel::Head::Head(int ahead_steps, int slots)
       scale(kPriorVariance, kMemorySteps),
       pending(static_cast<size_t>(ahead_steps) + 1),
       size_profile(static_cast<size_t>(slots), -1.0F) {
-  // Start with approximately normal errors, until the model has errors of its own.
+  // The initial errors are approximately normal, until the model has observed its own errors.
   for (Errors& e : errors) {
     for (int b = 0; b < kErrorBins; ++b) {
       const double z = kLowest + b * kBinWidth;
@@ -211,7 +212,7 @@ void LoadModel::Learn(Head& head, int64_t step, double x) {
   const double error = x - p.base - p.predicted;
   const double size = std::fabs(error);
   const double clip = kMeanClip * p.spread;
-  // Clip outliers, or a single outlier would dominate the regression for hours.
+  // Clips outliers, because a single outlier would dominate the regression for hours.
   head.mean.Learn(p.x, std::clamp(error, -clip, clip));
   const double size_clip = kSizeClip * p.spread;
   head.scale.Learn(p.s, std::min(size, size_clip) - head.scale.Predict(p.s));
@@ -247,8 +248,8 @@ LoadModel::Features LoadModel::FeaturesAt(int64_t step, int64_t then) const {
     f[9] = Smooth(profile_, then, 10) - x;
     f[10] = std::max(profile_[Slot(then - 1)], profile_[Slot(then + 1)]) - now5;
   }
-  // Features of the time one week ago: its load relative to the current load, and the change of the load from that
-  // time on.
+  // Features from one week ago: the load relative to the current load, and the change of the load from that time
+  // to the forecast's time.
   if (const std::optional<double> week = WeekAt(then); week.has_value() && week_before_ != kNoWeek) {
     f[11] = kWeekScale * (*week - x);
     f[12] = kWeekScale * (*week - week_before_ * kWeekUnit);
@@ -279,8 +280,8 @@ void LoadModel::Forecast(Head& head, int64_t step) {
   p.base = x;
   p.predicted = std::clamp(head.mean.Predict(p.x), -3.0, 3.0);
   p.s = SizesAt(head, then);
-  // The lower bound keeps the spread from collapsing after calm hours, which would make every error an
-  // outlier.
+  // The lower bound keeps the spread from collapsing after calm hours, because a collapsed spread makes every
+  // error an outlier.
   p.spread = std::clamp(head.scale.Predict(p.s), 0.3 * std::min(head.mid_size, head.long_size) + 0.003, 3.0);
   const double wide = p.spread / head.long_size;
   p.regime = wide < kCalm ? 0 : wide < kWide ? 1 : 2;
@@ -289,7 +290,7 @@ void LoadModel::Forecast(Head& head, int64_t step) {
   head.regime = p.regime;
 }
 
-// ---- The state as bytes. Within the bounds below, sums over the state stay finite. ----
+// ---- Saving and loading. Within the bounds below, sums over the state stay finite. ----
 
 template <int N>
 void OnlineRegression<N>::Save(ByteWriter& out) const {

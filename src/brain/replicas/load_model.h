@@ -1,6 +1,6 @@
-// Forecasts the load of one job some steps ahead as a distribution: a regression on the recent level, the recent
-// trend and the loads of earlier days at the forecast's time of day, with the spread of the regression's past
-// errors.
+// Forecasts the load of one job some steps ahead as a distribution. A regression on the recent level, the recent
+// trend and the loads of earlier days at that time of day yields the centre. The regression's past errors yield
+// the spread.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ inline constexpr int kErrorBins = 96;
 struct LoadForecast {
   double centre = 0;  // centre of log(load + kLogOffset)
   double spread = 1;
-  const std::array<float, kErrorBins>* above = nullptr;  // P(error / spread > lower edge of the bin)
+  const std::array<float, kErrorBins>* above = nullptr;  // P(error / spread > lower edge of the bin), by bin
 
   // Returns the median load in tasks.
   double Median() const;
   // Returns P(load > tasks).
   double ChanceAbove(double tasks) const;
-  // Returns the load that is exceeded with this chance, 0 < chance < 1; the inverse of ChanceAbove up to
+  // Returns the load that is exceeded with probability `chance`, 0 < chance < 1. Inverts ChanceAbove up to
   // rounding.
   double WithChanceAbove(double chance) const;
 };
@@ -57,10 +57,10 @@ class LoadModel {
  public:
   LoadModel(int slots_per_day, int steps_ahead);
 
-  // Adds the load of step `step`, in tasks. Step mod slots is the time of day. Steps ascend; a skipped step was
-  // not measured.
+  // Adds the load of step `step`, in tasks. Steps must ascend; a skipped step was not measured. The time of day
+  // is step mod slots_per_day().
   void Observe(int64_t step, double load);
-  // Returns the forecast that was made at the last step, for 1 step ahead, or for steps_ahead if `far`.
+  // Returns the forecast made at the last step, for steps_ahead() if `far`, else for one step ahead.
   LoadForecast At(bool far) const {
     const Head& head = heads_[far ? 1 : 0];
     return {head.centre, head.spread, &head.errors[head.regime].above};
@@ -101,7 +101,7 @@ class LoadModel {
       std::array<float, kErrorBins> counts{};  // decayed counts of error / spread
       std::array<float, kErrorBins> above{};
     };
-    std::array<Errors, kRegimes> errors;  // by spread relative to its long-term mean
+    std::array<Errors, kRegimes> errors;  // errors by regime: the spread relative to its long-term mean
     std::vector<float> size_profile;      // mean absolute error by time of day
     double short_size = 0.1, mid_size = 0.1, long_size = 0.1, last_size = 0.1;
     double centre = 0, spread = 1;
@@ -114,16 +114,16 @@ class LoadModel {
   double Smooth(const std::vector<float>& profile, int64_t slot, int reach) const;
   size_t Slot(int64_t step) const;
   size_t WeekSlot(int64_t step) const;
-  // Returns the mean of x one week before the future step `then` and the next steps; nullopt if any is
-  // unknown.
+  // Returns the mean of x one week before the future step `then` and its next steps; nullopt if any of these
+  // values is unknown.
   std::optional<double> WeekAt(int64_t then) const;
 
   int slots_;
   int64_t observed_ = 0;
-  std::array<double, 2> recent_{};  // x = log(load + offset) of the last steps
+  std::array<double, 2> recent_{};  // x = log(load + offset) of the last two steps
   double mean5_ = 0, mean15_ = 0, mean60_ = 0;
   std::vector<float> profile_;    // mean of x by time of day
-  std::vector<float> yesterday_;  // x by time of day
+  std::vector<float> yesterday_;  // last x at each time of the day
   std::vector<int16_t> week_;     // x by time of the week, in units of kWeekUnit; kNoWeek: no value
   int16_t week_before_ = 0;       // value of week_ at the last step, before it was overwritten
   std::vector<uint8_t> days_;     // number of days in the profile, by time of day

@@ -1,4 +1,4 @@
-// The distribution of a forecast, and a model's forecasts for simple loads.
+// Tests of a forecast's distribution, and of a model's forecasts for simple loads.
 #include "brain/replicas/load_model.h"
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace taut::brain {
 namespace {
 
-// P(z > lower edge of bin b), for z evenly spread over [-1, 1]; bins are a quarter wide, from -4.
+// Returns P(z > lower edge of bin b) for z uniform over [-1, 1]. Bins have a width of a quarter and begin at -4.
 std::array<float, kErrorBins> Even() {
   std::array<float, kErrorBins> above{};
   for (size_t b = 0; b < kErrorBins; ++b) {
@@ -19,7 +19,7 @@ std::array<float, kErrorBins> Even() {
   return above;
 }
 
-// Returns the load for log(load + 0.5).
+// Returns the load whose log(load + 0.5) is `log_load`.
 double LoadAt(double log_load) { return std::exp(log_load) - 0.5; }
 
 TEST(LoadForecast, ChancesAreThoseOfTheErrors) {
@@ -39,7 +39,7 @@ TEST(LoadForecast, ChancesAreThoseOfTheErrors) {
   EXPECT_EQ(idle.WithChanceAbove(0.1), 0);
 }
 
-// Beyond the last bin, the end of all observations, the chance halves per spread.
+// Beyond the last bin, which ends the observed errors, the chance halves per spread.
 TEST(LoadForecast, BeyondWhatWasSeenTheChanceHalves) {
   std::array<float, kErrorBins> above{};
   above.fill(0.25F);

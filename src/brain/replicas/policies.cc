@@ -21,7 +21,7 @@
 namespace taut::brain {
 namespace {
 
-// Decides a fixed count, or the count for the highest load of the first days.
+// Decides the configured count, or the count for the highest load of the first days.
 class StaticPolicy final : public ReplicaPolicy {
  public:
   explicit StaticPolicy(const ReplicaSettings& settings) : settings_(settings) {}
@@ -37,7 +37,7 @@ class StaticPolicy final : public ReplicaPolicy {
     }
     return count_ = settings_.bounds.Clamp(count_ > 0 ? count_ : sample.count());
   }
-  // A fixed count reads nothing.
+  // A fixed count reads no input.
   std::vector<std::string> Missing(const LoadSample& sample) const override {
     return settings_.fixed.count > 0 ? std::vector<std::string>() : ReplicaPolicy::Missing(sample);
   }
@@ -73,7 +73,7 @@ class StaticPolicy final : public ReplicaPolicy {
 
 constexpr uint8_t kPolicyStateVersion = 1;
 
-// The groups include "keda", which all policies read if replicas.min is 0.
+// Every policy reads "keda" if replicas.min is 0.
 constexpr std::string_view kStaticGroups[] = {"static", "keda"};
 constexpr std::string_view kAutopilotGroups[] = {"autopilot", "keda"};
 constexpr std::string_view kHpaGroups[] = {"hpa", "keda"};
@@ -91,7 +91,7 @@ double OfHpa(const ReplicaSettings& s) { return std::min(s.hpa.target, s.max_uti
 
 using Made = std::unique_ptr<ReplicaPolicy>;
 
-// Wraps a policy of at least one task, so that the number of tasks can be 0 if replicas.min is 0.
+// Returns a policy for at least one task, with an activation wrapper that allows 0 tasks if replicas.min is 0.
 template <typename Make>
 Made MayGoToZero(const ReplicaSettings& settings, Activation how, Make make) {
   ReplicaSettings inner = settings;

@@ -14,12 +14,13 @@ namespace taut::brain {
 
 struct ReplicaPolicyInfo {
   std::string_view name;
-  std::string_view what;                                                    // one line for people
-  std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);  // without the schedule
-  // First parts of the keys of the settings that the policy reads ("hpa" for "hpa.target"), in addition to
-  // "replicas".
+  std::string_view what;  // description of one line, for people
+  // creates the policy without the schedule
+  std::unique_ptr<ReplicaPolicy> (*make)(const ReplicaSettings& settings);
+  // First parts of the keys of the settings that the policy reads ("hpa" for "hpa.target"), except "replicas",
+  // which all policies read.
   std::span<const std::string_view> groups;
-  // Returns the highest utilisation of tasks' capacity that the policy plans for, in (0, 1].
+  // Returns the highest utilisation of a task's capacity that the policy plans for, in (0, 1].
   double (*utilization)(const ReplicaSettings& settings);
   // Settings that `taut tune --replicas` sweeps by default, as key=value,value; empty: the policy is not
   // swept.
@@ -34,8 +35,8 @@ absl::StatusOr<const ReplicaPolicyInfo*> FindReplicaPolicy(std::string_view name
 std::unique_ptr<ReplicaPolicy> NewReplicaPolicy(const ReplicaPolicyInfo& info,
                                                 const ReplicaSettings& settings);
 
-// SaveReplicaPolicy saves a policy with its name. LoadReplicaPolicy loads it with settings that may have changed,
-// and returns NotFound for a policy that does not exist any more, else the errors of ReplicaPolicy::Load.
+// SaveReplicaPolicy saves a policy with its name. LoadReplicaPolicy loads the policy with possibly changed
+// settings. Returns NotFound for a name that no longer exists, else the errors of ReplicaPolicy::Load.
 std::string SaveReplicaPolicy(std::string_view name, const ReplicaPolicy& policy);
 absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadReplicaPolicy(std::string_view bytes,
                                                                  const ReplicaSettings& settings);

@@ -1,4 +1,4 @@
-// Properties of all replica policies.
+// Tests of properties that all replica policies share.
 #include "brain/replicas/policies.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace taut::brain {
 namespace {
 
-// A daily wave with noise, in tasks.
+// Returns a load in tasks: a daily wave with noise.
 double Wave(int minute, Rng& rng) { return 12 + 8 * std::sin(minute * 2 * M_PI / 1440) + rng.Normal(); }
 
 RC_GTEST_PROP(ReplicaPolicies, StayWithinTheBoundsAndHoldWithoutALoad, ()) {
@@ -60,7 +60,7 @@ TEST(ReplicaPolicies, ALoadOfMoreTasksThanThereAreIsNone) {
   EXPECT_FALSE(UsableLoad(std::nullopt, 1).has_value());
 }
 
-// Even an invalid load crashes no program and violates no bound.
+// An invalid load must not crash a policy or violate a bound.
 TEST(ReplicaPolicies, AnEndlessLoadStaysWithinTheBounds) {
   for (const ReplicaPolicyInfo& info : ReplicaPolicies()) {
     ReplicaSettings s;
@@ -103,13 +103,13 @@ TEST(ReplicaPolicies, TheForecastLearnsOnlyFromCountsOfItsOwn) {
   EXPECT_NE(price_after(0), price_after(90)) << "of its own it does";
 }
 
-// The load rises at 8 o'clock on five of seven days.
+// The load rises at 08:00 on five of seven days.
 TEST(ReplicaPolicies, TheForecastKnowsTheDayOfTheWeek) {
   ReplicaSettings s;
   const auto policy = (*FindReplicaPolicy("forecast"))->make(s);
   Rng rng(9);
   int count = 20;
-  std::vector<double> expected;  // two minutes before 8, of the last week
+  std::vector<double> expected;  // forecasts at 07:58 on the days of the last week
   for (int m = 0; m < 6 * 7 * 1440; ++m) {
     const int minute = m % 1440, day = m / 1440;
     const bool works = day % 7 < 5 && minute >= 8 * 60 && minute < 18 * 60;
@@ -168,7 +168,7 @@ TEST(ReplicaPolicies, ACloneGoesOnAsTheOriginal) {
   }
 }
 
-// Runs a job whose load is sometimes absent, restarted before the steps in `restarts`.
+// Runs a job whose load is sometimes absent, with restarts before the steps in `restarts`. Returns the counts.
 std::vector<int> Run(const ReplicaPolicyInfo& info, const ReplicaSettings& s,
                      const std::vector<int>& restarts) {
   std::unique_ptr<ReplicaPolicy> policy = info.make(s);

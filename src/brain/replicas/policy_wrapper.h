@@ -12,7 +12,8 @@
 
 namespace taut::brain {
 
-// Forwards all calls. A derived wrapper overrides the functions that it changes, and always Clone and state_bytes.
+// Forwards all calls. A derived wrapper overrides the functions that it changes, and must override Clone and
+// state_bytes.
 class ReplicaPolicyWrapper : public ReplicaPolicy {
  public:
   explicit ReplicaPolicyWrapper(std::unique_ptr<ReplicaPolicy> inner) : inner_(std::move(inner)) {}
@@ -36,8 +37,8 @@ class ReplicaPolicyWrapper : public ReplicaPolicy {
   ReplicaPolicy& inner() { return *inner_; }
   const ReplicaPolicy& inner() const { return *inner_; }
 
-  // Loads the inner state into a copy, so that a wrapper with its own state stays unchanged after an error: the
-  // wrapper calls ReplaceInner once its own state was read.
+  // Loads the inner state into a copy, so that a wrapper stays unchanged after an error. A wrapper with its own
+  // state calls ReplaceInner after it has read its own state.
   absl::StatusOr<std::unique_ptr<ReplicaPolicy>> LoadedInner(ByteReader& in) const {
     std::unique_ptr<ReplicaPolicy> copy = inner_->Clone();
     if (absl::Status s = copy->Load(in); !s.ok()) return s;

@@ -11,7 +11,7 @@ void QuarterRises::Observe(Timestamp at, double load) {
   if (quarter != quarter_) {
     const bool follows = quarter_ != INT64_MIN && quarter == quarter_ + 1 && samples_ > 0;
     before_ = follows ? sum_ / samples_ : 0;
-    // Mark quarters without a sample as unknown, at most all quarters of the ring.
+    // Marks the quarters without a sample as unknown, at most all quarters of the ring.
     const int64_t first =
         quarter_ == INT64_MIN ? quarter : std::max(quarter_ + 1, quarter - kQuartersPerDay * kDays + 1);
     for (int64_t q = first; q <= quarter; ++q) Rise(q) = kUnknown;

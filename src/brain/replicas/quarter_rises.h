@@ -1,4 +1,4 @@
-// Rises of the load in each quarter of an hour of the last days, used in the explanation of a count.
+// Rises of the load in each quarter of an hour of the last days, for the explanation of a count.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ class QuarterRises {
 
   QuarterRises() : rises_(static_cast<size_t>(kQuartersPerDay * kDays), kUnknown) {}
 
-  // Adds a sample; times ascend.
+  // Adds a sample. Times must ascend.
   void Observe(Timestamp at, double load);
 
   struct Answer {
-    int days = 0;      // number of the last kDays days, without today, with a measured rise in this quarter
-    int above = 0;     // days on which the rise exceeded `share`
+    int days = 0;   // number of the last kDays days, without today, whose rise in this quarter was measured
+    int above = 0;  // days on which the rise exceeded `share`
     double share = 0;  // a multiple of 0.1 that about half of the days exceed, at least 0.1
   };
-  // Returns the rises in the quarter of an hour of `at`, which must not precede the last sample.
+  // Returns the rises in the quarter of an hour that contains `at`, which must not precede the last sample.
   Answer At(Timestamp at) const;
   size_t heap_bytes() const { return rises_.capacity() * sizeof(float); }
   void Save(ByteWriter& out) const;
@@ -42,9 +42,11 @@ class QuarterRises {
   }
   float Rise(int64_t quarter) const { return const_cast<QuarterRises*>(this)->Rise(quarter); }
 
-  std::vector<float> rises_;     // by quarter: highest load over the mean of the previous quarter, minus 1
-  int64_t quarter_ = INT64_MIN;  // current quarter
-  double sum_ = 0, before_ = 0;  // sum of the current quarter; mean of the previous quarter, 0: unknown
+  // rise of each quarter: highest load / mean of the previous quarter - 1; kUnknown: not measured
+  std::vector<float> rises_;
+  int64_t quarter_ = INT64_MIN;  // current quarter since 1970; INT64_MIN: no sample yet
+  // sum of the loads in the current quarter; mean of the previous quarter, 0 if unknown
+  double sum_ = 0, before_ = 0;
   int samples_ = 0;
 };
 

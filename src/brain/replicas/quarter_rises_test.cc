@@ -7,7 +7,7 @@
 namespace taut::brain {
 namespace {
 
-// The load is 10 from 12:00 to 12:15; from 12:15 to 12:30 the load is 10 on even days and 15 on odd days.
+// Observes a load of 10 from 12:00 to 12:15. From 12:15 to 12:30 the load is 10 on even days and 15 on odd days.
 void ObserveDay(int day, int minutes, QuarterRises& rises) {
   for (int minute = 0; minute < minutes; ++minute) {
     const double load = minute < 15 || day % 2 == 0 ? 10 : 15;

@@ -1,4 +1,4 @@
-// For tests: the reason of a policy's last decision.
+// Functions for tests that read the reason of a policy's last decision.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ inline Reason ReasonOf(const ReplicaPolicy& policy) {
   return reason;
 }
 inline std::string SentenceOf(const ReplicaPolicy& policy) { return ReasonOf(policy).sentence; }
-// Returns the value of a fact; nullopt if the reason has none with this name.
+// Returns the value of the fact `name`; nullopt if the reason does not contain the fact.
 inline std::optional<double> FactOf(const ReplicaPolicy& policy, std::string_view name) {
   const Reason reason = ReasonOf(policy);
   for (const Fact& fact : reason.facts) {

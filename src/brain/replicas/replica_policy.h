@@ -18,10 +18,10 @@
 
 namespace taut::brain {
 
-// A load that would require more than kMostTasksOfLoad tasks is invalid: its source is broken.
+// Number of tasks above which a load is invalid, because its source must be broken.
 inline constexpr double kMostTasksOfLoad = 1e9;
-// Returns the load if a policy can use it; nullopt if the load is absent, negative, not finite, or requires more
-// than kMostTasksOfLoad tasks of this capacity (0: unknown).
+// Returns the load if a policy can use it. Returns nullopt if the load is absent, negative or not finite, or if
+// it requires more than kMostTasksOfLoad tasks of this capacity (0: unknown).
 inline std::optional<double> UsableLoad(std::optional<double> load, double capacity) {
   const bool is_number = load.has_value() && *load >= 0 && std::isfinite(*load);
   return is_number && *load <= kMostTasksOfLoad * (capacity > 0 ? capacity : *load) ? load : std::nullopt;
@@ -34,9 +34,9 @@ struct LoadSample {
   double capacity = 1;         // load of one task at 100 % utilisation; > 0, unless reads_load() is false
   int ready = 0;               // tasks that process load
   int starting = 0;            // tasks that run and are not ready
-  // Changes of other jobs' loads; null: unknown. Valid during the call.
+  // Changes of other jobs' loads; null if unknown. Must be valid during the call.
   const LoadAnalogs* analogs = nullptr;
-  // Values of ReplicaPolicy::signals(); negative or NaN: not measured. Valid during the call.
+  // Values of ReplicaPolicy::signals(); negative or NaN if not measured. Must be valid during the call.
   std::span<const double> signals = {};
 
   int count() const { return ready + starting; }
@@ -44,16 +44,15 @@ struct LoadSample {
 
 // An answer of an external recommender, valid for samples up to and including the time `until`.
 struct ExternalTasks {
-  int count = 0;  // >= 0
+  int count = 0;  // number of tasks, >= 0
   Timestamp until;
-  std::string why;  // for people; may be ""
+  std::string why;  // explanation for people; may be empty
 };
 
-// The load that a policy expects: within the band with a chance of 80 %, above the band and below it with 10 %
-// each.
+// The expected load: within the band with a chance of 80 %, above and below with a chance of 10 % each.
 struct LoadBand {
   Timestamp at;
-  double low = 0, high = 0;  // in units of the source
+  double low = 0, high = 0;  // ends of the band, in units of the source
 };
 
 // One object per job. Not thread-safe; distinct objects are independent.
@@ -68,21 +67,21 @@ class ReplicaPolicy {
   virtual std::span<const std::string> signals() const;
   // Returns false if the policy decides without a load; then the capacity may be 0 (unknown).
   virtual bool reads_load() const;
-  // Returns the inputs that the sample lacks, for people: "the load", then signals by name. By default returns the
-  // load, if it is read and absent, and unmeasured signals(); a job's own signals (kOwnSignals) are not missing
-  // while no task runs.
+  // Returns the inputs that the sample lacks, for people: "the load", then signals by name. The default
+  // implementation returns the load, if it is read and absent, and the unmeasured signals(). A job's own signals
+  // (kOwnSignals) are not missing while no task runs.
   virtual std::vector<std::string> Missing(const LoadSample& sample) const;
-  // Stores an answer of an external recommender; nullopt removes the stored answer. Returns the number of tasks to
-  // run from now on; nullopt (the default): the last Decide stays valid.
+  // Stores an answer of an external recommender; nullopt removes the stored answer. Returns the number of tasks
+  // to run from now on. Returns nullopt, which is the default, if the last Decide stays valid.
   virtual std::optional<int> TakeExternal(std::optional<ExternalTasks> answer);
-  // Returns the load expected at the time when a task started at the last Decide is ready; nullopt (the default):
-  // no forecast.
+  // Returns the load expected at the time when a task started at the last Decide is ready. Returns nullopt
+  // without a forecast, which is the default.
   virtual std::optional<LoadBand> Forecast() const;
   // Appends the explanation of the last Decide to `reason`, which may already have content.
   virtual void Explain(Reason& reason) const = 0;
 
-  // Returns why the last Decide kept the count although all inputs were measured (the policy's result was no
-  // number of tasks), for people; otherwise "", which is also the default.
+  // Returns the reason, for people, why the last Decide kept the count although all inputs were measured: the
+  // policy's result was not a number of tasks. Returns "" in all other cases, and by default.
   virtual std::string NoNumber() const;
 
   // Returns a copy with equal state.

@@ -16,7 +16,7 @@ namespace taut::brain {
 namespace {
 
 constexpr int kJobs = 100'000;
-// Number of different loads; further jobs repeat these loads, each with its own state.
+// Number of different loads. The jobs share these loads, but each job has its own state.
 constexpr int kLoads = 50;
 constexpr int kMinutes = 14 * 1440;
 

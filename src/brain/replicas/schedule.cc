@@ -10,9 +10,9 @@
 namespace taut::brain {
 namespace {
 
-constexpr int kDaysBack = 8 * 366;  // a 29 February can be eight years ago
+constexpr int kDaysBack = 8 * 366;  // covers the eight years between two 29 Februaries, such as 1896 and 1904
 constexpr int kMostScheduledTasks = 1'000'000;
-// Upper bound of a clock change.
+// Upper bound of a clock change, in hours.
 constexpr int kMostChangeHours = 3;
 
 constexpr std::string_view kMonths[] = {"jan", "feb", "mar", "apr", "may", "jun",
@@ -22,7 +22,7 @@ constexpr std::string_view kWeekdays[] = {"sun", "mon", "tue", "wed", "thu", "fr
 struct Field {
   std::string_view name;
   int least, most;
-  std::span<const std::string_view> names;  // of least, least + 1, ...
+  std::span<const std::string_view> names;  // names of the values from `least` on; may be empty
 };
 constexpr Field kFields[] = {{"minute", 0, 59, {}},
                              {"hour", 0, 23, {}},
@@ -30,7 +30,7 @@ constexpr Field kFields[] = {{"minute", 0, 59, {}},
                              {"month", 1, 12, kMonths},
                              {"day of the week", 0, 7, kWeekdays}};
 
-// Parses digits without a sign; nullopt outside least..most.
+// Parses digits without a sign. Returns nullopt for a number outside least..most.
 std::optional<int> NumberOf(std::string_view text, int least, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -75,7 +75,7 @@ bool AddPart(const Field& field, std::string_view part, Set set) {
     const auto to = dash == std::string_view::npos ? from : ValueOf(field, part.substr(dash + 1));
     if (!from.has_value() || !to.has_value() || *from > *to) return false;
     first = *from;
-    // "3/5" counts from 3 to the end, as in cron.
+    // "3/5" counts from 3 to the end of the range, like in cron.
     last = dash == std::string_view::npos && slash != std::string_view::npos ? field.most : *to;
   }
   for (int v = first; v <= last; v += step) set(v);
@@ -129,7 +129,7 @@ absl::StatusOr<CronTimes> CronTimes::Parse(std::string_view text) {
 
 bool CronTimes::HasDay() const {
   constexpr std::array<size_t, 13> kDaysOf = {0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  if (!any_day_ && !any_weekday_) return true;  // the day of the week is sufficient
+  if (!any_day_ && !any_weekday_) return true;  // a matching day of the week suffices
   for (size_t month = 1; month < kDaysOf.size(); ++month) {
     if (!months_.test(month)) continue;
     for (size_t day = 1; day <= kDaysOf[month]; ++day) {
@@ -142,14 +142,14 @@ bool CronTimes::HasDay() const {
 bool CronTimes::FitsDay(absl::CivilDay day) const {
   if (!months_.test(static_cast<size_t>(day.month()))) return false;
   const bool by_day = days_.test(static_cast<size_t>(day.day()));
-  const auto weekday = (static_cast<size_t>(absl::GetWeekday(day)) + 1) % 7;  // Monday is 0 in absl
+  const auto weekday = (static_cast<size_t>(absl::GetWeekday(day)) + 1) % 7;  // absl counts from Monday
   const bool by_weekday = weekdays_.test(weekday);
   return any_day_ || any_weekday_ ? by_day && by_weekday : by_day || by_weekday;
 }
 
 std::optional<absl::Time> CronTimes::LastOfDay(absl::CivilDay day, absl::Time at,
                                                const absl::TimeZone& zone) const {
-  // When the clock is set back, a civil time that is later than the current civil time may be an earlier instant.
+  // After the clock is set back, a civil time later than the current civil time may be an earlier instant.
   const absl::CivilHour latest = absl::CivilHour(zone.At(at).cs) + kMostChangeHours;
   std::optional<absl::Time> last;
   for (int h = 23; h >= 0; --h) {
@@ -185,7 +185,7 @@ bool ReplicaSchedule::Rule::Holds(absl::Time at) const {
   const std::optional<absl::Time> began = from.LastBefore(at, zone, begins);
   if (!began.has_value()) return false;
   const std::optional<absl::Time> ended = to.LastBefore(at, zone, any);
-  // If an end coincides with a beginning, the rule has ended.
+  // If an end coincides with a beginning, the rule is not in force.
   return !ended.has_value() || *ended < *began;
 }
 

@@ -23,17 +23,17 @@
 namespace taut::brain {
 
 // The times of a crontab line: five fields of numbers, ranges, lists, steps and `*`. Months and days of the week
-// may be English names of three letters; Sunday is 0 or 7. If both day fields are restricted, a day that matches
-// one of them suffices, as in cron.
+// may be English names of three letters; Sunday is 0 or 7. If both day fields are restricted, a day needs to
+// match only one of them, like in cron.
 class CronTimes {
  public:
   // Returns InvalidArgument with the field, its value and the allowed values, also for a day that no selected
   // month has (30 February).
   static absl::StatusOr<CronTimes> Parse(std::string_view fields);
 
-  // Returns the latest time at or before `at`, by the zone's clock, on a day for which `counts` returns true. A
-  // time that a clock change skips moves to the time of the change; of a repeated time, the first is used. Returns
-  // nullopt if the last eight years have no matching time. O(days back).
+  // Returns the latest time at or before `at`, by the zone's clock, on a day for which `counts` returns true. If
+  // a clock change skips the time, returns the time of the change; if the time occurs twice, returns its first
+  // occurrence. Returns nullopt if the last eight years have no matching time. O(days back).
   template <typename Counts>
   std::optional<absl::Time> LastBefore(absl::Time at, const absl::TimeZone& zone, Counts&& counts) const;
 
@@ -45,10 +45,10 @@ class CronTimes {
 
   std::bitset<60> minutes_;
   std::bitset<24> hours_;
-  std::bitset<32> days_;                      // from 1
-  std::bitset<13> months_;                    // from 1
-  std::bitset<7> weekdays_;                   // Sunday first
-  bool any_day_ = true, any_weekday_ = true;  // the field begins with `*`
+  std::bitset<32> days_;                      // index 0 is unused
+  std::bitset<13> months_;                    // index 0 is unused
+  std::bitset<7> weekdays_;                   // index 0 is Sunday
+  bool any_day_ = true, any_weekday_ = true;  // true if the field begins with `*`
 };
 
 // Immutable; copies share the rules.

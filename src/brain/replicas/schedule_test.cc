@@ -34,7 +34,7 @@ TEST(ReplicaSchedule, AWorkingDayInItsZoneWithItsExceptions) {
   EXPECT_EQ(min_at("2026-12-24T12:00:00"), 10);
   EXPECT_EQ(min_at("2026-12-25T12:00:00"), std::nullopt);
   EXPECT_EQ(s.At(At("2026-07-01T12:00:00", kBerlin)).max, 40);
-  // In summer and winter, eight o'clock is by the zone's clock.
+  // In summer and winter, 08:00 follows the zone's clock.
   EXPECT_EQ(s.At(At("2026-07-01T06:00:00", "UTC")).min, 10);
   EXPECT_EQ(s.At(At("2026-11-23T06:30:00", "UTC")).min, std::nullopt);
 }
@@ -47,7 +47,7 @@ TEST(ReplicaSchedule, ANightThatEndsOnTheNextDay) {
   EXPECT_EQ(s.At(At("2026-11-28T01:00:00", "UTC")).max, std::nullopt) << "it did not begin on the 27th";
 }
 
-// Clocks are set forward at 02:00 on 2026-03-29, and back at 03:00 on 2026-10-25.
+// Clocks in Berlin are set forward at 02:00 on 2026-03-29, and back at 03:00 on 2026-10-25.
 TEST(ReplicaSchedule, ClocksThatChange) {
   const ReplicaSchedule skipped = Of("from 30 2 * * * to 0 4 * * * in Europe/Berlin min 5");
   const int64_t change_us = At("2026-03-29T01:00:00", "UTC").us;
@@ -68,7 +68,7 @@ TEST(ReplicaSchedule, CronFields) {
   EXPECT_FALSE(holds("*/15 3-5 * * *", "2026-11-23T02:59:00"));
   EXPECT_TRUE(holds("0 0 29 2 *", "2028-02-29T10:00:00"));
   EXPECT_FALSE(holds("0 0 29 2 *", "2027-03-01T10:00:00"));
-  // If both day fields are restricted, one matching field suffices.
+  // If both day fields are restricted, a match of one field suffices.
   EXPECT_TRUE(holds("0 1 13 * fri", "2026-11-13T02:00:00"));
   EXPECT_TRUE(holds("0 1 13 * fri", "2026-11-20T02:00:00"));
   EXPECT_TRUE(holds("0 1 13 * fri", "2026-12-13T02:00:00"));

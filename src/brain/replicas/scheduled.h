@@ -9,8 +9,8 @@
 
 namespace taut::brain {
 
-// Limits the count of `inner` to the schedule's limits at the time of the sample, also while the load is
-// absent; `bounds` always apply. Saves the state of `inner` only.
+// Limits the count of `inner` to the schedule's limits at the time of the sample, even if the load is absent.
+// `bounds` override the schedule. Saves only the state of `inner`.
 std::unique_ptr<ReplicaPolicy> WithSchedule(std::unique_ptr<ReplicaPolicy> inner, ReplicaSchedule schedule,
                                             const ReplicaBounds& bounds);
 

@@ -21,7 +21,7 @@ constexpr EnumName<LoadStatistic> kStatistics[] = {{LoadStatistic::kMax, "max"},
 
 using Signals = std::vector<std::string>;
 
-// A field whose value is a text with a grammar of its own, given by its parser and printer.
+// Returns the type of a field whose text has a grammar of its own, given by its parser and its printer.
 template <typename T, auto parse, auto show>
 constexpr FieldType TextType() {
   return {
@@ -145,7 +145,7 @@ absl::Status CheckReplicaSettings(const ReplicaSettings& settings) {
     return absl::InvalidArgumentError(StrCat("invalid replicas.min ", settings.bounds.min,
                                              ": expected at most replicas.max, ", settings.bounds.max));
   }
-  // Skip the parser for the default, which most jobs have.
+  // Most jobs have the default, which does not need the parser.
   static const FunctionReplicaSettings defaults;
   if (settings.function.target == defaults.target) return absl::OkStatus();
   const absl::StatusOr<TargetExpression> parsed =

@@ -1,5 +1,5 @@
-// All parameters of the replica policies, with default, unit and source. docs/algorithms/replicas.md
-// describes the effects.
+// All parameters of the replica policies, with default, unit and source. docs/algorithms/replicas.md describes
+// their effects.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ struct ReplicaBounds {
   int min = 1;
   int max = 1'000'000;
 
-  int Clamp(double count) const;  // NaN becomes the minimum
+  int Clamp(double count) const;  // returns the minimum for NaN
 };
 
 struct StaticReplicaSettings {
-  int count = 0;         // 0: the count for the highest load of the first days
-  double peak_days = 7;  // first days, in which the count only rises
+  int count = 0;  // fixed number of tasks; 0: the number of tasks for the highest load of the first days
+  double peak_days = 7;  // number of the first days, in which the count only rises
 };
 
 enum class LoadStatistic : uint8_t { kMax, kP95 };
@@ -37,15 +37,15 @@ struct AutopilotReplicaSettings {
   double horizon_s = 72 * 3600;
   LoadStatistic statistic = LoadStatistic::kMax;
   double target = 0.7;              // r*: share of a task's capacity; in the paper the owner sets r*
-  double defer_downscaling_s = 0;   // T_d; about 40 % of Google's jobs have 2 days, 35 % have 3 days
+  double defer_downscaling_s = 0;   // T_d; 2 days for about 40 % of Google's jobs, 3 days for 35 %
   double decay_half_life_s = 3600;  // the value of 98 % of Google's jobs
-  double small_change = 0.1;        // not published; the HPA's tolerance
-  double max_starting = 1;          // greatest share of starting tasks; 1: unlimited
+  double small_change = 0.1;        // relative change that is ignored; not published, the HPA's tolerance
+  double max_starting = 1;          // highest share of starting tasks; 1: unlimited
 };
 
 enum class HpaSelect : uint8_t { kMax, kMin, kDisabled };
 
-// A limit of the change within a period.
+// Largest change of the number of pods within a period.
 struct HpaRate {
   enum class Unit : uint8_t { kPods, kPercent };
   Unit unit = Unit::kPods;
@@ -62,33 +62,34 @@ struct HpaDirection {
 
 // A metric of a HorizontalPodAutoscaler in addition to the utilisation by load: a named signal and its target.
 struct HpaMetric {
-  // kUtilization: a share of the owner's limit per task, for CPU or memory (Resource). kAverageValue: per
-  // task (Pods, or AverageValue of Object and External). kValue: for all tasks together (Value).
+  // kUtilization: a share of the owner's limit per task, for CPU or memory (type Resource in Kubernetes).
+  // kAverageValue: a value per task (Pods, or AverageValue of Object and External). kValue: a value for all
+  // tasks together (Value).
   enum class Target : uint8_t { kUtilization, kAverageValue, kValue };
   std::string signal;
   Target target = Target::kAverageValue;
-  double value = 1;  // > 0
+  double value = 1;  // target in the signal's unit, or as a share; > 0
 
   bool operator==(const HpaMetric&) const = default;
 };
 struct HpaMetrics {
-  bool without_load = false;  // true: the load's utilisation is no metric
+  bool without_load = false;  // true if the utilisation by load is not a metric
   std::vector<HpaMetric> list;
 };
 
 // Parameters of the HPA, with Kubernetes' defaults.
 struct HpaSettings {
-  double target = 0.8;  // utilisation of the request
+  double target = 0.8;  // target utilisation of the request
   double tolerance = 0.1;
   HpaMetrics metrics;
   HpaDirection up = {0, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}, {HpaRate::Unit::kPods, 4, 15}}};
   HpaDirection down = {300, HpaSelect::kMax, {{HpaRate::Unit::kPercent, 100, 15}}};
 };
 
-// Scaling to zero, with KEDA's defaults, for every policy of a job whose number of tasks may be 0. For the policy
-// keda, the HPA decides the count of a running job.
+// Scaling to zero, with KEDA's defaults, for every policy if replicas.min is 0. In the policy keda, the HPA
+// decides the count of a running job.
 struct KedaSettings {
-  double activation = 0;  // the job runs while the load is above this value
+  double activation = 0;  // load above which the job runs
   double cooldown_s = 300;
 };
 
@@ -100,41 +101,42 @@ struct ForecastSettings {
   double fallback_target = 0.5;  // target utilisation while history is too short
 };
 
-// The owner's target size (Autopilot §3.3). The count is smoothed with AutopilotReplicaSettings, whose average_s
-// is also the interval between two steps of the decay.
+// The owner's target size (Autopilot §3.3). AutopilotReplicaSettings smooth the count; average_s is also the
+// interval between two steps of the decay.
 struct FunctionReplicaSettings {
-  std::string target = "max_over(60) / (0.7 * capacity)";  // tasks; see brain/replicas/target_expression.h
+  // number of tasks; see brain/replicas/target_expression.h
+  std::string target = "max_over(60) / (0.7 * capacity)";
   // One decision multiplies the running tasks by at most this factor, or adds up to 100 tasks.
   double max_step = 10;
-  // Time without an input after which the count rises to the highest count of the last day.
+  // Seconds without an input after which the count rises to the highest count of the last day.
   double silent_s = 3600;
 };
 
-// The source of the size of a live job's tasks if the load is their CPU. kCheapest: the size with the lowest cost
-// for the load (brain/replicas/task_sizing.h).
+// Rule that decides the task size of a live job whose load is its CPU. kCheapest selects the size with the
+// lowest cost for the load (brain/replicas/task_sizing.h).
 enum class SizeBy : uint8_t { kCheapest, kOwner };
 inline constexpr std::array<std::string_view, 2> kSizeByNames = {"cheapest", "owner"};
 
 struct SizingSettings {
   SizeBy by = SizeBy::kCheapest;
   double gib_price = 0.13;  // cost of a GiB of memory, in cores
-  double min_cores = 0.1;   // smallest task
-  double max_cores = 8;     // largest task that fits a node, unless the owner's size is larger
+  double min_cores = 0.1;   // smallest size of a task
+  double max_cores = 8;     // largest size that fits a node; a larger size of the owner overrides it
   double max_bytes = 32.0 * (1 << 30);
-  double min_saving = 0.1;  // least saving, as a share of the cost, that is worth a change of size
-  double spare = 1;         // tasks that may be lost at the peak without overloading the remaining tasks
+  double min_saving = 0.1;  // least saving that justifies a change of size, as a share of the cost
+  double spare = 1;  // number of tasks that may be lost at the peak without overloading the other tasks
 };
 
 struct ReplicaSettings {
   ReplicaBounds bounds;
   ReplicaSchedule schedule;
-  double max_utilization = 0.8;  // a job is overloaded above this utilisation of its ready tasks
+  double max_utilization = 0.8;  // utilisation of a job's ready tasks above which the job is overloaded
   double startup_s = 120;        // time from the start of a task until it is ready
   double step_s = 60;            // time between two decisions
-  // Load of one task at 100 %, in the unit of a live job's load series. 0: the load is the CPU usage of the job's
-  // tasks.
+  // Load of one task at 100 %, in the unit of a live job's load series. 0: the load is the CPU usage of the
+  // job's tasks.
   double task_capacity = 0;
-  // Names of signals in addition to kOwnSignals. They are no setting: mapping rules (or columns) define the names.
+  // Names of signals in addition to kOwnSignals. Mapping rules or columns define the names, not a setting.
   std::vector<std::string> signals;
   SizingSettings sizing;
   StaticReplicaSettings fixed;
@@ -151,7 +153,7 @@ std::span<const ReplicaSetting> ReplicaSettingsTable();
 // key is accepted, and adds a notice to `notices`.
 absl::Status SetReplicaSetting(std::string_view key, std::string_view value, ReplicaSettings& settings,
                                SettingNotices* notices = nullptr);
-// Checks the settings as a whole. Returns InvalidArgument if the minimum is above the maximum, or if
+// Checks the settings as a whole. Returns InvalidArgument if the minimum exceeds the maximum, or if
 // function.target is not an expression.
 absl::Status CheckReplicaSettings(const ReplicaSettings& settings);
 

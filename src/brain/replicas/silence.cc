@@ -46,8 +46,8 @@ class SafePolicy final : public ReplicaPolicyWrapper {
     return copy;
   }
   void Save(ByteWriter& out) const override {
-    // Store the inner state with its length: the inner state may end with an optional part, which can only be
-    // detected at the end of bytes.
+    // The inner state is stored with its length, because it may end with an optional part, which a reader can
+    // only detect at the end of the bytes.
     std::string bytes;
     ByteWriter its(&bytes);
     inner().Save(its);
@@ -68,7 +68,7 @@ class SafePolicy final : public ReplicaPolicyWrapper {
   double silent_s_;
   SafeCount safe_;
   std::string missing_;        // missing inputs of the last sample
-  std::optional<int> raised_;  // the safe count, if the silence is long enough
+  std::optional<int> raised_;  // the safe count; absent while the silence is shorter than silent_s_
 };
 
 }  // namespace

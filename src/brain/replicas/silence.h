@@ -1,4 +1,4 @@
-// The number of tasks of a job while an input of its policy is not measured. An unmeasured load may be high, so
+// Number of tasks of a job while an input of its policy is not measured. An unmeasured load may be high, so that
 // after some time the highest count of the last days is the safe choice.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace taut::brain {
 
-// The highest count of the day on which all inputs were last measured, and of the day before. Times are Unix
+// The highest count of the last day on which all inputs were measured, and of the day before. Times are Unix
 // seconds in ascending order; midnight belongs to the day that ends.
 class SafeCount {
  public:
@@ -39,13 +39,14 @@ class SafeCount {
   int64_t heard_s_ = INT64_MIN;
 };
 
-// Returns the inputs of `policy` that `sample` lacks: "the load and queue_length"; "" if no input is missing.
+// Returns the inputs of `policy` that `sample` lacks, such as "the load and queue_length"; "" if no input is
+// missing.
 std::string MissingText(const ReplicaPolicy& policy, const LoadSample& sample);
-// Returns the sentence that explains a count of `safe` tasks, to be put before the policy's own sentence.
+// Returns the sentence that explains a count of `safe` tasks. It precedes the policy's own sentence.
 std::string SafeSentence(std::string_view missing, double silent_s, int safe);
 
-// Wraps `inner`: raises its count to the safe count after `silent_s` seconds of incomplete samples. For replays
-// only; for live jobs the caller tracks the silence, since an unmeasured job may have no samples at all.
+// Wraps `inner` and raises its count to the safe count after `silent_s` seconds of incomplete samples. For
+// replays only: a live job without measurements may have no samples, so that the caller must track the silence.
 std::unique_ptr<ReplicaPolicy> WithSafeCount(std::unique_ptr<ReplicaPolicy> inner, double silent_s);
 
 }  // namespace taut::brain

@@ -49,7 +49,7 @@ std::span<const double> SpanStatistics::Values() {
 
 double SpanStatistics::Value(const LoadSpan& span) {
   const auto slots = static_cast<size_t>((span.seconds + slot_s_ - 1) / slot_s_);
-  // The last slots of the ring, as up to two pieces.
+  // The last slots of the ring, as one or two contiguous pieces.
   const size_t second = std::min(slots, next_);
   const std::span<const double> pieces[] = {
       std::span(loads_).subspan(loads_.size() - (slots - second), slots - second),

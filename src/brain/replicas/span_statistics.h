@@ -12,15 +12,15 @@
 
 namespace taut::brain {
 
-// Samples are grouped in slots; only the highest sample of a slot is stored. A slot is as long as the step between
-// two decisions, or longer if a span would have more than kMostSlots slots.
+// Stores the highest sample of each slot. A slot is as long as the step between two decisions, or longer if a
+// span would otherwise have more than kMostSlots slots.
 class SpanStatistics {
  public:
   static constexpr int64_t kMostSlots = 14 * 1440;
 
   SpanStatistics(std::span<const LoadSpan> spans, double step_s);
 
-  // Adds a sample with load >= 0; times ascend.
+  // Adds a sample with load >= 0. Times must ascend.
   void Observe(int64_t at_s, double load);
   // Returns the statistic of each span, over (now - span, now], where now is the time of the last sample. Absent
   // samples do not count. With a history shorter than a span, the statistic covers the history. Valid until the
@@ -41,9 +41,9 @@ class SpanStatistics {
   std::vector<LoadSpan> spans_;
   int64_t slot_s_ = 1;
   int64_t last_slot_ = INT64_MIN;
-  size_t next_ = 0;             // position of the next slot
-  std::vector<double> loads_;   // ring of slots
-  std::vector<double> sorted_;  // scratch for a percentile
+  size_t next_ = 0;             // ring position of the next slot
+  std::vector<double> loads_;   // highest load of each slot, as a ring; kAbsent without a sample
+  std::vector<double> sorted_;  // scratch buffer for percentiles
   std::vector<double> values_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace taut::brain {
 
-inline constexpr size_t kMostStoredWindows = 10'000'000;  // far above any horizon or deferral
+inline constexpr size_t kMostStoredWindows = 10'000'000;  // far more than any horizon or deferral has
 inline constexpr int kMostStoredTasks = 1'000'000'000;
 
 // Appends an optional value in 9 bytes.
@@ -33,7 +33,7 @@ class StoredValues {
   template <typename T>
   T Within(T least, T most) {
     const T value = in_->Get<T>();
-    if (value >= least && value <= most) return value;  // false for NaN
+    if (value >= least && value <= most) return value;  // the condition is false for NaN
     possible_ = false;
     return least;
   }
@@ -43,7 +43,7 @@ class StoredValues {
   int Count() { return Within(0, kMostStoredTasks); }
   bool Bool() { return Within<uint8_t>(0, 1) == 1; }
   Timestamp Time() { return {Within(-kFarUs, kFarUs)}; }
-  // Reads a step: a time divided by a second or a longer unit.
+  // Reads the number of a step: a time divided by a second or a longer unit.
   int64_t Step() { return Within(-kFarStep, kFarStep); }
   // Reads a step that PutOptional wrote.
   std::optional<int64_t> OptionalStep() { return Optional(kFarStep); }
@@ -78,7 +78,7 @@ class StoredValues {
   }
 
   static constexpr double kLargest = std::numeric_limits<double>::max();
-  static constexpr int64_t kFarUs = 100'000'000'000'000'000;  // 3,000 years
+  static constexpr int64_t kFarUs = 100'000'000'000'000'000;  // microseconds; about 3,000 years
   static constexpr int64_t kFarStep = kFarUs / kMicrosPerSecond;
 
   ByteReader* in_;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kSpanFunctions[] = {"max_over", "avg_over", "p95_over"};
-// Functions such as "max(load, 10m)", which take any signal; by SpanStatistic.
+// Functions such as "max(load, 10m)", which accept any signal, in the order of SpanStatistic.
 constexpr std::string_view kSignalSpanFunctions[] = {"max", "avg", "p95"};
 constexpr std::string_view kFunctions[] = {"min", "max",  "ceil", "floor", "round",
                                            "abs", "sqrt", "ln",   "exp"};
@@ -33,7 +33,7 @@ size_t SkipSpace(std::string_view text, size_t at) {
   while (at < text.size() && IsSpace(text[at])) ++at;
   return at;
 }
-// Returns the end of the number that begins at `at`; `at` if there is none.
+// Returns the position after the number that begins at `at`; returns `at` if none begins there.
 size_t EndOfNumber(std::string_view text, size_t at, double& value) {
   if (at >= text.size() || (!IsDigit(text[at]) && text[at] != '.')) return at;
   const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
@@ -53,7 +53,7 @@ size_t ClosingOf(std::string_view text, size_t open) {
   return std::string_view::npos;
 }
 
-// Returns "10m" in seconds; nullopt if the text is not a duration.
+// Returns the seconds of a duration such as "10m"; nullopt if the text is not a duration.
 std::optional<double> SecondsOf(std::string_view text) {
   constexpr std::pair<char, double> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
   double number = 0;
@@ -65,7 +65,7 @@ std::optional<double> SecondsOf(std::string_view text) {
   return std::nullopt;
 }
 
-// A parser with only the functions above: no function is random, has a state or reads text.
+// A parser with only the functions above, of which none is random, has state or reads text.
 class Parser final : public mu::ParserBase {
  public:
   Parser() {
@@ -103,7 +103,7 @@ class Parser final : public mu::ParserBase {
     *at += static_cast<int>(end);
     return end > 0 ? 1 : 0;
   }
-  // A NaN among the values makes the result NaN.
+  // Return NaN if a value is NaN.
   static double Min(const double* values, int n) {
     return Best(values, n, [](double a, double b) { return a < b; });
   }
@@ -162,7 +162,7 @@ absl::Status ToStatus(const mu::ParserError& error, std::string_view text) {
                          : std::string(Describe(error.GetCode())));
 }
 
-// Returns the value of a text without names of signals; nullopt if the text has no constant value.
+// Returns the value of a text without names of signals; nullopt if the text is not a constant.
 std::optional<double> Constant(std::string_view text) {
   if (StripSpace(text).empty()) return std::nullopt;
   try {
@@ -176,7 +176,7 @@ std::optional<double> Constant(std::string_view text) {
   }
 }
 
-// Checks characters, length and nesting before any parsing.
+// Checks the characters, the length and the nesting before any parsing.
 absl::Status CheckForm(std::string_view text) {
   if (text.empty())
     return absl::InvalidArgumentError("expected an expression, such as load / (0.7 * capacity)");
@@ -213,7 +213,7 @@ absl::Status UnknownName(std::string_view name, size_t at, std::span<const std::
                           "\"? There are ", Join(names, ", ")));
 }
 
-// Returns the position of a division by a constant 0; npos if the text shows none.
+// Returns the position of a division by a constant 0; npos if there is none.
 size_t DivisionByZero(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '/') continue;
@@ -239,7 +239,7 @@ struct TargetExpression::Parsed {
   std::vector<LoadSpan> spans;
   bool reads_load = false;
   bool reads_capacity = false;
-  bool is_constant = true;  // true: the expression contains no names except functions
+  bool is_constant = true;  // true if the only names of the expression are functions
   // Values of numbers, named signals and spans; the parser refers to these values.
   std::array<double, kTargetSignals.size() + kMostSignals + kMostSpans> values{};
   Parser parser;
@@ -247,11 +247,11 @@ struct TargetExpression::Parsed {
   // Replaces "max_over(60)" by a variable's name and blanks, so that positions in errors stay correct.
   absl::Status TakeNames(std::span<const std::string> known, std::string& rewritten);
   absl::Status TakeSpan(size_t statistic, size_t begin, size_t open, std::string& rewritten);
-  // Handles "max(queue_length, 10m)". Returns false for an ordinary call.
+  // Replaces a span such as "max(queue_length, 10m)". Returns false for an ordinary call of the function.
   absl::StatusOr<bool> TakeSignalSpan(size_t begin, size_t open, std::span<const std::string> known,
                                       std::string& rewritten);
   absl::Status AddSpan(const LoadSpan& span, size_t begin, size_t close, std::string& rewritten);
-  // Returns the signal's index; negative: the load. An unknown name is an error at `at`.
+  // Returns the signal's index, negative for the load. Returns an error with position `at` for an unknown name.
   absl::StatusOr<int> TakeSignal(std::string_view name, size_t at, std::span<const std::string> known);
   absl::Status CheckConstants() const;
 };
@@ -452,7 +452,7 @@ double TargetExpression::Evaluate(const TargetSignals& numbers, std::span<const 
 }
 
 size_t TargetExpression::bytes() const {
-  // An estimate of the memory of the parser's tables of names, some 150 bytes per node, and of the parser's code.
+  // Estimates the memory of the parser's tables of names, some 150 bytes per node, and of the parser's code.
   constexpr size_t kNames = std::size(kFunctions) + kTargetSignals.size() + 2;
   const Parsed& p = *parsed_;
   return sizeof(*this) + sizeof(p) + 2 * p.text.capacity() + p.spans.capacity() * sizeof(LoadSpan) +

@@ -13,19 +13,19 @@
 
 namespace taut::brain {
 
-// Numbers of the job that an expression may use in addition to named signals (common/model/signal_name.h), in the
-// order of the argument `numbers` of Evaluate.
+// Numbers of the job that an expression may use in addition to named signals (common/model/signal_name.h), in
+// the order of TargetSignals.
 inline constexpr std::array<std::string_view, 7> kTargetSignals = {"load",  "capacity", "ready",  "starting",
                                                                    "count", "hour",     "weekday"};
 using TargetSignals = std::array<double, kTargetSignals.size()>;
 
 enum class SpanStatistic : uint8_t { kMax, kMean, kP95 };
 
-// A statistic of the last minutes: "max_over(60)", "max(queue_length, 60m)".
+// A statistic of the load or of a signal over the last minutes: "max_over(60)", "max(queue_length, 60m)".
 struct LoadSpan {
   SpanStatistic statistic = SpanStatistic::kMax;
   int64_t seconds = 0;
-  int signal = -1;  // index in TargetExpression::signals(); negative: the load
+  int signal = -1;  // index in TargetExpression::signals(); negative for the load
 
   bool operator==(const LoadSpan&) const = default;
 };
@@ -35,13 +35,13 @@ class TargetExpression {
  public:
   static constexpr size_t kMostCharacters = 1000;
   static constexpr int kMostNesting = 32;    // depth of parentheses
-  static constexpr size_t kMostSpans = 8;    // distinct spans
-  static constexpr size_t kMostSignals = 8;  // distinct named signals
+  static constexpr size_t kMostSpans = 8;    // number of distinct spans
+  static constexpr size_t kMostSignals = 8;  // number of distinct named signals
   static constexpr int kMostMinutes = 14 * 1440;
 
-  // Parses an expression. `signals`: known named signals in addition to kOwnSignals. Expressions have no state,
-  // randomness or assignment; a constant expression must be finite and >= 0. InvalidArgument contains the position
-  // of the error and the allowed form.
+  // Parses an expression. `signals` are the known named signals in addition to kOwnSignals. Expressions have no
+  // state, randomness or assignment; a constant expression must be finite and >= 0. InvalidArgument contains the
+  // position of the error and the allowed format.
   static absl::StatusOr<TargetExpression> Parse(std::string_view text,
                                                 std::span<const std::string> signals = {});
 
@@ -53,12 +53,11 @@ class TargetExpression {
   std::span<const LoadSpan> spans() const;
   // Returns the named signals that the expression reads, in the order of their first use.
   std::span<const std::string> signals() const;
-  // reads_load returns true if the expression reads the load, directly or in a span; reads_capacity, if it reads
-  // the capacity.
+  // Return true if the expression reads the load, directly or in a span, or reads the capacity.
   bool reads_load() const;
   bool reads_capacity() const;
-  // Computes the value. `named` has the values of signals(), `spans` the values of spans(). The result may be
-  // infinite or NaN. Does not allocate.
+  // Returns the value of the expression. `named` has the values of signals(), `spans` the values of spans(). The
+  // result may be infinite or NaN. Does not allocate.
   double Evaluate(const TargetSignals& numbers, std::span<const double> named, std::span<const double> spans);
   // Returns the approximate bytes of the object and its heap memory.
   size_t bytes() const;

@@ -15,8 +15,8 @@ using ::testing::StartsWith;
 
 const std::vector<std::string> kNamed = {"queue_length", "requests"};
 
-// Evaluates with load 30, capacity 2, 9 ready, 3 starting, Wednesday 14 h; a named signal has its index plus
-// 50, a span its index plus 100.
+// Evaluates `text` with load 30, capacity 2, 9 ready and 3 starting tasks, on Wednesday at 14:00. The value of a
+// named signal is its index plus 50, the value of a span its index plus 100.
 double Value(std::string_view text) {
   absl::StatusOr<TargetExpression> e = TargetExpression::Parse(text, kNamed);
   EXPECT_TRUE(e.ok()) << text << ": " << e.status();
@@ -39,7 +39,7 @@ std::string Error(std::string_view text) {
 TEST(TargetExpression, WorkedExamples) {
   EXPECT_EQ(Value("load / (0.5 * capacity)"), 30);
   EXPECT_EQ(Value("ceil(load / 7)"), 5);
-  EXPECT_EQ(Value("ceil(0.1 * 3 * 10)"), 3);  // not 4 by rounding
+  EXPECT_EQ(Value("ceil(0.1 * 3 * 10)"), 3);  // rounding noise must not yield 4
   EXPECT_EQ(Value("ready + starting == count ? 1 : 2"), 1);
   EXPECT_EQ(Value("hour >= 8 && hour < 18 && weekday >= 1 && weekday <= 5 ? 20 : 5"), 20);
   EXPECT_EQ(Value("hour < 8 || hour > 18"), 0);
@@ -82,7 +82,7 @@ TEST(TargetExpression, NamedSignals) {
   EXPECT_EQ(Value("queue_length / 50 + requests + queue_length"), 1 + 51 + 50);
   EXPECT_EQ(Value("cpu + memory + cpu_limit + memory_limit"), 50 + 51 + 52 + 53);
   EXPECT_EQ(Value("ceil(max(queue_length, 10m) / 50) + avg(cpu, 5m)"), 2 + 101);
-  // Both notations of the load's spans are equivalent; a plain max of several values is no span.
+  // Both notations of a span of the load are equivalent; a plain max of several values is not a span.
   EXPECT_EQ(Value("max(load, 1h) + max_over(60) + max(queue_length, 10) + max(1, load)"),
             100 + 100 + 50 + 30);
   const auto e =

@@ -13,12 +13,12 @@ namespace taut::brain {
 namespace {
 
 constexpr double kHalfLifeWindows = 7.0 * kWindowsPerDay;
-constexpr double kKeep = 0.99965623;  // decay per window: half in a week
-constexpr double kSame = 0.01;        // relative difference of sizes that are equal
+constexpr double kKeep = 0.99965623;  // decay per window, with a half-life of a week
+constexpr double kSame = 0.01;        // relative difference up to which sizes count as equal
 constexpr double kDefaultMargin = 1.15, kMostMargin = 3;
-constexpr double kKeepHour = 0.99588268;  // decay per hour: half in a week
+constexpr double kKeepHour = 0.99588268;  // decay per hour, with a half-life of a week
 constexpr double kLeastOfUtilization = 0.1;
-constexpr double kLeastHoursAsked = 20;  // a decayed count: about a day
+constexpr double kLeastHoursAsked = 20;  // decayed number of hours, about a day
 constexpr int64_t kHoursBetween = 24, kHoursOfWeek = 168;
 
 size_t PlaceOf(int64_t hour) {
@@ -35,7 +35,7 @@ TaskSizer::TaskSizer(const SizingSettings& settings, const ReplicaBounds& bounds
 void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
   if (cpu.tasks.empty()) return;
   const double owners = cpu.owner_limit.value_or(owners_ > 0 ? owners_ : size.value_or(0));
-  // If the owner changes the size, the decision starts again from the new size.
+  // If the owner changes the size, the decision restarts from the new size.
   const bool resized = owners_ > 0 && std::abs(owners - owners_) > kSame * owners_;
   if (resized) cores_ = 0;
   owners_ = owners;
@@ -61,7 +61,7 @@ void TaskSizer::ObserveCpu(const Signal& cpu, std::optional<double> size) {
   }
   const bool begins = hour != hour_;
   hour_ = hour;
-  // The decision must precede the addition of this window: only complete hours count.
+  // The decision precedes the addition of this window, because only complete hours count.
   if (resized || (begins && (decided_ == INT64_MIN || hour - decided_ >= kHoursBetween))) Decide(hour);
   float& load = loads_[PlaceOf(hour)];
   load = std::max(load, static_cast<float>(sum));
@@ -78,7 +78,7 @@ void TaskSizer::ObserveMemory(const Signal& memory, std::optional<double> limit_
 
 void TaskSizer::ObserveOrder(int tasks, double size) {
   if (tasks <= 0 || size <= 0) return;
-  // Rounding up adds half a task on average, which is not part of the spare capacity that the risk requires.
+  // Rounding up adds half a task on average, which is not spare capacity.
   hour_asked_ += (tasks - 0.5) * size;
   hour_windows_ += 1;
 }

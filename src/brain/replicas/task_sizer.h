@@ -1,4 +1,4 @@
-// Decides the size of one live job's tasks from its measured usage, once a day.
+// Decides the size of the tasks of one live job from measured usage, once a day.
 #pragma once
 
 #include <array>
@@ -18,16 +18,17 @@ namespace taut::brain {
 // Not thread-safe.
 class TaskSizer {
  public:
-  // `utilization`: the utilisation that the replica policy plans for; see SizingInput.
+  // `utilization` is the utilisation that the replica policy plans for; see SizingInput.
   TaskSizer(const SizingSettings& settings, const ReplicaBounds& bounds, double utilization);
 
-  // Adds a window's CPU usage; windows ascend. `size` is the CPU limit per task in cores; absent: unknown.
+  // Adds a window's CPU usage. Windows must ascend. `size` is the CPU limit per task in cores; absent if
+  // unknown.
   void ObserveCpu(const Signal& cpu, std::optional<double> size);
   // Adds a window's memory usage; the call may precede the window's ObserveCpu.
   void ObserveMemory(const Signal& memory, std::optional<double> limit_bytes);
   // Adds the decision of a policy that forecasts the load: `tasks` tasks of `size` cores each, at the policy's
-  // ordered risk. Sizes are then compared with the spare capacity that the ordered risk requires. Call after
-  // ObserveCpu of the window.
+  // ordered risk. Later comparisons of sizes include the spare capacity that the ordered risk requires. Call
+  // after ObserveCpu of the window.
   void ObserveOrder(int tasks, double size);
   // Makes the next decision due at the start of the next hour instead of a day after the last decision.
   void WeighAnew() { decided_ = INT64_MIN; }
@@ -35,16 +36,17 @@ class TaskSizer {
   // Returns the decided size in cores; absent if history or a limit of the tasks is missing.
   std::optional<double> cores() const { return cores_ > 0 ? std::optional(cores_) : std::nullopt; }
   double utilization() const { return utilization_; }
-  // Returns the share of the ordered cores that the highest load of each hour used, over about a week;
+  // Returns the highest load of each hour as a share of the ordered cores, averaged over about a week. Returns
   // utilization() before a day of ObserveOrder.
   double filled() const;
-  // Returns the choice by the current history; absent if history or a limit of the tasks is missing.
+  // Returns the choice of a size from the current history; nullopt if history or a limit of the tasks is
+  // missing.
   std::optional<SizingChoice> Weigh() const;
   void Explain(Reason& reason) const;
 
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
-  // SaveOrders and LoadOrders save and load the history of ObserveOrder, which earlier versions did not have.
+  // Save and load the history of ObserveOrder, which states of earlier versions do not have.
   void SaveOrders(ByteWriter& out) const;
   absl::Status LoadOrders(ByteReader& in);
 
@@ -59,13 +61,13 @@ class TaskSizer {
   ReplicaBounds bounds_;
   double utilization_;
   std::array<float, kHours> loads_;  // highest load of each hour of the week; negative: not measured
-  int64_t hour_ = INT64_MIN;         // hour of the last window
-  int64_t decided_ = INT64_MIN;      // hour of the last decision
-  double owners_ = 0;                // owner's size, else the current size; 0: both are unknown
-  double cores_ = 0;                 // decided size; 0: none yet
+  int64_t hour_ = INT64_MIN;         // hour of the last window; INT64_MIN before the first window
+  int64_t decided_ = INT64_MIN;      // hour of the last decision; INT64_MIN if a decision is due
+  double owners_ = 0;                // owner's size, else the current size, cores; 0 if both are unknown
+  double cores_ = 0;                 // decided size; 0 before the first decision
   DecayedLine memory_;
   double memory_limit_ = 0;
-  // Decayed means of the spread of the tasks' loads and of a task's load, and the weight of these means.
+  // Decayed means of the spread of the tasks' loads and of a task's load, and the weight of both means.
   double deviation_ = 0, mean_load_ = 0, weight_ = 0;
   // Ordered cores and windows of the current hour, and decayed sums over the hours: ordered cores, highest loads,
   // number of hours.

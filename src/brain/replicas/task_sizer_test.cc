@@ -1,4 +1,4 @@
-// A job's size over weeks of windows.
+// Tests of the decisions on a job's size over weeks of windows.
 #include "brain/replicas/task_sizer.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ TEST(TaskSizer, WaitsForADayAndThenSays) {
   EXPECT_THAT(reason.sentence, HasSubstr("at the peak of 8.40 cores"));
 }
 
-// Tasks that the ordered risk requires beyond the load count for each size.
+// The cost of each size includes the additional tasks that the ordered risk requires.
 TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   const auto weighed = [](double spare) {
     TaskSizer sizer = NewSizer();
@@ -75,10 +75,10 @@ TEST(TaskSizer, AnOrderedRiskIsPricedByTheTasksThatItAsksFor) {
   EXPECT_NEAR(strict.filled(), 0.7 / 1.6, 0.03);
   EXPECT_NEAR(loose.filled(), 0.7 / 0.9, 0.04);
   const SizingChoice a = *plain.Weigh(), b = *strict.Weigh();
-  // Whatever the best size, the tasks must process 1.6 times the load.
+  // With a spare factor of 1.6, the tasks of every size must process 1.6 times the load.
   EXPECT_GT(b.options[b.chosen].cost, 1.3 * a.options[a.chosen].cost);
   EXPECT_LT(b.options[b.chosen].cost, 1.8 * a.options[a.chosen].cost);
-  // The decision is restored after a restart, and with a state of an earlier version.
+  // A restart restores the decision. A state of an earlier version has no orders.
   std::string bytes = Saved(strict), orders;
   ByteWriter out(&orders);
   strict.SaveOrders(out);

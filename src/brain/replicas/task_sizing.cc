@@ -12,8 +12,8 @@
 namespace taut::brain {
 namespace {
 
-constexpr double kStepCores = 0.05;  // sizes are multiples of this
-constexpr double kDeviations = 3;    // standard deviations of tasks' loads that a limit must hold
+constexpr double kStepCores = 0.05;  // granularity of sizes
+constexpr double kDeviations = 3;    // standard deviations of the tasks' loads that a limit must cover
 constexpr double kRounding = 1e-9;
 
 int TasksFor(double load, double task_load, const ReplicaBounds& bounds) {
@@ -57,7 +57,7 @@ class Weigher {
     for (int n = least; n <= std::max(least, kMostTasks); n = std::max(n + 1, n * 5 / 4)) {
       const double exact = peak_ / (filled_ * n);
       const double cores = std::max(1.0, std::ceil(exact / kStepCores - kRounding)) * kStepCores;
-      // Skip a size that equals the current size up to rounding.
+      // Skips a size that equals the current size up to rounding.
       if (std::abs(cores - in_.now_cores) > kStepCores / 2) sizes.push_back(cores);
       if (cores <= s_.min_cores) break;
     }
@@ -86,8 +86,7 @@ class Weigher {
       return SizeFault::kTooLarge;
     if (!is_owners && option.cores < s_.min_cores) return SizeFault::kTooSmall;
     if (option.peak_tasks * task_load < peak_ * (1 - kRounding)) return SizeFault::kTooMany;
-    // For independent requests, the relative deviation of a task's load falls with the square root of its
-    // load.
+    // For independent requests, the relative deviation of a task's load is proportional to 1 / sqrt(load).
     if (option.cores < in_.now_cores && in_.mean_load > 0) {
       const double deviation = in_.deviation * std::sqrt(in_.mean_load / task_load);
       if (filled_ * (1 + kDeviations * deviation) > 1) return SizeFault::kUneven;
@@ -102,7 +101,7 @@ class Weigher {
   const SizingSettings& s_;
   const ReplicaBounds& bounds_;
   double peak_ = 0;
-  double filled_ = 0;  // SizingInput::filled
+  double filled_ = 0;  // utilisation that determines the number of tasks
 };
 
 std::string NameOf(const SizeOption& option) {
@@ -149,8 +148,8 @@ void ExplainSize(const SizingChoice& choice, const SizingSettings& settings, Rea
   reason.sentence = fmt::format(
       "{} at the peak of {}; with their memory they cost as much as {} on average over the hours.",
       NameOf(chosen), FormatCores(choice.peak), FormatCores(chosen.cost));
-  // The best rejected option: cheaper but with a fault, or the next in cost. Skip kTooMany, whose cost is computed
-  // with too few tasks.
+  // The best rejected option is cheaper but has a fault, or has the next higher cost. kTooMany is skipped,
+  // because its cost is computed with too few tasks.
   const SizeOption* other = nullptr;
   for (size_t i = 0; i < choice.options.size(); ++i) {
     const SizeOption& o = choice.options[i];

@@ -1,7 +1,7 @@
-// Selects the size of tasks, and therefore their number: many small tasks or a few large tasks for a given load.
+// Selects the size and therefore the number of tasks: many small tasks or a few large tasks for a given load.
 //
-// With small tasks, the number follows the load closely and the loss of a task matters little, but each task has
-// the fixed need of a task without load. docs/algorithms/replicas.md, "Size of a task".
+// With small tasks, the number follows the load closely and the loss of a task matters little, but each task
+// also needs the fixed amount of an idle task. docs/algorithms/replicas.md, "Size of a task".
 #pragma once
 
 #include <span>
@@ -18,28 +18,27 @@ struct SizingInput {
   // The highest load of each measured hour, cores; at least one is above 0.
   std::span<const float> loads;
   double utilization = 0.7;  // share of a task's CPU limit that the policy plans for, in (0, 1]
-  // Measured utilisation at the highest load of each hour over the last days, which a policy with an ordered risk
-  // plans lower or higher than `utilization`. This value determines the number of tasks; a busy task's memory
-  // follows `utilization`. At most 1; 0: `utilization` is used.
+  // Measured utilisation at the highest load of each hour over the last days, which an ordered risk may plan
+  // lower or higher than `utilization`. `filled` determines the number of tasks, `utilization` the memory of a
+  // busy task. At most 1; 0: `utilization` determines both.
   double filled = 0;
   const DecayedLine* memory = nullptr;  // bytes of a task as a function of its load in cores
-  double memory_margin = 1;             // memory limit over usage, >= 1
-  // Standard deviation over mean of the tasks' loads in one window, measured while a task carries
-  // `mean_load`.
+  double memory_margin = 1;             // ratio of the memory limit to usage, >= 1
+  // Standard deviation of the tasks' loads in one window, divided by their mean, which is `mean_load` cores.
   double deviation = 0, mean_load = 0;
   double now_cores = 0;  // current size of a task, > 0
-  // True: the owner chose the current size, which may be outside SizingSettings' bounds.
+  // True if the owner chose the current size, which may be outside SizingSettings' bounds.
   bool now_is_owners = true;
 };
 
-// The reason why a size is rejected, whatever its cost.
+// The reason why a size is rejected, even if it is cheaper.
 enum class SizeFault : uint8_t {
   kNone,
-  kTooLarge,  // larger than a node can hold
-  kTooSmall,  // below min_cores
-  kUneven,    // some tasks would exceed their limit, since loads differ
-  kTooMany,   // more tasks at the peak than replicas.max
-  kLoss,      // after the loss of `spare` tasks, the remaining tasks could not process the peak
+  kTooLarge,  // the task does not fit a node
+  kTooSmall,  // the task is smaller than min_cores
+  kUneven,    // loads differ so that some tasks would exceed their limit
+  kTooMany,   // the peak requires more tasks than replicas.max
+  kLoss,      // after the loss of `spare` tasks, the other tasks could not process the peak
 };
 
 struct SizeOption {
@@ -47,20 +46,21 @@ struct SizeOption {
   double memory_bytes = 0;  // memory limit of a task
   int peak_tasks = 0;       // number of tasks at the highest load
   double mean_tasks = 0;    // mean number of tasks over the hours
-  double cost = 0;          // cores: mean_tasks * (cores + gib_price * GiB)
+  double cost = 0;          // cores; mean_tasks * (cores + gib_price * GiB)
   SizeFault fault = SizeFault::kNone;
 };
 
-// The options, by ascending peak_tasks, so that the largest task is first. Never empty.
+// The compared sizes, by ascending peak_tasks, so that the largest task is first. Never empty.
 struct SizingChoice {
   std::vector<SizeOption> options;
-  size_t now = 0;     // option with SizingInput::now_cores
-  size_t chosen = 0;  // equals `now` if the option `now` has no fault and no option saves min_saving
-  double peak = 0;    // highest load, cores
+  size_t now = 0;  // index of the current size in `options`
+  // index of the chosen size; `now` if the current size has no fault and no option saves min_saving
+  size_t chosen = 0;
+  double peak = 0;  // highest load, cores
 };
 
-// Compares the possible sizes and chooses one (SizingChoice::chosen). About 15 us for a week of hours. REQUIRES: a
-// load above 0, and `memory` is not null.
+// Compares the possible sizes and returns the choice. About 15 us for a week of hours. REQUIRES: a load above 0,
+// and `memory` is not null.
 SizingChoice ChooseSize(const SizingInput& input, const SizingSettings& settings,
                         const ReplicaBounds& bounds);
 

@@ -1,4 +1,4 @@
-// Tests the effect of each rule on the choice of size and number.
+// Tests of each rule's effect on the size and number of tasks.
 #include "brain/replicas/task_sizing.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Returns the memory of a task: `fixed` bytes plus `slope` bytes per core of load.
+// Returns a task's memory as a line: `fixed` bytes plus `slope` bytes per core of load.
 DecayedLine Memory(double fixed, double slope) {
   DecayedLine line(200);
   for (int i = 0; i < 800; ++i) {
@@ -27,7 +27,7 @@ DecayedLine Memory(double fixed, double slope) {
   return line;
 }
 
-// Returns the loads of a week whose days range from `low` to `high` cores.
+// Returns the hourly loads of a week with a daily wave between `low` and `high` cores.
 std::vector<float> Week(double low, double high) {
   std::vector<float> loads;
   for (int h = 0; h < 168; ++h) {
@@ -83,7 +83,7 @@ TEST_F(TaskSizing, MemoryThatEachTaskNeedsAnewMakesTasksLarge) {
 }
 
 TEST_F(TaskSizing, ALostTaskMustNotOverloadTheOthers) {
-  memory_ = Memory(20 * kGiB, 0.5 * kGiB);  // few large tasks would be cheap
+  memory_ = Memory(20 * kGiB, 0.5 * kGiB);  // this memory makes a few large tasks cheap
   const SizingChoice choice = Choose(4);
   EXPECT_EQ(choice.options[choice.now].peak_tasks, 3);
   EXPECT_EQ(choice.options[choice.now].fault, SizeFault::kLoss) << "2 x 4 cores do not carry 8.4";
@@ -127,7 +127,7 @@ TEST_F(TaskSizing, UnevenTasksAreNotMadeSmaller) {
   memory_ = Memory(0.01 * kGiB, 0.5 * kGiB);
   settings_.min_saving = 0;
   in_.mean_load = 1.4;
-  in_.deviation = 0.14;  // three deviations fill the 30 % above 70 %
+  in_.deviation = 0.14;  // three deviations fill the 30 % of the limit above a utilisation of 70 %
   const double uneven = Chosen(2).cores;
   in_.deviation = 0;
   EXPECT_LT(Chosen(2).cores, uneven);
@@ -157,7 +157,7 @@ TEST_F(TaskSizing, TheExplanationNamesBothSizes) {
   EXPECT_THAT(reason.sentence, Not(HasSubstr("nan")));
 }
 
-// The cost of too few tasks is not compared.
+// The explanation does not compare the chosen size with a size that has too few tasks.
 TEST_F(TaskSizing, TheExplanationComparesOnlyWithWhatCarriesThePeak) {
   bounds_ = {.min = 1, .max = 4};
   const SizingChoice choice = Choose(3);
