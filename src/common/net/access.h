@@ -30,7 +30,7 @@ struct Caller {
 class BearerVerifier {
  public:
   virtual ~BearerVerifier() = default;
-  // true if the token has the form of this provider's tokens
+  // Returns true if the token has the form of this provider's tokens.
   virtual bool Takes(std::string_view token) const = 0;
   // Returns the caller with this token; Unauthenticated with the reason, which is sent to the caller.
   virtual absl::StatusOr<Caller> CallerOf(std::string_view token) const = 0;

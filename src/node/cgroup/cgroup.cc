@@ -78,7 +78,8 @@ class Cgroup final : public TaskGroup {
   std::unique_ptr<CgroupFiles> files_;
   bool gone_ = false;
 
-  std::optional<uint64_t> inactive_file_;  // last read of inactive_file, made at this memory_bytes:
+  // Last value of inactive_file, read when memory_bytes was stat_memory_.
+  std::optional<uint64_t> inactive_file_;
   uint64_t stat_memory_ = 0;
   int reads_since_stat_ = kReadsPerStat;
 };
@@ -128,7 +129,7 @@ absl::StatusOr<TaskLimits> Cgroup::ReadLimits() {
     const auto kind = static_cast<LimitKind>(k);
     out.of(kind) = files_->ReadLimit(kind);
   }
-  if (IsGone()) return Gone();  // a file missing because the group just went would count as unlimited
+  if (IsGone()) return Gone();  // otherwise the missing file of a removed group would count as unlimited
   return out;
 }
 

@@ -13,25 +13,25 @@
 
 namespace taut::node {
 
-// Opens the group at `path` ("/system.slice/web.service") with all groups below it. NotFound if the group
-// does not exist, or if `inode` is given and another group has taken its name.
+// Opens the group at `path` ("/system.slice/web.service") with all groups below it. NotFound if the group does not
+// exist, or if `inode` is given and the group at `path` has another inode.
 //
-// Handles: the directories and the files that are read each second stay open (v2: 5 descriptors, v1: up to
-// 8). All other files are opened relative to the directory, so a new group at the same path is never mistaken
-// for this one. The group is gone when its directory in mounts.home() is.
+// Handles: the directories and the files that are read each second stay open (v2: 5 descriptors, v1: up to 8). All
+// other files are opened relative to the directory, so a new group at the same path is never mistaken for this
+// group. The group counts as removed when its directory in mounts.home() is removed.
 //
 // Reading: kUsage costs two reads of small files and no allocation (cgroup_bench.cc). The working set needs
-// memory.stat, for which the kernel adds up all CPUs. kUsage therefore reads it again only if memory_bytes
-// has changed by more than 1 % since, or at every tenth reading; in between, the last figure of inactive file
-// pages is used. kAll always reads it. v1: pressure is that of the group at the same path in the v2
-// hierarchy, if there is one. oom_kills counts processes of the group itself, not of groups below it;
-// memory_max_events is failcnt.
+// memory.stat, for which the kernel adds up all CPUs. kUsage therefore reads memory.stat only if memory_bytes has
+// changed by more than 1 % since the last such read, or at every tenth reading; in between, the working set is
+// computed from the last figure of inactive file pages. kAll always reads memory.stat. On v1, pressure is read
+// from the group at the same path in the v2 hierarchy, if such a group exists. oom_kills counts processes of the
+// group itself, not of groups below it; memory_max_events is failcnt.
 //
-// Setting: a memory.max below the usage makes v1 reclaim or refuse (EBUSY). v2 would reclaim and then kill,
-// so memory.current is read first. If the excess is inactive page cache, it is reclaimed (memory.reclaim,
-// Linux 5.19); otherwise nothing is written and the result is ResourceExhausted, as on v1. The task may still
-// grow between reading and writing: keep a margin. v1's limit of memory and swap moves with the memory limit,
-// so that the owner's swap allowance stays. cpu.max keeps its period; a quota below 1 ms a period becomes 1
+// Setting: below the usage, v1 reclaims or rejects a memory limit (EBUSY). v2 would reclaim and then kill, so
+// SetLimit reads memory.current first. If the excess is inactive page cache, SetLimit reclaims the excess
+// (memory.reclaim, Linux 5.19); otherwise it writes nothing and returns ResourceExhausted, as on v1. The task may
+// still grow between reading and writing: keep a margin. v1's limit of memory and swap moves with the memory
+// limit, so that the owner's swap allowance stays. cpu.max keeps its period; a quota below 1 ms a period becomes 1
 // ms. On v1 a weight is converted to shares.
 //
 // Errors: InvalidArgument if the value is not a number, not above 0, a weight outside 1 .. 10,000, or

@@ -28,8 +28,8 @@ class CgroupFiles {
   virtual std::optional<uint64_t> ReadInactiveFile() = 0;
   // Returns the limit as in TaskLimits.
   virtual std::optional<double> ReadLimit(LimitKind kind) const = 0;
-  // Writes a plausible value (see cgroup.cc). Returns the value that ReadLimit should return now, up to whole
-  // pages: a weight or quota may be rounded.
+  // Writes a plausible value (see cgroup.cc). Returns the value that a later ReadLimit should return, up to whole
+  // pages: the kernel may round a weight or quota.
   virtual absl::StatusOr<std::optional<double>> WriteLimit(LimitKind kind, std::optional<double> value) = 0;
 
   // Returns the value that ReadLimit will return after `value` is written.
@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<CgroupFiles>> OpenV2Files(const CgroupMounts& mou
 PressureTotals ReadPressure(const KernelDirectory& directory, const char* file);
 // Converts the errno of a write; 0: OK. Unimplemented if the file does not exist (ENOENT).
 absl::Status WriteStatus(int error, const char* file);
-// Returns how often a v1 group met its limit of memory, or of memory and swap together.
+// Returns the number of times that a v1 group met its limit of memory, or of memory and swap together.
 std::optional<uint64_t> V1LimitOoms(const KernelDirectory& memory);
 // Returns the quota in microseconds a period, at least the kernel's minimum of 1 ms.
 uint64_t QuotaFor(double cores, uint64_t period_us);

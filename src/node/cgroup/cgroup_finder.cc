@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<FoundTask>> CgroupFinder::Walk::Run() {
     waiting_.pop_back();
     if (absl::Status listed = List(place); !listed.ok()) return listed;
   }
-  // Sorted before names are checked, so that the same one of two tasks with equal names is kept each time.
+  // Sort before names are checked, so that every search keeps the same one of two tasks with equal names.
   std::sort(found_.begin(), found_.end(),
             [](const FoundTask& a, const FoundTask& b) { return a.identity < b.identity; });
   std::set<std::pair<std::string, std::string>> names;
@@ -151,7 +151,7 @@ absl::Status CgroupFinder::Walk::Visit(const Place& parent, std::string_view nam
         here.open.push_back(open);
         continue;
       }
-      if (is_taken) {  // by another rule: groups below may still match this one
+      if (is_taken) {  // another rule matched; groups below may match this rule
         here.open.push_back(open);
         continue;
       }
@@ -170,8 +170,8 @@ absl::Status CgroupFinder::Walk::Visit(const Place& parent, std::string_view nam
       if (!taken.ok()) return taken;
     }
   }
-  // Two links are its name and its ".", so it has no subdirectories. (On other file systems the count may be
-  // 1.)
+  // A link count of 2 (the name and ".") means that the directory has no subdirectories. On other file systems the
+  // count may be 1.
   if (!here.open.empty() && facts.st_nlink != 2 && here.depth < kMaxDepth)
     waiting_.push_back(std::move(here));
   return absl::OkStatus();

@@ -22,11 +22,10 @@ struct FinderBounds {
   size_t directories = 100'000;  // searched in one Find
 };
 
-// Searches the hierarchy of the memory controller, where a task is one directory. It uses the rules of
-// kCgroup and kSystemd and ignores all others; FoundTask::rule is the index in the whole list. The first rule
-// that matches a group applies. The rule that matched a group matches nothing below that group, but other
-// rules may: if one rule names a slice and another rule names the services in it, the usage of the services
-// is counted in both tasks.
+// Searches the hierarchy of the memory controller, where a task is one directory. Uses the rules of the sources
+// kCgroup and kSystemd and ignores all others; FoundTask::rule is the index in the whole list. The first rule that
+// matches a group applies. The rule that matched a group matches nothing below that group, but other rules may. If
+// one rule names a slice and another rule names the services in it, both tasks include the usage of the services.
 //
 // Units are directories named *.service, *.scope or *.slice, at any depth. A rule's pattern is matched with
 // the name as systemctl writes it, and with its escapes (\x2d) decoded. Labels of a unit are decoded and
@@ -51,8 +50,8 @@ class CgroupFinder final : public TaskFinder {
 
   // Returns "systemd" if all rules are for units, else "cgroup".
   std::string_view name() const override { return name_; }
-  // Returns the groups that match rules. ResourceExhausted if more groups match, or have to be searched, than
-  // the bounds allow. Groups that appear or disappear during the search may be included or not.
+  // Returns the groups that match rules. ResourceExhausted if more groups match, or have to be searched, than the
+  // bounds allow. The result may or may not contain groups that appear or disappear during the search.
   absl::StatusOr<std::vector<FoundTask>> Find() override;
   absl::StatusOr<std::unique_ptr<TaskGroup>> Open(const FoundTask& task) override;
 

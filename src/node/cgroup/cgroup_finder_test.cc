@@ -242,7 +242,6 @@ TEST(TaskName, IsPrintableUtf8) {
   EXPECT_FALSE(IsTaskName(std::string(256, 'x')));
 }
 
-// On the kernel of this machine.
 TEST(KernelFinder, FindsAndOpensRealGroups) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("finder");
@@ -268,7 +267,7 @@ TEST(KernelFinder, FindsAndOpensRealGroups) {
   EXPECT_TRUE(absl::IsNotFound((*group)->ReadLimits().status()));
 }
 
-// Groups that appear and disappear during the walk are no error.
+// Groups that appear and disappear during the search cause no error.
 TEST(KernelFinder, IsNotDisturbedByGroupsThatComeAndGo) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("churn");

@@ -84,8 +84,8 @@ class CgroupFixture {
     for (const std::string& directory : Directories()) RemoveTree(directory);
   }
 
-  // Starts a child in the group that does `work` and then sleeps until it is killed. Returns when the work is
-  // done or the child has died.
+  // Starts a child in the group. The child calls `work` and then sleeps until it is killed. Returns when `work`
+  // has returned or the child has died.
   template <typename Work>
   pid_t Start(Work work) {
     return StartIn("", work);
@@ -166,7 +166,8 @@ class CgroupFixture {
     for (std::string& directory : out) directory += path_;
     return out;
   }
-  // Returns the path of this file in the first hierarchy whose group has it, home first; "" if none has.
+  // Returns the path of `file` in the first hierarchy whose group has this file, home first; "" if no group has
+  // it.
   std::string WithFile(const std::string& file) const {
     for (const std::string& directory : Directories()) {
       if (std::filesystem::exists(directory + "/" + file)) return directory + "/" + file;
@@ -179,7 +180,8 @@ class CgroupFixture {
     if (fd >= 0) close(fd);
     return done;
   }
-  // Removes a directory and all below. Retries, because a killed process stays in its group for a moment.
+  // Removes a directory and all directories below it. Retries, because a killed process stays in its group for a
+  // moment.
   static void RemoveTree(const std::string& directory) {
     std::error_code error;
     std::vector<std::string> below;

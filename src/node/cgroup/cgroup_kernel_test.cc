@@ -1,5 +1,5 @@
-// Real groups on the kernel of this machine, v1 or v2: readings match what children do, and limits that are
-// set hold.
+// Real groups on the kernel of this machine, v1 or v2: compares readings with the work of child processes, and
+// checks that limits take effect.
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -35,7 +35,7 @@ std::string Set(TaskGroup& group, LimitKind kind, std::optional<double> value) {
   const absl::Status status = group.SetLimit(kind, value);
   return status.ok() ? "ok" : std::string(Message(status));
 }
-// Returns true if the wakeup has the events that it asked for within the timeout.
+// Returns true if an event of the wakeup occurs within the timeout.
 bool IsReady(const Wakeup& wakeup, int timeout_ms = 20'000) {
   const int poll_fd = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};
@@ -187,7 +187,7 @@ TEST(KernelCgroup, ShrinksOverPageCacheThatNobodyUses) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("cache");
   const std::unique_ptr<TaskGroup> group = fixture.Open();
-  // The file has no name, so it ends with its descriptor, which the child keeps.
+  // The file has no name, so the kernel deletes it with its last descriptor, which the child keeps open.
   const int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) GTEST_SKIP() << "no file without a name can be made in the working directory";
   fixture.Start([fd] {
@@ -242,7 +242,7 @@ TEST(KernelCgroup, AnOomKillWakesAndIsCounted) {
   const std::unique_ptr<TaskGroup> group = fixture.Open();
   const Wakeup wakeup = group->oom_wakeup();
   ASSERT_GE(wakeup.fd, 0);
-  // Without this the group might swap for a long time.
+  // With swap, the group might swap for a long time before the kernel kills a process.
   const char* swap = fixture.is_v2() ? "memory.swap.max" : "memory.swappiness";
   if (!fixture.ReadFile(swap).empty()) fixture.WriteFile(swap, "0");
   EXPECT_EQ(Set(*group, LimitKind::kMemoryMax, 64 * kMiB), "ok");
@@ -297,7 +297,7 @@ TEST(KernelCgroup, ARecreatedGroupIsNotTheOldOne) {
   EXPECT_EQ(LimitsOf(*fresh).memory_max_bytes, std::nullopt) << "nothing was set on the new one";
 }
 
-// Each kind of call must detect the removal by itself when it is the first call.
+// Each kind of call detects the removal, also as the first call after the removal.
 TEST(KernelCgroup, EachCallNoticesThatTheGroupIsGone) {
   TAUT_NEEDS_CGROUPS();
   CgroupFixture fixture("gone");

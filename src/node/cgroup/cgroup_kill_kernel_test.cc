@@ -1,4 +1,4 @@
-// Real groups whose processes are all killed, and the free memory of real groups and machines.
+// Kills all processes of real groups, and reads the free memory of real groups and of the machine.
 #include <csignal>
 
 #include "common/base/byte_units.h"
@@ -23,7 +23,7 @@ TEST(KernelCgroup, KillsAllThatIsInItAndCountsNoOomKill) {
   const std::unique_ptr<TaskGroup> group = fixture.Open();
   EXPECT_EQ(group->cgroup_path(), fixture.path());
   const pid_t one = fixture.StartHolding(static_cast<size_t>(8 * kMiB));
-  // The child forks all the time; the eldest child kills all of them.
+  // The child forks 50 children, which wait for a signal.
   const pid_t many = fixture.Start([] {
     for (int i = 0; i < 50; ++i) {
       if (fork() == 0) {

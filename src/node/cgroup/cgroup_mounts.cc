@@ -15,7 +15,7 @@ struct Mount {
   std::string_view type, options;
 };
 
-// Decodes three octal digits, as which the kernel writes blanks and backslashes: "\040".
+// Replaces three octal digits, by which the kernel writes blanks and backslashes ("\040"), by the character.
 std::string WithoutEscapes(std::string_view text) {
   const auto octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;

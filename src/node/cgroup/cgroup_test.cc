@@ -1,5 +1,4 @@
-// Groups of plain files: reading files that are missing, cut off or nonsense, and the values that are
-// written.
+// Groups of plain files: reads files that are missing, truncated or nonsense, and checks the written values.
 #include "node/cgroup/cgroup.h"
 
 #include "common/base/strings.h"

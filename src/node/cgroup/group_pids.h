@@ -9,8 +9,9 @@
 
 namespace taut::node {
 
-// Returns the pids, with a 0 if there are processes of another PID namespace. `leave_out`: paths of groups
-// below whose processes do not count; `path` is the path of `group`. Searches 32 levels below the group.
+// Returns the pids, with a 0 if there are processes of another PID namespace. `path` is the path of `group`.
+// Leaves out groups below whose paths are in `leave_out`, with all their groups. Searches 32 levels below the
+// group.
 std::set<int> PidsOf(const KernelDirectory& group, const std::string& path = {},
                      const std::set<std::string_view>& leave_out = {});
 

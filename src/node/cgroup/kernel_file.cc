@@ -37,7 +37,7 @@ KernelText ReadKernelFile(int fd, std::span<char> buffer) {
   ssize_t got = 0;
   do {
     got = pread(fd, buffer.data(), buffer.size(), 0);
-    // pread: the descriptor stays open, and each read must begin at the start.
+    // pread reads from the start each time, because the descriptor stays open between reads.
   } while (got < 0 && errno == EINTR);
   if (got < 0) return {{}, errno};
   return {{buffer.data(), static_cast<size_t>(got)}, 0};
@@ -99,7 +99,7 @@ void HotFile::OpenIfClosed(const KernelDirectory& directory) {
 KernelText HotFile::Read(std::span<char> buffer) {
   if (!fd_.is_open()) return {{}, ENOENT};
   const KernelText out = ReadKernelFile(fd_.get(), buffer);
-  // Closed, so that OpenIfClosed finds the file of a controller that was enabled again.
+  // Close the file, so that OpenIfClosed opens the new file if the controller is enabled again.
   if (out.error == ENODEV) fd_ = Fd();
   return out;
 }

@@ -37,8 +37,7 @@ class Fd {
   int fd_ = -1;
 };
 
-// A buffer for one file. It is longer than any file that is read with it; only the beginning of a longer file
-// would be read.
+// A buffer for one file. It is longer than any file of interest; of a longer file only the beginning is read.
 using KernelBuffer = char[8192];
 
 // The text is in the caller's buffer. `error` is 0, or an errno; after an error the text is empty.
@@ -48,7 +47,7 @@ struct KernelText {
 };
 KernelText ReadKernelFile(int fd, std::span<char> buffer);
 
-// A directory that stays open: after a removal it stays removed, even if its name is used again.
+// An open directory. After its removal every call fails, even if a new directory has the same name.
 class KernelDirectory {
  public:
   KernelDirectory() = default;  // no directory: each call fails with ENOENT

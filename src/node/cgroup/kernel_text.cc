@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kNoMachineHas = uint64_t{1} << 62;  // bytes
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
-constexpr std::string_view kTotal = " total=";  // of pressure lines
+constexpr std::string_view kTotal = " total=";  // key of the total in a line of a pressure file
 
 // Returns the text before the line's end; nullopt without one.
 std::optional<std::string_view> FirstLine(std::string_view text) {

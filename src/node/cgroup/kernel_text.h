@@ -20,7 +20,7 @@ std::optional<uint64_t> ParseKernelNumber(std::string_view text);
 std::optional<uint64_t> ParseKeyedNumber(std::string_view text, std::string_view key);
 // Returns the totals of "some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull ...".
 PressureTotals ParsePressure(std::string_view text);
-// Shares of avg10 in the same text: the last ten seconds, 0 .. 1.
+// Shares of time under pressure in the last ten seconds (avg10), 0 .. 1.
 struct PressureShares {
   std::optional<double> some, full;
 };

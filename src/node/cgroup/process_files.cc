@@ -44,7 +44,7 @@ class Files final : public ProcessTable {
     return directory.ok() ? ReadIn(*directory, pid) : std::nullopt;
   }
 
-  // The open directory stays that of its process, so the write cannot hit a later process with this pid.
+  // The open directory belongs to one process, so the write cannot affect a later process with the same pid.
   absl::Status SetOomScoreAdj(const ProcessId& process, int value) override {
     const absl::StatusOr<KernelDirectory> directory = Open(process.pid);
     const std::optional<ProcessReading> now = directory.ok() ? ReadIn(*directory, process.pid) : std::nullopt;

@@ -87,7 +87,7 @@ void V1Files::Read(ReadDepth depth, TaskReading& out) {
   out.memory_peak_bytes = in_.memory.ReadNumber("memory.max_usage_in_bytes");
   out.oom_kills = ParseKeyedNumber(in_.memory.Read("memory.oom_control", buffer).text, "oom_kill");
   out.memory_max_events = in_.memory.ReadNumber("memory.failcnt");
-  // Some kernels (6.18) kill tasks at a group's limit and leave the count at 0: then 0 means unknown.
+  // Some kernels (6.18) kill tasks at a group's limit without counting: a count of 0 therefore means unknown.
   out.limit_ooms = V1LimitOoms(in_.memory);
   if (out.limit_ooms == uint64_t{0}) out.limit_ooms.reset();
   out.cpu_pressure = ReadPressure(in_.unified, "cpu.pressure");
@@ -156,8 +156,8 @@ int V1Files::WriteBytes(const char* file, const KernelLimit& limit) const {
   return in_.memory.Write(file, limit.is_limited ? StrCat(limit.value) : "-1");
 }
 
-// The kernel requires memory <= memory and swap: on the way up the second is written first, on the way down
-// last. The owner's swap allowance, often 0, stays as it is.
+// The kernel requires memory <= memory and swap. A raise therefore writes the sum first, and a cut writes the sum
+// last. The owner's swap allowance, often 0, stays unchanged.
 absl::Status V1Files::WriteMemory(const KernelLimit& to) {
   const std::optional<KernelLimit> from = ReadBytes(kLimit), swap = ReadBytes(kSwapLimit);
   if (from.has_value() && swap.has_value() && from->is_limited && swap->is_limited) {
@@ -219,7 +219,7 @@ void V1Files::ClearOomWakeup() {
   }
 }
 
-// Returns no directory for a hierarchy that is not mounted or does not have the group.
+// Returns a closed KernelDirectory if the hierarchy is not mounted or does not contain the group.
 absl::StatusOr<KernelDirectory> OpenIfThere(const std::string& root, std::string_view path) {
   if (root.empty()) return KernelDirectory();
   absl::StatusOr<KernelDirectory> out = KernelDirectory::Open(root, path);

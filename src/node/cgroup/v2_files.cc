@@ -1,4 +1,4 @@
-// cgroup v2: everything in one directory.
+// cgroup v2: one directory for all controllers.
 #include <fcntl.h>
 #include <sys/epoll.h>
 
@@ -20,7 +20,7 @@ class V2Files final : public CgroupFiles {
  public:
   explicit V2Files(KernelDirectory directory) : directory_(std::move(directory)) {
     OpenHotFiles();
-    // Read it once: otherwise the first poll reports old events as new (kernfs_generic_poll).
+    // Read the file once: otherwise the first poll reports old events as new (kernfs_generic_poll).
     oom_events_ = directory_.OpenFile("memory.events", O_RDONLY);
     V2Files::ClearOomWakeup();
   }
@@ -186,8 +186,8 @@ absl::StatusOr<std::optional<double>> V2Files::WriteQuota(std::optional<double> 
   return quota.cores();
 }
 
-// A memory.max below the usage does not fail: the kernel reclaims and then kills. So room is made first;
-// without room nothing is written.
+// A memory.max below the usage does not fail: the kernel reclaims and then kills. MakeRoom therefore reclaims
+// first. It returns an error if the usage stays above `bytes`; the caller must then not write the limit.
 absl::Status V2Files::MakeRoom(uint64_t bytes) {
   if (!directory_.Has("memory.max")) return WriteStatus(ENOENT, "memory.max");
   const std::optional<double> before = ReadLimit(LimitKind::kMemoryMax);

@@ -37,7 +37,7 @@ class DockerEngineTest : public ::testing::Test {
     engine_ = std::make_unique<RealEngine>();
     DockerFinderOptions options;
     options.engine.address = "unix://" + engine_->socket_path();
-    options.engine.timeout = std::chrono::seconds(30);  // a busy machine is no failure
+    options.engine.timeout = std::chrono::seconds(30);  // a slow response of a busy machine is not a failure
     options.host = "h1";
     TaskRule rule;
     rule.source = TaskSource::kDocker;
@@ -53,7 +53,7 @@ class DockerEngineTest : public ::testing::Test {
     pollfd p{finder_->wakeup().fd, POLLIN, 0};
     return poll(&p, 1, kPatienceMs) > 0;
   }
-  // Waits until an event of this kind and container was taken. Earlier events are in seen_.
+  // Waits for an event of this kind and container. Adds all received events to seen_.
   bool WaitForEvent(TaskEvent::Kind kind, const std::string& id) {
     while (WaitForEvents()) {
       for (TaskEvent& e : finder_->TakeEvents()) {
@@ -204,7 +204,7 @@ TEST_F(DockerEngineTest, EventsTellOfOomKillsAndEnds) {
   EXPECT_TRUE(absl::IsNotFound(task->SetLimit(LimitKind::kMemoryMax, 60 * kMiB)));
   EXPECT_TRUE(finder_->Find()->empty());
 
-  // A stopped container can get more memory. It then starts as another group of the same identity.
+  // A stopped container can get more memory. After a start it has a new cgroup and the same identity.
   const absl::Status raised = finder_->SetStoppedMemory(DockerIdentity(id), 60 * kMiB);
   EXPECT_TRUE(raised.ok()) << raised;
   engine_->Ask("POST", StrCat("/containers/", id, "/start"));
@@ -214,7 +214,7 @@ TEST_F(DockerEngineTest, EventsTellOfOomKillsAndEnds) {
   ASSERT_NE(task, nullptr);
   EXPECT_EQ(KernelLimits(id).memory_max_bytes, 60 * kMiB);
   seen_.clear();
-  EXPECT_TRUE(WaitForEvent(TaskEvent::Kind::kGone, id));  // the 40 MiB are written, so it ends
+  EXPECT_TRUE(WaitForEvent(TaskEvent::Kind::kGone, id));  // the container ends after it has written 40 MiB
   for (const TaskEvent& e : seen_) EXPECT_NE(e.kind, TaskEvent::Kind::kOomKill);
 }
 

@@ -43,7 +43,7 @@ TEST(ContainerNamer, NamesByTemplates) {
   EXPECT_EQ(NameOf({Rule("*", "{label.team}/{image}", "{host}:{id}")}, kWeb),
             "blue/nginx:1.25 h1:4f5e00000000 0");
   EXPECT_EQ(NameOf({Rule("*", "{label.com.docker.compose.service|name}", "{name}")}, kCron), "cron cron 0");
-  // A rule that makes no name for the container leaves it to the next rule.
+  // If a rule yields no name for a container, the next rule applies.
   EXPECT_EQ(NameOf({Rule("*", "{label.team}"), Rule("cr*", "jobs/{name}")}, kCron), "jobs/cron h1/cron 1");
   EXPECT_EQ(NameOf({Rule("web")}, kCron), "");
   // Rules of other sources count in the numbering.
@@ -149,7 +149,7 @@ class DockerTaskTest : public ::testing::Test {
     return engine_.Locked([this] { return updates_; });
   }
 
-  // The engine's thread reads these, so they are read and changed under its lock.
+  // The engine's thread reads the following members, so tests access them under the engine's lock.
   bool is_running_ = true, is_running_after_failure_ = true;
   std::string started_at_ = "then", host_config_ = R"("Memory":1000000,"MemorySwap":1000000)";
   int update_status_ = 200;
@@ -235,7 +235,7 @@ TEST_F(DockerTaskTest, WhatTheEngineRefusesIsPassedOn) {
   Change([&] { update_answer_ = R"x({"message":"unable to set memory limit to 1 (current usage: 2)"})x"; });
   EXPECT_TRUE(absl::IsResourceExhausted((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
   EXPECT_TRUE(absl::IsUnimplemented((*task)->SetLimit(LimitKind::kMemoryHigh, 8e6)));
-  // The error's text for a container that has just ended does not matter.
+  // For a container that has just ended, every error of the engine becomes NotFound.
   Change([&] { is_running_after_failure_ = false; });
   EXPECT_TRUE(absl::IsNotFound((*task)->SetLimit(LimitKind::kMemoryMax, 8e6)));
 }

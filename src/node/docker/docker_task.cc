@@ -111,7 +111,8 @@ absl::StatusOr<TaskLimits> DockerTask::ReadLimits() {
 }
 
 absl::Status DockerTask::CheckShrink(double bytes) {
-  if (version_ == CgroupVersion::kV1) return absl::OkStatus();  // v1's kernel refuses and kills no task
+  // on v1 the kernel rejects the limit and kills no process
+  if (version_ == CgroupVersion::kV1) return absl::OkStatus();
   TaskReading reading;
   if (absl::Status status = cgroup_->Read(ReadDepth::kUsage, reading); !status.ok()) return status;
   const std::optional<uint64_t> used =

@@ -52,7 +52,7 @@ absl::Status ReadLabels(JsonValue value, std::vector<std::pair<std::string, std:
   return read;
 }
 
-// A container that others link to also has names like "/other/alias".
+// A container to which other containers link also has names like "/other/alias".
 absl::Status ReadName(JsonValue value, std::string& out) {
   bool is_null = false;
   if (absl::Status s = IsNull(value, is_null); !s.ok() || is_null) return s;

@@ -25,7 +25,7 @@ struct ContainerSummary {
   std::vector<std::pair<std::string, std::string>> labels;  // ascending by key
 };
 
-// Fields of HostConfig that limits consist of, as in the engine; 0: never set.
+// Fields of HostConfig that define limits, with the engine's values; 0: never set.
 struct ContainerLimits {
   int64_t memory_bytes = 0;
   int64_t memory_swap_bytes = 0;  // memory and swap together; -1: no limit
@@ -60,7 +60,8 @@ absl::StatusOr<ContainerDetails> ParseContainerDetails(std::string_view json);
 absl::StatusOr<int64_t> ParseCores(std::string_view json);
 absl::StatusOr<EngineEvent> ParseEngineEvent(std::string_view json);
 
-// The engine's message in an error response; if that is not JSON, its first line. At most 300 bytes.
+// Returns the engine's message in an error response, or the first line of a body that is not JSON. At most 300
+// bytes.
 std::string EngineMessage(std::string_view body);
 
 }  // namespace taut::node

@@ -209,7 +209,7 @@ absl::StatusOr<std::string> EngineClient::Request(Method method, std::string_vie
     api_version_ = *std::move(chosen);
   }
   absl::StatusOr<std::string> answer = Perform(method, StrCat("/v", api_version_, path), body);
-  // The engine may restart as another version.
+  // Negotiate the version again: the engine may restart as another version.
   if (absl::IsUnavailable(answer.status())) api_version_.clear();
   return answer;
 }

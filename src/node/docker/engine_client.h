@@ -58,7 +58,7 @@ class EngineClient {
   absl::StatusOr<ContainerDetails> Inspect(std::string_view id);
   // Updates a container. `body`: JSON with the fields to change. Takes about 50 ms for a running container.
   absl::Status Update(std::string_view id, std::string_view body);
-  // Returns the number of cores of the engine's machine. It is requested only once.
+  // Returns the number of cores of the engine's machine. Sends a request only at the first call.
   absl::StatusOr<int64_t> Cores();
 
   const std::string& socket_path() const { return socket_path_; }

@@ -46,7 +46,7 @@ struct EngineEvents::Impl {
   std::atomic<bool> is_stopping = false;
   std::thread thread;
 
-  mutable std::mutex mutex;  // guards the next two
+  mutable std::mutex mutex;  // guards queue and status
   std::deque<TaskEvent> queue;
   absl::Status status = absl::UnavailableError("the event stream has not started");
 
@@ -63,7 +63,7 @@ struct EngineEvents::Impl {
 
   void Wake() const {
     const uint64_t one = 1;
-    // Fails only if the counter is full: the descriptor is ready then anyway.
+    // The write fails only if the counter is full. The descriptor is ready then, too.
     [[maybe_unused]] const ssize_t written = write(event_fd, &one, sizeof(one));
   }
 
@@ -126,7 +126,7 @@ struct EngineEvents::Impl {
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, this);
   }
 
-  // Reads until the stream ends or the thread is stopped. Returns how it ended.
+  // Reads until the stream ends or the thread is stopped. Returns the reason of the end.
   absl::Status ReadStream() {
     curl = curl_easy_init();
     if (curl == nullptr) return absl::InternalError("curl_easy_init failed");
@@ -208,7 +208,7 @@ std::vector<TaskEvent> EngineEvents::Take() {
 
 absl::Status EngineEvents::status() const {
   const std::lock_guard lock(impl_->mutex);
-  // A copy that shares nothing with the thread's status: ThreadSanitizer does not understand Abseil's
+  // Return a copy that shares no memory with the thread's status: ThreadSanitizer does not understand Abseil's
   // reference count.
   return absl::Status(impl_->status.code(), impl_->status.message());
 }

@@ -100,7 +100,7 @@ TEST(EngineEvents, NonsenseOnlyMeansToLookAgain) {
   engine.Send("nonsense\n");
   EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   EXPECT_TRUE(events->Take().empty());
-  // A line without an end: the client closes the stream and opens another.
+  // A line without an end: the client closes the stream and opens another stream.
   engine.Send(std::string(size_t{2} << 20, 'x'));
   EXPECT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   (void)events->Take();
@@ -123,7 +123,7 @@ TEST(EngineEvents, TheOldestAreDroppedIfNobodyTakesThem) {
   ASSERT_TRUE(Ready(events->wakeup(), kEventsPatienceMs));
   std::string text;
   for (int i = 0; i < 50; ++i) text += Line("start", StrCat("id", i));
-  // Once the last line has arrived in full, all others have.
+  // When the last line has arrived completely, all earlier lines have arrived, too.
   engine.Send(text);
   std::vector<TaskEvent> taken;
   while (taken.empty() || taken.back().identity != "docker:id49") {
@@ -148,7 +148,7 @@ TEST(EngineEvents, EndsAtOnceWhateverItWaitsFor) {
   EXPECT_TRUE(Eventually([&] {
     return Message(events->status()).find("check that Docker is running") != std::string_view::npos;
   })) << events->status();
-  // The reader would pause for an hour, and yet the test ends.
+  // The destructor ends the reader's pause of an hour.
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class FakeEngine {
     return requests_;
   }
 
-  // Runs fn while no handler runs, so that they may share data.
+  // Runs fn while no handler runs, so that fn may access the handler's data.
   template <typename F>
   auto Locked(const F& fn) {
     const std::lock_guard lock(mutex_);
@@ -177,7 +177,7 @@ class FakeEngine {
   std::atomic<bool> is_stopping_ = false;
   std::thread acceptor_;
   std::vector<std::thread> connections_;  // grows only in the acceptor
-  std::mutex mutex_;                      // guards the next two; held while the handler runs
+  std::mutex mutex_;                      // guards streams_ and requests_; held while the handler runs
   std::vector<int> streams_;
   std::vector<FakeRequest> requests_;
 };

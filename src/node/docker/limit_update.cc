@@ -29,7 +29,7 @@ LimitUpdate PlanMemory(const ContainerLimits& now, std::optional<int64_t> bytes)
     r.memory_swap_bytes = -1;
   } else {
     const int64_t swap = std::max<int64_t>(now.memory_swap_bytes - now.memory_bytes, 0);
-    // The allowance must stay visible without a limit: it is used again for the next limit.
+    // Without a limit, the difference of the two values still stores the swap allowance, for the next limit.
     r.memory_bytes = bytes.value_or((kNoMemoryLimit - swap) / kPageBytes * kPageBytes);
     r.memory_swap_bytes = bytes.has_value() ? r.memory_bytes + swap : kNoMemoryLimit;
   }

@@ -30,8 +30,8 @@ struct LimitUpdate {
 // number of cores of the engine's machine.
 //   Memory  Set together with MemorySwap: equal values stay equal, a swap allowance keeps its size, and a
 //           container without a swap limit gets no swap limit. No limit: kNoMemoryLimit.
-//   CPU     A container made with --cpus keeps that form. The engine accepts at most all cores for it, so no
-//           limit is all cores. All other containers get a quota in their present period; -1 is no limit.
+//   CPU     A container made with --cpus keeps that form. The engine accepts at most all cores, which
+//           therefore replace "no limit". Other containers get a quota in their present period, -1 for no limit.
 //   Weight  CpuShares. No limit: the default of a container.
 // InvalidArgument if the value is not a number or not above 0. Unimplemented for kMemoryHigh, kMemoryLow and
 // kMemoryMin, which the engine does not support.

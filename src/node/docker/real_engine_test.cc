@@ -81,8 +81,8 @@ std::error_code Sweep(const std::filesystem::path& dir) {
   return error;
 }
 
-// Starts a child that calls Sweep if this program is killed, because the pipe breaks then. `fd` becomes the
-// pipe's other end; a byte in it means that there is nothing to remove.
+// Starts a child that calls Sweep if this program is killed, because the pipe then breaks. `fd` becomes the pipe's
+// other end; a byte written to `fd` ends the child without a Sweep.
 pid_t StartSweeper(const std::filesystem::path& dir, int& fd) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) Die("no pipe for it");

@@ -1,4 +1,5 @@
-// The account in both stores: the committed amounts are read, however they are summed up meanwhile.
+// Tests the account in both stores: a read returns the committed amounts, whether or not they have been added up
+// to hours and days.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -44,13 +44,12 @@ OwnedPass MakePass(uint64_t number) {
   pass.ooms = {{JobId{1}, 0, static_cast<int64_t>(number), 1, std::nullopt}};
   pass.checkpoints = {
       {static_cast<uint32_t>(number % 5), WindowOf(number), std::string(10'000 + number, 'c')}};
-  // Jobs of two chunks. The sums over n passes are n(n + 1)
-  // 2.
+  // Jobs of two chunks. After n passes, the sum over all passes is n(n + 1) / 2.
   for (const uint32_t job : {1U, 2000U}) {
     pass.account.push_back({.job = JobId{job}});
     pass.account.back().of[0] = {.usage = number, .billed = number, .windows = 1};
   }
-  // Three days of a job's history, all or none.
+  // Each pass has three days of a job's history; a kill must not leave a part of them.
   JobPast& past = pass.pasts.emplace_back();
   past.job = JobId{static_cast<uint32_t>(1'000'000 + number)};
   for (int32_t day = 1; day <= kPastDays; ++day) past.days.push_back(PastDayOf(past.job, day));
@@ -98,7 +97,8 @@ uint64_t KillAWriter(const SqliteStore::Options& options, uint64_t first, std::c
   return last;
 }
 
-// The ledger has each entry once and in order, and the state is the newest one.
+// Checks that the ledger has each entry once and in order. Returns the number of entries, and the number that is
+// stored as the state.
 std::pair<uint64_t, uint64_t> ReadStates(States& states) {
   uint64_t entries = 0;
   EXPECT_TRUE(states.budgets()

@@ -35,9 +35,9 @@ class InMemoryRequestLog final : public RequestLog {
     return absl::OkStatus();
   }
 
-  absl::Status gone;  // result of Check; set before other threads use it
-  absl::Status
-      fails;  // result of Append, which stores nothing if it is an error; set before other threads use it
+  absl::Status gone;  // result of Check; set before other threads use the object
+  // Result of Append. If the result is an error, Append stores nothing. Set before other threads use the object.
+  absl::Status fails;
 
  private:
   std::mutex mutex_;

@@ -27,8 +27,8 @@ class InMemoryStates final : public States {
   InMemoryRequestLog& requests() override { return requests_; }
   InMemoryRequestLog& budgets() override { return budgets_; }
 
-  absl::Status
-      fails;  // result of Put, which stores nothing if it is an error; set before other threads use it
+  // Result of Put. If the result is an error, Put stores nothing. Set before other threads use the object.
+  absl::Status fails;
 
  private:
   std::mutex mutex_;  // guards states_

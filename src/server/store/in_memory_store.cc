@@ -259,7 +259,7 @@ absl::StatusOr<std::vector<FleetPoint>> InMemoryStore::FleetPoints(WindowId from
 absl::Status InMemoryStore::ReadAccount(
     WindowId from, WindowId to,
     absl::FunctionRef<void(const AccountSpan&, std::span<const AccountEntry>)> yield) {
-  // `yield` is called without the lock, because it may call the History.
+  // Call `yield` without the lock, because `yield` may call the History.
   std::vector<std::pair<AccountSpan, std::vector<AccountEntry>>> found;
   {
     const std::lock_guard lock(mutex_);

@@ -10,11 +10,11 @@ namespace taut::server {
 
 struct Retention {
   int32_t history_days = 30;  // retention of usage: full days before today
-  int32_t decision_days =
-      90;  // retention of decisions, OOM kills, tier acts, replaced settings, fleet points
-  // Retention counts from the n-th newest stored window, n being this number, so that windows that a wrong
-  // clock dated into the future delete nothing until there is a day of them. Nothing is deleted while fewer
-  // windows are stored. 0: retention counts from the argument of Maintain.
+  // Retention of decisions, OOM kills, tier acts, replaced settings and fleet points.
+  int32_t decision_days = 90;
+  // Retention counts from the n-th newest stored window, where n is windows_to_believe. Windows that a wrong clock
+  // dates into the future therefore delete nothing until they fill a day. Nothing is deleted while fewer windows
+  // are stored. 0: retention counts from the argument of Maintain.
   int32_t windows_to_believe = kWindowsPerDay;
 };
 

@@ -80,7 +80,7 @@ TEST_P(PastDaysTest, ThePastOfAJobComesBeforeItsOwnWindows) {
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(Text(found[0]), Text(days[0]));
     ASSERT_EQ(found[1].windows.size(), 4U);
-    // A window that is in both days is the measured one.
+    // A window that is in both days is read as it was measured.
     EXPECT_EQ(Text(found[1]), Text(WindowsOf(days[1], WindowId{0}, WindowId{live})) +
                                   measured.substr(measured.find('\n') + 1));
     EXPECT_EQ(all(WindowId{yesterday + 18})[0].windows.size(), 2U);

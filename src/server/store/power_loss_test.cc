@@ -150,7 +150,8 @@ void LosePower(const TempDir& from, const TempDir& to, double lucky, std::mt1993
   }
 }
 
-// An acknowledged pass syncs the data that were written before it.
+// Checks that the store has the ledger's entries up to `last`, and `last` as its state. The pass that was
+// acknowledged after them must have synced them.
 void ExpectAll(int last, States& states) {
   int entries = 0;
   EXPECT_TRUE(states.budgets()
@@ -161,8 +162,8 @@ void ExpectAll(int last, States& states) {
   EXPECT_EQ(*states.Get("machines"), StrCat(last));
 }
 
-// Commits passes. After each pass, a copy with a loss of power is opened. `look` receives the number of
-// passes in the copy and the number of acknowledged passes.
+// Commits passes. After each pass, opens a copy of the files as they may be after a loss of power. `look` receives
+// the number of passes in the copy and the number of acknowledged passes.
 void CutThePower(SqliteStore::Sync sync, int passes, absl::FunctionRef<void(size_t, size_t)> look) {
   const TempDir dir, after;
   std::mt19937 random(11);

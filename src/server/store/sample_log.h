@@ -13,7 +13,7 @@ namespace taut::server {
 
 // One accepted request.
 struct LoggedWrite {
-  Timestamp now;          // believed time at acceptance
+  Timestamp now;          // the daemon's time at acceptance
   Timestamp newest;       // time of the newest sample so far, including this request; never decreases
   std::string_view body;  // bytes as received
 };

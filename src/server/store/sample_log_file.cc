@@ -104,7 +104,7 @@ void SampleLogFile::Append(const LoggedWrite& write) {
     buffer_newest_us_ = std::max(buffer_newest_us_, write.newest.us);
     full = buffer_.size() > kMostBuffered;
   }
-  if (full) (void)Flush(false);  // lost_bytes() counts a failure
+  if (full) (void)Flush(false);  // lost_bytes() counts the bytes of a failed write
 }
 
 absl::Status SampleLogFile::Flush(bool sync) {
@@ -146,8 +146,8 @@ absl::Status SampleLogFile::WriteOut() {
       total_bytes_ += writing_.size();
     } else {
       status = Failed(PathOf(segment.number), errno);
-      // The file may end with a torn entry. Entries after it cannot be read, so the next entries are written
-      // to a new file.
+      // The file may end with a torn entry. Entries behind a torn entry cannot be read, so the next entries are
+      // written to a new file.
       CloseSegment();
     }
   }
@@ -177,7 +177,7 @@ absl::Status SampleLogFile::OpenSegment() {
   return status;
 }
 
-// A closed segment is never synced again, so it is synced here; Flush(sync) returns the error.
+// Syncs the segment before closing it, because no later call syncs it. Flush(sync) returns the error.
 void SampleLogFile::CloseSegment() {
   if (fd_ < 0) return;
   if (fdatasync(fd_) != 0) unsynced_ = Failed(PathOf(segments_.back().number), errno);

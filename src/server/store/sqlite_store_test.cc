@@ -65,7 +65,7 @@ class SqliteStoreTest : public ::testing::Test {
       if (!*more) return;
     }
   }
-  // Called while the store is closed.
+  // Closes the store and changes its file.
   void Edit(const std::string& sql) {
     store_.reset();
     auto db = Database::Open(options_.path, Database::Access::kReadWrite);
@@ -146,7 +146,7 @@ TEST_F(SqliteStoreTest, NewerFilesAreRefusedAndOlderOnesMigrated) {
   EXPECT_EQ(number("PRAGMA user_version"), 3);
 }
 
-// Adds a job and the ends of the tables, in the form of each version.
+// The file of each older version has a job and, in `ends`, the last numbers.
 TEST_F(SqliteStoreTest, AFileOfEachOlderVersionIsOpened) {
   for (size_t version = 0; version < kStoreVersion; ++version) {
     options_.path = dir_.File(StrCat("version", version));
@@ -176,7 +176,7 @@ TEST_F(SqliteStoreTest, AFileOfEachOlderVersionIsOpened) {
   }
 }
 
-// A file without the column `past`: its jobs are read, and their history was not requested.
+// A file without the column `past`: its jobs are read, and count as jobs whose history was not requested.
 TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   {
     auto db = Database::Open(options_.path, Database::Access::kReadWrite);
@@ -204,7 +204,7 @@ TEST_F(SqliteStoreTest, AFileWithoutPastsIsMigrated) {
   EXPECT_EQ(asked, 7U);
 }
 
-// A file without workloads: its jobs are read, their checksums match, and they get a workload later.
+// A file without workloads: its jobs are read, their checksums match, and a later record adds their workload.
 TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
   JobRecord job{JobId{7}, "shop/deployment/web", {{"namespace", "shop"}}, 12};
   {
@@ -228,7 +228,7 @@ TEST_F(SqliteStoreTest, AFileWithoutWorkloadsIsMigrated) {
   EXPECT_EQ((*store)->Job(job.id)->workload().kind, "deployment");
 }
 
-// A file in which kills have no date as shown: its kills are read, and have numbers in the order of storing.
+// A file whose kills lack the source's time (shown_s): the kills are read and numbered in the order of storing.
 TEST_F(SqliteStoreTest, AFileWhoseKillsHaveOneDateIsMigrated) {
   const OomRecord old{JobId{7}, 2, 500, 3, 1e9};
   {
@@ -562,7 +562,7 @@ TEST(StoreRecords, FleetFiguresOfOlderVersionsCountTheJobsMeasured) {
   EXPECT_EQ(same->amounts[0].jobs_limited, 3U);
   EXPECT_EQ(same->amounts[1].jobs, 0U);
 
-  // The file ends before the counts, which are four bytes here.
+  // The payload of an older version ends before the counts, which take four bytes here.
   std::string payload = *OpenCheckpoint(EncodeFleetPoint(point));
   payload.resize(payload.size() - 4);
   const absl::StatusOr<FleetPoint> older =

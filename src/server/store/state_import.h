@@ -1,5 +1,5 @@
-// Imports files beside the store. Versions of the tables before 11 had these files, which are rows now. Part
-// of SqliteStore.
+// Imports the files that table versions before 11 had beside the store; their content is in rows since. Part of
+// SqliteStore.
 #pragma once
 
 #include <string>

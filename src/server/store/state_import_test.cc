@@ -1,5 +1,5 @@
-// Files beside the store, as in versions before 11 of the tables, become rows: once, all or none, at whatever
-// moment a kill occurs.
+// Tests the import of files beside the store, as table versions before 11 had them: wherever a kill occurs, all
+// files become rows exactly once, or none do.
 #include "server/store/state_import.h"
 
 #include <gmock/gmock.h>

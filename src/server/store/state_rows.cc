@@ -64,8 +64,8 @@ absl::Status LogRows::Forget(std::span<const uint64_t> requests) {
 absl::StatusOr<std::unique_ptr<StateRows>> StateRows::Open(const FilePlace* place, WriteTurns* turns) {
   absl::StatusOr<std::unique_ptr<Database>> db = Database::Open(place->path(), Database::Access::kReadWrite);
   if (!db.ok()) return db.status();
-  // NORMAL: a commit survives a kill, and the next pass syncs it. Passes copy the write-ahead log to the
-  // file. This connection copies it only if no pass has come for long, because its callers would wait for the
+  // NORMAL: a commit survives a kill, and the next pass syncs it. Passes copy the write-ahead log to the file.
+  // This connection copies the log only if there was no pass for long, because its callers would wait for the
   // disk.
   absl::Status status = (*db)->Execute(
       "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864");

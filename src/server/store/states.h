@@ -11,8 +11,8 @@
 
 namespace taut::server {
 
-// Thread-safe. A call waits at most for write transactions that began before the call, such as that of a
-// pass.
+// Thread-safe. A call waits at most for write transactions that began before the call, such as the transaction of
+// a pass.
 class States {
  public:
   virtual ~States() = default;

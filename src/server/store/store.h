@@ -51,15 +51,15 @@ struct PassRecord {
   // Forgotten jobs that have returned, with their previous numbers; written after forgotten_jobs.
   std::span<const JobRecord> returned_jobs;
   int64_t forgotten_s = 0;  // time of forgetting
-  std::span<const JobRecord>
-      relabelled_jobs;  // known jobs with their new labels; written after the jobs above
+  // Known jobs with their new labels; written after the jobs above.
+  std::span<const JobRecord> relabelled_jobs;
   std::span<const Decision> decisions;
   std::span<const OutcomeUpdate> outcomes;
   std::span<const OomRecord> ooms;
   std::span<const TierAct> tier_acts;
   std::span<const SettingChange> settings;
   std::span<const Checkpoint> checkpoints;
-  std::span<const JobPast> pasts;  // the jobs of this usage are stored
+  std::span<const JobPast> pasts;  // usage of stored jobs
   const FleetPoint* fleet = nullptr;
   std::span<const AccountEntry> account;      // entries for `window`, ascending by job
   std::span<const LateAccount> late_account;  // entries for `pasts`
@@ -140,8 +140,8 @@ class History {
   // Returns the job's windows in [from, to), including usage from JobPast. The result has one JobDay for each
   // day with at least one window, ascending.
   virtual absl::StatusOr<std::vector<JobDay>> JobDays(JobId job, WindowId from, WindowId to) = 0;
-  // Returns the decisions of the query, newest first. With kLeaveOut, Decision::reason is empty.
   enum class Reasons : uint8_t { kLeaveOut, kInclude };
+  // Returns the decisions of the query, newest first. With kLeaveOut, Decision::reason is empty.
   virtual absl::StatusOr<std::vector<Decision>> Decisions(const DecisionQuery& query, Reasons reasons) = 0;
   // Returns OOM kills from `from_s` on, newest first, at most `limit`; `job` absent: of all jobs.
   virtual absl::StatusOr<std::vector<OomRecord>> Ooms(std::optional<JobId> job, int64_t from_s,

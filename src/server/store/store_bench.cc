@@ -287,7 +287,7 @@ void BM_JobMonth(benchmark::State& state) {
 }
 BENCHMARK(BM_JobMonth)->Arg(1'000)->Iterations(20)->Unit(benchmark::kMillisecond);
 
-// A month of the account by days, for this number of jobs: the input of a month's bill. Budget: 5 s for
+// Reads a month of the account by days, the input of a month's bill. Argument: number of jobs. Budget: 5 s for
 // 100,000.
 void BM_AccountMonth(benchmark::State& state) {
   const TempDir dir;

@@ -304,7 +304,7 @@ TEST_P(StoreTest, ForgetsWhatIsPastRetention) {
   EXPECT_EQ(subject_->history().Ooms(std::nullopt, 0, 99)->size(), 5U);
   EXPECT_EQ(subject_->history().TierActs({})->size(), 5U);
   EXPECT_EQ(subject_->history().Settings(std::nullopt, 99)->size(), 6U);
-  // Only windows advance the time, not the clock. A pass is not accepted twice.
+  // Maintain deletes by the stored windows, not by its argument alone. A pass is not accepted twice.
   const std::string kept = WindowsText(store, {0});
   MaintainAll(store, {now.index + 100 * kWindowsPerDay});
   EXPECT_EQ(WindowsText(store, {0}), kept);
