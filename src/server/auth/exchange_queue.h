@@ -24,7 +24,7 @@ struct ExchangeLimits {
   size_t addresses = 4096;         // most remembered addresses
 };
 
-// The queue itself. Arithmetic only: the time is an argument, in seconds of a steady clock. Not thread-safe.
+// A queue without I/O or a clock: the time is an argument, in seconds of a steady clock. Not thread-safe.
 template <typename Job>
 class ExchangeQueue {
  public:
@@ -59,12 +59,12 @@ class ExchangeQueue {
     return dropped;
   }
 
-  // Returns the next job: from the address with the fewest running jobs, then the fewest failures, then the
-  // oldest job. Returns nullopt if no job waits. The caller must end the job with Done. O(addresses).
   struct Turn {
     std::string address;
     Job job;
   };
+  // Returns the next job: from the address with the fewest running jobs, then the fewest failures, then the
+  // oldest job. Returns nullopt if no job waits. The caller must end the job with Done. O(addresses).
   std::optional<Turn> Next(double now_s) {
     auto best = addresses_.end();
     for (auto at = addresses_.begin(); at != addresses_.end(); ++at) {

@@ -49,8 +49,8 @@ std::string_view Find(const std::vector<QueryParameter>& query, std::string_view
 std::string Quoted(std::string_view text) { return Printable(CutUtf8(text, kMostText)); }
 
 bool Same(std::string_view a, std::string_view b) {
+  // CRYPTO_memcmp takes constant time, so that its duration reveals nothing about the secret.
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-  // The comparison takes constant time, so that its duration reveals nothing about the secret.
 }
 
 absl::Status Declined(std::string text) { return absl::UnauthenticatedError(std::move(text)); }

@@ -48,29 +48,29 @@ class LoginFlow {
  public:
   explicit LoginFlow(LoginOptions options);
 
-  // Starts a sign-in. Returns the cookie for the browser and the address to redirect the browser to. Stores
-  // nothing: state, nonce and code verifier are keyed hashes of the cookie, so that strangers cannot fill the
-  // memory.
+  // Cookie for the browser, and address to redirect the browser to.
   struct Begun {
     std::string cookie, location;
   };
+  // Starts a sign-in. Stores nothing: state, nonce and code verifier are keyed hashes of the cookie, so that
+  // strangers cannot fill the memory.
   Begun Begin(const LoginProvider& provider, int64_t now_s) const;
 
-  // Handles the browser's return from the provider, with the cookie of Begin. Accepts each sign-in once.
-  // Errors are sentences for the person: the cookie is missing or too old, the state belongs to another
-  // browser, or the provider refused. Unavailable: max_pending is reached.
   struct Exchange {
     std::string id, code, verifier, nonce;
   };
+  // Handles the browser's return from the provider, with the cookie of Begin. Accepts each sign-in once.
+  // Errors are sentences for the person: the cookie is missing or too old, the state belongs to another
+  // browser, or the provider refused. Unavailable: max_pending is reached.
   absl::StatusOr<Exchange> Callback(std::string_view cookie, const std::vector<QueryParameter>& query,
                                     int64_t now_s);
 
-  // RequestFor returns the request that exchanges the code for tokens. IdTokenOf returns the ID token in the
-  // response; its errors are sentences for the person.
   struct TokenRequest {
     std::string form;
     std::vector<HttpHeader> headers;
   };
+  // RequestFor returns the request that exchanges the code for tokens. IdTokenOf returns the ID token in the
+  // response; its errors are sentences for the person.
   TokenRequest RequestFor(const LoginProvider& provider, const Exchange& exchange) const;
   static absl::StatusOr<std::string> IdTokenOf(int status, std::string_view body);
 

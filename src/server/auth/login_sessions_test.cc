@@ -33,7 +33,7 @@ class LoginSessionsTest : public testing::Test {
     for (const std::string& text : texts) out.push_back(*ParseClaimBinding(text));
     return out;
   }
-  // The ID token expires after minutes, but the session continues.
+  // Returns claims whose ID token expires after minutes; the session lasts longer.
   VerifiedToken Claims(std::string user, std::vector<std::string> groups = {"sre"}) const {
     return {std::move(user), std::move(groups), now_s_ + 300};
   }

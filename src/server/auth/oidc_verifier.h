@@ -21,8 +21,8 @@ struct ClaimBinding {
   Role role = Role::kNone;
   GroupBindings groups;
 };
-// Parses a text such as "platform-team: operator" or "shop-leads: owner shop,media". InvalidArgument says
-// what is allowed.
+// Parses a text such as "platform-team: operator" or "shop-leads: owner shop,media". InvalidArgument names the
+// allowed forms.
 absl::StatusOr<ClaimBinding> ParseClaimBinding(std::string_view text);
 
 // Thread-safe. A person with several bindings receives the highest role of the platform. If none of the

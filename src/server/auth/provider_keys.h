@@ -25,8 +25,8 @@ class ProviderKeys {
     std::string issuer;               // https://..., or http:// on loopback
     std::string ca_file;              // PEM; "": the system's CAs
     std::chrono::seconds every{300};  // interval between fetches
-    std::chrono::seconds retry{
-        10};  // delay after a failed fetch, and least time between two that unknown keys cause
+    // Delay after a failed fetch, and least time between two fetches that unknown keys cause.
+    std::chrono::seconds retry{10};
     std::chrono::seconds keep{24 * 3600};  // time for which keys are used after the last successful fetch
     bool login = false;                    // the discovery document must have the sign-in endpoints
     // Called by the thread when the error changes; "": fetches succeed.

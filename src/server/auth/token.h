@@ -51,7 +51,7 @@ struct VerifiedToken {
   int64_t expires_s = 0;  // end of the token's validity, with the leeway added
 };
 
-// Returns true if the text has two dots, as no token other than a JWT has.
+// Returns true if the text has the form of a JWT: two dots.
 bool LooksLikeJwt(std::string_view token);
 // Verifies a token and returns its claims. NotFound if no key has the token's `kid`: the provider may have
 // newer keys. Unauthenticated, with the reason, for all other errors. Errors quote only the `kid` of the

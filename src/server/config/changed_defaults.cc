@@ -52,7 +52,7 @@ absl::Status RestoreDefaults(
     return absl::InvalidArgumentError(
         StrCat("invalid version \"", version, "\": expected one from ", kFirstRelease, " to ", kVersion));
   }
-  // Goes from the latest change to the first, so that the oldest default is set last.
+  // Iterate from the latest change to the first, so that the oldest default is set last.
   for (auto at = changes.rbegin(); at != changes.rend(); ++at) {
     const ChangedDefault& change = *at;
     if (ScopeOf(change.setting) != scope || NumbersOf(change.since) <= wanted) continue;

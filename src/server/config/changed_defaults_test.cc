@@ -61,8 +61,8 @@ struct AllSettings {
 
 constexpr const char* kRecord = "src/server/config/released_defaults.txt";
 
-// Compares with the defaults of the last release. With TAUT_WRITE_DEFAULTS=1, writes this program's defaults;
-// only used for a release.
+// Returns the defaults of the last release. With TAUT_WRITE_DEFAULTS=1, first replaces the record by this
+// program's defaults; only used for a release.
 Texts Released() {
   if (std::getenv("TAUT_WRITE_DEFAULTS") != nullptr) {
     std::ofstream out(kRecord);

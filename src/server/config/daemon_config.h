@@ -79,8 +79,8 @@ struct DaemonConfig {
   NotifyConfig notify;
   WebhookConfig webhook;
   KubernetesConfig kubernetes;
-  SettingNotices
-      notices;  // one per old key, such as "tautd.yaml:3: store.history_days is now store.history; ..."
+  // One notice per old key, such as "tautd.yaml:3: store.history_days is now store.history; ...".
+  SettingNotices notices;
 
   // Returns true if this kind of actuator sets limits.
   bool SetsThrough(ActuatorKind kind) const { return std::ranges::find(actuators, kind) != actuators.end(); }

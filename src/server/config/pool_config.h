@@ -17,9 +17,9 @@ struct PricesConfig {
   double core_hour = 0, gib_hour = 0;
   std::string currency = "EUR";
   std::vector<std::string> budgets;  // "LABEL=VALUE: AMOUNT"
-  std::vector<std::string> alerts = {"50%", "80%",
-                                     "100%"};  // shares of a budget at which a notification is sent
-  std::string file = {};                       // path of the price file (price_file.h); "": no bills
+  // Shares of a budget at which a notification is sent.
+  std::vector<std::string> alerts = {"50%", "80%", "100%"};
+  std::string file = {};  // path of the price file (price_file.h); "": no bills
 };
 // Budget for a calendar month: of the jobs with this value of a label, or of all jobs.
 struct BudgetLine {

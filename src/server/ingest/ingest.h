@@ -16,8 +16,8 @@ namespace taut::server {
 struct WriteResult {
   uint64_t series = 0;
   uint64_t samples = 0;         // samples in the request, including dropped ones
-  std::string first_refusal;    // reason why the first refused series was refused; "" if none was
-  Timestamp newest{INT64_MIN};  // time of the request's newest sample, even if it was dropped
+  std::string first_refusal;    // reason for the first refused series; "" if no series was refused
+  Timestamp newest{INT64_MIN};  // time of the request's newest sample, whether or not the sample was dropped
 };
 
 // Not thread-safe: one thread, or one lock, per object.

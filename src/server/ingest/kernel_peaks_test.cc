@@ -70,7 +70,8 @@ TEST(KernelPeaks, WhatAnAgentReportsGoesBeforeSeries) {
   EXPECT_EQ(highest / kMiB, 110);
 }
 
-// A task may have had this peak before a restart. A task whose peak rose has not.
+// The peak of a task that is seen for the first time may be from before a restart, unlike a peak that rises: the
+// result lists them separately.
 TEST(KernelPeaks, ThoseOfTasksThatAreMetFirstAreToldApart) {
   PeakCell cell;
   cell.Take("web-0", "app", 100 * kMiB, 0);

@@ -1,8 +1,8 @@
 // Folds samples of live series into closed 5-minute windows of jobs.
 //
-// Samples are stored, per series and in time order, until their window closes. Only then are rates computed
-// and tasks added up. So windows do not depend on the order of samples or on their distribution over
-// requests, if all samples arrive in time.
+// Samples are stored, per series and in time order, until their window closes. Rates are computed and tasks are
+// added up when the window closes. Windows therefore do not depend on the order of samples or on their
+// distribution over requests, if all samples arrive in time.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ class LiveWindows {
     int64_t grace_seconds = 120;
     // Samples further ahead of `now` than this are dropped.
     int64_t max_future_seconds = 600;
-    // With time by samples: `now` is then at least the newest accepted sample's time.
+    // True if samples define the time: `now` is then at least the newest accepted sample's time.
     bool time_is_samples = false;
     uint32_t max_samples_per_series = 1024;
     FoldOptions fold;
@@ -99,8 +99,8 @@ class LiveWindows {
   // Returns the counter of the reason why a window of an agent would be dropped; nullptr if the window would
   // be accepted.
   uint64_t IngestCounts::*Refusal(WindowId window, Timestamp now) const;
-  // Adds and counts one sample of a mapped series. `now`: the believed time. O(1) if the sample is the newest
-  // of its series, else O(samples of the series).
+  // Adds and counts one sample of a mapped series. `now`: the daemon's time. O(1) if the sample is the newest of
+  // its series, else O(samples of the series).
   void Add(uint32_t slot, SeriesKind kind, const RemoteSample& sample, Timestamp now);
   // Adds a window that an agent folded, and counts it as one sample. A task with such a window ignores the
   // usage in its series. Two windows with the same task and time are merged, because the agent was restarted.

@@ -630,7 +630,7 @@ RC_GTEST_PROP(LiveWindows, OrderAndSplittingDoNotMatter, ()) {
   split.Close(420);
   split.Close(1200);
   RC_ASSERT(split.Text() == whole.Text());
-  // A number and a stale marker have one time: their order determines which one is accepted; neither is
+  // If a number and a stale marker have the same time, their order determines which one is accepted; neither is
   // dropped.
   const auto kept = [](const IngestCounts& c) {
     return c.accepted + c.out_of_order + c.stale_markers + c.conflicts + c.duplicates;
@@ -706,8 +706,7 @@ RC_GTEST_PROP(LiveWindows, PeaksAndMeansAreThoseOfEverySecond, ()) {
       const float got_peak = task == nullptr ? kAbsent : cpu ? task->cpu_peak_cores : task->memory_peak_bytes;
       RC_ASSERT(std::abs(got_peak - peak) <= 1e-5 * std::max(1.0, peak));
       const float got_mean = task == nullptr ? kAbsent : cpu ? task->cpu_mean_cores : task->memory_mean_bytes;
-      // In the reference, the half second at the end of a gauge's value is included or not; this happens at
-      // most once per value.
+      // The reference may include or miss the half second at the end of a gauge's value, at most once per value.
       const double slack = cpu ? 1e-4 : seconds > 0 ? peak * static_cast<double>(points.size()) / seconds : 0;
       RC_ASSERT(std::abs(got_mean - (seconds > 0 ? sum / seconds : -1)) <= 1e-4 + slack);
     }

@@ -81,7 +81,7 @@ class CadvisorRequest {
     for (uint32_t i = first; i < first + count; ++i) named_.push_back(CadvisorSample(i, 0, full));
     for (const NamedSample& s : named_) series_.push_back(ViewOf(s));
   }
-  CadvisorRequest(CadvisorRequest&&) = default;  // no copy: it would view the strings of the original
+  CadvisorRequest(CadvisorRequest&&) = default;  // no copy, because its views would refer to the original
   std::string Body(int64_t time_ms) {
     for (uint32_t i = 0; i < series(); ++i) series_[i].samples.assign(1, CadvisorValue(first_ + i, time_ms));
     return EncodeWriteRequest(series_);

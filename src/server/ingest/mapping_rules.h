@@ -130,7 +130,7 @@ struct Mapping {
   size_t rule = 0;  // index into the rules; kNoRule: mapped by an agent or a WorkloadIntake
   SeriesKind kind = SeriesKind::kCpuSecondsTotal;
   std::string job, task, part;
-  std::string pod = {};         // "scope/Pod/name" of the facts' pod; "": if uses_owner, the labels name it
+  std::string pod = {};  // key "scope/Pod/name" for facts; "": none, or with uses_owner the pod in the labels
   WorkloadParts workload = {};  // workload of the job; unknown for facts
   bool uses_owner = false;      // the job's name contains {owner} or {owner.kind}
   double scale = 1;

@@ -129,7 +129,7 @@ TEST(BuiltinRules, TakeDockerExportersAndTautlet) {
             "memory_bytes machine/node h:1 [available] -1");
 }
 
-// A target may choose any labels for its series: none of these labels may name another's job.
+// A target may choose any labels for its series, so a label alone must not name a job of another target.
 TEST(MappingRules, NoBuiltinRuleTakesAJobsWholeNameFromALabel) {
   for (const MappingRule& rule : BuiltinRules()) {
     constexpr std::string_view kCluster = "{cluster/}";
@@ -249,7 +249,7 @@ TEST(Owners, AreReadFromNames) {
   EXPECT_EQ(owner("fluentd-x2x4z"), " fluentd");
   EXPECT_EQ(owner("db-12"), "statefulset db");
   EXPECT_EQ(owner("backup-28394820-x2x4z"), "cronjob backup");
-  EXPECT_EQ(owner("web-frontend"), " web-frontend");  // words contain other letters
+  EXPECT_EQ(owner("web-frontend"), " web-frontend");  // generated suffixes have no vowels
   EXPECT_EQ(owner("etcd-node-a"), " etcd-node-a");
   EXPECT_EQ(owner("plain"), " plain");
   EXPECT_EQ(owner("-x2x4z"), " -x2x4z");

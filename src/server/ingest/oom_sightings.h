@@ -59,7 +59,7 @@ class OomSightings {
     int64_t time_ms = INT64_MIN;
     bool is_dated = false;  // time_ms is the time of the kill, not of a sample
   };
-  // Last kills of a part, by kind of source: counters and agents; OomWatch, which reports each kill once.
+  // Last kills of a part. counted: from counters and agents. watched: from OomWatch, which reports each kill once.
   struct LastOoms {
     LastOom counted, watched;
     int64_t newest_ms() const { return std::max(counted.time_ms, watched.time_ms); }

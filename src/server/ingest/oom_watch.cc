@@ -51,7 +51,7 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
   Kill kill{.slot = c.end_slot, .time_ms = c.last_end_ms, .since_ms = c.last_end_ms};
   kill.shown_ms = c.end_as_shown_ms;
   kill.is_first = c.end_is_first;
-  if (c.undated_is_end && c.last_end_ms <= c.undated_ms) return std::nullopt;  // reported when it ended
+  if (c.undated_is_end && c.last_end_ms <= c.undated_ms) return std::nullopt;  // already reported as an end
   if (!c.undated_is_end && IsSameScrape(c.undated_ms, c.end_shown_ms)) {
     kill.slot = c.undated_slot;
     kill.instead_of_ms = std::exchange(c.undated_ms, INT64_MIN);

@@ -17,9 +17,9 @@ namespace taut::server {
 // restarts rises, and the reason of the last end is OOMKilled. The time of the end is the time of the kill.
 // If this time is unknown, the time of the sample that shows the restart is used.
 //
-// A container that is not restarted (in a Job) shows the reason as its present state instead. The first
-// values of restarts and reasons are no news and yield no kill. The first time of an end is used if it is at
-// most kNewsMs old.
+// A container that is not restarted (in a Job) shows the reason as its present state instead. The first values of
+// restarts and reasons may be old and yield no kill. The first time of an end yields a kill if it is at most
+// kNewsMs old.
 //
 // The number of restarts counts starts, so two ends between two scrapes may show one restart: a container
 // that waits has ended once more than it was restarted. If a fifth series shows that the container waits,
@@ -86,9 +86,9 @@ class OomWatch {
     int64_t restart_before_ms = INT64_MIN;  // time of the sample that showed the previous restart
     int64_t waiting_ms = INT64_MIN,         // newest sample that shows the container waiting
         runs_ms = INT64_MIN;                // newest sample that shows the container not waiting
-    // Newest scrape: time of its first sample, and whether restarts were known before it. Then: number of
-    // kills reported before this scrape whose restart was not shown, of restarts in this scrape, and of kills
-    // reported since its start.
+    // Newest scrape: time of its first sample (scrape_ms), and whether restarts were known before it (was_known).
+    // ended_before: kills reported before this scrape whose restart was not shown. scrape_restarts: restarts in
+    // this scrape. scrape_kills: kills reported since its start.
     int64_t scrape_ms = INT64_MIN;
     bool was_known = false;
     uint64_t ended_before = 0, scrape_restarts = 0, scrape_kills = 0;

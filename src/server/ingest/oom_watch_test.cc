@@ -144,7 +144,7 @@ TEST(OomWatch, TheEndOfAContainerThatWaitsCountsBesideItsRestarts) {
   } while (std::ranges::next_permutation(order).found);
 }
 
-// A watch may report a container twice at one time; the last report is valid.
+// A source may report a container twice at one time; the later report is valid.
 TEST(OomWatch, AKillBetweenTwoLooksAtOneTimeIsOne) {
   OomWatch watch;
   uint64_t kills = 0;
@@ -300,7 +300,7 @@ TEST(KubeStateMetrics, TellOfOomKillsThatCadvisorCannotSee) {
   cell.State(0, 0, false);
   cell.Take("container_oom_events_total", "app", 0, 0);
   EXPECT_EQ(cell.Kills(), 0U);
-  // The container ends with its counter, which begins again at 0.
+  // The container's counter ends with the container, and starts again at 0.
   cell.State(1, 1, true);
   cell.Take("container_oom_events_total", "app", 0, 1);
   EXPECT_EQ(cell.Kills(), 1U);
@@ -333,7 +333,7 @@ TEST(KubeStateMetrics, AKillIsDatedByTheEndOfItsContainer) {
   EXPECT_EQ(seen[0].since, seen[0].time);
 }
 
-// In a crash loop, each kill is first shown by another series.
+// In a crash loop, a different series is the first to show each kill.
 TEST(KubeStateMetrics, KillsInARowAreKillsEachByItsDate) {
   KubeCell cell;
   const auto ended = [&](int second, int minute) {

@@ -300,7 +300,7 @@ TopOwner OwnerTable::EndOfChain(std::string_view scope, std::string kind, std::s
     CutTail(config, kDigits, 1, 5);
     return unless(config, "deploymentconfig");
   }
-  // If the Job named its program, the same facts would also contain its CronJob.
+  // Facts with the program of a Job also contain its CronJob, so the name is split only without a program.
   if (kind == "Job" && program.empty() && WithoutCronMinute(name).size() < name.size())
     return unless(WithoutCronMinute(name), "cronjob");
   if (IsRunKind(kind)) return OwnerOfRun(kind, name, pod, program);

@@ -196,7 +196,7 @@ absl::Status PrometheusHistory::ReadSeries(std::span<const HistorySelector> sele
       continue;
     }
     if (!asked.ok()) return asked;
-    bool is_sinks = false;  // the error already has its explanation
+    bool is_sinks = false;  // true for an error of on_series, which is returned unchanged
     const absl::Status parsed = parser_.ParseSeries(body, [&](std::span<const LabelView> labels) {
       absl::Status taken = on_series(labels);
       is_sinks = !taken.ok();
@@ -309,7 +309,7 @@ absl::Status PrometheusHistory::Refusal(const HttpResponse& response, const Quer
 }
 
 absl::Status PrometheusHistory::HandOver(std::string& body, const Span& span, const HistorySink& sink) {
-  bool is_sinks = false;  // the error already has its explanation
+  bool is_sinks = false;  // true for an error of the sink, which is returned unchanged
   absl::Status status = parser_.Parse(
       body, [&](std::span<const LabelView> labels, std::span<const RemoteSample> samples) -> absl::Status {
         Thin(labels, samples, span);

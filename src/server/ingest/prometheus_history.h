@@ -1,8 +1,8 @@
 // Reads the history of the series in the mapping rules from the HTTP API of a Prometheus, or of a compatible
-// server (VictoriaMetrics, Thanos). A daemon with an empty store learns its jobs from it.
+// server (VictoriaMetrics, Thanos). A daemon with an empty store learns its jobs from this history.
 //
-// It requests raw samples with their scrape times: query_range would repeat a dead target's last value for
-// five minutes. A daemon uses it as follows (`client` holds the token and the CA of its settings):
+// The reader requests raw samples with their scrape times, because query_range would repeat a dead target's last
+// value for five minutes. Usage in a daemon (`client` contains the token and the CA of its settings):
 //
 //   auto history = PrometheusHistory::Create(config.backfill.prometheus_url, client, rules, {});
 //   if (!history.ok()) return history.status();
@@ -59,9 +59,9 @@ struct HistoryOptions {
 
 struct HistoryProgress {
   int64_t done_seconds = 0, total_seconds = 0;
-  uint64_t series = 0;   // number in the last chunk
-  uint64_t samples = 0;  // number passed on so far
-  uint64_t queries = 0;  // number answered so far
+  uint64_t series = 0;   // number of series in the last chunk
+  uint64_t samples = 0;  // number of samples passed on so far
+  uint64_t queries = 0;  // number of queries answered so far
   std::string warning;   // server's first warning, such as data it could not reach; "" if none
 
   std::string Sentence() const;  // such as "3 of 14 days, 12.4 M samples"
@@ -100,7 +100,7 @@ class PrometheusHistory {
   // Passes on the samples in (from, to], both cut to whole seconds. Errors name the URL and the remedy:
   //   Unavailable, DeadlineExceeded        unreachable or too slow, in all retries
   //   Unauthenticated, PermissionDenied    a token is required, or has no permission
-  //   FailedPrecondition                   the server rejects a query that cannot be made smaller; its text
+  // FailedPrecondition                   the server rejects a query that cannot be made smaller
   //   ResourceExhausted                    the response for the shortest time is too large
   //   DataLoss, NotFound                   not a Prometheus
   //   Cancelled                            should_stop returned true

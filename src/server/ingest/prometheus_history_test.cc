@@ -154,7 +154,7 @@ class PrometheusHistoryTest : public testing::Test {
   HistoryProgress progress_;
 };
 
-// Cost of reading the labels of a few series: one request, or some if the server is busy; no samples.
+// Reading the labels of a few series costs one request, or several if the server is busy, and no samples.
 TEST_F(PrometheusHistoryTest, TheIndexIsAskedForSeriesAlone) {
   const std::vector<MappingRule> rules = {Rule("cpu", SeriesKind::kCpuSecondsTotal),
                                           Rule("owner", SeriesKind::kOwner)};
@@ -224,7 +224,7 @@ TEST_F(PrometheusHistoryTest, TheServerSaysWhatTimeItIs) {
 }
 
 TEST_F(PrometheusHistoryTest, AServerWithALimitIsAskedForLess) {
-  fake_.max_samples = 70;  // 2 series of 30 s: 17 minutes
+  fake_.max_samples = 70;  // 17 minutes of two series with a sample every 30 s
   const absl::Status read = Read(7200);
   ASSERT_TRUE(read.ok()) << read;
   EXPECT_EQ(samples_["cpu0"].size(), 240U);

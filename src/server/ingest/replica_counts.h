@@ -25,9 +25,9 @@ class ReplicaCounts {
   uint32_t Add(std::string_view about, SeriesKind kind, double scale);
   // Processes a sample. A stale marker ends the series until the series' next sample.
   void See(uint32_t series, const RemoteSample& sample);
-  // Returns the job's counts, from the last samples in the window. If several series report one count, the
-  // largest value is used. A count is unknown if no series has a sample in the window, or its last series
-  // ended there.
+  // Returns the job's counts, from the last samples in the window. If several series report one count, the largest
+  // value is used. A count is unknown if no series has a sample in the window, or if the last series of the count
+  // ended in the window.
   SaidReplicas Of(std::string_view job, WindowId window) const;
   // Forgets samples of windows outside [first, last]. O(series).
   void Keep(WindowId first, WindowId last);

@@ -54,7 +54,7 @@ class CountedCell {
         const std::string name(ingest_.mapper().jobs().name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
-        // Returns the stored numbers; a number that equals the measured one is not stored.
+        // The stored numbers; a number that equals the measured one is not stored.
         const SaidReplicas kept =
             SaidOf(std::span(w.signals).subspan(job.window.first_signal, job.window.num_signals));
         const auto measured = static_cast<int>(job.window.num_tasks);
@@ -114,7 +114,7 @@ TEST(ReplicaCounts, ASilentSeriesIsNotZero) {
   for (const char* pod : {"web-5d4f8c7b9d-x2x4z", "api-5d4f8c7b9d-x2x4z", "zero-5d4f8c7b9d-x2x4z"})
     cell.Run(CpuOf(pod), 0, 630);
   for (int s = 0; s < 630; s += 30) {
-    if (s < 300) cell.Send(Count(kCount, "deployment", "web"), s, 8);  // just silent
+    if (s < 300) cell.Send(Count(kCount, "deployment", "web"), s, 8);  // silent later, without a stale marker
     if (s < 300) cell.Send(Count(kCount, "deployment", "api"), s, 8);
     cell.Send(Count(kCount, "deployment", "zero"), s, 0);
   }

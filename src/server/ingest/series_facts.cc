@@ -60,8 +60,8 @@ void SeriesMapper::LearnOwner(const Mapping& fact, uint64_t fingerprint) {
   for (const std::string& pod : owners_.Learn(fact.job, fact.task)) {
     slots_of_pod_.ForEach(HashOf(pod), [this](uint32_t slot) { rebind_[slot] = 1; });
   }
-  // The owner must outlive the series that reported it first: it is forgotten when the last series with it
-  // ends.
+  // The owner must outlive the series that reported it first: the owner is forgotten when the last series that
+  // reports it ends.
   if (!is_new && owners_.Said(fact.job) == fact.task) retold_[HashOf(fact.job)] = fingerprint;
 }
 
@@ -124,7 +124,7 @@ Mapping SeriesMapper::OfClaim(Mapping mapping, uint64_t container) const {
 
 std::optional<size_t> SeriesMapper::SourceOf(const Mapping& mapping, std::span<const LabelView> labels) {
   if (mapping.kind == SeriesKind::kTaskWindow) return 0;  // reported by agents
-  // These names are equal to the names in the built-in rules.
+  // The following names are equal to the names in the built-in rules.
   std::string name = mapping.rule != Mapping::kNoRule ? rules_.rules()[mapping.rule].source
                      : mapping.workload.source() == Source::kKubernetes
                          ? std::string("Kubernetes")

@@ -20,7 +20,7 @@ namespace taut::server {
 
 // Completeness of the reports about OOM kills of a job's containers.
 enum class OomSource : uint8_t {
-  kNone,       // no series or agent reports them
+  kNone,       // no series or agent reports OOM kills
   kSurvivors,  // the container's own counter: only kills after which the container continues
   kFull        // an agent, or kube-state-metrics: all kills
 };
@@ -84,7 +84,7 @@ class SeriesJobs {
   std::optional<JobId> Intern(std::string_view name);
   // Adds a job with its stored number, before any series. REQUIRES: the number is free.
   void Restore(JobId id, std::string_view name, WorkloadParts parts = {});
-  // Reserves the numbers below `end`, including those without a known job.
+  // Reserves the numbers below `end`, including numbers without a known job.
   void Reserve(uint32_t end) { jobs_.Reserve(end); }
   // Remembers a job that was forgotten on `day`. If a job of this name returns, it gets this number again.
   void RememberForgotten(JobId id, std::string_view name, int32_t day);

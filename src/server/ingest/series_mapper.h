@@ -87,12 +87,11 @@ class SeriesMapper {
   // samples create no job.
   Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit = TakesAll);
 
-  // Resolves a task whose agent names its job; mapping rules do not apply. The job inherits labels from
-  // `labels`, as from a series.
-  // `container`: ID of the task in its container engine, "" if none. From their next sample on, series with
-  // this ID in their label `id` belong to the same task. Their usage is used only while the agent reports
-  // none. Their limits are ignored, because Tautline may have set them. If two tasks name one container, it
-  // belongs to the later one.
+  // Resolves a task whose agent names its job; mapping rules do not apply. The job inherits labels from `labels`,
+  // as from a series. `container`: ID of the task in its container engine, "" if none. From their next sample on,
+  // series with this ID in their label `id` belong to the same task. The usage in these series is used only while
+  // the agent reports none. Their limits are ignored, because Tautline may have set them. If two tasks name one
+  // container, the container belongs to the later task.
   Resolution ResolveTask(std::string_view job, std::string_view task, std::span<const LabelView> labels,
                          Timestamp now, std::string_view container = {});
 
@@ -107,7 +106,7 @@ class SeriesMapper {
   // rule.
   void WantStarts(bool wanted) { wants_starts_ = wanted; }
 
-  // Returns the binding of a slot. REQUIRES: Resolve returned the slot, and ForgetIdle has not returned it
+  // Returns the binding of a slot. REQUIRES: Resolve returned the slot, and ForgetIdle has not returned the slot
   // since.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
@@ -203,7 +202,7 @@ class SeriesMapper {
   uint32_t NewSlot();
   // Returns the job's number. If max_jobs jobs exist, counts the refusal and returns nullopt.
   std::optional<JobId> InternJob(std::string_view name);
-  // Returns the fingerprint of the labels in ascending order. It does not depend on the order in `labels`.
+  // Returns the fingerprint of the labels in ascending order, which does not depend on the order in `labels`.
   uint64_t CanonicalFingerprint(std::span<const LabelView> labels);
 
   const MappingRules rules_;

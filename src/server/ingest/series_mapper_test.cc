@@ -207,7 +207,7 @@ TEST(SeriesMapper, AJobHasTheWorkloadOfTheRuleThatNamedIt) {
   const LabelView none[] = {{"x", "y"}};
   EXPECT_EQ(workload(mapper.ResolveTask("batch/import", "1", none, After(0)).slot),
             (Workload{.source = Source::kAgents, .name = "batch/import"}));
-  // An agent that measures a pod's container sends the name of its job; series send that of the workload.
+  // An agent that measures a pod's container sends the name of the agent's job; series name the workload.
   const uint32_t task = mapper.ResolveTask("shop/statefulset/db", "db-0", none, After(0)).slot;
   EXPECT_EQ(workload(task).source, Source::kAgents);
   (void)mapper.jobs().TakeRelabelled();
@@ -386,7 +386,7 @@ TEST(SeriesMapper, TasksOfAgentsNeedNoRule) {
   EXPECT_EQ(mapper.ResolveTask("batch/import", "host/a", {}, kNow).slot, a.slot);
   EXPECT_EQ(mapper.version(), version);
   EXPECT_NE(mapper.ResolveTask("batch/import", "host/b", {}, kNow).slot, a.slot);
-  // Two names are never equal, whichever parts they are made of.
+  // Names stay different even if their concatenations with the task are equal.
   const auto x = mapper.ResolveTask("ab", "c", {}, kNow), y = mapper.ResolveTask("a", "bc", {}, kNow);
   EXPECT_NE(x.slot, y.slot);
   EXPECT_NE(JobOf(mapper, x.slot), JobOf(mapper, y.slot));
@@ -482,7 +482,7 @@ TEST(SeriesMapper, ATaskMayBecomeThatOfAnotherContainerOrJob) {
   mapper.ResolveTask("docker/web", "h/web", {}, kNow, kContainer);
   Resolve(mapper, cpu);
   EXPECT_EQ(JobOf(mapper, series.slot), "docker/web");
-  // The agent has got another template of names.
+  // The agent now uses another template for names.
   mapper.ResolveTask("shop/web", "h/web", {}, kNow, kContainer);
   Resolve(mapper, cpu);
   EXPECT_EQ(JobOf(mapper, series.slot), "shop/web");
@@ -567,7 +567,7 @@ TEST(SeriesMapper, LabelsOfPodsBecomeTheirJobs) {
             "shop/rollout/storefront");
 }
 
-// Otherwise a person who may label a pod could charge its costs to another group.
+// A pod's labels must not set its place: a person who may label a pod could charge its costs to another group.
 TEST(SeriesMapper, APodsLabelsDoNotSayWhereItIs) {
   SeriesMapper mapper = NewMapper();
   MappedLabels labels = PodLabels("web-5d4f8c7b9d-x2x4z", "red");
@@ -626,7 +626,7 @@ TEST(SeriesMapper, ATaskIsOfItsJobAndItsNumberIsFoundAsLongAsItIsThere) {
   EXPECT_EQ(mapper.jobs().tasks.Find(web_job, "t0"), std::nullopt);
   EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t0"), std::nullopt);
   EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t1"), 1U);
-  // The task's entry is used again, but its number in the job is not.
+  // The task's entry is reused, but the task's number within the job is not.
   mapper.ResolveTask("shop/db", "t0", {}, After(61));
   EXPECT_EQ(mapper.jobs().tasks.Find(db_job, "t0"), 2U);
 }

@@ -25,7 +25,7 @@ class SeriesTasks {
   // Returns the entry of the task of this name, and counts one more use of the entry. A new task gets the
   // number `next`, which is then increased.
   uint32_t Use(JobId job, const std::string& name, uint32_t& next);
-  // Counts one use of the entry less. With the last use, the task is forgotten.
+  // Removes one use of the entry. The task is forgotten with its last use.
   void Release(uint32_t entry);
 
   // Returns the task's number within its job. REQUIRES: the entry is in use.

@@ -138,7 +138,7 @@ TEST_F(Start, OfAllOfTheWindowLeavesNoCpuUsageAndNotZero) {
   EXPECT_EQ(w.tasks[0].cpu_peak_cores, kAbsent);
   EXPECT_GT(w.tasks[0].memory_peak_bytes, 0);
   EXPECT_THAT(w.cpu_buckets, IsEmpty());
-  EXPECT_EQ(w.jobs[0].window.cpu_limit_cores, 4);  // the owner's limit is known all the same
+  EXPECT_EQ(w.jobs[0].window.cpu_limit_cores, 4);  // the owner's limit is known in spite of the start
   ASSERT_EQ(w.starts.size(), 1U);
   EXPECT_TRUE(w.starts[0].is_all);
   EXPECT_FLOAT_EQ(w.starts[0].more_cores, (120 * 3 + 180 * 0.5F) / 300);
@@ -203,7 +203,7 @@ TEST_F(Start, ASeriesThatCameBeforeItWasAskedForIsTakenThen) {
   EXPECT_EQ(Close().starts.size(), 1U);
 }
 
-// Wherever a start divides a window, none of its usage is lost or counted twice.
+// Wherever a start divides a window, no usage of the window is lost or counted twice.
 RC_GTEST_PROP(StartProperty, ThePartsOfAWindowAddUpToIt, ()) {
   const int from_s = *rc::gen::inRange(-200, 300), window_s = *rc::gen::inRange(1, 600);
   std::vector<double> used = {0};

@@ -62,9 +62,9 @@ class WindowFold {
   // Appends the mean of each signal in `series`, ascending by SeriesBinding::signal. Sorts `series` by
   // signal.
   void AddSignals(std::span<FoldSeries> series, const SeriesMapper& mapper, std::vector<NamedSignal>& out);
-  // Adds a window that an agent folded: its buckets and limits. Missing limits are read from `series`, such
-  // as those of a container whose pod spec contains limits. If part of the window is in the task's start-up
-  // time, all CPU usage of the window is kept apart, because the window is not divided further.
+  // Adds a window that an agent folded: its buckets and limits. Missing limits are read from `series`, such as the
+  // limits in a container's pod spec. If part of the window is in the task's start-up time, all CPU usage of the
+  // window is kept apart, because the window is not divided further.
   void AddReported(const ReportedWindow& window, std::span<const FoldSeries> series);
   // Appends the job's CPU signal, ascending. Called once after the last task.
   void TakeCpuBuckets(std::vector<BucketWeight>& out);

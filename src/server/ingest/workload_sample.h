@@ -25,8 +25,8 @@ struct WorkloadPart {
   // 64 hex digits that identify the container in its runtime; an agent that measures the container reports
   // them as well. "": unknown.
   std::string container_id = {};
-  std::vector<Label> labels =
-      {};  // keys in any order; the job inherits the labels in Ingest::Options::job_labels
+  // Keys in any order; the job inherits the labels in Ingest::Options::job_labels.
+  std::vector<Label> labels = {};
 };
 
 // A fact about a pod or its owner. Series of other sources that name the pod are mapped to its job by this

@@ -63,7 +63,7 @@ TEST_F(WorkloadSamples, MakeWindowsOfTheJobThatTheyName) {
   EXPECT_EQ(closed[1].jobs[0].window.limit(Resource::kMemory), 1e8);
 }
 
-// A Prometheus may scrape the same container: it is measured twice, and its usage is used once.
+// A Prometheus may scrape the same container: the usage is measured twice and used once.
 TEST_F(WorkloadSamples, SeriesOfTheSameContainerAreOfTheSameTask) {
   Take(AppOf("web-5d4f8c7b9d-bcdfg"), SeriesKind::kMemoryBytes, 5e7, 0);
   const std::vector<LabelView> labels = {{"__name__", "container_memory_working_set_bytes"},
