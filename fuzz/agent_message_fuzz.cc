@@ -1,5 +1,5 @@
-// Fuzzes messages of an agent with any bytes: a message is refused, or is equal after it is written and read
-// again.
+// Fuzzes the parser of agent messages with arbitrary bytes. The parser rejects a message, or the message is
+// unchanged after it is encoded and parsed again.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,7 @@ void CheckNames(const v1::TaskName& name) {
   }
 }
 
-// Checks the properties that the code after validation relies on.
+// Checks the properties of a valid message that the code after validation assumes.
 void UseWindows(const v1::Windows& windows) {
   double seconds[kCpuGridBuckets] = {};
   for (const v1::TaskWindow& task : windows.tasks()) {

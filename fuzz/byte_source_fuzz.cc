@@ -1,5 +1,5 @@
-// Fuzzes file contents, including gzip and zstd, with any bytes. Lines are complete, numbered without gaps,
-// and equal for any size of the reader's buffer.
+// Fuzzes the reader of plain, gzip and zstd files with arbitrary bytes. Lines are complete and numbered without
+// gaps, and do not depend on the size of the reader's buffer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +16,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Limit of decompressed bytes: a decompression bomb would only cost time
+// Limit of decompressed bytes. Reading a decompression bomb to its end would only cost time.
 constexpr size_t kMostBytes = size_t{8} << 20;
 
 std::string ReadAll(std::string_view bytes, size_t step, bool& damaged) {
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bool damaged = false, damaged_again = false;
   const std::string all = ReadAll(bytes, 65'536, damaged);
   if (all.size() < 10'000) {
-    // The number of bytes returned before damage is detected may depend on the size of the buffer.
+    // The number of bytes that are read before the damage is detected may depend on the size of the buffer.
     const std::string again = ReadAll(bytes, 7, damaged_again);
     Require(damaged == damaged_again);
     Require(damaged ? all.starts_with(again) || again.starts_with(all) : all == again);

@@ -1,5 +1,5 @@
-// Fuzzes checkpoints and the records in checkpoints with any bytes: they are refused or read, without a
-// crash. A record that was read must be equal after it is written and read again.
+// Fuzzes the parsers of checkpoints, and of the records in checkpoints, with arbitrary bytes. The bytes are
+// rejected, or result in a record that can be saved and loaded again.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

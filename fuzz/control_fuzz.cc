@@ -1,5 +1,5 @@
-// Fuzzes the control plane with any sequence of events between and during ticks: its state must stay
-// consistent, and it must restart.
+// Fuzzes the control plane with arbitrary events between and during ticks. The state of the control plane must
+// stay consistent, and a restart must succeed.
 #include "server/control/control_story.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
-// Fuzzes files of every CSV format with any bytes: every row is used or counted with its cause, and a valid
-// line after these rows is never lost.
+// Fuzzes the reader of every CSV format with arbitrary bytes. Every row is used, or counted with the reason why it
+// was skipped. A valid line after these rows is always used.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes the daemon's configuration with any text: it is refused with a message or read, without a crash. The
-// values of a configuration that was read must be equal after they are written and read again.
+// Fuzzes the parser of the daemon's configuration with arbitrary text. The text is rejected with an error, or the
+// configuration is unchanged after it is written and parsed again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// Fuzzes responses of the Docker engine with any bytes: they are refused or read. A response that was read has
-// the properties that other code relies on, and its updates can be read back.
+// Fuzzes the parsers of Docker Engine responses with arbitrary bytes. A response is rejected, or has the
+// properties that other code assumes. Update requests made from the response can be parsed.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -38,7 +38,7 @@ void CheckUpdates(const node::ContainerLimits& limits) {
       const auto update = node::PlanLimitUpdate(limits, kind, value, node::CgroupVersion::kV1, 2);
       Require(update.ok());
       if (update->body.empty()) continue;
-      // The body has the field names of the engine's own response, so the parser of responses reads it.
+      // The body of an update has the field names of a response, so the parser of responses can check the body.
       const auto read =
           node::ParseContainerDetails(StrCat(R"({"Id":"a","State":{},"HostConfig":)", update->body, "}"));
       Require(read.ok());

@@ -1,5 +1,5 @@
-// Fuzzes price files and quota files with any text: they are refused with a message or read, without a crash,
-// and a file that was read can be used.
+// Fuzzes the parsers of price files and quota files with arbitrary text. A file is rejected with an error, or can
+// be used without a crash.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

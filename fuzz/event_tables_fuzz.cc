@@ -1,5 +1,5 @@
-// Fuzzes event tables of traces with any bytes: each row is used or counted with its cause, and the resulting
-// cell can be simulated.
+// Fuzzes the readers of a trace's event tables with arbitrary bytes. Each row is used, or counted with the reason
+// why it was skipped. The resulting cell can be simulated.
 #include <array>
 #include <cstdint>
 #include <cstdlib>

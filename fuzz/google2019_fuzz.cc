@@ -1,5 +1,5 @@
-// Fuzzes tables of the Google 2019 trace with any bytes: each line is used or counted, used lines can be
-// folded, and a valid line after them is never lost.
+// Fuzzes the reader of the Google 2019 trace with arbitrary bytes. Each line is used, or counted with the reason
+// why it was skipped. Used lines can be folded, and a valid line after these lines is always used.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

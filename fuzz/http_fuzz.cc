@@ -1,6 +1,6 @@
-// Fuzzes parts of HTTP requests with any bytes: a target, a query, a credential, a whole message. Each part
-// is refused or parsed. A parsed part is equal after it is written and read again. A message has the same
-// result however its bytes are split.
+// Fuzzes the parsers of HTTP targets, queries, credentials and messages with arbitrary bytes. Input is rejected,
+// or is unchanged after it is written and parsed again. The result for a message does not depend on how its bytes
+// are split.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -37,7 +37,7 @@ void Targets(std::string_view bytes) {
   }
 }
 
-// Parses all requests of `bytes`. Each call of the parser receives `step` more bytes.
+// Parses all requests in `bytes`, and passes `step` bytes to the parser in each call.
 std::string Requests(std::string_view bytes, size_t step) {
   RequestParser parser(4096);
   HttpRequest request;

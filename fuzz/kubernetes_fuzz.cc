@@ -1,5 +1,5 @@
-// Fuzzes the inputs from Kubernetes with any bytes: an API server, a kubelet, a kubeconfig, a credential
-// plugin, and the state of standing orders.
+// Fuzzes the parsers of tautd's input from Kubernetes with arbitrary bytes: responses of the API server and the
+// kubelet, kubeconfigs, output of credential plugins, and the state of standing orders.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@
 namespace taut {
 namespace {
 
-// Checks that the log of samples can encode a part or fact and decode it again.
+// Checks that the log of samples decodes each part and fact that the log encoded.
 class Checked final : public server::WorkloadIntake {
  public:
   void Take(const server::WorkloadPart& part, server::SeriesKind kind,
@@ -31,8 +31,8 @@ class Checked final : public server::WorkloadIntake {
   }
 };
 
-// Checks that the values of any pod belong to a job with a name, and that an allocation plan for the pod is
-// refused or can be written.
+// Checks that the values of a pod belong to a job with a name. An allocation plan for the pod is rejected, or can
+// be written.
 void UsePod(server::Pod pod) {
   for (const server::ContainerState& container : pod.containers) {
     for (const Resource r : {Resource::kCpu, Resource::kMemory}) {
@@ -51,7 +51,7 @@ void UsePod(server::Pod pod) {
   server::ReportPods(cluster, std::span(&shared, 1), Timestamp::FromSeconds(1), true, reports);
 }
 
-// Checks that the response to a review of a pod is JSON for any names in the pod.
+// Checks that the response to the review of a pod is valid JSON for arbitrary names in the pod.
 void TryReview(std::string_view text) {
   const absl::StatusOr<server::PodReview> review = server::ParsePodReview(text);
   if (!review.ok()) return;
@@ -79,7 +79,7 @@ void TryOrders(std::string_view text) {
   if (!again.Load(back, of_old_name) || again.entries().size() != orders.entries().size()) std::abort();
 }
 
-// Checks that a credential can be sent: it is not empty, and its token is one word of an HTTP header.
+// Checks that a credential can be sent: the credential is not empty, and a token is one word of an HTTP header.
 void TryCredential(std::string_view text) {
   const absl::StatusOr<server::Credential> credential = server::ParseExecCredential(text, server::kExecV1);
   if (!credential.ok()) return;

@@ -1,5 +1,5 @@
-// Fuzzes the agent's ledger with any bytes: the ledger is refused with the number of the line, or read. A
-// ledger that was read must be equal after it is written and read again.
+// Fuzzes the parser of tautlet's ledger with arbitrary bytes. The bytes are rejected with a line number, or result
+// in a ledger that is unchanged after it is written and parsed again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,6 @@
-// Fuzzes load files, CSV or JSON, with any bytes: every row is used or counted with its cause, and a series
-// has at most the allowed number of steps. The bytes are also used as the values of a response of Prometheus.
+// Fuzzes the reader of load files (CSV, JSON) with arbitrary bytes. Every row is used, or counted with the reason
+// why it was skipped. A series has at most the allowed number of steps. The same bytes are also parsed as the
+// values of a Prometheus response.
 #include <unistd.h>
 
 #include <algorithm>

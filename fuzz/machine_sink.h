@@ -1,4 +1,4 @@
-// A sink of rows with machines, which the fuzzers of trace readers share.
+// A sink of rows with machines, for the fuzzers of trace readers.
 #pragma once
 
 #include <cstdlib>
@@ -11,8 +11,8 @@ inline void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Checks that the machine of a row is known, and that the task is then found on this machine. Keeps
-// references.
+// Checks that the machine of a row is known, and that the placement of the task is then found. `days` and
+// `machines` must outlive the sink.
 class MachineSink final : public tools::PlacingSink {
  public:
   MachineSink(tools::JobDayStore& days, brain::RecordedMachines& machines)

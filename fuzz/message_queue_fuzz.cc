@@ -1,5 +1,5 @@
-// Fuzzes the segments and the state of an agent's queue with any bytes. Valid records are read, all other
-// bytes are rejected, and the queue works afterwards.
+// Fuzzes tautlet's message queue with arbitrary bytes as its segments and its state. The queue returns valid
+// records, rejects all other bytes, and accepts new messages afterwards.
 #include <unistd.h>
 
 #include <cstdint>
@@ -34,8 +34,8 @@ uint64_t CountAll(node::MessageQueue& queue) {
   return count;
 }
 
-// Returns the bytes with corrected checksums of the records, so that the fuzzer also tests the records'
-// contents.
+// Returns `bytes` with corrected checksums of the records. Without correct checksums, the fuzzer would never reach
+// the code that parses the records.
 std::string Mended(std::string_view bytes) {
   std::string out(node::kSegmentMagic);
   uint64_t sequence = 0;
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint64_t count = CountAll(**queue);
   Require(count == (*queue)->messages());
   const uint64_t sequence = (*queue)->next_sequence();
-  // No queue writes a sequence number of this size, so such a state need not work.
+  // A queue never writes a sequence number this large, so a queue with such a state need not work.
   if (sequence == 0 || sequence > UINT64_MAX - 10'000) return 0;
   (*queue)->Append("new", 0);
   Require((*queue)->Next(sequence - 1)->bytes == "new");

@@ -1,4 +1,4 @@
-// Fuzzes OpenID Connect tokens and sets of keys with any bytes: they are refused or read.
+// Fuzzes the parsers of OpenID Connect tokens and key sets with arbitrary bytes, which are rejected or parsed.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Fuzzes responses to a query with any bytes: they are refused or read. A response that was read has ordered
-// labels and matching times, and the parser can then read another response.
+// Fuzzes the parser of Prometheus query responses with arbitrary bytes. A parsed series has sorted labels and at
+// least one sample. The parser can then parse another response.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

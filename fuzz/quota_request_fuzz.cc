@@ -1,6 +1,6 @@
-// Fuzzes the log of quota requests, an API server's list of ResourceQuotas and requested amounts with any
-// text. They are refused or read, without a crash. A request that was read is equal after it is written and
-// read again.
+// Fuzzes the parsers of the log of quota requests, of lists of ResourceQuotas and of requested amounts with
+// arbitrary text. The text is rejected or parsed. A parsed request is unchanged after it is written and parsed
+// again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// Fuzzes remote-write bodies with any bytes: they are refused or accepted, every sample has one outcome, and
-// accepted samples fold into valid windows.
+// Fuzzes the remote-write receiver with arbitrary bodies. A body is rejected or accepted, every sample is counted
+// under one outcome, and accepted samples result in valid windows.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -19,8 +19,8 @@ void Require(bool holds) {
 
 constexpr int64_t kNowMs = 1'700'000'400'000;
 
-// The first letter of a metric selects the metric's kind, so that the fuzzer tests all kinds. The built-in
-// rules precede these rules.
+// Mapping rules in which the first letter of a metric selects its kind, so that the fuzzer reaches all kinds. The
+// built-in rules precede these rules.
 server::MappingRules Rules() {
   using enum server::SeriesKind;
   std::vector<server::MappingRule> rules = server::BuiltinRules();
@@ -49,7 +49,7 @@ void CheckWindow(const ClosedWindow& w) {
     for (uint32_t t = job.first_task; t < job.first_task + job.num_tasks; ++t) {
       const TaskWindow& task = w.tasks[t];
       Require(task.cpu_peak_cores >= 0 || task.memory_peak_bytes >= 0);
-      // Means and peaks are rounded separately.
+      // Means and peaks are rounded to float separately, so a mean may exceed the peak by a rounding error.
       Require(task.cpu_mean_cores <= task.cpu_peak_cores * 1.0001F || task.cpu_mean_cores < 0);
       Require(task.memory_mean_bytes <= task.memory_peak_bytes * 1.0001F || task.memory_mean_bytes < 0);
       Require(!std::isnan(task.cpu_mean_cores) && !std::isnan(task.memory_mean_bytes));
@@ -71,8 +71,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   server::Ingest::Options options;
   options.limits.max_decompressed_bytes = 1 << 20;
   server::Ingest ingest(rules, options);
-  // The input is used as a compressed body and as the uncompressed message, so that the fuzzer need not learn
-  // snappy.
+  // The input is parsed both as a compressed body and as an uncompressed message. Otherwise the fuzzer would have
+  // to find valid snappy blocks first.
   const auto written = ingest.Write(bytes, Timestamp{kNowMs * 1000});
   server::RemoteWriteDecoder decoder(options.limits);
   const auto decoded = decoder.DecodeMessage(

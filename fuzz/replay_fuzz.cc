@@ -1,5 +1,5 @@
-// Fuzzes the computation of limits: a replay with one thread and with three, a living fleet, and `peak` counted
-// directly must agree on any usage and settings.
+// Fuzzes the computation of limits with arbitrary usage and settings. A replay with one thread, a replay with
+// three threads, a live fleet and a direct count of `peak` must agree.
 #include "tools/sim/replay_story.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
-// Fuzzes function.target with any text: the text is refused with an error, or results in a policy that
-// decides within its bounds and reads its own state.
+// Fuzzes the parser of function.target with arbitrary text. The text is rejected with an error, or results in a
+// policy that decides within its bounds and can restore its own state.
 #include <cmath>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// Fuzzes the state of a replica policy with any bytes: the bytes are refused with an error, or result in a
-// policy that decides within its bounds.
+// Fuzzes the parser of a replica policy's state with arbitrary bytes. The bytes are rejected with an error, or
+// result in a policy that decides within its bounds.
 #include <cstdlib>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// Fuzzes the text of a series with any text: it is refused, or parsed to labels that are equal after they are
-// written and read again.
+// Fuzzes the parser of the text form of a series with arbitrary text. The text is rejected, or results in labels
+// that are unchanged after they are written and parsed again.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

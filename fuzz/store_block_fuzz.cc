@@ -1,7 +1,7 @@
-// Fuzzes blocks, labels, figures and checkpoints in the store's file with any bytes. They are refused or read
-// without a crash, and contain no data of another chunk or day. A value that was read must be equal after it
-// is written and read again. The bytes are used unchanged, and inside a valid envelope, so that the fuzzer
-// need not find checksums.
+// Fuzzes the parsers of the store's blocks, labels, figures and checkpoints with arbitrary bytes. The bytes are
+// rejected, or result in a value that is unchanged after it is encoded and parsed again. A value of another chunk
+// or day is always rejected. Each input is parsed as a whole record, and as the payload of a record with a valid
+// checksum, so that the fuzzer need not find checksums.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,7 @@ void Require(bool holds) {
   if (!holds) std::abort();
 }
 
-// The numbers are small, because the fuzzer must guess them at the start of a payload.
+// These numbers are small, because the fuzzer must find them at the start of a payload.
 constexpr WindowId kWindow{288};
 constexpr int32_t kDay = 1;
 

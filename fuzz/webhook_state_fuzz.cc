@@ -1,5 +1,5 @@
-// Fuzzes the stored state of the webhook and the responses of its endpoint: neither may cause a crash, and
-// the webhook reads the state that it saves.
+// Fuzzes the parsers of the webhook's stored state and of its endpoint's responses with arbitrary bytes. The
+// webhook can restore each state that it saved.
 #include <cstdlib>
 #include <memory>
 

@@ -15,7 +15,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the duration of an option as a number of steps.
+// Converts the duration given to `option` to a number of steps.
 absl::StatusOr<int64_t> StepsOf(std::string_view option, const std::string& text, int64_t step_s) {
   const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
   if (!seconds.ok()) return absl::InvalidArgumentError(StrCat(option, ": ", Message(seconds.status())));

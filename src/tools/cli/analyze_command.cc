@@ -33,7 +33,7 @@ std::string Number(double value) {
 
 double InUnits(size_t resource, double amount) { return resource == 0 ? amount : amount / kGiB; }
 
-// The rows of a table of sizes, for one resource.
+// A row of a table of job sizes: the name of a figure and the function that computes the figure.
 struct Measure {
   std::string_view name;
   double (*of)(const SizeDistribution&);
@@ -48,7 +48,7 @@ constexpr Measure kMeasures[] = {
     {"99.9th percentile", [](const SizeDistribution& d) { return d.p999; }},
     {"largest", [](const SizeDistribution& d) { return d.max; }},
 };
-// A value in the order of PublishedSizes; nullopt: no line could be fitted.
+// Figures in the order of PublishedSizes; nullopt if no line could be fitted.
 using Maybe = std::optional<double>;
 constexpr Maybe (*kCompared[])(const SizeDistribution&) = {
     [](const SizeDistribution& d) -> Maybe { return d.top_1_percent; },
@@ -87,7 +87,7 @@ std::string SizesText(const TraceAnalysis& a) {
           Number(MeanWait(0.5, a.sizes[1].others.squared_coefficient())), a.correlation));
 }
 
-// Adds rows with the usage, limits and slack of each resource for one tier or mode.
+// Appends the usage, limits and slack of each resource, for one tier or mode, to a row.
 template <typename ByResource>
 void AddMeans(const ByResource& of, size_t at, std::vector<std::string>& row) {
   for (size_t r = 0; r < 2; ++r) {
@@ -134,16 +134,16 @@ std::string ArrivalsText(const TraceAnalysis& a) {
       Number(a.arrivals.mean()), Number(a.median_arrivals));
 }
 
-// Figures of the paper that cannot be computed from days of usage.
+// Figures of the paper that days of usage cannot provide.
 constexpr const char* kMissing =
     "Not in the usage of a trace: scheduling delays, resubmissions, alloc sets, machine shapes and\n"
     "autoscaling modes. The tables of events have them: give them too.\n";
 
-// The input of one call: days of usage, events, or both.
+// The input of one run of the command: days of usage, events, or both.
 struct Inputs {
   std::unique_ptr<LoadedTrace> trace;
-  std::unique_ptr<TraceAnalysis> usage;  // null without usage
-  std::unique_ptr<LoadedCell> cell;      // null without events
+  std::unique_ptr<TraceAnalysis> usage;  // null if the trace has no usage
+  std::unique_ptr<LoadedCell> cell;      // null if the trace has no events
 };
 
 Json FitJson(const ParetoFit& fit) {
@@ -231,7 +231,7 @@ Json ResultJson(const TraceAnalysis& a, ByHour hours) {
   return out;
 }
 
-// Returns the analysis of the trace. `cell` contains the events; nullptr: the trace has no events.
+// Returns the analysis of the trace. `cell` contains the events; null if the trace has no events.
 absl::StatusOr<TraceAnalysis> Analyse(LoadedTrace& trace, const LoadedCell* cell, bool quiet) {
   ProgressLine progress(quiet);
   AnalysisHooks hooks;
@@ -260,8 +260,8 @@ absl::StatusOr<Inputs> LoadInputs(const AnalyzeArgs& args) {
     absl::StatusOr<LoadedCell> cell = LoadCellFiles(*options, args.quiet);
     if (!cell.ok() && contents->events) return cell.status();
     if (!cell.ok() || !cell->has_events) {
-      // The files are not a cell either, or are a cell without recorded events. Return the error of the trace
-      // reader, because its message lists the formats.
+      // The files contain neither usage nor recorded events. Return the error of the trace reader, whose message
+      // lists the supported formats.
       const absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(args.trace, args.quiet);
       return trace.ok() ? absl::FailedPreconditionError("the trace has no usage to analyse") : trace.status();
     }

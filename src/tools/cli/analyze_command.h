@@ -1,4 +1,4 @@
-// taut analyze: summarises the contents of a trace, next to the published figures of Google's traces.
+// taut analyze: summarizes a trace, next to the published figures of Google's traces.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct AnalyzeArgs {
 int RunAnalyze(const AnalyzeArgs& args);
 
 extern const char* const kAnalyzeHelp;
-// Adds the options that `taut analyze` does not share with other commands.
+// Adds the options that only `taut analyze` has.
 void AddAnalyze(CLI::App& verb, AnalyzeArgs& args);
 
 }  // namespace taut::tools

@@ -1,5 +1,5 @@
-// Reads values of the daemon's responses by name, whatever their type, and prints responses in the requested
-// format.
+// Reads values from the daemon's responses without failing on an unexpected type, and prints responses in the
+// requested format.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace taut::tools {
 
-inline constexpr const char* kNothing = "-";  // shown in a table for an absent value
+inline constexpr const char* kNothing = "-";  // text of an absent value in a table
 
-// Returns the value of a key; null if `object` is not an object, or lacks the key.
+// Returns the value of a key; null if `object` is not an object or lacks the key.
 const Json& At(const Json& object, std::string_view key);
 // Returns the array at a key; an empty array if the value is not an array.
 const Json& ItemsAt(const Json& object, std::string_view key);
@@ -23,18 +23,18 @@ std::string TextAt(const Json& object, std::string_view key);
 
 // Returns the whole number at a key; 0 for a value of another type.
 int64_t IntAt(const Json& object, std::string_view key);
-// Formats a share as "0.08 %", "25 %" or "100 %": with two significant digits or whole per cent, never as a
-// power of ten.
+// Formats a share as "0.08 %", "25 %" or "100 %": whole percent or two significant digits, never scientific
+// notation.
 std::string PercentText(double share);
 
 // Returns `answer` as JSON, YAML or CSV. REQUIRES: `form` is not kTable.
 std::string Formatted(OutputForm form, const Json& answer);
 // Formats the text of a JSON document as YAML or CSV. Returns the text unchanged if the form is JSON.
 std::string FormattedText(OutputForm form, std::string json);
-// Prints `answer` as JSON, YAML or CSV, or the table that `text` returns.
+// Prints `answer` as JSON, YAML or CSV. For kTable, prints the result of `text`.
 void Show(OutputForm form, const Json& answer, absl::FunctionRef<std::string()> text);
 
-// Prints the error if `status` is not OK, and returns the exit code of a command that queried the daemon.
+// Returns the exit code of a command that queried the daemon. Prints the error first if `status` is not OK.
 int Finish(const absl::Status& status);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut backup and taut restore: copy a store and the files that belong to it to and from one folder.
+// taut backup and taut restore: copy a store and its accompanying files to or from a folder.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace taut::tools {
 struct BackupArgs {
   std::string folder;
   std::string store = "tautd.db";
-  std::string config;  // a tautd.yaml with the store's path; "": none
+  std::string config;  // path of a tautd.yaml that names the store; "": none
 };
 // Return the exit code.
 int RunBackup(const BackupArgs& args);

@@ -26,24 +26,24 @@
 namespace taut::tools {
 namespace {
 
-// Sums by JobId. The sums of a job without a bill are empty.
+// Sums of each job by JobId; all zero for a job without a bill.
 using JobSums = std::vector<brain::BillSums>;
 
-// Bills of every job: at the owners' limits, and if requested at the recommended limits.
+// Bills of every job at the owners' limits and, if requested, at the recommended limits.
 struct Bills {
   BillPeriod period;
   std::vector<brain::CapacityWindow> pool;
   brain::BillOptions options;
-  std::vector<std::string> groups;  // names of the groups, by number
+  std::vector<std::string> groups;  // name of each group, by number
   std::vector<BilledJob> jobs;      // group and tier of each job, by JobId
   brain::Bill owner;
-  JobSums of_owner, of_recommended, of_usage;  // of_usage: charges for the used amounts, at the same prices
+  JobSums of_owner, of_recommended, of_usage;  // of_usage: charges for the used amounts at the same prices
   bool has_recommended = false;
-  std::string risk;                      // risk of the recommended limits
-  std::vector<brain::UsageEntry> asked;  // the entries of the job of --job
+  std::string risk;                      // risk of the recommended limits, as text for users
+  std::vector<brain::UsageEntry> asked;  // usage of the job that --job names
 };
 
-// A row of the table: sums over several jobs.
+// A row of the table: the sums of several jobs.
 struct RowSum {
   uint64_t jobs = 0;
   brain::Money used, charged, idle, total, recommended;
@@ -61,7 +61,7 @@ absl::Status Check(const BillArgs& args) {
   return absl::OkStatus();
 }
 
-// Returns a price sheet with the same tiers, but charged by usage.
+// Returns a price sheet with the same tiers that charges for usage.
 brain::PriceSheet ByUsage(brain::PriceSheet sheet) {
   for (brain::PriceTier& tier : sheet.tiers) tier.rule = brain::ChargeRule::kUsage;
   return sheet;
@@ -111,7 +111,7 @@ absl::StatusOr<Bills> MakeBills(const BillArgs& args, const brain::Pricing& pric
   absl::StatusOr<brain::Bill> used = bill(ByUsage(pricing.sheet), nullptr);
   if (!used.ok()) return used.status();
   out.of_usage = SumsOf(*used, out.jobs.size());
-  std::optional<JobId> asked;  // the job of --job
+  std::optional<JobId> asked;  // the job that --job names
   if (!args.what_if.empty()) {
     const absl::StatusOr<JobId> found = trace.FindJob(args.job);
     if (!found.ok()) return absl::InvalidArgumentError(StrCat("--job: ", Message(found.status())));
@@ -271,7 +271,7 @@ absl::StatusOr<brain::ChargeChange> ChangeOf(const BillArgs& args, const brain::
   return out;
 }
 
-// Prints the alternative charges of the job of --job.
+// Prints the charges that the job of --job would have after the changes of --what-if.
 int PrintWhatIf(const BillArgs& args, const brain::Pricing& pricing, const Bills& bills,
                 const brain::ChargeChange& change) {
   if (bills.asked.empty())

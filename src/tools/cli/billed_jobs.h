@@ -1,4 +1,4 @@
-// Shared parts of the commands about money: the group of each job, and the limits of a recommender.
+// Functions that the commands about money share: they assign jobs to groups, and compute a recommender's limits.
 #pragma once
 
 #include <array>
@@ -12,34 +12,36 @@
 
 namespace taut::tools {
 
-// The price file of --prices.
+// Path and content of the file of --prices.
 struct PriceFileText {
   std::string path, text;
   brain::Pricing pricing;
 };
-// Reads the file. An InvalidArgument error contains the option, the file and the line.
+// Reads a price file. Returns InvalidArgument with the option and the path if the file cannot be read.
 absl::StatusOr<PriceFileText> ReadPrices(const std::string& path);
-// Returns InvalidArgument if a price begins at a duration and the trace is in Unix time.
+// Returns InvalidArgument if the price file uses durations as start times and the times of the trace are Unix
+// times.
 absl::Status CheckPriceTimes(const PriceFileText& prices, const LoadedTrace& trace);
 
 struct BilledGroups {
-  std::vector<std::string> groups;  // names of the groups, by number
+  std::vector<std::string> groups;  // name of each group, by number
   std::vector<BilledJob> jobs;      // group and tier of each job, by JobId
 };
-// Assigns jobs to groups and tiers by the rules of the price file. Groups are numbered in order of appearance.
+// Assigns jobs to groups and tiers by the rules of the price file. Numbers the groups in the order of their first
+// job.
 BilledGroups AssignGroups(const brain::Pricing& pricing, const std::vector<JobInfo>& jobs);
 
 struct RecommendArgs {
-  std::string recommender, warmup;  // values as on the command line
+  std::string recommender, warmup;  // as on the command line
   bool quiet = false;
 };
 struct RecommendedLimits {
   LimitsInForce limits;
   int64_t scored_from_s = 0;          // end of the warm-up
-  PerResource<double> exceeded = {};  // share of job-days with usage above the limit, by resource
+  PerResource<double> exceeded = {};  // share of job-days with usage above the limit
 };
-// Replays the recommender with a progress line. Returns Cancelled if the user interrupted the replay, and
-// else the errors of ToReplayOptions and Replay.
+// Replays the recommender and shows a progress line. Returns Cancelled after an interrupt, and errors of
+// ToReplayOptions() and Replay().
 absl::StatusOr<RecommendedLimits> RecommendLimits(const RecommendArgs& args, LoadedTrace& trace);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut get bills: shows the bill of a month, from a running daemon.
+// taut get bills: shows the bills of one month from a running daemon.
 #include "brain/economy/focus_file.h"
 #include "common/base/strings.h"
 #include "common/model/units.h"
@@ -45,8 +45,8 @@ std::string OneGroup(const Json& page) {
   return StrCat(lines.Render(), "\n", jobs.Render());
 }
 
-// Returns a text about the changes of an edited price file to this month's prices. Owners may have seen
-// another bill for the month.
+// Returns a text about changes to the price file that affect this month. After such a change, the month's bill
+// differs from bills that owners saw before.
 std::string PriceChangesText(const Json& page) {
   std::string out;
   for (const Json& change : ItemsAt(page, "price_changes")) {
@@ -77,7 +77,7 @@ std::string BillsText(const Json& page, bool one_group) {
   return out + PriceChangesText(page);
 }
 
-// Writes the whole file, or leaves the old file unchanged.
+// Writes the FOCUS file to a temporary file first, so that a failure leaves an existing file unchanged.
 absl::Status WriteFocus(HttpClient& client, const BillsArgs& args, std::vector<QueryParameter> query) {
   const absl::StatusOr<brain::FocusFormat> format = brain::FocusFormatOf(args.focus);
   if (!format.ok()) return absl::InvalidArgumentError(StrCat("--focus: ", Message(format.status())));

@@ -1,4 +1,4 @@
-// taut budget: shows and changes the money of businesses and groups in a running daemon, and its ledger.
+// taut budget: shows and changes the budgets of businesses and groups in a running daemon, and shows their ledger.
 #include <chrono>
 #include <random>
 
@@ -74,7 +74,7 @@ std::string OneHolder(const Json& row) {
   return out;
 }
 
-// Returns two lines per entry: the change, and the reason for the change.
+// Returns two lines per entry: the entry and its reason.
 std::string LedgerText(const Json& page) {
   std::string out;
   for (const Json& e : ItemsAt(page, "entries")) {
@@ -84,7 +84,7 @@ std::string LedgerText(const Json& page) {
   return out.empty() ? "no entries\n" : out;
 }
 
-// Returns a random key, so that a request that is sent twice is entered in the ledger only once.
+// Returns a random idempotency key: the ledger contains one entry even if a request is sent twice.
 std::string NewKey() {
   std::random_device random;
   std::string out;
@@ -92,7 +92,7 @@ std::string NewKey() {
   return out;
 }
 
-// Returns the arguments of an action as the body of a request.
+// Returns the request body for an action and its arguments.
 absl::StatusOr<Json> BodyOf(const BudgetArgs& args) {
   const std::vector<std::string>& words = args.words;
   Json body = {{"act", args.action}, {"why", args.why}, {"key", args.key.empty() ? NewKey() : args.key}};

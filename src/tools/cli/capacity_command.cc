@@ -1,5 +1,4 @@
-// taut get capacity: shows the capacity of a running daemon's cell, and the part of the capacity that can be
-// sold.
+// taut get capacity: shows the capacity of a running daemon's cell and the part that can be sold.
 #include "common/base/strings.h"
 #include "common/base/time.h"
 #include "common/model/units.h"
@@ -24,7 +23,7 @@ absl::StatusOr<int64_t> DurationOf(const char* option, const std::string& text) 
   return *seconds;
 }
 
-// Returns the query parameters for the requested time before `end_s`.
+// Returns the query parameters for the time of --over, which ends at `end_s`.
 absl::StatusOr<std::vector<QueryParameter>> LinesQuery(const CapacityArgs& args, int64_t end_s) {
   const absl::StatusOr<int64_t> over = DurationOf("--over", args.over);
   if (!over.ok()) return over.status();

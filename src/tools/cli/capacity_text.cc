@@ -33,7 +33,7 @@ std::string SharePercent(const Json& share) {
   return share.is_number() ? fmt::format("{:.5g} %", 100 * share.get<double>()) : kNothing;
 }
 
-// Returns the table of the newest step in which any line is known.
+// Returns a table with the newest value of each line.
 std::string NowTable(const Json& page) {
   std::vector<std::string> head = {"last known hour"};
   for (const CapacityFigure& figure : kCapacityFigures) head.emplace_back(figure.name);
@@ -49,7 +49,7 @@ std::string NowTable(const Json& page) {
   return table.Render();
 }
 
-// Returns the table of amounts for sale. A tier's name takes at most `width` columns.
+// Returns the table of capacity for sale. Shortens the name of a tier to `width` columns.
 std::string OfferTable(const Json& page, size_t width) {
   TextTable table({"tier", "for", "", "sellable", "sold", "left", "promised", "kept", "of hours"});
   std::string last;
@@ -75,7 +75,7 @@ std::string OfferTable(const Json& page, size_t width) {
   return table.Render();
 }
 
-// Returns the reasons for missing figures, each reason once, as sentences.
+// Returns one sentence for each distinct reason why figures are missing.
 std::string MissingReasons(const Json& page) {
   std::string out;
   std::vector<std::string> said;

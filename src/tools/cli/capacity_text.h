@@ -1,4 +1,4 @@
-// Formats the capacity of a cell and the sellable amounts for people. Fits 100 columns.
+// Formats the capacity of a cell and the capacity for sale as text of at most 100 columns.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace taut::tools {
 
-// Formats a CapacityPage: current amounts, and the sellable amount of each tier.
+// Formats the current amounts of a CapacityPage, and the capacity for sale in each tier.
 std::string CapacityText(const Json& page);
 // Formats the lines of a CapacityPage over time.
 std::string CapacityLinesText(const Json& page);
-// Formats the promises of a CapacityPage, one by one.
+// Formats each promise of a CapacityPage.
 std::string CapacityPromisesText(const Json& page);
 
 }  // namespace taut::tools

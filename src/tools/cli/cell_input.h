@@ -1,4 +1,4 @@
-// Reads cells for commands, and formats the findings about them.
+// Reads cells for commands, and formats reports about the read rows and the findings.
 #pragma once
 
 #include <map>
@@ -17,24 +17,23 @@
 
 namespace taut::tools {
 
-// A cell with its events over time.
+// A cell, and its events over time if the files contain events.
 struct LoadedCell {
   brain::CellModel model;
-  brain::CellWorkload workload;  // not checked: the caller must call CheckCellWorkload
+  brain::CellWorkload workload;  // not checked: call CheckCellWorkload()
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  bool has_events = false;  // true if `events` has recorded events
+  bool has_events = false;  // true if `events` contains recorded events
   brain::EventFigures events;
   std::vector<RecordedCell::Shape> shapes;
   uint64_t machines_without_capacity = 0;
-  // Modes of vertical scaling by job; only known modes.
+  // Modes of vertical scaling by job; jobs with an unknown mode are absent.
   absl::flat_hash_map<std::string, brain::ScalingMode> modes;
-  bool recorded = false;  // true if the cell was read from the event tables of a trace
+  bool recorded = false;  // true if the cell was read from event tables of a trace
 };
-// Reads a cell from the event tables of a trace if the paths contain such tables, else from CSV files of a
-// cell. Shows a progress line. Only the options paths, format, units and strict are used. Unless
-// `jobs_needed` is true, CSV files may contain only machines. Returns the errors of ReadRecordedCell and
-// ReadCell.
+// Reads a cell from the trace's event tables if `options.paths` contain such tables, else from CSV files of a
+// cell. Shows a progress line unless `quiet`. Uses only the options paths, format, units and strict. With
+// `jobs_needed` false, CSV files may contain machines only. Returns errors of ReadRecordedCell() and ReadCell().
 absl::StatusOr<LoadedCell> LoadCellFiles(const TraceOptions& options, bool quiet, bool jobs_needed = true);
 
 // Sums of limits and reservations of a resource, as shares of the capacity.
@@ -43,13 +42,14 @@ struct CellLoad {
 };
 CellLoad LoadOf(const brain::CellModel& cell, size_t resource);
 
-// Returns "read 11 rows of 2 files (356 B)", then the skipped and kept rows with examples, and the warnings.
+// Returns text such as "read 11 rows of 2 files (356 B)", followed by lines about skipped rows and kept rows with
+// examples, and the warnings.
 std::string ReadText(const ReadReport& report);
-// Returns a line for each cause of `causes` and for each of its examples. `what` is "skipped" or "kept".
+// Returns one line per cause and one line per example of the cause. `what` is "skipped" or "kept".
 std::string CausesText(std::string_view what, const std::map<std::string, ReadReport::Cause>& causes);
 // Returns a line per finding.
 std::string FindingsText(const std::vector<brain::CellFinding>& findings);
-// Returns a line per sentence; lines after the first are indented more.
+// Returns one line per sentence. Lines after the first have a deeper indentation.
 std::string SentenceLines(std::string_view text);
 
 // Return the arrays "skipped_rows", "kept_rows" and "findings".

@@ -15,7 +15,7 @@
 namespace taut::tools {
 namespace {
 
-// Seconds. If usage ends this long before the cell's time, a message reports it.
+// Minimum time from the end of usage to the cell's time that the command reports, in seconds.
 constexpr int64_t kGap = 3600;
 
 absl::StatusOr<CellDemandsOptions> ToDemandOptions(const CompactArgs& args) {
@@ -45,7 +45,8 @@ absl::Status CheckTablesOfUsage(const TraceOptions& options) {
       "task_usage, container_usage), or --usage");
 }
 
-// Returns the cell with the limits or reservations of the demand.
+// Returns the cell with the demand's limits or reservations instead of the owners'. Demands for a machine's total
+// load leave the cell unchanged.
 brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   if (demand.loads != nullptr) return cell;
   const brain::CellExperiment experiment =
@@ -55,8 +56,8 @@ brain::CellModel With(const brain::CellModel& cell, const CellDemand& demand) {
   return variant.ok() ? std::move(variant->parts[0]) : cell;
 }
 
-// Returns "1 job of 8 tasks without usage until then keeps what the owner asks for: a"; "" if there is no
-// such job.
+// Returns text such as "1 job of 8 tasks without usage until then keeps what the owner asks for: a"; "" if all
+// jobs have usage.
 std::string KeptText(const CellDemand& demand) {
   if (demand.kept.empty()) return "";
   std::string out;
@@ -75,7 +76,7 @@ std::string KeptText(const CellDemand& demand) {
   return out;
 }
 
-// Returns one line for each group of demands in which the same jobs keep their amounts.
+// Returns one line per set of jobs that keep the owner's amounts, with the demands to which the line applies.
 std::string KeptLines(const CellDemands& demands) {
   std::vector<std::pair<std::string, std::vector<std::string_view>>> groups;
   for (const CellDemand& demand : demands.all) {
@@ -137,7 +138,7 @@ absl::StatusOr<CellUsage> LoadCellUsage(const CompactArgs& args, bool recorded, 
     if (!options.ok()) return options.status();
     if (absl::Status s = CheckTablesOfUsage(*options); !s.ok()) return s;
   }
-  // A recorded cell places alloc sets, not the jobs inside the alloc sets.
+  // A recorded cell places alloc sets as a whole, so usage is also read per alloc set.
   files.count_allocs = recorded;
   absl::StatusOr<std::unique_ptr<LoadedTrace>> trace = LoadTrace(files, args.quiet);
   if (!trace.ok()) return trace.status();
@@ -179,7 +180,7 @@ absl::StatusOr<CellDemands> DemandsOf(const CompactArgs& args, const CellUsage& 
 std::string UsageText(const CellUsage& usage) {
   const WindowId end = std::min(usage.until, usage.span.end);
   std::string out = StrCat("usage: ", ReadText(usage.trace->report()));
-  // Days after the time of the cell are not folded, so the count covers only the days before it.
+  // Days after the cell's time are not folded, so their duplicate rows are not counted.
   if (const uint64_t duplicates = usage.trace->store().report().duplicates; duplicates > 0)
     StrAppend(&out, "  merged ", FormatCount(duplicates), " duplicate rows (the larger value counts)\n");
   StrAppend(&out, FormatCount(usage.trace->jobs().size()), " jobs from ",
@@ -200,7 +201,7 @@ std::string DemandsText(const brain::CellModel& cell, const CellDemands& demands
     const CellLoad memory =
         model.resources.size() > brain::kCellMemory ? LoadOf(model, brain::kCellMemory) : CellLoad();
     for (const double share : {cpu.limit, memory.limit}) cells.push_back(Percent(share));
-    // The peak of several tasks together is not a sum over the tasks.
+    // The peak of all tasks of a machine is not a sum of reservations, so the table has a dash instead.
     const bool together = demand != nullptr && demand->loads != nullptr;
     for (const double share : {cpu.reservation, memory.reservation})
       cells.push_back(together ? "-" : Percent(share));

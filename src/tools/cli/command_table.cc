@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Lists each command with its summary; `taut COMMAND --help` prints the whole help of a command.
+// Prints each command with its summary. `taut COMMAND --help` prints the full help of one command.
 class SummaryFormatter final : public CLI::Formatter {
  public:
   void Add(const CLI::App* command, const char* summary) { summaries_[command] = summary; }
@@ -88,7 +88,7 @@ std::optional<int> CommandTable::Run() const {
 std::string CommandTable::Rename(std::vector<std::string>& words) const {
   std::vector<std::string> typed, now;
   bool is_old = false;
-  // Prefer the longest name: "requests make" to "requests".
+  // The longest matching name counts: "requests make" precedes "requests".
   const auto consider = [&](std::string_view name, std::string_view stands_for, bool old) {
     std::vector<std::string> name_words = WordsOfName(name);
     if (!BeginsWith(words, name_words) || name_words.size() <= typed.size()) return;

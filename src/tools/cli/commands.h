@@ -1,4 +1,4 @@
-// Commands of taut: one function each, with their arguments as plain structs, which the parse*.cc files fill.
+// Commands of taut, one function per command. The arguments are plain structs, which the files parse*.cc fill.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace taut::tools {
 
 enum class OutputForm : uint8_t { kTable, kJson, kYaml, kCsv };
 
-// Arguments that replay, explain and tune share.
+// Arguments that replay, explain and tune have in common.
 struct EngineArgs {
   std::vector<std::string> recommenders;  // empty: all recommenders that jobs may use
   std::vector<std::string> resources;     // empty: both resources
@@ -25,12 +25,12 @@ struct EngineArgs {
   std::string mode = "recommend";
   std::vector<std::string> policy;  // key=value
   bool cap_at_owner = false;
-  std::string compatibility;  // version whose defaults are used; "": the version of this program
+  std::string compatibility;  // version of taut whose defaults apply; "": this version
   std::string settings_file;
   std::vector<std::string> set;  // key=value
   int threads = 0;
 };
-// Converts the arguments. An InvalidArgument error names the argument.
+// Converts the arguments. Returns InvalidArgument with the name of the invalid argument.
 absl::StatusOr<ReplayOptions> ToReplayOptions(const EngineArgs& args);
 // Returns InvalidArgument if no day is left to score after the warm-up.
 absl::Status CheckScored(const ReplayOptions& options, const ReplayResult& result);
@@ -39,9 +39,9 @@ struct ReplayArgs {
   TraceArgs trace;
   EngineArgs engine;
   std::string report, json, decisions;  // paths; empty: not written
-  std::vector<std::string> stories;     // jobs to follow in the report
+  std::vector<std::string> stories;     // names of the jobs with a story in the report
   std::string shown = "combined";       // recommender that the report shows first
-  bool details = false;                 // print more than the table
+  bool details = false;                 // true: print more than the table
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
   std::string command_line;
@@ -49,37 +49,37 @@ struct ReplayArgs {
 int RunReplay(const ReplayArgs& args);
 
 struct ExplainArgs {
-  TraceArgs trace;  // no paths: the daemon is queried
+  TraceArgs trace;  // without paths: query the daemon
   EngineArgs engine;
   ConnectionArgs connection;
   std::string job;
   std::string at;    // time to explain; empty: the end of the trace
-  bool all = false;  // for a trace: explain every recommender, not only tautd's
+  bool all = false;  // true: explain every recommender of a trace, not only tautd's
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 int RunExplain(const ExplainArgs& args);
-// Explains a job's limits from the daemon's current data.
+// Explains the current limits of a job, from the daemon's data.
 int RunExplainNow(const ExplainArgs& args);
 
 struct TuneArgs {
   TraceArgs trace;
   EngineArgs engine;
   std::vector<std::string> sweep;  // key=value,value,...
-  std::string weights;             // CSV of job,weight; empty: all 1
-  double oom_days = 0.03;          // highest allowed share of OOM-days
-  double changes = 0.5;            // highest allowed number of limit changes per job-day
-  // For --replicas: highest allowed share of overloaded time, highest allowed number of changes per job-day,
-  // and share of the measured time that is not used for the choice.
+  std::string weights;             // path of a CSV with job,weight; empty: all weights are 1
+  double oom_days = 0.03;          // maximum share of OOM-days
+  double changes = 0.5;            // maximum number of limit changes per job-day
+  // For --replicas: maximum share of overloaded time, maximum number of changes per job-day, and share of the
+  // measured time that the choice does not use.
   double overloaded = 0.005, replica_changes = 1000, holdout = 0.3;
-  std::string out;  // settings file to write; empty: none
+  std::string out;  // path of the settings file to write; empty: none
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 int RunTune(const TuneArgs& args);
 
 struct GenerateArgs {
-  std::string out;  // a .csv, a .csv.gz, or a directory for the Google v3 format
+  std::string out;  // path of a .csv or .csv.gz, or of a directory for the Google v3 format
   std::string format = "csv";
   int jobs = 200;
   int days = 28;
@@ -100,12 +100,12 @@ struct DaemonArgs {
 
 struct JobsArgs {
   DaemonArgs daemon;
-  std::string search, ns;  // ns: name of the namespace; "": all namespaces
-  // Empty `sort`: the daemon's default; empty `order`: the usual order of the sort key.
+  std::string search, ns;  // `ns` is a namespace; "": all namespaces
+  // `sort` "": the daemon's default. `order` "": the usual order for the sort key.
   std::string mode, sort, order;
   int limit = 30;
-  bool names = false;    // print names only
-  std::string group_by;  // name of a label: show totals for each value of the label instead of jobs
+  bool names = false;    // true: print names only
+  std::string group_by;  // label whose values are shown with totals, instead of jobs; "": jobs
 };
 int RunJobs(const JobsArgs& args);
 
@@ -118,19 +118,20 @@ int RunJob(const JobArgs& args);
 struct SetArgs {
   DaemonArgs daemon;
   std::string job;
-  std::vector<std::string> changes;  // key=value; empty: show the settings
-  std::string who;                   // "": the login name
-  bool yes = false;  // needed for a change of many jobs: apply the change, do not only preview it
+  std::vector<std::string> changes;  // key=value; empty: show the current settings
+  std::string who;                   // author of the change; "": the login name
+  bool yes = false;                  // true: apply a change of many jobs instead of showing a preview
 };
 int RunSet(const SetArgs& args);
 
 struct ExportArgs {
   DaemonArgs daemon;
   std::string form = "yaml", search, ns;
-  // For the forms patch, kustomize and helm: settings, none, requests, limits or both.
+  // Fields that patch, kustomize and helm set: settings, none, requests, limits or both.
   std::string cpu = "settings", memory = "settings";
-  std::string values_path = "{workload}.{container}.resources";  // path of the values in the form helm
-  std::string by = "namespace";                                  // names of the labels in the form report
+  // path of a container's values, for the form helm
+  std::string values_path = "{workload}.{container}.resources";
+  std::string by = "namespace";  // labels by which the form report groups
 };
 int RunExport(const ExportArgs& args);
 
@@ -144,77 +145,77 @@ int RunDecisions(const DecisionsArgs& args);
 
 struct TopArgs {
   DaemonArgs daemon;
-  std::string search, ns, sort;  // sort "": the daemon's default
+  std::string search, ns, sort;  // `sort` "": the daemon's default
 };
 int RunTop(const TopArgs& args);
 
 struct CostsArgs {
   DaemonArgs daemon;
-  std::string by;           // name of a label, or ":job"; "": the daemon's default
+  std::string by;           // label, or ":job" for single jobs; "": the daemon's default
   std::optional<int> days;  // days up to now; absent: the daemon's default
-  std::string month;        // "2026-11"; "": no month
+  std::string month;        // such as "2026-11"; "": use `days`
   int limit = 30;
 };
 int RunCosts(const CostsArgs& args);
 
-// taut get bills: bills of groups from a running daemon.
+// taut get bills: bills of the groups from a running daemon.
 struct BillsArgs {
   DaemonArgs daemon;
-  std::string month;  // "2026-11"; "": the current month
+  std::string month;  // such as "2026-11"; "": the current month
   std::string group;  // group whose lines and jobs are shown; "": all groups
   int limit = 30;
-  std::string focus;  // path, or "-" for stdout; "": show the bill
+  std::string focus;  // path of a FOCUS file, or "-" for stdout; "": print the bill
 };
 int RunBills(const BillsArgs& args);
 
-// taut get requests: quota of groups in a running daemon, and requests for more quota.
+// taut get requests: quota of groups in a running daemon, and requests for quota.
 struct RequestsArgs {
   DaemonArgs daemon;
   std::string action = "list";     // list, quota, check, make or end
-  std::vector<std::string> words;  // check and make: KEY=VALUE; end: the request's number
-  // For list, a filter; "": all requests that have not ended. For check and make, `group` is the value of group=.
+  std::vector<std::string> words;  // check and make: KEY=VALUE; end: number of the request
+  // list: filters; "": all requests that have not ended. check and make: `group` is the value of group=.
   std::string state, group;
-  std::string tier, tasks, duration;  // check, make: the values of these keys
+  std::string tier, tasks, duration;  // check and make: values of these keys
   bool all = false;                   // list: include requests that have ended
   int limit = 100;
-  std::string before;  // list: only requests with a lower number; "": all
+  std::string before;  // list: only requests with a lower number; "": newest first
 };
 int RunRequests(const RequestsArgs& args);
 
-// taut budget: the money of businesses and groups, and the ledger of this money.
+// taut budget: budgets of businesses and groups, and their ledger.
 struct BudgetArgs {
   DaemonArgs daemon;
-  std::string action = "list";     // list, show, ledger, or an entry: grant, transfer, ...
-  std::vector<std::string> words;  // arguments of the action, as described in the help
-  std::string why, until, key;     // key "": a random one
+  std::string action = "list";     // list, show, ledger, or the kind of a new entry: grant, transfer, ...
+  std::vector<std::string> words;  // arguments of the action; see the help
+  std::string why, until, key;     // `key` "": a random key
   int limit = 20;                  // number of ledger entries
-  std::string before;              // ledger: only entries with a lower number; "": all
+  std::string before;              // ledger: only entries with a lower number; "": newest first
 };
 int RunBudget(const BudgetArgs& args);
 
 struct StatusArgs {
   DaemonArgs daemon;
-  bool ready = false;  // check only whether tautd is ready, for a probe
-  bool alive = false;  // check only whether tautd responds, ready or not
+  bool ready = false;  // true: check only whether tautd is ready, for a readiness probe
+  bool alive = false;  // true: check only whether tautd responds, for a liveness probe
 };
 int RunStatus(const StatusArgs& args);
 int RunConfirmClock(const DaemonArgs& args);
 int RunAgents(const DaemonArgs& args);
 
-// taut get machines: limits, reservations and usage of machines' tasks, and the reclaimable amounts.
+// taut get machines: limits, reservations, usage and reclaimable amounts of machines.
 struct MachinesArgs {
   DaemonArgs daemon;
-  std::string name;  // name of one machine; "": list all machines
+  std::string name;  // name of the shown machine; "": all machines
   std::string source, search, sort, order;
   int limit = 30;
 };
 int RunMachines(const MachinesArgs& args);
 
-// taut get capacity: lines of the cell over time, sellable amounts, and the record of earlier promises.
+// taut get capacity: capacity of the cell over time, capacity for sale, and the record of past promises.
 struct CapacityArgs {
   DaemonArgs daemon;
-  std::string over;  // duration of the most recent time whose lines are shown; "": no lines
-  std::string step;  // duration of a step of the lines; "": the daemon chooses it
+  std::string over;  // duration up to now whose lines are shown; "": no lines
+  std::string step;  // duration of a step of the lines; "": the daemon's choice
   bool promises = false;
 };
 int RunCapacity(const CapacityArgs& args);
@@ -227,25 +228,25 @@ struct EventsArgs {
 };
 int RunEvents(const EventsArgs& args);
 
-// taut get promises: compares promised with observed overrun rates of limits.
+// taut get promises: compares promised with observed rates of usage above the limit.
 int RunPromises(const DaemonArgs& args);
 
 // --- Commands for a running daemon or for files ---
 
 struct MappingTestArgs {
-  // Series in the format of ParseSeriesText; empty: read standard input, one series per line.
+  // Series in the format of ParseSeriesText(); empty: read one series per line from standard input.
   std::vector<std::string> series;
-  std::string config;         // the daemon's configuration file with its rules; empty: the built-in rules
-  std::string prometheus;     // URL: test all series of this Prometheus for which there is a rule
-  bool jobs = false;          // show the resulting jobs instead of each series; always true with `prometheus`
-  bool verbose = false;       // show each series, and then the jobs
-  ConnectionArgs connection;  // connection to the Prometheus; its `server` is ignored
+  std::string config;         // path of a tautd.yaml with mapping rules; empty: the built-in rules
+  std::string prometheus;     // URL of a Prometheus; tests every series that a rule may match
+  bool jobs = false;          // true: show jobs instead of series; implied by `prometheus`
+  bool verbose = false;       // true: show the series before the jobs
+  ConnectionArgs connection;  // connection to the Prometheus; `server` is ignored
   OutputForm output = OutputForm::kTable;
 };
-// Returns kExitFailed if a series that the user named has no rule.
+// Returns kExitFailed if a rule is missing for a series of `series`.
 int RunMappingTest(const MappingTestArgs& args);
 
-// Lists the recommenders and the settings.
+// Lists the recommenders or the settings.
 int RunList(const std::string& what);
 
 }  // namespace taut::tools

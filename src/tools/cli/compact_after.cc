@@ -74,7 +74,7 @@ absl::Status AfterPacking::Measure() {
 
 std::string AfterPacking::Text() const {
   if (usage_ == nullptr) return "";
-  if (packed_.has_value() && measured_.empty()) return "";  // the user interrupted the measurement
+  if (packed_.has_value() && measured_.empty()) return "";  // an interrupt ended the measurement
   if (measured_.empty())
     return "There is no usage after the time of the cell, which would say how often the packed machines had\n"
            "too little: an earlier --at leaves some.\n";

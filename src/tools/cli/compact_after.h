@@ -1,5 +1,4 @@
-// Measures the later usage on the machines of `taut compact`: where each experiment placed its tasks, and how
-// much the tasks used afterwards.
+// Measures how much the tasks that `taut compact` packed used afterwards, on the machines of each experiment.
 #pragma once
 
 #include <optional>
@@ -17,22 +16,21 @@
 
 namespace taut::tools {
 
-// Collects the packings of the experiments, writes --placements, and measures the usage after the cell's
-// time.
+// Collects the packings of the experiments, writes --placements, and measures the usage after the cell's time.
 class AfterPacking {
  public:
-  // Prepares the measurement; `placements` may be null. Keeps pointers to `usage` and `placements`. Returns
-  // Cancelled if the user interrupted it, InvalidArgument for an invalid --after.
+  // Prepares the measurement. `placements` may be null. `usage` and `placements` must outlive this object. Returns
+  // InvalidArgument for an invalid --after, and Cancelled after an interrupt.
   absl::Status Begin(const CompactArgs& args, const std::optional<CellUsage>& usage,
                      const brain::CellModel& cell, OutputFile* placements);
-  // Returns true if packings are needed, for a measurement or for `placements`.
+  // Returns true if the caller must pass packings to Take().
   bool wanted() const { return packed_.has_value() || placements_ != nullptr; }
   void Take(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
             const brain::TrialPacking& packing);
-  // Measures the usage of all packings. Call it after the last packing.
+  // Measures the usage of all packings. REQUIRES: Take() received all packings.
   absl::Status Measure();
 
-  // Returns a table, or the reason why nothing was measured; "" without usage.
+  // Returns a table, or the reason why there is no measurement; "" if there is no usage.
   std::string Text() const;
   // Returns the result of one experiment as JSON; null if nothing was measured.
   Json Of(const brain::CellExperiment* experiment) const;
@@ -42,9 +40,9 @@ class AfterPacking {
  private:
   const CellUsage* usage_ = nullptr;
   OutputFile* placements_ = nullptr;
-  WindowId to_;  // end of the measured usage, which begins at the cell's time
+  WindowId to_;  // end of the measured usage, which starts at the cell's time
   std::optional<PackedMachines> packed_;
-  std::vector<const brain::CellExperiment*> experiments_;  // experiment of each packing
+  std::vector<const brain::CellExperiment*> experiments_;  // experiment of each packing, by index
   std::vector<std::pair<const brain::CellExperiment*, PackedUsage>> measured_;
 };
 

@@ -31,10 +31,10 @@ namespace {
 // A cell and a description of its source.
 struct Cell {
   brain::CellModel model;
-  std::string about;  // lines about the source of the cell
+  std::string about;  // lines for users about the source of the cell
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  std::optional<int64_t> at_s;  // time for which the cell was read; absent for a cell without times
+  std::optional<int64_t> at_s;  // time at which the cell was taken; absent if the input has no times
   std::optional<CellUsage> usage;
   CellDemands demands;  // demands computed from `usage`
 };
@@ -83,10 +83,10 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
     if (!e.ok()) return absl::InvalidArgumentError(StrCat("--experiments: ", Message(e.status())));
     o.experiments.push_back(*e);
   }
-  // If only demands were requested, they are compared only with the base.
+  // If only demands were requested, compare them with the base only.
   if (args.experiments.empty() && !AsksForDemands(args)) {
     for (const brain::CellExperiment& e : brain::CellExperiments()) {
-      // The base already has this score.
+      // The base already uses this score, so the experiment would repeat the base.
       const absl::StatusOr<brain::CellScore> its = brain::CellScoreByName(Underscored(e.name));
       if (!its.ok() || *its != *score) o.experiments.push_back(&e);
     }
@@ -94,7 +94,7 @@ absl::StatusOr<CompactionRunsOptions> ToOptions(const CompactArgs& args) {
   return o;
 }
 
-// Keeps all jobs that were read, or only the jobs and machines at one time.
+// Keeps the jobs and machines that exist at one time, or all of them if the input has no times.
 absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   if (args.at.empty() && !input.recorded) {
     cell.model = std::move(input.model);
@@ -126,7 +126,7 @@ absl::Status TakeTime(const CompactArgs& args, LoadedCell& input, Cell& cell) {
   return absl::OkStatus();
 }
 
-// Adds the jobs that have usage to a cell of machines only.
+// Adds the jobs with usage to a cell that has only machines.
 absl::Status TakeJobsOfUsage(Cell& cell) {
   absl::StatusOr<UsageJobs> jobs = JobsOfUsage(*cell.usage->trace, cell.usage->until);
   if (!jobs.ok()) return jobs.status();
@@ -315,7 +315,7 @@ Json ResultJson(const Cell& cell, const CompactArgs& args, const CompactionRuns&
           {"experiments", std::move(rows)}};
 }
 
-// Adds an experiment for each recommender and predictor after the requested experiments.
+// Adds one experiment per recommender and predictor, after the experiments that the user requested.
 absl::Status AddDemands(const CompactArgs& args, Cell& cell, CompactionRunsOptions& options,
                         std::deque<brain::CellExperiment>& experiments) {
   if (!AsksForDemands(args)) return absl::OkStatus();
@@ -373,14 +373,14 @@ int RunCompact(const CompactArgs& args) {
   CatchInterrupts();
   absl::StatusOr<Cell> cell = LoadCell(args);
   if (!cell.ok()) return FailOrInterrupted(cell.status());
-  std::deque<brain::CellExperiment> experiments;  // the result refers to these experiments
+  std::deque<brain::CellExperiment> experiments;  // must outlive the result, which points to the experiments
   if (absl::Status s = AddDemands(args, *cell, *options, experiments); !s.ok()) return FailOrInterrupted(s);
   AfterPacking after;
   if (absl::Status s = after.Begin(args, cell->usage, cell->model, files[1].get()); !s.ok())
     return FailOrInterrupted(s);
   const absl::StatusOr<CompactionRuns> runs = RunAll(*cell, *options, after, args.quiet);
   if (!runs.ok()) return Fail(runs.status());
-  // After an interrupt, report the machines found so far, without measuring the later usage.
+  // After an interrupt, skip the measurement and report the numbers of machines found so far.
   const absl::Status measured = runs->partial ? absl::OkStatus() : after.Measure();
   if (!measured.ok() && !absl::IsCancelled(measured)) return Fail(measured);
   const bool partial = runs->partial || !measured.ok();

@@ -1,4 +1,4 @@
-// taut compact: finds the smallest number of machines for a cell's workload, and for variations of the cell.
+// taut compact: finds the smallest number of machines for a cell's workload and for variations of the workload.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@
 namespace taut::tools {
 
 struct CompactArgs {
-  TraceArgs files;                 // files of machines and jobs; no paths: a generated cell
-  std::vector<std::string> usage;  // files; empty: the usage tables in the same folder as the event tables
-  std::string at;  // time of the cell; empty: all jobs, or for recorded events the time with most tasks
+  TraceArgs files;                 // machines and jobs; no paths: a generated cell
+  std::vector<std::string> usage;  // files of usage; empty: tables of usage beside the event tables
+  std::string at;  // time of the cell; empty: the time with most tasks, or all jobs if there are no times
   uint32_t machines = 1000;       // number of machines of a generated cell
-  double tasks_per_machine = 12;  // approximate mean in a generated cell
-  uint64_t seed = 1;              // seed of the generated cell and of the trials
-  // Empty: all experiments; with recommenders or predictors only the base.
+  double tasks_per_machine = 12;  // approximate mean number of tasks in a generated cell
+  uint64_t seed = 1;              // for the generated cell and for the trials
+  // Empty: all experiments, or only the base if there are recommenders or predictors.
   std::vector<std::string> experiments;
-  EngineArgs engine;                    // recommenders, settings_file and set; empty: no recommender
+  // recommenders, settings_file and set; no recommenders: none is replayed
+  EngineArgs engine;
   std::vector<std::string> predictors;  // empty: no predictor
   std::string score = "hybrid";
   double stranded_weight = brain::CellScoring().stranded_weight;
@@ -29,7 +30,7 @@ struct CompactArgs {
   double pending_percent = 0.2;
   double large_user_percent = 2;
   int threads = 0;
-  std::string after = "24h";     // length of the later usage that is compared with the packed machines
+  std::string after = "24h";     // length of the usage that is measured after packing
   std::string json, placements;  // paths; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;

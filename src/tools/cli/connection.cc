@@ -7,7 +7,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the text of {"error": "..."}, or "" if the body has no such field.
+// Returns the message of a body {"error": "..."}; "" if the body has no such field.
 std::string ErrorText(const HttpResponse& response) {
   const nlohmann::json body = nlohmann::json::parse(response.text(), nullptr, /*allow_exceptions=*/false);
   if (!body.is_object() || !body.contains("error") || !body["error"].is_string()) return "";
@@ -53,7 +53,7 @@ absl::StatusOr<Json> GetJson(HttpClient& client, std::string_view path) {
 absl::StatusOr<Json> AskOfJob(HttpClient& client, std::string& name,
                               absl::FunctionRef<absl::StatusOr<Json>(const std::string& job)> ask) {
   absl::StatusOr<Json> answer = ask(name);
-  // Blanks and "=" have a meaning in a search, so `name` cannot be part of a job's name if it contains them.
+  // A blank or "=" is an operator in a search, so a name with either cannot be searched for.
   if (!absl::IsNotFound(answer.status()) || name.empty() || name.find_first_of(" =") != std::string::npos)
     return answer;
   const auto page = GetJson(

@@ -17,7 +17,7 @@ struct Span {
   int64_t from_s = 0, to_s = 0;
 };
 
-// Returns the span of a month in UTC, such as "2026-11".
+// Parses a month such as "2026-11". Returns its span in UTC.
 absl::StatusOr<Span> MonthOf(const std::string& text) {
   int year = 0, month = 0;
   const char* const end = text.data() + text.size();
@@ -48,7 +48,7 @@ absl::Status AskCosts(const CostsArgs& args) {
   const auto client = Connect(args.daemon.connection);
   if (!client.ok()) return client.status();
   if (args.month.empty()) {
-    // Use the daemon's time: it may differ from the wall clock, because it may follow the samples.
+    // Use the daemon's time, which may follow the samples and thus differ from the wall clock.
     const auto fleet = GetJson(**client, "/api/v1/fleet");
     if (!fleet.ok()) return fleet.status();
     const auto time = fleet->find("time");

@@ -14,7 +14,7 @@ std::string Hours(const Json& row, const char* resource, const char* key) {
   const Json& hours = At(At(row, resource), key);
   if (!hours.is_number()) return kNothing;
   const auto n = hours.get<double>();
-  // Do not use scientific notation, because users add these numbers up.
+  // Avoid scientific notation, because users add these numbers up.
   return n >= 999.5 && n < 1e18 ? FormatCount(static_cast<uint64_t>(n + 0.5)) : fmt::format("{:.3g}", n);
 }
 std::string MoneyText(const Json& row, const char* key) {
@@ -32,7 +32,7 @@ std::vector<std::string> Row(const std::string& name, const Json& row, bool mone
   return cells;
 }
 
-// Returns a sentence about the time in which a limit was unknown. The allocation does not include this time.
+// Returns a sentence about the time with an unknown limit, which the allocation does not include.
 std::string UnknownText(const Json& total) {
   std::string text;
   for (const Resource r : kResources) {

@@ -34,8 +34,7 @@ void AddIfSet(const char* name, const std::string& value, std::vector<QueryParam
   if (!value.empty()) query.push_back({name, value});
 }
 
-// Returns the reason for a list without jobs. Returns "" if a window has closed, or if tautd does not
-// respond.
+// Returns the reason why no job is listed; "" if windows have closed or tautd does not respond.
 std::string WhyNoJobs(HttpClient& client) {
   const auto status = GetJson(client, "/api/v1/status");
   return status.ok() ? NoWindowText(*status) : "";
@@ -94,7 +93,7 @@ absl::Status Job(const JobArgs& args) {
   return absl::OkStatus();
 }
 
-// Returns the user's login name; "" if it is unknown.
+// Returns the user's login name; "" if unknown.
 std::string LoginName() {
   const passwd* user = getpwuid(geteuid());
   return user == nullptr ? "" : user->pw_name;
@@ -161,7 +160,7 @@ std::string ExportedText(const ExportArgs& args, const std::vector<ExportedJob>&
                     jobs);
 }
 
-// Returns the reason for an empty export; "" if ExportedText writes something.
+// Returns the reason why an export is empty; "" if it is not.
 std::string WhyNothingToWrite(const ExportArgs& args, const std::vector<ExportedJob>& jobs) {
   if (args.form == "csv") return "";
   if (args.form == "patch" || args.form == "kustomize" || args.form == "helm")
@@ -173,13 +172,13 @@ std::string WhyNothingToWrite(const ExportArgs& args, const std::vector<Exported
                 jobs.size() == 1 ? " job: " : " jobs: ", NoneYetText(jobs.front().job));
 }
 
-// Adds the highest usage of the last 7 days to each resource's amounts.
+// Adds the highest usage of the last 7 days to the amounts of each resource.
 absl::Status AddPeaks(HttpClient& client, const std::string& path, Json& job) {
   for (const Resource r : kResources) {
     const std::string key(Name(r));
     if (!AmountOf(job, key, "would_be").has_value()) continue;
     const auto usage = GetJson(client, path + "/usage" + FormatQuery({{"resource", key}, {"columns", "7"}}));
-    if (absl::IsNotFound(usage.status())) continue;  // the job was forgotten in the meantime
+    if (absl::IsNotFound(usage.status())) continue;  // tautd forgot the job after it was listed
     if (!usage.ok()) return usage.status();
     if (const std::optional<double> peak = PeakOf(*usage); peak.has_value()) job[key][kPeakOfWeek] = *peak;
   }
@@ -213,7 +212,7 @@ absl::Status Export(const ExportArgs& args) {
     for (const Json& row : rows) {
       const std::string path = JobPath(row.value("name", ""));
       auto job = GetJson(**client, path);
-      if (absl::IsNotFound(job.status())) continue;  // the job was forgotten in the meantime
+      if (absl::IsNotFound(job.status())) continue;  // tautd forgot the job after it was listed
       if (!job.ok()) return job.status();
       absl::StatusOr<Json> why = Json();
       if (!is_report) why = GetJson(**client, path + "/explain");
@@ -243,7 +242,7 @@ absl::Status Export(const ExportArgs& args) {
   return absl::OkStatus();
 }
 
-// Returns one of several decisions: JSON on one line, YAML as one document.
+// Formats one of several decisions: JSON on one line, or YAML as one document.
 std::string OneOfMany(OutputForm form, const Json& decision) {
   if (form == OutputForm::kJson) return decision.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   return form == OutputForm::kYaml ? "---\n" + YamlText(decision) : DecisionText(decision);
@@ -288,7 +287,7 @@ absl::Status Decisions(const DecisionsArgs& given) {
   if (page->is_object() && page->contains("decisions") && (*page)["decisions"].is_array())
     found = (*page)["decisions"].get<std::vector<Json>>();
   if (args.follow) {
-    // New decisions are appended below, so the newest is last.
+    // Print the newest decision last, because --follow prints newer decisions below.
     std::reverse(found.begin(), found.end());
     for (const Json& d : found) Print(OneOfMany(args.daemon.output, d));
     std::fflush(stdout);
@@ -303,8 +302,7 @@ absl::Status Decisions(const DecisionsArgs& given) {
   return absl::OkStatus();
 }
 
-// Queries the readiness of tautd, which needs no token. The message of an error contains the response of
-// tautd.
+// Returns OK if tautd is ready, else an error with tautd's response. The request needs no token.
 absl::Status Readiness(HttpClient& client) {
   const absl::StatusOr<HttpResponse> response =
       client.Send({.path = "/readyz", .body = {}, .content_type = {}, .headers = {}});

@@ -105,8 +105,8 @@ TEST(DaemonTextTest, WholeMachinesAreSaidToBeInNoSum) {
   EXPECT_THAT(FleetText({{"whole_machines", 0}}), Not(HasSubstr("machines use")));
 }
 
-// A tilde marks a provisional recommendation in tables and in sums. The note explains the tilde and names the
-// time at which the recommendation is no longer provisional.
+// A tilde marks a provisional recommendation in tables and sums. A note explains the tilde and gives the time at
+// which the recommendation becomes final.
 TEST(DaemonTextTest, AProvisionalRecommendationIsMarkedEverywhere) {
   Json job = JobRow("web"), later = JobRow("later");
   for (const auto& [row, at] : {std::pair{&job, 1790000400}, {&later, 1790001000}}) {
@@ -160,7 +160,7 @@ TEST(DaemonTextTest, StatusShowsWarnings) {
   EXPECT_THAT(StatusText(status, 100), HasSubstr("warning: not ready: disk full\\x1b[1m\n"));
 }
 
-// The texts of a job and of its explanation contain one risk, with the names of its parts.
+// The texts of a job and of its explanation show the same risk with all of its parts.
 TEST(DaemonTextTest, TheRiskOfALimitHasItsParts) {
   Json job = JobRow("web");
   Json explanations = Json::object();
@@ -262,8 +262,8 @@ TEST(DaemonTextTest, OneJobShowsItsChanceAndMoney) {
               HasSubstr("cpu: 0.5 % of its work throttled is the job's own target (throttled)\n"));
 }
 
-// The limit in force differs from the ordered limit if an agent raised it; in a dry run it is the owner's
-// limit.
+// The limit in force differs from the ordered limit if an agent raised the limit. In a dry run the owner's limit
+// is in force.
 TEST(DaemonTextTest, TheLimitShownIsTheOneThatTasksRunAt) {
   const auto amounts = [](Json applied) {
     return Json{{"owner_limit", 4},  {"limit", 0.014}, {"ordered", 0.014}, {"applied", std::move(applied)},
@@ -298,7 +298,7 @@ TEST(DaemonTextTest, ManySettingsSayWhatTheyWouldDo) {
                     HasSubstr("1 of 3 matching jobs would be changed; add --yes to apply")));
 }
 
-// After a restart, the windows of the time before the restart are still known.
+// A new daemon has no pass yet, but still shows the windows of the time before its restart.
 TEST(DaemonTextTest, StatusSaysWhatIsSinceTheStart) {
   Json fresh = {
       {"last_pass", nullptr}, {"last_window_end", nullptr}, {"ingest", {{"accepted", 0}, {"unmapped", 0}}}};
@@ -410,7 +410,7 @@ TEST(JsonTextTest, YamlQuotesWhatCouldBeSomethingElse) {
             "- a: 2\n");
 }
 
-// A cluster bills requests: the text names savings of requests, and shows the change of limits as a detail.
+// A cluster bills requests, so the text states the savings of requests, and the change of limits as a detail.
 TEST(DaemonText, SavingsOfRequestsAreNamed) {
   const Json requests = {{"jobs", 2}, {"owner", 4}, {"now", 4}, {"would_be", 1.5}, {"limit_would_save", 6}};
   Json page = Json::parse(R"({"total": 1, "jobs": [{"name": "web", "mode": "observe", "tasks": 2, "ooms": 0,

@@ -1,5 +1,5 @@
-// Outputs of a replay's limit changes: a CSV from which the results can be recomputed, and a compact log for
-// the report's stories.
+// Writes a replay's limit changes as a CSV, from which its results can be recomputed, and as a compact log for the
+// stories of the report.
 #pragma once
 
 #include <cstdio>
@@ -14,10 +14,9 @@
 
 namespace taut::tools {
 
-// Writes ts_s,job,resource,recommender,limit. ts_s is the start of the window from which the limit is in
-// force. Limits are in cores or bytes, and are exact when read back as doubles; an empty limit is "no limit".
-// A row is written for a job's first window and for each change. The file is compressed with gzip if the path
-// ends in .gz.
+// Writes a CSV with the columns ts_s,job,resource,recommender,limit. A job's first window and each change have a
+// row. ts_s is the start of the window from which the limit is in force. Limits are in cores or bytes, with all
+// digits of the double; an empty limit is no limit. The file is compressed with gzip if its path ends in .gz.
 class DecisionsCsv {
  public:
   DecisionsCsv(std::unique_ptr<OutputFile> file, const std::vector<JobInfo>& jobs);
@@ -26,7 +25,7 @@ class DecisionsCsv {
 
  private:
   std::unique_ptr<OutputFile> file_;
-  std::vector<std::string> quoted_names_;  // quoted names of the jobs, by JobId
+  std::vector<std::string> quoted_names_;  // names of the jobs, quoted for CSV, by JobId
   std::string line_;
 };
 
@@ -36,8 +35,8 @@ class DecisionLog {
   static absl::StatusOr<std::unique_ptr<DecisionLog>> Create();
   ~DecisionLog();
   absl::Status Add(const LimitChange& change);
-  // Calls `fn` for all changes in the order in which they were added. Call once, after the last Add. Returns
-  // DataLoss for a read error.
+  // Calls `fn` for all changes in the order of the Add() calls. Call once, after the last Add(). Returns DataLoss
+  // after a read error.
   absl::Status ForEach(const std::function<void(const LimitChange&)>& fn);
 
  private:

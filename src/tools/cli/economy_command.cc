@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<SellerPolicy>> Policies(const EconomyArgs& args) {
   return out;
 }
 
-// Returns the capacity in cores and bytes; absent: the replay uses a share of the owners' limits.
+// Returns the capacity in cores and bytes; nullopt if the replay shall use a share of the owners' limits.
 absl::StatusOr<std::optional<PerResource<double>>> Capacity(const EconomyArgs& args,
                                                             const brain::Pricing& pricing) {
   PerResource<double> out = {};
@@ -119,7 +119,7 @@ absl::Status SetPenalty(const std::string& text, const std::vector<brain::TierSa
   return absl::OkStatus();
 }
 
-// The settings from the options, which are parsed before the trace is read.
+// Parsed options. They are complete before the trace is read, so that errors are reported early.
 struct Setup {
   PriceFileText prices;
   std::optional<brain::QuotaTree> quota;
@@ -169,7 +169,7 @@ absl::StatusOr<Setup> Prepare(const EconomyArgs& args) {
   return out;
 }
 
-// The files to write; nullptr: this file is not written.
+// Output files; null if a file is not requested.
 struct Files {
   std::unique_ptr<OutputFile> bills, lines, decisions, report, json;
 };
@@ -268,7 +268,7 @@ void PrintResult(const EconomyArgs& args, const EconomyResult& result, const Eco
   Print(out);
 }
 
-// Returns a sentence if all jobs are in one tier, so that nothing can be sold between tiers; "" otherwise.
+// Returns a sentence if all jobs are in one tier, so that no tier can buy slack; "" otherwise.
 std::string OneTierText(const std::vector<BilledJob>& jobs, const brain::PriceSheet& sheet,
                         const std::vector<brain::TierSale>& sales) {
   const auto other = [&](const BilledJob& job) { return job.tier != jobs.front().tier; };

@@ -13,7 +13,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the quantity in cores or bytes. The printed value reads back as the same double.
+// Converts a quantity to cores or bytes. The printed value parses to the same double.
 double CoresOrBytes(Resource r, int64_t quantity) { return AmountOfStep(r, quantity) * UnitOf(r).large; }
 
 Json SoldJson(const PoolAmounts& wanted, const PoolLines& sums) {
@@ -52,12 +52,12 @@ Json TierJson(const brain::PriceTier& tier, brain::TierSale sale, const EconomyT
   return out;
 }
 
-// The charges of one group in one tier.
+// Charges and credits of one group in one tier.
 struct TierCharges {
   brain::Money charges, credits;
   brain::Money total() const { return {charges.micros - credits.micros}; }
 };
-// Calls the function for every bill, ordered by group and tier.
+// Calls `take` for every bill, ordered by group and tier.
 void ForEachBill(const EconomyPolicy& policy,
                  const std::function<void(uint32_t group, uint16_t tier, const TierCharges&)>& take) {
   for (const brain::GroupBill& group : policy.bill.groups) {

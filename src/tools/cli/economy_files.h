@@ -13,11 +13,11 @@
 
 namespace taut::tools {
 
-// Names and groups of the jobs of a trace.
+// Names and groups that appear in the files.
 struct EconomyNames {
   const brain::PriceSheet* sheet = nullptr;
-  const std::vector<JobInfo>* jobs = nullptr;  // jobs of the trace, by JobId
-  std::vector<std::string> groups;             // names of the groups, by number
+  const std::vector<JobInfo>* jobs = nullptr;  // by JobId
+  std::vector<std::string> groups;             // name of each group, by number
   std::vector<BilledJob> billed;               // group and tier of each job, by JobId
 };
 
@@ -25,9 +25,10 @@ using AppendRow = std::function<void(const std::string&)>;
 
 extern const std::string_view kDecisionsHead;
 std::string DecisionRow(const EconomyDecision& decision, int64_t start_s, const EconomyNames& names);
-// Appends rows of policy,group,tier,charges,credits,total with exact amounts, by policy, group and tier.
+// Appends rows of policy,group,tier,charges,credits,total with exact amounts, ordered by policy, group and tier.
 void AppendBills(const EconomyResult& result, const EconomyNames& names, const AppendRow& append);
-// Appends rows of time_s,policy,resource,usage,allocation,reservation,reserved,capacity, in cores and bytes.
+// Appends rows of time_s,policy,resource,usage,allocation,reservation,reserved,capacity with amounts in cores and
+// bytes.
 void AppendLines(const EconomyResult& result, const AppendRow& append);
 Json EconomyJson(const EconomyResult& result, const EconomyNames& names);
 

@@ -14,7 +14,7 @@ absl::Status Events(const EventsArgs& args) {
   std::vector<QueryParameter> query = {{"limit", std::to_string(args.limit)}};
   if (!args.job.empty()) query.push_back({"job", args.job});
   Json whole = Json::object();
-  // OOM kills have no machine, so a query for a machine finds none.
+  // OOM kills have no machine, so --machine excludes all of them.
   whole["ooms"] = Json::array();
   if (args.machine.empty()) {
     const absl::StatusOr<Json> ooms = GetJson(**client, "/api/v1/ooms" + FormatQuery(query));

@@ -1,4 +1,4 @@
-// taut explain: explains how one job's limits were computed at one time.
+// taut explain: explains how the limits of one job were computed for a given time.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// The trace until a given time, without windows that end after it.
+// A trace without the windows from `end` on.
 class TraceUntil final : public DaySource {
  public:
   TraceUntil(LoadedTrace& trace, WindowId end) : trace_(trace), end_(end) {
@@ -27,7 +27,7 @@ class TraceUntil final : public DaySource {
   }
   const std::vector<JobInfo>& jobs() const override { return trace_.jobs(); }
   const std::vector<int32_t>& days() const override { return days_; }
-  // Returns a day within the known part, because a job's state is shown on its last day.
+  // Returns a visible day, because the state of a job is reported on its last day.
   int32_t last_day(JobId job) const override {
     return days_.empty() ? 0 : std::min(trace_.last_day(job), days_.back());
   }
@@ -43,16 +43,16 @@ class TraceUntil final : public DaySource {
 
  private:
   LoadedTrace& trace_;
-  WindowId end_;  // the first hidden window
+  WindowId end_;  // first hidden window
   std::vector<int32_t> days_;
 };
 
-// Figures of the usage of one job that a recommender has observed.
+// Usage of one job that a recommender has observed, for the explanation.
 struct SeenUsage {
   uint64_t windows = 0, tasks = 0, oom_kills = 0;
   int64_t first_s = 0, last_s = 0;
   double last_peak = 0;
-  std::vector<float> day_peaks;  // daily peaks of the last days, oldest first
+  std::vector<float> day_peaks;  // peaks of the last days, oldest first
   std::optional<double> owner_limit;
 };
 
@@ -89,7 +89,7 @@ struct Explained {
   brain::PolicyPair policy;
   Resource resource;
   Reason reason;
-  std::optional<double> limit;  // limit in force after the last observed window
+  std::optional<double> limit;  // limit in force after the last observed window; absent: none
 };
 
 nlohmann::ordered_json ToJson(const Explained& e) {
@@ -143,7 +143,7 @@ std::string DescribeSeen(Resource r, const SeenUsage& seen) {
   return out + "\n";
 }
 
-// Returns an error if `end` is after the last day of the trace.
+// Returns an error if the requested time `at` is after the last day of the trace.
 absl::Status CheckTime(const std::string& at, WindowId end, const std::vector<int32_t>& days) {
   if (at.empty() || days.empty()) return absl::OkStatus();
   const int64_t first_s = int64_t{days.front()} * kDaySeconds,
@@ -153,7 +153,7 @@ absl::Status CheckTime(const std::string& at, WindowId end, const std::vector<in
                                            FormatTime(first_s), " to ", FormatTime(last_s)));
 }
 
-// Returns the limits, one line per resource: "memory: 1.20 GiB by combined (owner's limit 4.00 GiB)".
+// Returns one line per resource, such as "memory: 1.20 GiB by combined (owner's limit 4.00 GiB)".
 std::string AnswerText(const std::vector<Explained>& explained, const std::vector<SeenUsage>& seen,
                        const std::vector<Resource>& resources) {
   std::string out;
@@ -171,7 +171,7 @@ std::string AnswerText(const std::vector<Explained>& explained, const std::vecto
 
 absl::StatusOr<std::string> Explain(const ExplainArgs& args) {
   EngineArgs engine = args.engine;
-  // The default is the report's first recommender, which tautd uses.
+  // By default explain the first recommender of the report, which is the one that tautd uses.
   if (engine.recommenders.empty() && !args.all) engine.recommenders = {std::string(kChosen)};
   absl::StatusOr<ReplayOptions> options = ToReplayOptions(engine);
   if (!options.ok()) return options.status();

@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the value with at least three digits, and with a power of ten only below 0.0001.
+// Formats a number with at least three digits. Uses scientific notation only below 0.0001.
 std::string PlainNumber(double v) {
   constexpr double kMost = 1e18;
   if (v >= 0 && v < kMost && (v == std::floor(v) || v >= 1000))
@@ -56,7 +56,7 @@ std::string ExplainText(Target target, std::optional<double> limit, const Reason
   for (const ReasonStep& s : reason.steps) {
     const std::string after = FormatAmount(target, s.after);
     const std::string before = s.before > 0 ? FormatAmount(target, s.before) : std::string();
-    if (before == after) continue;  // the change is below the displayed precision
+    if (before == after) continue;  // the change is smaller than the displayed precision
     StrAppend(&out, "    ", s.what, ": ", before, before.empty() ? "" : " -> ", after, "\n");
   }
   return out + "\n";

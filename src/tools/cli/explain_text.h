@@ -10,8 +10,8 @@
 
 namespace taut::tools {
 
-// Returns "analogs · memory: 1.2 GiB", the sentence, the facts, the candidates, the steps, and a blank line.
-// `limit` is the result; nullopt: no limit is in force yet.
+// Returns a line such as "analogs · memory: 1.2 GiB", the sentence, the facts, the candidates, the steps, and a
+// blank line. `limit` is the resulting limit; nullopt: no limit is in force.
 std::string ExplainText(Target target, std::optional<double> limit, const Reason& reason);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Tests of the facts and costs in the text of an explanation.
+// Tests of numbers and units in the text of an explanation.
 #include "tools/cli/explain_text.h"
 
 #include <gmock/gmock.h>

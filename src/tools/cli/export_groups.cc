@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Appends the job of the workload with the largest recommendation to the reason.
+// Appends a sentence to the reason that names the job with the workload's largest recommendation.
 void NoteGroup(ExportedJob& job, const char* resource, std::string_view from) {
   Json& why = job.why;
   if (!why.is_object()) why = Json::object();
@@ -26,8 +26,8 @@ double LastSeen(const ExportedJob& job) {
              : 0;
 }
 
-// Drops the job of the whole workload if it is older than its groups: tautd keeps this job for weeks after
-// the pods became separate jobs.
+// Drops the job of the whole workload if the groups have newer usage. tautd keeps such a job for weeks after the
+// workload was split into groups.
 void DropFormer(const std::string& whole, std::vector<const ExportedJob*>& groups) {
   constexpr double kFormerSeconds = 3600;
   double newest = 0;
@@ -59,7 +59,7 @@ std::vector<ExportedJob> JoinGroups(const std::vector<ExportedJob>& jobs) {
   for (const ExportedJob& job : jobs) {
     const std::string name = WithoutGroup(TextOf(job.job, "name"));
     const std::vector<const ExportedJob*>& groups = by_name[name];
-    if (groups.front() != &job) continue;  // joined with the first, or dropped
+    if (groups.front() != &job) continue;  // joined with the first job of its workload, or dropped
     if (groups.size() == 1 && TextOf(job.job, "name") == name) {
       out.push_back(job);
       continue;

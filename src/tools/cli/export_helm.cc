@@ -13,13 +13,13 @@
 namespace taut::tools {
 namespace {
 
-// A mapping, or the leaf at the end of a path.
+// A node of the values tree: a mapping, or a leaf with lines.
 struct Node {
   std::map<std::string, Node> children;
-  std::vector<std::string> lines;  // lines of a leaf, without indentation
+  std::vector<std::string> lines;  // lines of a leaf without indentation
 };
 
-// Returns the value of a word in braces; nullopt if the word is unknown.
+// Returns the value that replaces a word in braces; nullopt if the word is unknown.
 std::optional<std::string> ValueOf(std::string_view word, const ContainerChange& change) {
   if (word == "namespace") return change.namespace_name;
   if (word == "kind") return change.kind;
@@ -28,7 +28,8 @@ std::optional<std::string> ValueOf(std::string_view word, const ContainerChange&
   return std::nullopt;
 }
 
-// Returns `part` with its words replaced. Returns nullopt if the result is empty or a word is unknown.
+// Returns `part` with each word in braces replaced by its value. Returns nullopt if the result is empty or a word
+// is unknown.
 std::optional<std::string> Filled(std::string_view part, const ContainerChange& change) {
   std::string out;
   while (!part.empty()) {
@@ -47,7 +48,7 @@ std::optional<std::string> Filled(std::string_view part, const ContainerChange& 
   return out;
 }
 
-// Returns the keys of a path. A name that contains dots stays one key.
+// Returns the keys of a path. The dots of an inserted name do not divide the name.
 std::optional<std::vector<std::string>> KeysOf(std::string_view path, const ContainerChange& change) {
   std::vector<std::string> out;
   for (const std::string_view part : Split(path, '.')) {
@@ -58,7 +59,7 @@ std::optional<std::vector<std::string>> KeysOf(std::string_view path, const Cont
   return out;
 }
 
-// Adds `lines` at the path `keys`. Returns false if another job has this path or a part of it.
+// Adds `lines` at the path `keys`. Returns false if the path, or a prefix of the path, already has lines.
 bool Put(const std::vector<std::string>& keys, std::vector<std::string> lines, Node& root) {
   Node* at = &root;
   for (const std::string& key : keys) {

@@ -11,15 +11,15 @@
 
 namespace taut::tools {
 
-// Keys separated by dots. {namespace}, {kind}, {workload} and {container} are replaced by the job's values.
+// Default path: keys separated by dots. The words in braces are replaced by the values of the job.
 inline constexpr std::string_view kValuesPath = "{workload}.{container}.resources";
 
-// Returns InvalidArgument for an empty key, or for an unknown word in braces.
+// Returns InvalidArgument if a key is empty or a word in braces is unknown.
 absl::Status CheckValuesPath(std::string_view path);
 
-// Returns a values file with the requests and limits of PlanExport at the path of each job, each with a
-// comment as in PatchText. Some jobs only become comments at the end: jobs whose path equals another job's
-// path or passes through it, jobs that are not containers, and jobs without a recommendation.
+// Returns a values file with the requests and limits of PlanExport() at each job's path, with comments like those
+// of PatchText(). Only comments at the end mention jobs that are not containers, jobs without a recommendation,
+// and jobs whose path conflicts with another job's path.
 std::string HelmValuesText(std::string_view path, const PatchOptions& options,
                            const std::vector<ExportedJob>& jobs);
 

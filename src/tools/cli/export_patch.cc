@@ -34,11 +34,11 @@ struct Workload {
   auto operator<=>(const Workload&) const = default;
 };
 
-// Returns the workload and container of a job; nullopt if the name is not a container's.
+// Returns the workload and the container in a job's name; nullopt if the name has another form.
 std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   const std::vector<std::string_view> parts = Split(job, '/');
   if (parts.size() != 4 && parts.size() != 5) return std::nullopt;
-  const size_t first = parts.size() - 4;  // a cluster may precede it
+  const size_t first = parts.size() - 4;  // the name may start with a cluster
   for (const Kind& kind : kKinds) {
     if (kind.name != parts[first + 1]) continue;
     return std::pair(Workload{std::string(parts[first]), std::string(parts[first + 2]), &kind},
@@ -47,7 +47,7 @@ std::optional<std::pair<Workload, std::string>> Parse(const std::string& job) {
   return std::nullopt;
 }
 
-// Returns true for a name "[CLUSTER/]NAMESPACE/KIND/NAME", which jobs have with ingest.kubernetes_jobs: pods.
+// Returns true for names "[CLUSTER/]NAMESPACE/KIND/NAME", which ingest.kubernetes_jobs: pods creates.
 bool IsOfPods(const std::string& job) { return Parse(job + "/").has_value() && !Parse(job).has_value(); }
 
 void AddAmount(const char* resource, const std::optional<double>& amount, std::string& out) {
@@ -56,15 +56,15 @@ void AddAmount(const char* resource, const std::optional<double>& amount, std::s
   StrAppend(&out, out.empty() ? "" : ", ", resource, ": ", QuantityText(r, *amount));
 }
 
-// Returns the amount in Kubernetes' format. Memory is rounded up to whole mebibytes.
+// Formats an amount as a Kubernetes quantity. Rounds memory up to whole mebibytes.
 std::string AmountText(bool is_cpu, double amount) {
   return is_cpu ? QuantityText(Resource::kCpu, amount)
                 : QuantityText(Resource::kMemory, std::ceil(amount / kMiB) * kMiB);
 }
 
-// Returns the risk of the recommended amount, in the form that the pages show. If work was ordered, it is the
-// work above the amount. Otherwise it is the forecast and the job's own days, or only the days. Returns "" if
-// no risk is known.
+// Returns the risk of the recommended amount in the wording of the web pages. For an ordered share of work, the
+// risk is the work above the amount. Otherwise it is the forecast and the job's past days, or only the past days.
+// Returns "" if no risk is known.
 std::string RiskText(const char* resource, const ExportedJob& job) {
   const auto amount = [&](const char* key) { return AmountOf(job.job, resource, key); };
   if (const std::optional<double> work = amount("work_over"); work.has_value()) {
@@ -82,14 +82,14 @@ std::string RiskText(const char* resource, const ExportedJob& job) {
   return StrCat("chance of a day above it ", FormatChance(*chance), past.empty() ? "" : ", ", past);
 }
 
-// Returns "2000m → 124m", or "no request → 124m" if `now` is absent.
+// Returns text such as "2000m → 124m", or "no request → 124m" if `now` is absent.
 std::string ChangeText(std::string_view field, bool is_cpu, const std::optional<double>& now, double then) {
   return StrCat(now.has_value() ? AmountText(is_cpu, *now) : StrCat("no ", field), " \u2192 ",
                 AmountText(is_cpu, then));
 }
 
-// Returns the old and new amounts. For a known container these are the request, which a cluster bills, and
-// the limit. For any other job they are the owner's amount and the new amount.
+// Returns the old and new amounts: request and limit if the container is known, because a cluster bills requests.
+// For any other job, returns the owner's amount and the new amount.
 std::string FromTo(const char* resource, const ExportedJob& job, const ContainerResources& plan) {
   const bool is_cpu = std::string_view(resource) == "cpu";
   const ContainerResources has = AmountsNow(job.job, resource);
@@ -110,7 +110,7 @@ std::string FromTo(const char* resource, const ExportedJob& job, const Container
   return out;
 }
 
-// Adds "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
+// Appends a comment such as "memory 512Mi → 96Mi, peak of 7 days 80Mi, chance of a day above it 2 % (why)".
 void AddComment(const char* resource, const ExportedJob& job, const ContainerResources& plan,
                 ContainerChange& change) {
   const bool is_cpu = std::string_view(resource) == "cpu";
@@ -145,7 +145,7 @@ ContainerChange ChangeOf(const PatchOptions& options, const Workload& workload, 
   return out;
 }
 
-// Adds the list of init containers or of all other containers; adds nothing if the list is empty.
+// Appends the list of init containers if `init`, else of the other containers. Appends nothing for an empty list.
 void AddContainers(const std::vector<ContainerChange>& changes, bool init, const std::string& indent,
                    std::vector<std::string>& out) {
   bool is_first = true;
@@ -161,7 +161,7 @@ void AddContainers(const std::vector<ContainerChange>& changes, bool init, const
   }
 }
 
-// Returns the lines of one workload's patch, without their common indentation.
+// Returns the lines of one workload's patch without indentation.
 std::vector<std::string> PatchLines(const Workload& workload, const std::vector<ContainerChange>& changes) {
   std::vector<std::string> out = {StrCat("apiVersion: ", workload.kind->version),
                                   StrCat("kind: ", workload.kind->kind),
@@ -203,7 +203,7 @@ std::optional<ContainerChange> ChangeOfJob(const PatchOptions& options, const Ex
 
 std::string WhyNoChange(const PatchOptions& options, const std::vector<ExportedJob>& jobs) {
   size_t of_pods = 0, of_others = 0;
-  std::map<std::string, size_t> unchanged;  // number of jobs by reason
+  std::map<std::string, size_t> unchanged;  // number of unchanged jobs by reason
   for (const ExportedJob& job : JoinGroups(jobs)) {
     const std::string name = TextOf(job.job, "name");
     const std::optional<ContainerChange> change = ChangeOfJob(options, job);

@@ -45,7 +45,7 @@ spec:
 )");
 }
 
-// A workload's pods share one template, so a patch needs one value for all of its groups.
+// All pods of a workload share one template, so a patch has one value for all groups.
 TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
   ExportedJob primary = PatchedJob("east/shop/statefulset/db@0/app"),
               standby = PatchedJob("east/shop/statefulset/db@1/app"),
@@ -61,11 +61,11 @@ TEST(ExportPatch, OfAWorkloadThatIsSplitTheLargestRecommendationCounts) {
               HasSubstr("(the largest of the workload's jobs: east/shop/statefulset/db@1/app); memory"));
   EXPECT_THAT(text, HasSubstr("the largest of the workload's jobs: east/shop/statefulset/db@0/app)"));
   EXPECT_THAT(text, Not(HasSubstr("db@0\"")));
-  rest.job["memory"]["would_be"] = 9e9;  // a recommendation from before the workload was split
+  rest.job["memory"]["would_be"] = 9e9;  // made before the workload was split
   rest.job["last_seen"] = 1000;
   primary.job["last_seen"] = standby.job["last_seen"] = 9000;
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, standby, primary}), HasSubstr("memory: 859Mi}"));
-  // Also where one group is left.
+  // The old recommendation is also ignored if only one group exists.
   EXPECT_EQ(JoinGroups({rest, primary}).size(), 1U);
   EXPECT_THAT(PatchText(PatchForm::kPatch, {}, {rest, primary}), HasSubstr("memory: 859Mi}"));
   EXPECT_EQ(WithoutGroup("shop/job/import@2/app"), "shop/job/import@2/app");
@@ -79,7 +79,7 @@ TEST(ExportPatch, ARecommendationOfARequestSetsNoLimit) {
   EXPECT_THAT(text, Not(HasSubstr("limits:")));
 }
 
-// In `containers` the patch would add a second container with this name, without an image.
+// If the patch listed the sidecar under `containers`, Kubernetes would add a second container without an image.
 TEST(ExportPatch, ASidecarIsAnInitContainer) {
   ExportedJob proxy = PatchedJob("shop/deployment/web/proxy");
   proxy.job["container"] = {{"init", true}};
@@ -167,7 +167,7 @@ TEST(ExportPatch, ARequestByWhichAnAutoscalerScalesStays) {
               HasSubstr("Guaranteed, and its limit has to stay equal"));
 }
 
-// If there is only a Prometheus, the owner's amounts are known from series.
+// The owner's amounts come from series if no Kubernetes API is connected.
 TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["cpu"]["owner_request"] = 0.5;
@@ -178,7 +178,7 @@ TEST(ExportPatch, WithoutTheContainerTheOwnersRatioIsThatOfSeries) {
               HasSubstr("# cpu request 500m \u2192 31m, limit 2000m \u2192 124m"));
 }
 
-// Without a series of requests the owner's ratio is unknown.
+// Without a series of requests, the owner's ratio of request to limit is unknown.
 TEST(ExportPatch, WithoutTheContainerAShareThatIsSetHolds) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["allocation"] = KnownJob().job["allocation"];
@@ -238,8 +238,7 @@ TEST(ExportPatch, TheCommentHasThePeakAndTheRisk) {
           "chance of a day above it 2 % (peak of\\x0a7 days)\n"));
 }
 
-// The risk is the same as in all other outputs: for ordered work the work above the limit, for a forecast
-// both parts of the risk.
+// The comment contains the same risk as all other outputs: the work above the limit, or both parts of a forecast.
 TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["cpu"].update({{"days", 18}, {"days_over", 17}, {"work_over", 0.0012}, {"work_ordered", 0.001}});
@@ -250,7 +249,7 @@ TEST(ExportPatch, TheRiskInTheCommentIsThatOfTheLimit) {
   EXPECT_THAT(text, Not(HasSubstr("17 of 18")));
 }
 
-// Requests are first, because a cluster bills them. Each field is next to its old value.
+// Requests are first, because a cluster bills requests. Each new value follows its old value.
 TEST(ExportPatch, TheCommentOfAKnownContainerHasItsRequestFirst) {
   ExportedJob job = PatchedJob("shop/deployment/web/app");
   job.job["container"] = Json::parse(

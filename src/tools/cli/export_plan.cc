@@ -33,7 +33,7 @@ Allocation AllocationOf(const Json& job, Resource resource) {
   return out;
 }
 
-// Returns the job's container; nullopt if the API does not know it.
+// Parses the job's container; nullopt if the API's response has none.
 std::optional<TemplateContainer> ContainerOf(const Json& job) {
   const Json* container = Child(job, "container");
   if (container == nullptr) return std::nullopt;
@@ -72,8 +72,8 @@ ContainerResources ByFields(ResourceFields fields, double amount) {
   return out;
 }
 
-// Returns the plan for an unknown container, from the ratio of the owner's amounts in series, or from the
-// configured ratio.
+// Returns the plan for a container that the API does not know. The ratio of request to limit is the owner's ratio
+// from series, or the configured ratio.
 ContainerResources PlanUnknown(Resource resource, double amount, const Allocation& allocation,
                                const Json& job) {
   if (IsOfRequest(job, KeyOf(resource)) || allocation.of_request()) return {amount, std::nullopt};
@@ -92,7 +92,7 @@ std::string StayText(Resource resource, std::string_view scaled_by) {
   return StrCat("the ", KeyOf(resource), " request stays: ", scaled_by, " scales the workload by its use");
 }
 
-// Returns true if the container's other resource has equal request and limit after `plan`.
+// Returns true if `plan` leaves the container's other resource with equal request and limit.
 bool IsOtherEqual(const TemplateContainer& container, Resource resource, const ExportPlan& plan) {
   const Resource other = resource == Resource::kCpu ? Resource::kMemory : Resource::kCpu;
   const std::optional<double> request =
@@ -141,7 +141,7 @@ ExportPlan PlanExport(const PatchOptions& options, const Json& job) {
     const Allocation allocation = AllocationOf(job, r);
     ContainerResources plan;
     if (fields != ResourceFields::kSettings) {
-      // If the recommendation is for requests, the limit stays unchanged.
+      // A recommendation for requests leaves the limit unchanged.
       plan = ByFields(of_request ? ResourceFields::kRequests : fields, amount);
       const std::string scaled_by = container.has_value() ? container->scaled_by[static_cast<size_t>(r)] : "";
       if (!scaled_by.empty() && plan.request.has_value()) {

@@ -1,4 +1,4 @@
-// Converts recommendations to requests and limits of Kubernetes containers, for exports.
+// Converts recommendations to requests and limits of Kubernetes containers for exports.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace taut::tools {
 
-// The fields that a recommendation sets.
+// Fields of a container that a recommendation changes.
 enum class ResourceFields : uint8_t {
-  kSettings,  // as the settings applies_to and request_share of the job define
-  kNone,      // no field of this resource
-  kRequests,  // the request; the limit is unchanged
-  kLimits,    // the limit; the request is unchanged
-  kBoth       // request and limit, equal
+  kSettings,  // as the job's settings applies_to and request_share define
+  kNone,      // neither request nor limit
+  kRequests,  // only the request
+  kLimits,    // only the limit
+  kBoth       // request and limit, both to the recommendation
 };
 
 struct PatchOptions {
@@ -24,26 +24,26 @@ struct PatchOptions {
   ResourceFields memory = ResourceFields::kSettings;
 };
 
-// Plan of one container; absent amounts are unchanged.
+// Planned amounts of one container; an absent amount is unchanged.
 struct ExportPlan {
   ContainerResources cpu,
-      memory;            // whole millicores; whole mebibytes, unless request and limit would become equal
-  std::string left_out;  // changes that are not made, with the reason; "": none
+      // whole millicores and mebibytes; bytes where rounding would equalize request and limit
+      memory;
+  std::string left_out;  // omitted changes with the reason; "" if none
 
   const ContainerResources& of(Resource r) const { return r == Resource::kCpu ? cpu : memory; }
 };
 
-// Returns true if the response contains the job's container (JobDetail.container).
+// Returns true if the API knows the job's container (JobDetail.container).
 bool KnowsContainer(const Json& job);
 
-// Returns the plan of `job`, a JobDetail of the API. With kSettings it is the plan that tautd applies to a
-// new pod (PlanAllocation). If the API does not know the container, the ratio of request to limit is that of
-// owner_request and owner_limit. Without an owner's request and without a request_share, the plan sets only a
-// request for CPU, and an equal request and limit for memory.
+// Returns the plan of `job`, a JobDetail of the API. With kSettings, the plan equals the plan that tautd applies
+// to a new pod (PlanAllocation). For a container that the API does not know, the ratio of request to limit is
+// owner_request to owner_limit. Without owner_request and request_share, CPU gets only a request, and memory an
+// equal request and limit.
 ExportPlan PlanExport(const PatchOptions& options, const Json& job);
 
-// Returns the amount as a quantity of Kubernetes: "124m", "96Mi", or "100000" if it is not a whole number of
-// mebibytes.
+// Returns the amount as a Kubernetes quantity: "124m", "96Mi", or "100000" for bytes that are not whole mebibytes.
 std::string QuantityText(Resource resource, double amount);
 
 }  // namespace taut::tools

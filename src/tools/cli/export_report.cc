@@ -20,7 +20,7 @@ constexpr PerResource<const char*> kReportKeys = {"cpu", "memory"};
 
 struct ReportSums {
   double now = 0, after = 0;
-  uint64_t jobs = 0;  // number of jobs in the sums
+  uint64_t jobs = 0;  // number of summed jobs
 
   void Add(double now_amount, double then) {
     now += now_amount;
@@ -30,12 +30,12 @@ struct ReportSums {
   Json ToJson() const { return {{"now", now}, {"after", after}, {"saved", now - after}}; }
 };
 
-// Sums over the jobs of a group.
+// Sums of the jobs of one group.
 struct ReportRow {
   uint64_t jobs = 0, recommended = 0, changed = 0, tasks = 0;
   PerResource<ReportSums> requests, limits;
   PerResource<uint64_t> without_limit = {};
-  std::optional<double> saving;  // saving by the plan's changes; absent without prices
+  std::optional<double> saving;  // monthly saving of the plan's changes; absent without prices
 
   void AddMoney(const Json& job, Resource r, double less);
   void Add(const PatchOptions& options, const Json& job);
@@ -46,7 +46,7 @@ bool IsOther(Resource r, const std::optional<double>& planned, const std::option
   return planned.has_value() && (!now.has_value() || !IsSameAmount(r, *planned, *now));
 }
 
-// Adds the money that is saved if the resource is reduced by `less` for all tasks, at the API's prices.
+// Adds the money saved by a reduction of the resource by `less` over all tasks, at the API's prices.
 void ReportRow::AddMoney(const Json& job, Resource r, double less) {
   const Json& price = At(At(job, "price_per_month"), kReportKeys[static_cast<size_t>(r)]);
   if (price.is_number()) saving = saving.value_or(0) + price.get<double>() * less / UnitOf(r).large;
@@ -66,9 +66,9 @@ void ReportRow::Add(const PatchOptions& options, const Json& job) {
     const ContainerResources now = AmountsNow(job, kReportKeys[i]);
     const std::optional<double> limit = planned.limit.has_value() ? planned.limit : now.limit;
     changes |= IsOther(r, planned.request, now.request) || IsOther(r, planned.limit, now.limit);
-    // A container without a request has its limit as request, by Kubernetes' default.
+    // Kubernetes uses the limit as the request of a container that has no request.
     const double request = now.request.value_or(now.limit.value_or(0));
-    // A cluster bills requests; for a job without a request only the limit is known.
+    // A cluster bills requests. For a job without a request only the limit is known.
     if (knows_container || now.request.has_value()) {
       requests[i].Add(its_tasks * request, its_tasks * planned.request.value_or(request));
       AddMoney(job, r, its_tasks * (request - planned.request.value_or(request)));
@@ -99,7 +99,7 @@ Json ReportRow::ToJson() const {
   return out;
 }
 
-// Returns the values of the labels. The value is null, which sorts first, for a label that the job lacks.
+// Returns the job's value of each label; nullopt, which sorts first, if the job lacks the label.
 std::vector<std::optional<std::string>> ReportValues(const Json& job, const std::vector<std::string>& by) {
   std::vector<std::optional<std::string>> out;
   const Json& labels = At(job, "labels");

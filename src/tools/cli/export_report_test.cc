@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Returns a job of two tasks with limits of 2 cores and 2 GiB, for which half of each is recommended.
+// Returns a job with two tasks, limits of 2 cores and 2 GiB, and recommendations of half of each limit.
 ExportedJob Job(const std::string& name, Json labels) {
   ExportedJob out;
   out.job = Json::parse(R"({"tasks": 2, "saving_per_month": 10.5, "currency": "EUR",
@@ -43,7 +43,7 @@ TEST(ExportReport, SumsByLabels) {
   EXPECT_EQ(red["cpu"]["limits"]["saved"], 4.0);
   EXPECT_EQ(red["memory"]["limits"]["now"], 4 * 2 * kGiB);
   EXPECT_EQ(red["memory"]["requests"]["after"], 2 * kGiB);
-  // The saving is computed from the changed requests (2 cores and 2 GiB less), not from the limits.
+  // The saving is computed from the requests, which fall by 2 cores and 2 GiB, not from the limits.
   EXPECT_EQ(red["saving_per_month"], 2 * 2.5 + 2 * 4.0);
   EXPECT_EQ(report["total"]["saving_per_month"], 26.0);
   EXPECT_EQ(report["total"]["jobs"], 4);
@@ -77,8 +77,8 @@ TEST(ExportReport, WhatIsNotThereIsNotCounted) {
   EXPECT_EQ(total(only_limits)["cpu"]["requests"]["now"], 4.0)
       << "Kubernetes takes the limit for the request";
   by_hand.job["price_per_month"] = {{"cpu", 2.5}, {"memory", 4}};
-  // CPU becomes a request, whose current value is unknown. The memory limit falls by a GiB for each of two
-  // tasks.
+  // The recommendation for CPU becomes a request, whose current value is unknown. The memory limit of each of two
+  // tasks falls by 1 GiB.
   EXPECT_EQ(total(by_hand)["saving_per_month"], 8.0) << "its limits are all that is known";
   ExportedJob right = Job("e", {});
   right.job["cpu"]["would_be"] = 2;
@@ -92,8 +92,8 @@ TEST(ExportReport, WhatIsNotThereIsNotCounted) {
   EXPECT_THAT(text, Not(HasSubstr("month")));
 }
 
-// The saving is the same as in the lists and on the Fleet page. It includes requests that are known from
-// series, and containers without a limit.
+// The saving equals the saving in lists and on the Fleet page, which includes requests known from series and
+// containers without a limit.
 TEST(ExportReport, RequestsThatSeriesSayAreTheMoney) {
   ExportedJob beside = Job("a", {}), alone = Job("b", {});
   beside.job["container"] = alone.job["container"] = nullptr;

@@ -17,7 +17,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the sentences of the recommenders on one line.
+// Returns the recommenders' sentences as one line.
 std::string Why(const ExportedJob& job) {
   std::string out;
   for (const char* resource : {"cpu", "memory"}) {
@@ -27,8 +27,7 @@ std::string Why(const ExportedJob& job) {
   return out;
 }
 
-// Returns Docker's name for the container: the label that contains the name, or the last part of the job's
-// name.
+// Returns Docker's name of the container: the value of a label for it, or the last part of the job's name.
 std::string ContainerNameOf(const Json& job) {
   if (job.contains("labels")) {
     for (const char* label : {"container", "container_name", "name"}) {
@@ -42,8 +41,7 @@ std::string ContainerNameOf(const Json& job) {
 void AddDocker(const ExportedJob& job, std::string& out) {
   const std::optional<double> cpu = AmountOf(job.job, "cpu", "would_be");
   const std::optional<double> memory = AmountOf(job.job, "memory", "would_be");
-  // Do not set a kind of limit that the owner has not set: a container that may use idle cores would lose
-  // them.
+  // Do not add a limit that the owner has not set, because a container without a CPU limit may use idle cores.
   const bool sets_cpu =
       cpu && AmountOf(job.job, "cpu", "owner_limit").has_value() && !IsOfRequest(job.job, "cpu");
   const bool sets_memory =
@@ -59,8 +57,7 @@ void AddDocker(const ExportedJob& job, std::string& out) {
   StrAppend(&out, " -- ", ShellWord(ContainerNameOf(job.job)), "\n");
 }
 
-// Returns the plan of a job. For a job that is not a known Kubernetes container the plan is the
-// recommendation alone.
+// Returns the plan of a job. The plan of a job that is not a known container is the recommendation.
 ExportPlan YamlPlan(const Json& job, const std::optional<double>& cpu, const std::optional<double>& memory) {
   if (KnowsContainer(job)) return PlanExport({}, job);
   const ExportPlan plan = PlanExport({}, job);
@@ -107,12 +104,11 @@ std::string CsvNumber(const Json& job, const char* resource, const char* key) {
              : StrCat(WholeBytes(*amount));
 }
 
-// Both parts of the risk, with the same keys as the export of the Jobs page: a forecast with the job's own
-// days, or work above the limit.
+// Keys of both parts of the risk, equal to the Jobs page's export: the forecast and the past days, or the work
+// above the limit.
 constexpr const char* kRiskKeys[] = {"chance", "days", "days_over", "work_over", "work_ordered"};
 
-// Returns the heads of a resource's further columns: the owner's request, the recommended request, and the
-// parts of the risk.
+// Returns the column heads for a resource's owner's request, recommended request, and parts of the risk.
 std::string MoreColumns(std::string_view resource, std::string_view unit) {
   std::string out =
       StrCat(",", resource, "_owner_request_", unit, ",", resource, "_recommended_request_", unit);

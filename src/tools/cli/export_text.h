@@ -11,16 +11,16 @@ namespace taut::tools {
 
 enum class ExportForm : uint8_t { kDocker, kYaml, kCsv };
 
-// One job of the API: the job's JobDetail and Explanations.
+// A job as the API describes it: JobDetail and Explanations.
 struct ExportedJob {
   Json job, why;
 };
 
-// docker: one `docker update` line per job; yaml: `resources` of Kubernetes by job; csv: one row per job. Jobs
-// without a recommendation are comments (docker, yaml) or have empty fields (csv).
+// docker: one `docker update` line per job. yaml: Kubernetes `resources` by job. csv: one row per job. A job
+// without a recommendation results in a comment (docker, yaml) or in empty fields (csv).
 std::string ExportText(ExportForm form, const std::vector<ExportedJob>& jobs);
 
-// Returns the text as one word for a POSIX shell.
+// Quotes the text as one word of a POSIX shell.
 std::string ShellWord(std::string_view text);
 
 }  // namespace taut::tools

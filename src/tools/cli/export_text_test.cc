@@ -35,7 +35,7 @@ TEST(Export, DockerLinesAreOneCommandEach) {
   EXPECT_EQ(ExportText(ExportForm::kDocker, {none}), "# a/b: no recommendation yet\n");
 }
 
-// `docker update --cpus` would take idle cores away from a container that has no limit.
+// `docker update --cpus` would prevent a container without a limit from using idle cores.
 TEST(Export, DockerAddsNoKindOfLimit) {
   ExportedJob soft = JobToExport("shop/web");
   soft.job["cpu"]["owner_limit"] = nullptr;
@@ -92,8 +92,8 @@ TEST(Export, CsvHasNoFormulas) {
   EXPECT_THAT(text, Not(HasSubstr("\n=cmd")));
 }
 
-// The columns are the same as on the Jobs page: a forecast and the job's own days, or the work above the
-// limit. Unknown figures are empty.
+// The columns equal the columns of the Jobs page: the forecast and the past days, or the work above the limit.
+// Unknown values are empty.
 TEST(Export, CsvHasBothPartsOfTheRiskAndTheRequests) {
   ExportedJob job = JobToExport("shop/web");
   job.job["cpu"].update(

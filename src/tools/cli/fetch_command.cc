@@ -23,7 +23,7 @@
 namespace taut::tools {
 namespace {
 
-// Gauges are valid until the next sample, and some samples arrive late.
+// Time after a window's end in which late samples are accepted. A gauge is valid until its next sample.
 constexpr int64_t kGraceSeconds = 120;
 
 bool SaysKills(server::SeriesKind kind) {
@@ -41,7 +41,7 @@ server::Ingest::Options IngestOptions(WindowId first, UsageCsv& csv) {
   return options;
 }
 
-// Writes samples of a Prometheus as rows of a file, in order of time.
+// Writes the samples of a Prometheus as rows of a file in order of time.
 class Fetch {
  public:
   Fetch(const server::MappingRules& rules, WindowId first, AppliesTo baseline, OutputFile& file)
@@ -55,7 +55,7 @@ class Fetch {
     NoteKind(labels);
     ingest_.Take({labels, samples, server::Fingerprint(labels)}, now);
   }
-  // Writes the windows up to the watermark. REQUIRES: all samples before the watermark were added.
+  // Writes the windows that end before the watermark. REQUIRES: all samples before the watermark were added.
   void CloseUntil(Timestamp watermark) {
     csv_.TakeKills(ingest_.TakeOoms());
     ingest_.CloseUntil(watermark, [this](ClosedWindow&& closed) {
@@ -76,12 +76,12 @@ class Fetch {
   const UsageCsv& csv() const { return csv_; }
   const server::Ingest& ingest() const { return ingest_; }
   uint64_t samples() const { return samples_; }
-  // Return the first and the last window with rows; nullopt if there are no rows.
+  // Returns the first window with rows, and through() the last; nullopt if there are no rows.
   std::optional<WindowId> first() const { return first_; }
   std::optional<WindowId> through() const { return through_; }
 
  private:
-  // Records that a mapped metric has kills. The first series of each metric is sufficient to decide this.
+  // Records whether the metric of the series counts OOM kills, once per metric.
   void NoteKind(std::span<const LabelView> labels) {
     const std::string_view metric = LabelValue(labels, kMetricNameLabel);
     if (csv_.knows_kills() || metrics_.contains(metric)) return;
@@ -95,7 +95,7 @@ class Fetch {
   server::Ingest ingest_;
   OutputFile& file_;
   Allocation baseline_;
-  std::set<std::string, std::less<>> metrics_;  // metrics that were checked
+  std::set<std::string, std::less<>> metrics_;  // metrics that were already checked
   uint64_t samples_ = 0;
   std::optional<WindowId> first_, through_;
   std::string rows_;
@@ -139,7 +139,8 @@ absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> OpenSource(const Fetc
   return server::PrometheusHistory::Create(args.connection.server, client, plan.rules, options);
 }
 
-// Returns a replay command that succeeds: its warm-up, by default 7 days, leaves a whole day to score.
+// Returns a replay command that succeeds: after its warm-up, by default 7 days, at least one day must remain to
+// score.
 std::string NextCommand(const std::string& file, WindowId first, WindowId through) {
   const int64_t seconds = int64_t{through.index - first.index} * kWindowSeconds;
   std::string out = StrCat("taut replay ", file);
@@ -148,7 +149,7 @@ std::string NextCommand(const std::string& file, WindowId first, WindowId throug
   return StrCat(out, " --warmup ", warmup_days, warmup_days > 0 ? "d" : "", " --report report.html");
 }
 
-// Returns a summary of the fetched samples for users.
+// Returns a summary of the fetched rows for users.
 std::string FetchSummary(const FetchArgs& args, const Fetch& fetch) {
   const UsageCsv& csv = fetch.csv();
   const WindowId first = *fetch.first(), through = *fetch.through();
@@ -178,7 +179,7 @@ absl::Status NothingFound(const FetchArgs& args, const Fetch& fetch, const Fetch
       args.connection.server));
 }
 
-// Fetches to the file. After an error or a cancellation the file keeps the rows so far, and ends earlier.
+// Fetches samples to the file. After an error or an interrupt, the file keeps the rows that were written.
 absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   const absl::StatusOr<FetchPlan> plan = PlanFetch(args);
   if (!plan.ok()) return plan.status();
@@ -186,10 +187,10 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
   if (!rules.ok()) return rules.status();
   absl::StatusOr<std::unique_ptr<server::PrometheusHistory>> history = OpenSource(args, *plan);
   if (!history.ok()) return history.status();
-  // Query the server's time first, so that an unreachable server is reported before a file is created.
+  // Query the server's time before creating the file, so that an unreachable server leaves no file behind.
   absl::StatusOr<Timestamp> now = (*history)->ServerTime();
   if (absl::IsUnavailable(now.status())) return now.status();
-  // VictoriaMetrics has no server time while it hides the newest samples. Other errors recur in the read
+  // VictoriaMetrics has no server time while it hides the newest samples. Any other error occurs again in Read()
   // below.
   if (!now.ok()) now = Timestamp{absl::ToUnixMicros(absl::Now())};
   absl::StatusOr<std::unique_ptr<OutputFile>> file = OpenOutput({"--out", args.out});
@@ -213,11 +214,11 @@ absl::Status FetchTo(const FetchArgs& args, std::string& summary) {
     progress.Update(p.Sentence(), static_cast<double>(p.done_seconds) / static_cast<double>(p.total_seconds));
   };
   sink.should_stop = Interrupted;
-  // Begin the read one window earlier, because the rates of counters need earlier samples.
+  // Start reading one window earlier, because the rate of a counter needs an earlier sample.
   const absl::Status read =
       (*history)->Read(Timestamp::FromSeconds(first.start_s() - kWindowSeconds), end, sink);
   progress.Clear();
-  // A window that has not ended is not written.
+  // Omit a window that has not ended.
   if (read.ok()) fetch.CloseUntil(Timestamp::FromSeconds(WindowId::Of(end).start_s() + kGraceSeconds));
   if (!fetch.through().has_value()) return read.ok() ? NothingFound(args, fetch, *plan) : read;
   if (absl::Status s = (*file)->Close(); !s.ok()) return s;

@@ -67,7 +67,7 @@ Json CheckpointsJson(const VpaCheckpoints& read) {
   return {{"containers", out}, {"warnings", read.warnings}};
 }
 
-// Returns the bounds as rules of tautd.yaml.
+// Formats the containers' lower bounds as rules for tautd.yaml.
 std::string RulesOf(const VpaCheckpoints& read, const std::string& floor) {
   Json rules = Json::array();
   for (const VpaLearnt& c : read.containers) {

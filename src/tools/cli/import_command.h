@@ -1,5 +1,4 @@
-// taut trace import vpa: reads the state that a Vertical Pod Autoscaler has learnt from the autoscaler's
-// checkpoints. The state becomes the first bounds of jobs.
+// taut trace import vpa: converts checkpoints of a Vertical Pod Autoscaler to lower bounds for the jobs of tautd.
 #pragma once
 
 #include <string>
@@ -11,10 +10,10 @@ namespace taut::tools {
 
 struct ImportArgs {
   std::string what;   // "vpa"
-  std::string file;   // "-": standard input
-  std::string rules;  // path of the rules file; empty: not written
+  std::string file;   // path of the checkpoints; "-": standard input
+  std::string rules;  // path of the output file with rules; empty: not written
   std::string floor = "target";
-  std::string cluster;  // prefix of the names of jobs
+  std::string cluster;  // cluster with which the names of jobs start
   OutputForm output = OutputForm::kTable;
 };
 int RunImport(const ImportArgs& args);

@@ -1,4 +1,4 @@
-// Loads trace files as days of usage, for every command that reads a trace.
+// Loads trace files as days of usage, for all commands that read a trace.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace taut::tools {
 
-// The trace options as written on the command line; LoadTrace parses the texts.
+// The trace options as typed. LoadTrace() parses the texts.
 struct TraceArgs {
   std::vector<std::string> paths;
   std::string format = "auto";
@@ -24,13 +24,13 @@ struct TraceArgs {
   double unit_cpu_cores = 64;
   std::string unit_memory = "256GiB";
   std::string spill_memory = "512MiB";
-  bool count_allocs = false;  // Google 2019: use alloc instances instead of the tasks inside them
+  bool count_allocs = false;  // true (Google 2019): count alloc instances instead of their tasks
 };
 
 // Selects whether the machines of the trace are read, too.
 enum class WithMachines : uint8_t { kNo, kYes };
 
-// A completely read trace, as the source of a replay.
+// A trace in memory and in spill files, as the source of a replay.
 class LoadedTrace final : public DaySource {
  public:
   explicit LoadedTrace(JobDayStore::Options options) : store_(std::move(options)) {}
@@ -44,7 +44,7 @@ class LoadedTrace final : public DaySource {
   const JobDayStore& store() const { return store_; }
   ReadReport& report() { return report_; }
   const ReadReport& report() const { return report_; }
-  // Returns the job called `name`; NotFound contains the nearest name.
+  // Returns the job named `name`. NotFound contains the most similar name.
   absl::StatusOr<JobId> FindJob(const std::string& name) const;
   bool interrupted = false;          // true if reading was interrupted
   brain::RecordedMachines machines;  // empty without WithMachines::kYes
@@ -54,14 +54,14 @@ class LoadedTrace final : public DaySource {
   ReadReport report_;
 };
 
-// Converts the arguments. Returns InvalidArgument for invalid arguments.
+// Converts the arguments. Returns InvalidArgument with the name of the invalid option.
 absl::StatusOr<TraceOptions> ToTraceOptions(const TraceArgs& args);
-// Reads the trace with a progress line. Returns InvalidArgument for invalid arguments, and the errors of
-// ReadTrace.
+// Reads the trace and shows a progress line. Returns InvalidArgument for invalid arguments, and errors of
+// ReadTrace().
 absl::StatusOr<std::unique_ptr<LoadedTrace>> LoadTrace(const TraceArgs& args, bool quiet,
                                                        WithMachines with_machines = WithMachines::kNo);
 
-// Returns a few lines for users about the rows that were read and skipped.
+// Returns lines for users that count read and skipped rows.
 std::string DescribeInput(const LoadedTrace& trace);
 
 }  // namespace taut::tools

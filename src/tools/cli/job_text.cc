@@ -17,14 +17,14 @@
 namespace taut::tools {
 namespace {
 
-// Returns the key of the limit that tasks run at, as agents report it. A decided limit is used only if it is
-// applied.
+// Returns the key of the limit in force: the limit that agents report, else the decided limit if it is applied,
+// else the owner's limit.
 const char* RealLimitKey(const Json& amounts, const Json& enforced) {
   if (At(amounts, "applied").is_number()) return "applied";
   return enforced == Json(false) ? "owner_limit" : "limit";
 }
-// Returns "ordered 2.00 cores" if the real limit differs from the ordered limit by more than rounding, else
-// "".
+// Returns text such as "ordered 2.00 cores" if the limit in force differs from the ordered limit by more than
+// rounding; "" otherwise.
 std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   constexpr double kRounding = 0.005;
   const std::optional<double> real = FieldNumber(amounts, RealLimitKey(amounts, enforced));
@@ -34,7 +34,7 @@ std::string OrderedText(Resource r, const Json& amounts, const Json& enforced) {
   return StrCat("ordered ", FormatAmount(r, *ordered), enforced == Json(false) ? " (not applied)" : "");
 }
 
-// Returns the target of a decision. A tautd of an earlier version reports only the resource.
+// Returns the target of a decision. Earlier versions of tautd report only the resource.
 Target TargetOf(const Json& decision) {
   return TargetNamed(FieldText(decision, "target")).value_or(FieldResource(decision));
 }
@@ -83,8 +83,8 @@ std::string TrialText(const Json& trial) {
   return out + Wrapped(FieldText(trial, "sentence"), "  ");
 }
 
-// Returns the risk of the would-be limit with its parts, from fields written by PutRisk of
-// src/server/api/json.h. Returns "" if no risk is known.
+// Returns the risk of the would-be limit with its parts, which PutRisk() of src/server/api/json.h wrote; "" if no
+// risk is known.
 std::string RiskSentence(Resource r, const Json& a) {
   const std::optional<double> chance = FieldNumber(a, "chance"), days = FieldNumber(a, "days"),
                               work = FieldNumber(a, "work_over");
@@ -106,7 +106,7 @@ std::string RiskSentence(Resource r, const Json& a) {
   return known ? past("the limit of then") : "";
 }
 
-// Returns the load with its unit. A load of CPU has a unit; a load from series has none.
+// Formats the load. CPU has a unit; a load from series has none.
 std::string LoadText(const Json& replicas) {
   if (FieldText(replicas, "load_of") == "cpu") return FieldAmount(Resource::kCpu, replicas, "load");
   const auto load = FieldNumber(replicas, "load");
@@ -119,7 +119,7 @@ std::string HoldWords(const Json& replicas) {
                           : "replicas wait: ";
 }
 
-// Returns the text about replicas; "" if no number is recommended.
+// Returns a sentence about the recommended number of replicas; "" if there is no recommendation.
 std::string ReplicasText(const Json& replicas) {
   if (!replicas.is_object()) return "";
   const Target t = Target::Replicas();
@@ -136,7 +136,7 @@ std::string ReplicasText(const Json& replicas) {
   return out;
 }
 
-// Returns the text about the probed need; "" if no task is probed or no need was found yet.
+// Returns a sentence about the memory need that probing found; "" if there is no result.
 std::string NeededText(const Json& needed) {
   if (!FieldNumber(needed, "bytes").has_value()) return "";
   return StrCat("memory needed: ", FieldAmount(Resource::kMemory, needed, "bytes"), " (probed; the most of ",
@@ -144,7 +144,7 @@ std::string NeededText(const Json& needed) {
                 FieldTime(needed, "time"), ")\n");
 }
 
-// Returns the text about the pod; "" for a pod of one container, whose amounts are those of the job.
+// Returns a sentence about the pod; "" if the pod has only this container.
 std::string PodText(const Json& pod) {
   const double containers = FieldNumber(pod, "containers").value_or(0),
                recommended = FieldNumber(pod, "recommended").value_or(0);
@@ -161,7 +161,7 @@ std::string PodText(const Json& pod) {
   return Wrapped(out, "");
 }
 
-// Returns the owner's request and the would-be request; "" if the job has only a limit.
+// Returns the owner's and the would-be request; "" if the owner set no request.
 std::string RequestText(Resource r, const Json& amounts) {
   if (!FieldNumber(amounts, "owner_request").has_value()) return "";
   return StrCat(Name(r), ": request ", FieldAmount(r, amounts, "owner_request"),
@@ -216,8 +216,8 @@ std::string JobText(const Json& job, const Json& decisions) {
   out += ReplicasText(At(job, "replicas"));
   StrAppend(&out, "OOM kills in 7 days: ", FieldCount(job, "ooms"), "\n");
   for (const Resource r : kResources) {
-    // The job's own chance is shown next to the ordered share, which applies to the whole fleet. The chance
-    // may be above or below the share.
+    // Show the ordered share as well: it applies to the whole fleet, and the chance of a single job may be higher
+    // or lower.
     const std::string risk = RiskSentence(r, At(job, Name(r)));
     if (risk.empty()) continue;
     const std::optional<double> own =

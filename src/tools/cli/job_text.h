@@ -1,7 +1,6 @@
-// Formats responses of the daemon (src/server/api/openapi.yaml) about one job as text for users.
+// Formats the daemon's responses about one job (src/server/api/openapi.yaml) as text of at most 100 columns.
 //
-// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
-// be older or newer.
+// The daemon may have another version, so a field that is missing or has an unexpected type results in "-".
 #pragma once
 
 #include <string>
@@ -10,11 +9,11 @@
 
 namespace taut::tools {
 
-// Formats a job. `decisions` is a DecisionPage with the newest decisions about the job.
+// Formats a JobDetail. `decisions` is a DecisionPage with the newest decisions about the job.
 std::string JobText(const Json& job, const Json& decisions);
-// Formats explanations. `resource` is the name of a resource, or "" for all resources.
+// Formats Explanations. `resource` is the name of a resource, or "" for all resources.
 std::string ExplanationsText(const Json& explanations, const std::string& job, const std::string& resource);
-// Returns two lines: the decision, and the reason for the decision.
+// Returns two lines: the decision and its reason.
 std::string DecisionText(const Json& decision);
 
 }  // namespace taut::tools

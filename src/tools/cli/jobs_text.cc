@@ -14,15 +14,15 @@
 namespace taut::tools {
 namespace {
 
-// Returns the would-be saving of a resource over all tasks of the job. The API reports it for one task.
+// Returns the would-be saving of a resource over all tasks. The API reports the saving of one task.
 std::string SavingOf(Resource r, const Json& job) {
   const std::optional<double> saving = FieldNumber(At(job, Name(r)), "saving"),
                               tasks = FieldNumber(job, "tasks");
   return saving && tasks ? SignedShort(r, *saving * *tasks) : kNothing;
 }
 
-// Returns the number of jobs whose savings are savings of requests, and the sum by which the jobs' limits
-// would fall. Returns "" if no job has a request.
+// Returns the number of jobs that save requests, and the reduction of the limits of these jobs. Returns "" if no
+// job has a request.
 std::string RequestsText(const Json& sums) {
   std::string out;
   for (const Resource r : kResources) {
@@ -38,9 +38,9 @@ std::string RequestsText(const Json& sums) {
   return Wrapped(StrCat("savings are of requests, which a cluster bills, where a job has one: ", out), "");
 }
 
-// Returns the risk of the would-be limit for a table cell: the highest forecast that a day's usage exceeds
-// the limit, or else the share of past days. With an ordered risk of work, work above the limit is allowed
-// and not included.
+// Returns the risk of the would-be limit for a table cell: the highest forecast that a day's usage exceeds the
+// limit, else the share of past days. Excludes a resource with an ordered share of work, which permits work above
+// the limit.
 std::string RiskOf(const Json& job) {
   double most = -1;
   std::string text(kNothing);
@@ -57,7 +57,7 @@ std::string RiskOf(const Json& job) {
   return text;
 }
 
-// Returns "31", or "31>10" if 10 are recommended.
+// Returns the number of tasks, such as "31", or "31>10" if 10 tasks are recommended.
 std::string TasksText(const Json& job) {
   const std::optional<double> would_be = FieldNumber(job, "tasks_would_be");
   if (!would_be.has_value() || would_be == FieldNumber(job, "tasks")) return FieldCount(job, "tasks");
@@ -99,7 +99,7 @@ std::string JobsTable(const Json& jobs, size_t width) {
   return table.Render();
 }
 
-// Returns the sums of the jobs with a policy of replicas; "" if there are none.
+// Returns the sums over jobs with a replica policy; "" if there are no such jobs.
 std::string ReplicaSumsText(const Json& sums) {
   const double jobs = FieldNumber(sums, "jobs").value_or(0),
                windows = FieldNumber(sums, "windows_day").value_or(0);
@@ -118,8 +118,8 @@ std::string ReplicaSumsText(const Json& sums) {
   return Wrapped(out, "");
 }
 
-// Returns the times at which the first and the last job without a recommendation will receive one. Returns ""
-// if all jobs have a recommendation.
+// Returns the earliest and the latest time at which a job without a recommendation receives one; "" if every job
+// has one.
 std::string ProvisionalText(const Json& jobs) {
   std::optional<double> first, last;
   for (const Json& job : jobs) {
@@ -139,7 +139,7 @@ std::string ProvisionalText(const Json& jobs) {
       "");
 }
 
-// Returns the number of jobs that are not included in any sum; "" if there are none.
+// Returns the number of jobs that the sums exclude, by reason; "" if the sums include all jobs.
 std::string OutsideText(const Json& sums) {
   std::string out;
   if (const double idle = FieldNumber(sums, "not_measured").value_or(0); idle > 0) {
@@ -157,17 +157,16 @@ std::string OutsideText(const Json& sums) {
                  "");
 }
 
-// Returns the value of the group's label.
+// Returns the group's value of the label as text.
 std::string GroupName(const Json& group) {
   return At(group, "value").is_string()
              ? Shortened(FieldText(group, "value"), KeepsNamesWhole() ? SIZE_MAX : 28)
              : "(none)";
 }
 
-// Returns the risk of a group, shown next to the totals: past days with usage above the recommended limits,
-// and the forecast of such days.
+// Returns a table of each group's risk: past days with usage above the recommended limits, and the forecast.
 std::string GroupRiskText(const Json& page) {
-  // Memory is first, because a task above its memory limit is killed.
+  // List memory first, because the kernel kills a task above its memory limit.
   const std::vector<Resource> resources(kResources.rbegin(), kResources.rend());
   std::vector<std::string> head = {FieldText(page, "by")};
   for (const Resource r : resources)

@@ -1,7 +1,6 @@
-// Formats responses of the daemon (src/server/api/openapi.yaml) about all jobs as text for users.
+// Formats the daemon's responses about all jobs (src/server/api/openapi.yaml) as text of at most 100 columns.
 //
-// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
-// be older or newer.
+// The daemon may have another version, so a field that is missing or has an unexpected type results in "-".
 #pragma once
 
 #include <string>
@@ -10,11 +9,11 @@
 
 namespace taut::tools {
 
-// Formats a page of jobs.
+// Formats a JobPage.
 std::string JobsText(const Json& page);
 // Formats LabelTotals.
 std::string TotalsText(const Json& page);
-// Formats the head of `taut top`.
+// Formats the summary of the fleet at the top of `taut top`.
 std::string FleetText(const Json& fleet);
 
 }  // namespace taut::tools

@@ -34,7 +34,7 @@ std::string Scalar(const Json& value) {
 }
 std::string Key(const std::string& key) { return IsPlain(key) ? key : Flow(Json(key)); }
 
-// Returns true if `value` fits on one line: it is not a container, is empty, or is a list of plain figures.
+// Returns true if YAML shows the value on one line: a scalar, an empty container, or a list of scalars.
 bool FitsLine(const Json& value) {
   if (!value.is_structured() || value.empty()) return true;
   return value.is_array() && std::none_of(value.begin(), value.end(), [](const Json& v) {
@@ -42,7 +42,7 @@ bool FitsLine(const Json& value) {
          });
 }
 
-// Writes a value as YAML. `first`: the text follows "- ", so its first line is not indented.
+// Writes a value as YAML. With `first`, the value follows "- ", so its first line is not indented.
 void Write(const Json& value, size_t indent, bool first, std::string& out) {
   const std::string blanks(indent, ' ');
   if (value.is_object() && !value.empty()) {
@@ -72,7 +72,7 @@ void Write(const Json& value, size_t indent, bool first, std::string& out) {
 
 using CsvRow = std::map<std::string, std::string>;
 
-// Writes the cells of one object into `row`. New columns are appended to `columns`.
+// Writes the cells of one object into `row`, and appends new columns to `columns`.
 void Flatten(const Json& value, const std::string& column, CsvRow& row, std::vector<std::string>& columns) {
   if (value.is_object()) {
     for (const auto& [key, item] : value.items())
@@ -92,14 +92,14 @@ bool IsListOfObjects(const Json& value) {
          std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_object(); });
 }
 
-// Returns the list whose items are rows; nullptr if `value` itself is the only row.
+// Returns the list whose items become rows; nullptr if `value` itself is the only row.
 const Json* RowsOf(const Json& value) {
   if (value.is_array()) return &value;
   if (!value.is_object()) return nullptr;
   for (const auto& [key, item] : value.items()) {
     if (IsListOfObjects(item)) return &item;
   }
-  // A list without items results in no rows; the other members of the response are not rows either.
+  // An empty list results in no rows, even if the response has other members.
   for (const auto& [key, item] : value.items()) {
     if (item.is_array() && item.empty()) return &item;
   }

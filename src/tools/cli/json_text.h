@@ -9,13 +9,13 @@ namespace taut::tools {
 
 using Json = nlohmann::ordered_json;
 
-// Returns indented JSON with a newline at the end.
+// Returns indented JSON with a final newline.
 std::string JsonText(const Json& value);
-// Returns YAML 1.1 and 1.2 that reads back as the same value: ambiguous texts are quoted.
+// Returns YAML that parses to the same value under YAML 1.1 and 1.2, because ambiguous texts are quoted.
 std::string YamlText(const Json& value);
-// Returns CSV (RFC 4180) with a header. The CSV has one row per object of `value`, or of the first member of
-// `value` that is a list of objects. Otherwise `value` is the only row. Columns of nested objects are named
-// like "cpu.limit"; a list in a cell is JSON; absent values are empty.
+// Returns CSV (RFC 4180) with a header. Each object of the list `value` is a row, or of the first member of
+// `value` that is a list of objects. Any other value is a single row. A nested object results in columns such as
+// "cpu.limit", a list in a cell with JSON, and an absent value in an empty cell.
 std::string CsvText(const Json& value);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut get machines: lists the machines of a running daemon. With a name, shows one machine and its tasks.
+// taut get machines: lists the machines of a running daemon, or shows one machine and its tasks.
 #include "common/base/strings.h"
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"

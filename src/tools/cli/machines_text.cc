@@ -18,7 +18,7 @@ std::string AmountIn(Resource r, const Json& object, const char* key) {
 constexpr const char* kFigures[] = {"capacity",  "limits",      "reservations",   "usage",
                                     "predicted", "reclaimable", "reclaimable_now"};
 
-// Returns the table of machines. A name takes at most `width` columns.
+// Returns the table of machines. Shortens names to `width` columns.
 std::string MachinesTable(const Json& page, size_t width) {
   TextTable table({"machine", "", "capacity", "limits", "re-\nserved", "used", "predicted\npeak",
                    "reclaimable\nat the risk", "reclaimable\nnow"});
@@ -38,7 +38,7 @@ std::string MachinesTable(const Json& page, size_t width) {
   return table.Render();
 }
 
-// Returns the table of tasks. A name takes at most `width` columns.
+// Returns the table of tasks. Shortens names to `width` columns.
 std::string TasksTable(const Json& machine, size_t width) {
   TextTable table(
       {"job", "task", "cores:\nlimit", "re-\nserved", "\nused", "memory:\nlimit", "re-\nserved", "\nused"});

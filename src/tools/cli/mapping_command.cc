@@ -1,4 +1,4 @@
-// taut mapping test: shows the rule that matches a series, and the result of the rule.
+// taut mapping test: shows the mapping rule that matches a series, and the resulting job and task.
 #include <algorithm>
 #include <iostream>
 #include <optional>
@@ -25,7 +25,7 @@ std::vector<LabelView> ViewsOf(const server::LabelList& labels) {
   return out;
 }
 
-// Returns a rule's pattern as a regular expression in Prometheus' syntax.
+// Converts the pattern of a rule to a regular expression of Prometheus.
 std::string RegexOf(std::string_view pattern) {
   std::string out;
   for (const char c : pattern) {
@@ -36,8 +36,8 @@ std::string RegexOf(std::string_view pattern) {
   return out;
 }
 
-// Returns the series whose metric has a rule. The query for facts has no limit, because facts define the
-// names of jobs.
+// Returns the series whose metric occurs in a rule. Series of facts are not limited in number, because names of
+// jobs depend on all facts.
 absl::StatusOr<std::vector<server::LabelList>> AskPrometheus(const MappingTestArgs& args,
                                                              const server::MappingRules& rules) {
   ConnectionArgs connection = args.connection;
@@ -94,7 +94,8 @@ absl::StatusOr<std::vector<server::LabelList>> ReadSeries(const MappingTestArgs&
 
 struct Verdict {
   std::optional<server::Mapping> mapping;
-  std::vector<std::pair<std::string, std::string>> misses;  // rule and reason, of rules for this metric
+  // rules for this metric that do not match, with the reason
+  std::vector<std::pair<std::string, std::string>> misses;
 };
 
 Verdict Judge(const server::SeriesMapper& mapper, const server::LabelList& labels) {
@@ -160,7 +161,7 @@ absl::StatusOr<Tally> TestMapping(const MappingTestArgs& args) {
   const absl::StatusOr<std::vector<server::LabelList>> all = ReadSeries(args, *rules);
   if (!all.ok()) return all.status();
   server::SeriesMapper mapper(*std::move(rules));
-  // Process owners of objects first, because a running daemon would already know the owners.
+  // Process the owners of objects first. A running daemon would have received them before.
   for (const server::LabelList& labels : *all) {
     const std::vector<LabelView> views = ViewsOf(labels);
     const std::optional<server::Mapping> m = mapper.Explain(views);
@@ -206,8 +207,8 @@ int RunMappingTest(const MappingTestArgs& args) {
     const bool usage = absl::IsInvalidArgument(tally.status()) || absl::IsNotFound(tally.status());
     return usage ? kExitUsage : kExitFailed;
   }
-  // Most series of a whole Prometheus have no rule, which is no failure. A series that the user named must
-  // have a rule.
+  // Without a rule for one of many series in a Prometheus, the test succeeds. Without a rule for a named series,
+  // it fails.
   return args.prometheus.empty() && tally->unmapped > 0 ? kExitFailed : kExitOk;
 }
 

@@ -18,7 +18,7 @@ void MappedJobs::Add(const server::Mapping& m) {
   }
   Job& job = jobs_[m.job];
   ++job.series;
-  if (server::IsLoad(m.kind)) return;  // a load belongs to the job, not to its tasks
+  if (server::IsLoad(m.kind)) return;  // a load belongs to the whole job, not to a task
   job.tasks.insert(m.task);
   switch (m.kind) {
     case server::SeriesKind::kCpuSecondsTotal:

@@ -1,5 +1,4 @@
-// Collects the jobs that result from many series under the mapping rules, with the tasks and the known
-// amounts of each job.
+// Collects the jobs to which mapping rules assign series, with each job's tasks and known amounts.
 #pragma once
 
 #include <map>
@@ -13,11 +12,11 @@ namespace taut::tools {
 
 class MappedJobs {
  public:
-  // Adds a series. A series without a rule is counted by its metric.
+  // Adds a series with a rule. AddUnmapped() counts a series without a rule by its metric.
   void Add(const server::Mapping& mapping);
   void AddUnmapped(std::string_view metric);
 
-  // Returns a table of the jobs, and below the table the number of series without a rule.
+  // Returns a table of the jobs, followed by the number of series without a rule.
   std::string Text() const;
   Json ToJson() const;
 
@@ -31,7 +30,7 @@ class MappedJobs {
   static std::string_view OomText(const Job& job);
 
   std::map<std::string, Job> jobs_;
-  std::map<std::string, size_t> unmapped_;  // number of series by metric
+  std::map<std::string, size_t> unmapped_;  // number of series without a rule, by metric
   size_t facts_ = 0;
 };
 

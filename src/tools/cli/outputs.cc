@@ -12,9 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the path with symbolic links resolved as far as it exists, so that the paths of two outputs that do
-// not exist yet can be compared. The path is made absolute first, because a relative path whose first part
-// does not exist would stay unresolved.
+// Resolves the symbolic links in the existing part of a path, so that paths of files that do not exist can be
+// compared. Makes the path absolute first: a relative path whose first part does not exist would not be resolved.
 fs::path ResolvedPath(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -23,7 +22,7 @@ fs::path ResolvedPath(const std::string& path) {
   return error ? absolute : target;
 }
 
-// Returns true for devices and pipes, which several options may write.
+// Returns true for devices and pipes. Several options may write to the same device or pipe.
 bool IsSpecial(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);

@@ -1,4 +1,4 @@
-// The output files of a command, which are checked before the command's work begins.
+// Checks and opens the output files of a command before the command's work begins.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,18 @@
 namespace taut::tools {
 
 struct NamedPath {
-  std::string_view option;  // "--report"
-  std::string path;         // empty: the file is not written
+  std::string_view option;  // name of the option, such as "--report"
+  std::string path;         // empty: no file is written
 };
 
-// Returns InvalidArgument if an output is one of the inputs, exists in an input directory, or is also another
-// output. Files are compared by identity, not by name.
+// Returns InvalidArgument if an output is an input, is in an input directory, or is requested twice. Compares
+// files by identity, not by path.
 absl::Status CheckOutputs(std::span<const NamedPath> outputs, std::span<const std::string> inputs);
 
-// Returns FailedPrecondition with the option, if `report` has a path and this program was built without a
-// page.
+// Returns FailedPrecondition with the option if `report` has a path and this program was built without the page.
 absl::Status CheckPageOf(const NamedPath& report);
 
-// Calls OutputFile::Open and adds the option to its error. Returns null for an empty path.
+// Opens the output; null if the path is empty. Errors contain the option.
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenOutput(const NamedPath& output);
 
 }  // namespace taut::tools

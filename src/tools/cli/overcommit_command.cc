@@ -39,7 +39,7 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
 absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   OvercommitOptions o;
   const OvercommitArgs unset;
-  // The seed is also used to draw the tiers of --soft.
+  // --seed is allowed with --soft, which also draws tiers.
   if (args.machines == kRecordedMachines &&
       (args.machine_tasks != unset.machine_tasks || args.placements != unset.placements ||
        (args.seed != unset.seed && !args.soft))) {
@@ -83,7 +83,7 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   }
   for (const std::string& name : o.predictors) {
     if (name == kOracle) continue;
-    // The text after ':' contains settings.
+    // The name of a predictor ends at ':'; its settings follow.
     const std::string_view its = std::string_view(name).substr(0, name.find(':'));
     const absl::Status known =
         brain::FindPeakPredictor(its).ok()
@@ -95,7 +95,7 @@ absl::StatusOr<OvercommitOptions> ToOptions(const OvercommitArgs& args) {
   return o;
 }
 
-// Columns of the CSV with one row per prediction. The printed numbers read back as the same double.
+// Columns of the CSV with one row per prediction. Each printed number parses to the same double.
 constexpr std::string_view kDecisionsHeader =
     "time_s,resource,placement,machine,predictor,limit,predicted,oracle,reason\n";
 
@@ -118,7 +118,7 @@ std::string LeftOutText(const OvercommitResult& result) {
   return out.empty() ? out : out + "\n";
 }
 
-// Returns a text for users about the replayed input.
+// Describes the replayed input for users.
 std::string ReadText(const OvercommitResult& result, const OvercommitOptions& options) {
   std::string out =
       result.of_recorded

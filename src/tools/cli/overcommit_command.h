@@ -1,5 +1,5 @@
-// taut overcommit: replays peak predictors. Shows the share of the limits of a machine's tasks that each
-// predictor would have reserved, and how often usage was above the reservation.
+// taut overcommit: replays peak predictors over machines. Shows the share of the limits that each predictor would
+// reserve, and how often usage exceeded the reservation.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace taut::tools {
 struct OvercommitArgs {
   TraceArgs trace;
   std::vector<std::string> resources;   // empty: both resources
-  std::vector<std::string> predictors;  // empty: a default selection
-  std::string compatibility;            // version whose defaults are used; "": the version of this program
+  std::vector<std::string> predictors;  // empty: the default predictors
+  std::string compatibility;            // version of taut whose defaults apply; "": this version
   std::vector<std::string> set;         // key=value
-  std::string machines = "made";        // or "recorded"
+  std::string machines = "made";        // "made" (generated placements) or "recorded"
   uint32_t machine_tasks = 25;
   uint32_t placements = 2;
   uint64_t seed = 1;
@@ -26,23 +26,23 @@ struct OvercommitArgs {
   std::string every = "2h";
   std::string horizon = "24h";
   std::string decisions, json, html;  // paths; empty: not written
-  bool soft = false;                  // replay soft memory limits instead of predictions
+  bool soft = false;                  // true: replay soft memory limits instead of predictions
   std::string requests = "analogs";
-  std::string settings_file;  // settings of the recommender in `requests`
+  std::string settings_file;  // path of a settings file for the recommender of `requests`
   std::vector<std::string>
-      tiers;          // name=share; empty: half batch, half production, for jobs without a priority
-  std::string kills;  // path; empty: not written
+      tiers;          // name=share; empty: half batch, half production; for jobs without a priority
+  std::string kills;  // path of the CSV of kills; empty: not written
   OutputForm output = OutputForm::kTable;
   bool quiet = false;
 };
 inline constexpr const char* kRecordedMachines = "recorded";
 int RunOvercommit(const OvercommitArgs& args);
 
-// Returns lines about the rows and counts of a replay of recorded machines.
+// Returns lines that count the rows, tasks and machines of a replay of recorded machines.
 std::string RecordedUseText(Resource resource, size_t tasks, size_t machines, const RecordedUse& use);
 Json RecordedUseJson(const RecordedUse& use);
 
-// Runs `--soft`; `options` contains the machines and predictors of `args`.
+// Runs the replay of --soft. `options` contains the machines and predictors of `args`.
 int RunSoftMemory(const OvercommitArgs& args, const OvercommitOptions& options);
 
 }  // namespace taut::tools

@@ -52,7 +52,7 @@ bool WritePage(const ManArgs& args, const CLI::App& app, const ManPageOptions& o
   return written;
 }
 
-// Writes the man page of `app` and of every command below it. Returns false if a page cannot be written.
+// Writes the man pages of `app` and of all its subcommands. Returns false if a page cannot be written.
 bool WritePages(const ManArgs& args, const CLI::App& app, const std::string& name, const std::string& command,
                 std::vector<std::string> see_also) {
   const std::string parent = name + "(1)";
@@ -113,7 +113,7 @@ void AddOwnCommands(CommandTable& commands) {
   commands.Add<ManArgs>(
       {"man", kHelp, "", "Writes the man pages of taut and its commands into a folder."},
       [](CLI::App& command, ManArgs& args) {
-        command.group("");  // a command for package builds: no help lists it
+        command.group("");  // the help omits this command, which only package builds need
         command.add_option("folder", args.folder, "existing folder")->required();
       },
       [program](const ManArgs& args) {

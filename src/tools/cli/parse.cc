@@ -1,5 +1,5 @@
-// The command line of taut. Only this file, parse_*, command_table.*, typed_words.* and own_commands.*
-// include CLI11.
+// The command line of taut. Only this file, parse_*, command_table.*, typed_words.* and own_commands.* may include
+// CLI11.
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -45,8 +45,7 @@ struct ListArgs {
   std::string what = "recommenders";
 };
 
-// Returns a function that adds the options of the trace, the command's own options and the output options, in
-// this order.
+// Returns a function that adds the trace options, the command's own options and the output options, in this order.
 template <typename Args, typename Options>
 auto OfTrace(const Options& own) {
   return [own](CLI::App& command, Args& args) {
@@ -56,7 +55,7 @@ auto OfTrace(const Options& own) {
   };
 }
 
-// Returns a function that adds the command's own options and the output options.
+// Returns a function that adds the command's own options and then the output options.
 template <typename Args, typename Options>
 auto WithOutput(const Options& own) {
   return [own](CLI::App& command, Args& args) {
@@ -124,14 +123,14 @@ void AddListCommand(CommandTable& commands) {
       [](const ListArgs& args) { return RunList(args.what); });
 }
 
-// Returns the command's exit code, or a failure if its output could not be written.
+// Returns `code`, or kExitFailed if standard output could not be written.
 int Flushed(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   PrintError("cannot write the output: is the disk full?");
   return kExitFailed;
 }
 
-// Returns nullopt if a command is to run; otherwise returns the exit code.
+// Parses the command line. Returns nullopt if a command is to run, else the exit code.
 std::optional<int> Parse(const CommandTable& commands, int argc, char** argv) {
   CLI::App& app = commands.program();
   if (argc <= 1) {
@@ -143,10 +142,10 @@ std::optional<int> Parse(const CommandTable& commands, int argc, char** argv) {
   if (!renamed.empty()) Warn(StrCat("warning: ", renamed));
   const std::vector<std::string> typed = words;
   try {
-    std::ranges::reverse(words);  // CLI11 parses the words from the last to the first
+    std::ranges::reverse(words);  // CLI11 expects the words in reverse order
     app.parse(words);
   } catch (const CLI::Success& e) {
-    return app.exit(e);  // the user requested --help or --version
+    return app.exit(e);  // the user passed --help or --version
   } catch (const CLI::ParseError& e) {
     const std::string suggestion = Suggestion(app, typed);
     PrintError(suggestion.empty() ? std::string_view(e.what()) : suggestion);
@@ -172,7 +171,7 @@ int RunCli(int argc, char** argv) {
   AddTraceCommands(commands);
   AddOperateCommands(commands);
   AddOwnCommands(commands);
-  app.footer(kExitCodes);  // set the footer after the commands are added, which would inherit it
+  app.footer(kExitCodes);  // set after the commands are added, because they would inherit the footer
   if (const std::optional<int> code = Parse(commands, argc, argv); code.has_value()) return *code;
   return Flushed(commands.Run().value_or(kExitUsage));
 }

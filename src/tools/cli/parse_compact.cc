@@ -29,7 +29,7 @@ const char* const kCompactHelp =
 
 namespace {
 
-// Adds the options of the cell, its workload and its usage.
+// Adds the options about the cell, its workload and its usage.
 void AddCell(CLI::App& verb, CompactArgs& args) {
   verb.add_option(
           "paths", args.files.paths,

@@ -274,7 +274,7 @@ void AddMapping(CLI::App& app, MappingTestArgs& a) {
   AddOutputForm(app, a.output);
 }
 
-// Adds the nouns of `get` that only tautd can answer; parse_money.cc adds all other nouns.
+// Adds the subcommands of `get` that require a tautd. parse_money.cc adds the others.
 void AddGetCommands(CommandTable& commands) {
   constexpr CommandGroup kAsk = CommandGroup::kAsk;
   commands.AddWord({"get", kAsk, "Lists or shows jobs, decisions, machines, costs and more", kGetHelp});

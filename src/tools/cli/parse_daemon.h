@@ -1,4 +1,4 @@
-// The commands that query tautd, and options that other commands share with them.
+// The commands that query tautd, and options that these commands share with others.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -10,9 +10,9 @@ namespace taut::tools {
 void AddConnection(CLI::App& app, ConnectionArgs& args, const char* url_option = "--server");
 // Adds -o, --output.
 void AddOutputForm(CLI::App& app, OutputForm& form);
-// Adds the options of every query to the daemon: the connection and the output form.
+// Adds the options of all commands that query tautd: the connection and the output format.
 void AddDaemon(CLI::App& app, DaemonArgs& args);
-// Adds --limit, from 1 to `most`.
+// Adds --limit with the range from 1 to `most`.
 void AddLimit(CLI::App& app, int& limit, const char* help, int most);
 
 void AddDaemonCommands(CommandTable& commands);

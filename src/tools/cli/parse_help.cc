@@ -30,11 +30,11 @@ std::vector<std::string> OptionNames(const CLI::App& app) {
   return out;
 }
 
-// Values of the options of `app`, as lines "--mode) words" of a shell's case statement.
+// The values of some options of `app`, for one branch of a shell's case statement.
 struct Taken {
-  std::vector<std::string> names;  // "--mode"
+  std::vector<std::string> names;  // such as "--mode"
   std::vector<std::string> words;
-  bool job = false;  // true if the value is a job's name
+  bool job = false;  // true: the value is the name of a job
 };
 std::vector<Taken> TakenBy(const CLI::App& app) {
   std::vector<Taken> out;
@@ -46,8 +46,7 @@ std::vector<Taken> TakenBy(const CLI::App& app) {
   return out;
 }
 
-// Returns the words of the first positional argument. If the argument is called job, its value is a job's
-// name.
+// Returns the values of the first positional argument. An argument named job has the names of jobs as values.
 Taken Positional(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) return {{}, WordsOf(*option), option->get_name(true) == "job"};
@@ -58,7 +57,7 @@ Taken Positional(const CLI::App& app) {
 constexpr const char* kJobNames = "taut get jobs --names --limit 200 2>/dev/null";
 constexpr const char* kJobs = "$(taut get jobs --names --limit 200 2>/dev/null)";
 
-// A command without subcommands, with its whole name: "get jobs".
+// A command without subcommands, with its full name such as "get jobs".
 struct Leaf {
   std::string name;
   const CLI::App* command;
@@ -78,7 +77,7 @@ std::string FirstLine(const CLI::App& app) {
   return text.substr(0, text.find('\n'));
 }
 
-// Returns the text with escapes for man(7).
+// Escapes text for man(7).
 std::string Roff(std::string_view text) {
   std::string out;
   bool begins = true;
@@ -121,7 +120,7 @@ void AddOptions(const CLI::App& app, std::string& out) {
   if (!options.empty()) StrAppend(&out, ".SH OPTIONS\n", options);
 }
 
-// Appends a text that consists of blocks between blank lines: "Examples:" with its lines, or paragraphs under
+// Appends a text whose blocks are separated by blank lines: the lines after "Examples:", or paragraphs under
 // `heading`.
 void AddBlocks(std::string_view text, std::string_view heading, bool filled, std::string& out) {
   std::string examples;
@@ -157,7 +156,7 @@ CLI::Validator OneOf(std::vector<std::string> words) {
 }
 
 std::vector<std::string> WordsOf(const CLI::Option& option) {
-  // CLI11 has no list of an option's validators, so the loop reads them by index until CLI11 throws.
+  // CLI11 cannot list the validators of an option, so read them by index until CLI11 throws.
   std::vector<std::string> out;
   auto& mutable_option = const_cast<CLI::Option&>(option);
   try {
@@ -217,7 +216,7 @@ std::string BashCompletion(const CLI::App& app) {
 }
 
 std::string ZshCompletion(const CLI::App& app) {
-  // Escapes text for a quoted string of the shell and of _describe.
+  // Escapes text for a quoted shell string and for _describe.
   const auto quoted = [](std::string_view text) {
     std::string out;
     for (const char c : text) {

@@ -1,4 +1,4 @@
-// Generates texts from the definition of the command line: shell completion and man pages.
+// Generates shell completions and man pages from the definition of the command line.
 #pragma once
 
 #include <string>
@@ -9,28 +9,27 @@
 
 namespace taut::tools {
 
-// Returns a validator that accepts only these words. The validator's error lists the words.
+// Returns a validator that accepts only `words`, and lists them in its error.
 CLI::Validator OneOf(std::vector<std::string> words);
-// Returns the words that an option with OneOf accepts; empty for other options.
+// Returns the words that the validator of OneOf() accepts; empty for an option without this validator.
 std::vector<std::string> WordsOf(const CLI::Option& option);
 
-// Returns the names of the commands directly below `app` that the help lists.
+// Returns the direct subcommands of `app` that the help lists.
 std::vector<std::string> NamesOf(const CLI::App& app);
 
-// Return completions for the commands and options: a script for `source` (bash), a function for $fpath (zsh),
-// or a file of completions (fish). The completions query tautd for the names of jobs.
+// Return shell completions, which query tautd for the names of jobs: a script for `source` (bash), a function for
+// $fpath (zsh), or a completions file (fish).
 std::string BashCompletion(const CLI::App& app);
 std::string ZshCompletion(const CLI::App& app);
 std::string FishCompletion(const CLI::App& app);
 
-// Options of a page in the format of man(7), for the program or one command. `section`: 1 for commands, 8 for
-// daemons.
+// Parameters of a man page of a program or command. `section`: 1 for commands, 8 for daemons.
 struct ManPageOptions {
-  std::string name;     // "taut-get-jobs"
-  std::string command;  // "taut get jobs"
+  std::string name;     // name of the page, such as "taut-get-jobs"
+  std::string command;  // the command, such as "taut get jobs"
   std::string version;
   int section = 1;
-  std::vector<std::string> see_also;  // "taut(1)"
+  std::vector<std::string> see_also;  // other pages, such as "taut(1)"
 };
 std::string ManPage(const CLI::App& app, const ManPageOptions& options);
 

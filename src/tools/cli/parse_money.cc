@@ -135,7 +135,7 @@ void AddCosts(CLI::App& app, CostsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Makes `options` require the option `file`, because they have no meaning without it.
+// Makes `options` require the option `file`, without which they have no effect.
 void RequireFile(CLI::App& app, const char* file, std::initializer_list<const char*> options) {
   for (const char* option : options) app.get_option(option)->needs(app.get_option(file));
 }
@@ -143,11 +143,11 @@ void ExcludeFile(CLI::App& app, const char* file, std::initializer_list<const ch
   for (const char* option : options) app.get_option(option)->excludes(app.get_option(file));
 }
 
-// Arguments of `taut get capacity`, which shows the capacity of a tautd or of a pool in a CSV file.
+// Arguments of `taut get capacity` for a tautd, or for a pool in a CSV file.
 struct CapacityCommand {
   CapacityArgs live;
   ActuaryArgs file;
-  std::string step;  // value of --step, for a tautd and for a file
+  std::string step;  // --step, which both forms accept
 };
 
 void AddCapacity(CLI::App& app, CapacityCommand& a) {
@@ -175,7 +175,7 @@ int RunCapacityCommand(CapacityCommand a) {
   return RunActuary(a.file);
 }
 
-// Arguments of `taut get bills`, which shows the bills of a tautd or of a trace.
+// Arguments of `taut get bills` for a tautd, or for a trace.
 struct BillsCommand {
   BillsArgs live;
   BillArgs trace;
@@ -222,7 +222,7 @@ void AddRequests(CLI::App& app, RequestsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Adds the options and words for the requested amounts.
+// Adds the options and positional arguments for requested amounts.
 void AddAmounts(CLI::App& app, RequestsArgs& a) {
   app.add_option("words", a.words,
                  "group, tier, tasks, job, priority, duration, and of each task cpu=CORES, memory=BYTES, "
@@ -246,7 +246,7 @@ void AddEnd(CLI::App& app, RequestsArgs& a) {
   AddDaemon(app, a.daemon);
 }
 
-// Arguments of `taut get quota` and `taut admit`, for a tautd or a quota file.
+// Arguments of `taut get quota` and `taut admit` for a tautd, or for a quota file.
 struct QuotaCommand {
   RequestsArgs live;
   std::string file;
@@ -275,7 +275,7 @@ int RunQuotaCommand(const QuotaCommand& a) {
   return a.file.empty() ? RunRequests(a.live) : RunQuota({a.file, a.live.daemon.output});
 }
 
-// A first word without `=` is the path of the quota file.
+// The first word is the path of a quota file if it contains no `=`.
 int RunAdmitCommand(QuotaCommand a) {
   if (a.file.empty() && !a.live.words.empty() && a.live.words.front().find('=') == std::string::npos) {
     a.file = a.live.words.front();

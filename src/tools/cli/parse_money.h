@@ -1,4 +1,4 @@
-// The commands about capacity, money and quota, for a running tautd or for files.
+// The commands about capacity, money and quota, which query a tautd or read files.
 #pragma once
 
 #include "tools/cli/command_table.h"

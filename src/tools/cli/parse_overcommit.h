@@ -1,4 +1,4 @@
-// Adds the options of `taut overcommit`.
+// Command line of `taut overcommit`.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -7,7 +7,7 @@
 namespace taut::tools {
 
 extern const char* const kOvercommitHelp;
-// Adds the options that `taut overcommit` does not share with other commands.
+// Adds the options that only `taut overcommit` has.
 void AddOvercommit(CLI::App& verb, OvercommitArgs& args);
 
 }  // namespace taut::tools

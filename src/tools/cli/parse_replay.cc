@@ -86,7 +86,7 @@ void AddEngine(CLI::App& app, EngineArgs& a) {
       ->capture_default_str();
 }
 
-// Adds the options of the gate between a recommendation and a limit.
+// Adds the options about the mode and the gate, which decide when a recommendation becomes a limit.
 void AddMode(CLI::App& app, EngineArgs& a) {
   app.add_option(
          "--mode", a.mode,
@@ -131,7 +131,7 @@ void AddExplain(CLI::App& app, ExplainArgs& a) {
   app.add_flag("-q,--quiet", a.quiet, "no progress line");
 }
 
-// Returns whether the word is a job's name rather than the name of a trace file that does not exist.
+// Returns true if `word` may be the name of a job, and false if it looks like a trace file.
 bool MayBeJob(const CLI::App& app, const std::string& word) {
   std::error_code none;
   if (std::filesystem::exists(word, none)) return false;
@@ -140,8 +140,8 @@ bool MayBeJob(const CLI::App& app, const std::string& word) {
                               [&](const char* ending) { return word.ends_with(ending); });
 }
 
-// Completes the arguments of explain: in `taut explain JOB` the only word is the job. Returns the name of a
-// missing argument; "" if no argument is missing.
+// Completes the arguments of explain, where `taut explain JOB` has the job as its only word. Returns the name of a
+// missing argument; "" if the arguments are complete.
 std::string CompleteExplain(const CLI::App& app, ExplainArgs& a) {
   if (!a.job.empty()) return {};
   const bool is_job = a.trace.paths.size() == 1 && MayBeJob(app, a.trace.paths.front());
@@ -195,7 +195,7 @@ struct TuneCommand {
   ReplicasArgs replicas;
 };
 
-// Arguments of explain, and the parsed command, from which CompleteExplain reads the typed options.
+// Arguments of explain, with the parsed command, in which CompleteExplain() looks up the typed options.
 struct ExplainCommand {
   ExplainArgs explain;
   const CLI::App* command = nullptr;

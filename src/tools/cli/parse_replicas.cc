@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kGroup = "Replicas";
 
-// Options that only the replay of usage has.
+// Options that only a replay of limits has.
 constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback", "--restart-delay",
                                     "--cap-at-owner", "--story",    "--show",     "--weights",
                                     "--oom-days",     "--changes"};
@@ -15,8 +15,8 @@ constexpr const char* kOfUsage[] = {"--recommender",  "--resource", "--feedback"
 constexpr const char* kOfTraces[] = {"--format",   "--group",       "--from",        "--to",
                                      "--unit-cpu", "--unit-memory", "--spill-memory"};
 
-// Checks options that require or exclude each other. CLI11's needs() and excludes() would list the related
-// options in the help.
+// Rejects options that contradict each other or lack another option. CLI11's needs() and excludes() are not used,
+// because they would list the other options in the help.
 void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   const auto has = [&](const char* name) {
     const CLI::Option* option = replay.get_option_no_throw(name);
@@ -38,7 +38,7 @@ void CheckTogether(const CLI::App& replay, const ReplicasArgs& args) {
   }
 }
 
-// Adds the options of the replayed load.
+// Adds the options about the replayed load.
 void AddLoad(CLI::App& replay, ReplicasArgs& args) {
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay.add_flag("--usage", args.usage,
@@ -55,7 +55,7 @@ void AddLoad(CLI::App& replay, ReplicasArgs& args) {
           ->type_name("NAME,..."));
 }
 
-// Adds the options of the replay itself.
+// Adds the options about the simulated tasks and policies.
 void AddReplicaReplay(CLI::App& replay, ReplicasArgs& args) {
   const auto add = [&](CLI::Option* option) { option->group(kGroup); };
   add(replay

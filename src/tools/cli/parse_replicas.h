@@ -1,4 +1,4 @@
-// Adds the options of `taut replay --replicas`.
+// Command line of `taut replay --replicas`.
 #pragma once
 
 #include "CLI/CLI.hpp"
@@ -6,10 +6,10 @@
 
 namespace taut::tools {
 
-// Adds the options. Call it after the other options of the command were added: the options that contradict
-// --replicas are then rejected in combination with it.
+// Adds the options. REQUIRES: the command's other options were added, because some of them are rejected together
+// with --replicas.
 void AddReplicas(CLI::App& replay, ReplicasArgs& args);
-// Adds the same options to `taut tune`, and the options that `taut tune` has only with --replicas.
+// Adds the same options to `taut tune`, and the options that `taut tune --replicas` has in addition.
 void AddTuneReplicas(CLI::App& app, TuneArgs& tune, ReplicasArgs& args);
 
 }  // namespace taut::tools

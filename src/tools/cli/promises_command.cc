@@ -1,4 +1,4 @@
-// taut get promises: shows the promises about limits of a running daemon, and how often they were kept.
+// taut get promises: shows a running daemon's promises about limits, and how often these promises were kept.
 #include "tools/cli/answer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/commands.h"

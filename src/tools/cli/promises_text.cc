@@ -11,8 +11,7 @@
 namespace taut::tools {
 namespace {
 
-// From this number of days on, a record without a day above the limit is shown as "under 0.1 %"
-// (FormatChance).
+// Minimum number of days for which a rate without a day above the limit is shown as "under 0.1 %" (FormatChance).
 constexpr double kDaysOfChance = 999;
 
 std::string ShareText(const Json& row, const Json& sums, const char* key) {
@@ -21,8 +20,8 @@ std::string ShareText(const Json& row, const Json& sums, const char* key) {
                            : kNothing;
 }
 
-// Returns the observed rate. Without a day above the limit, returns the bound that follows from the number of
-// days, such as "under 5.9 %" for 16 days.
+// Returns the observed rate. If no day was above the limit, returns the upper bound that the number of days
+// implies, such as "under 5.9 %" for 16 days.
 std::string DeliveredText(const Json& row, const Json& sums) {
   const Json &days = At(sums, "job_days"), &over = At(sums, "job_days_over");
   const bool never = TextAt(row, "counts") == "job_days" && days.is_number() && over.is_number() &&
@@ -46,7 +45,7 @@ std::string_view Text(std::string_view value,
   return value;
 }
 
-// Returns the name of a total, such as "memory in force, chance stated".
+// Returns the label of a total, such as "memory in force, chance stated".
 std::string TotalName(const Json& total) {
   const std::string resource = TextAt(total, "resource"), limits = TextAt(total, "limits"),
                     promise = TextAt(total, "promise");
@@ -57,7 +56,7 @@ std::string TotalName(const Json& total) {
                                          {"none", "no promise"}})));
 }
 
-// Returns the name of a row, such as "  by_size, 0.25-1 GiB".
+// Returns the label of a row, such as "  by_size, 0.25-1 GiB".
 std::string RowName(const Json& row) {
   return Printable(StrCat("  ", TextAt(row, "class"), ", ", TextAt(row, "size"),
                           TextAt(row, "resource") == "cpu" ? " cores" : " GiB"));
@@ -70,7 +69,7 @@ bool IsOf(const Json& total, const Json& row) {
   return true;
 }
 
-// Adds a row with the given spans, "recent" and "lifetime".
+// Adds a row with cells for the spans "recent" and "lifetime", as listed in `spans`.
 void AddRow(std::string name, const Json& row, std::initializer_list<const char*> spans, TextTable& table) {
   std::vector<std::string> cells = {std::move(name)};
   for (const char* span : spans) {

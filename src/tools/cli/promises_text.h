@@ -1,4 +1,4 @@
-// Formats promised and observed overrun rates of limits as text for users. Fits 100 columns.
+// Formats promised and observed rates of usage above the limit as text of at most 100 columns.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace taut::tools {
 
 // Formats a PromisePage.
 std::string PromisesText(const Json& page);
-// Formats only the tables of totals and of the rows over all days, which do not change with time. Returns ""
-// if there are no promises.
+// Formats the tables of totals and of all days, which do not depend on the current time. Returns "" if there are
+// no promises.
 std::string ReplayedPromisesText(const Json& page);
-// Returns the risk table in the format of a PromisePage.
+// Converts the risk table to a PromisePage.
 Json PromisesJson(const brain::RiskTable& table);
 
 }  // namespace taut::tools

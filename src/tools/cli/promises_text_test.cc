@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns a table of all kinds, with the longest names and figures.
+// Returns a table of all kinds of rows with the longest names and numbers.
 brain::RiskTable BookOfAll(int days) {
   brain::RiskTable table;
   for (const Resource r : kResources) {

@@ -21,8 +21,8 @@
 namespace taut::tools {
 namespace {
 
-// Prints the error and returns its exit code. A missing entry of the quota file, or an amount that does not
-// match it, is an error of the command line.
+// Prints the error and returns the exit code. An entry that the quota file lacks, or an amount that contradicts
+// the entry, counts as a usage error.
 int FailQuota(const absl::Status& status) {
   if (!absl::IsNotFound(status) && !absl::IsFailedPrecondition(status)) return Fail(status);
   PrintError(Message(status));
@@ -46,7 +46,7 @@ std::string TableOf(const std::vector<brain::QuotaRowView>& rows) {
   return table.Render();
 }
 
-// Returns CPU in millicores and memory in bytes, which are the units of QuotaVector.
+// Returns the amounts in the units of QuotaVector: CPU in millicores, memory in bytes.
 Json AmountsJson(const brain::QuotaVector& amounts) {
   Json out = Json::object();
   for (const brain::QuotaAmount& a : amounts.amounts())
@@ -78,13 +78,14 @@ Json VerdictJson(const brain::AdmissionVerdict& verdict) {
 
 // Returns the verdict with one sentence per line.
 std::string VerdictText(const brain::AdmissionVerdict& verdict) {
-  std::string out = Printable(Explain(verdict));  // the names are from the quota file
+  std::string out = Printable(Explain(verdict));  // the quota file may contain control characters
   for (size_t at = out.find(". "); at != std::string::npos; at = out.find(". ", at))
     out.replace(at, 2, ".\n  ");
   return out + "\n";
 }
 
-// A word that is no key and no resource of the file: a request for it would be refused as if there were no quota.
+// Returns InvalidArgument unless `key` is a key of the command or a resource of the file. Otherwise a misspelled
+// resource would be refused for lack of quota.
 absl::Status CheckKey(const brain::QuotaSpec& spec, std::string_view key) {
   std::vector<std::string_view> known = {"group",    "tier",           "tasks",
                                          "duration", brain::kQuotaCpu, brain::kQuotaMemory};
@@ -114,7 +115,7 @@ absl::StatusOr<brain::AdmissionRequest> ToRequest(const AdmitArgs& args, const b
       return absl::InvalidArgumentError(StrCat("\"", text, "\": expected RESOURCE=AMOUNT, such as cpu=4"));
     const std::string resource = text.substr(0, equals), value = text.substr(equals + 1);
     if (absl::Status known = CheckKey(spec, resource); !known.ok()) return known;
-    // These keys are those of `taut request make`.
+    // `taut request make` accepts the same keys.
     if (resource == "group" || resource == "tier" || resource == "duration") {
       (resource == "group" ? out.group : resource == "tier" ? out.tier : duration) = value;
       continue;

@@ -13,26 +13,26 @@
 
 namespace taut::tools {
 
-// Reads the file and prints warnings to standard error. The returned error contains all errors of the file,
-// one per line.
+// Reads a quota file and prints its warnings to standard error. The returned error contains all errors of the
+// file, one per line.
 absl::StatusOr<std::pair<server::QuotaFile, brain::QuotaTree>> LoadQuota(const std::string& path);
 
 struct QuotaArgs {
   std::string file;
   OutputForm output = OutputForm::kTable;
 };
-// Prints the file's findings and a table. Returns kExitUsage if the file has errors.
+// Prints the findings about the file and a table. Returns kExitUsage if the file has errors.
 int RunQuota(const QuotaArgs& args);
 
 struct AdmitArgs {
   std::string file;
   std::string group, tier;
-  std::vector<std::string> amounts;  // amounts per task: "cpu=4", "memory=8GiB", "gpu=1"
+  std::vector<std::string> amounts;  // amounts of each task: "cpu=4", "memory=8GiB", "gpu=1"
   std::string tasks;                 // number of tasks; empty: 1
-  std::string duration;              // empty: the duration is unknown
+  std::string duration;              // empty: unknown
   OutputForm output = OutputForm::kTable;
 };
-// Prints the answer to the request. Returns kExitFailed if the request is queued or refused.
+// Prints the verdict about the request. Returns kExitFailed if the request would be queued or refused.
 int RunAdmit(const AdmitArgs& args);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// taut replay: shows the limits that every recommender would have set, and their effect.
+// taut replay: shows the limits that every recommender would have set, and their consequences.
 #include <memory>
 #include <vector>
 
@@ -21,7 +21,7 @@
 namespace taut::tools {
 namespace {
 
-// Reasons for the report are stored only in fleets small enough to store all reasons.
+// Maximum number of jobs for which the replay stores reasons for the report.
 constexpr size_t kMaxJobsWithReasons = 5000;
 constexpr size_t kStories = 10;
 
@@ -30,10 +30,10 @@ absl::Status WriteFile(OutputFile& file, const std::string& content) {
   return file.Close();
 }
 
-// Files that one replay writes in addition to its table.
+// Files that a replay writes in addition to its table.
 class ReplayOutputs {
  public:
-  // Opens the files, before any input is read.
+  // Opens the files before the input is read, so that errors are reported early.
   absl::Status Open(const ReplayArgs& args) {
     const NamedPath outputs[] = {
         {"--report", args.report}, {"--json", args.json}, {"--decisions", args.decisions}};
@@ -72,7 +72,7 @@ class ReplayOutputs {
   const LastReasons& reasons() const { return reasons_; }
 
  private:
-  std::unique_ptr<OutputFile> report_, json_, decisions_;  // null: the file is not written
+  std::unique_ptr<OutputFile> report_, json_, decisions_;  // null if not requested
   std::unique_ptr<DecisionsCsv> csv_;
   std::unique_ptr<DecisionLog> log_;
   LastReasons reasons_;

@@ -1,4 +1,4 @@
-// Parses `--mode` and `--policy` of a replay: the gate between recommendations and limits.
+// Parses --mode and --policy of a replay, which define the gate between recommendations and limits.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace taut::tools {
 
-// Returns the gate of a mode. "recommend": nullopt, no gate. "observe", "canary", "auto": the job policy for
-// ReplayOptions::managed. `policy` contains key=value pairs of the job settings about limit changes
-// (min_change, change_period, maintenance, canary.*). An InvalidArgument error names the option.
+// Returns the gate of a mode: nullopt, no gate, for "recommend", and a policy for ReplayOptions::managed for
+// "observe", "canary" and "auto". `policy` contains key=value pairs of job settings about limit changes
+// (min_change, change_period, maintenance, canary.*). Returns InvalidArgument with the name of the invalid option.
 absl::StatusOr<std::optional<brain::JobPolicy>> ReplayMode(const std::string& mode,
                                                            std::span<const std::string> policy);
 

@@ -30,21 +30,21 @@ struct PolicyResult {
 };
 
 struct Replayed {
-  std::vector<const LoadSeries*> jobs;  // jobs that were replayed
+  std::vector<const LoadSeries*> jobs;  // replayed jobs
   std::vector<double> capacities;
   std::vector<PolicyResult> results;
   std::vector<std::string> notes;
   bool partial = false;
-  ReplicasPage page;  // page of --report
+  ReplicasPage page;  // data for the page of --report
 };
 
-// Returns the series of a job over the measured time, for the chart.
+// Returns an empty track over the measured time of a job, for the chart.
 ReplicaTrack TrackOf(const LoadSeries& series, const ReplicaReplayOptions& options) {
   return ReplicaTrack(series.start_s + options.warmup_s, series.time_s(series.load.size()),
                       options.capacity * options.settings.max_utilization);
 }
 
-// Columns of the CSV with one row per step. The printed numbers read back as the same double.
+// Columns of the CSV with one row per step. Each printed number parses to the same double.
 constexpr std::string_view kReplicaDecisionsHeader =
     "time_s,job,policy,load,capacity,ready,starting,decided,reason\n";
 
@@ -61,11 +61,11 @@ void AppendStep(const ReplicaStep& step, std::string_view job_and_policy, double
             step.starting, ",", step.decided, ",", why, "\n");
 }
 
-// Files that a replay writes in addition to its scores.
+// Outputs of a replay in addition to the scores.
 struct ReplayOutput {
-  OutputFile* decisions = nullptr;  // file of --decisions; null: not written
-  bool draws = false;               // collect series for the charts of --report
-  bool quiet = false;               // show no progress
+  OutputFile* decisions = nullptr;  // file of --decisions; null if not requested
+  bool draws = false;               // true: collect tracks for the charts of --report
+  bool quiet = false;               // true: show no progress
 };
 
 absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs& args,
@@ -93,7 +93,7 @@ absl::StatusOr<Replayed> ReplayAll(const ReplicaInput& input, const ReplicasArgs
     options.capacity = *capacity;
     std::vector<ReplicaScore> scores;
     std::vector<ReplicaTrack> tracks;
-    std::string rows;  // rows of the current job, written once every policy has replayed it
+    std::string rows;  // rows of one job, complete after every policy has replayed the job
     absl::Status failed;
     for (size_t i = 0; i < policies.size() && failed.ok(); ++i) {
       progress.Update(StrCat("replaying ", series.job),
@@ -178,8 +178,8 @@ Json ScoreJson(const ReplicaScore& s) {
           {"instability", share(s.unstable_steps)}};
 }
 
-// Returns a text about numbers of tasks that were kept for lack of a load, signal or result; "" if none was
-// kept.
+// Returns lines about numbers of tasks that were kept for lack of a load, a signal or a result; "" if there are
+// none.
 std::string HeldText(const Replayed& replayed) {
   std::string out;
   for (const PolicyResult& r : replayed.results) {

@@ -36,7 +36,7 @@ absl::StatusOr<int64_t> Duration(std::string_view option, const std::string& tex
       StrCat("invalid ", option, " \"", text, "\": expected ", least, "s to 3650d"));
 }
 
-// Returns the capacity of a task at which the job's mean load keeps `mean_tasks` busy; 0 without load.
+// Returns the capacity of a task with which the job's mean load needs `mean_tasks` tasks; 0 if there is no load.
 double CapacityFor(const LoadSeries& series, double mean_tasks) {
   double sum = 0;
   size_t n = 0;
@@ -47,7 +47,7 @@ double CapacityFor(const LoadSeries& series, double mean_tasks) {
   return n > 0 ? sum / static_cast<double>(n) / mean_tasks : 0;
 }
 
-// Applies the settings of a file, except the settings that an option sets.
+// Applies the settings in a file, except settings that an option overrides.
 absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain::ReplicaSettings& settings,
                               brain::JobPolicy& managed) {
   brain::JobPolicy defaults;
@@ -69,8 +69,8 @@ absl::Status TakeSettingsFile(const std::string& path, ReplicasArgs& args, brain
   return absl::OkStatus();
 }
 
-// Parses the options of the gate between a recommended and an ordered number of tasks. `managed` contains the
-// settings of the file.
+// Parses the options about the gate between recommended and ordered numbers of tasks. On entry, `managed` contains
+// the settings of the file.
 absl::Status TakeMode(const EngineArgs& engine, brain::JobPolicy managed, ReplicaReplayOptions& o) {
   constexpr std::string_view kKeys[] = {"replicas.change_period", "replicas.settle", "maintenance"};
   if (engine.mode == "recommend") {
@@ -102,7 +102,7 @@ bool IsReplicaKey(std::string_view name) {
   return FindSetting(brain::ReplicaSettingsTable(), name) != nullptr;
 }
 
-// Returns the key without the prefix "replicas.", which tautd's settings have; returns other keys unchanged.
+// Removes the prefix "replicas." from a key of tautd's job settings. Returns any other key unchanged.
 std::string_view ReplicaKeyOf(std::string_view key) {
   constexpr std::string_view kReplicas = "replicas.";
   const bool longer =
@@ -130,7 +130,7 @@ absl::Status RestoreReplicaDefaults(std::string_view version, brain::ReplicaSett
   return s.ok() ? s : absl::InvalidArgumentError(StrCat("--compatibility: ", Message(s)));
 }
 
-// Returns the text about the gate; "" without a gate.
+// Returns lines about the gate; "" if there is no gate.
 std::string ModeText(const std::optional<brain::JobPolicy>& managed) {
   if (!managed.has_value()) return "";
   std::string waits;
@@ -181,7 +181,7 @@ absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std
 
 absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, ReplicasArgs& args) {
   ReplicaReplayOptions o;
-  // Usage has windows of 5 minutes, as in tautd, so tautd's settings are the defaults.
+  // With --usage, a step is a window of 5 minutes as in tautd, so tautd's settings are the defaults.
   if (args.usage) o.settings = brain::LiveReplicaSettings();
   const std::tuple<std::string_view, double, double, double> numbers[] = {
       {"--target-utilization", args.max_utilization.value_or(1), 0.01, 1},
@@ -214,7 +214,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
   if (absl::Status s = RestoreReplicaDefaults(engine.compatibility, o.settings); !s.ok()) return s;
   o.settings.signals = args.signals;
   brain::JobPolicy managed;
-  managed.replica_settle_s = 0;  // differs from tautd's default; --policy replicas.settle=5m sets it
+  managed.replica_settle_s = 0;  // unlike tautd's default; --policy replicas.settle=5m sets it
   if (!engine.settings_file.empty()) {
     if (absl::Status s = TakeSettingsFile(engine.settings_file, args, o.settings, managed); !s.ok()) return s;
   }

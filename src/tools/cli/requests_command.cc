@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kRequestsPath = "/api/v1/requests";
 
-// Returns the amount in the API's unit: cores, bytes, or a number of units.
+// Formats an amount that the API reports in cores, bytes, or units of another resource.
 std::string QuotaAmountText(std::string_view resource, const Json& amount) {
   if (!amount.is_number()) return kNothing;
   if (resource == brain::kQuotaCpu) return FormatCores(amount.get<double>());
@@ -34,7 +34,7 @@ std::string AmountsText(const Json& amounts) {
   return out;
 }
 
-// Returns "2 jobs and 1 request of group ...".
+// Returns text such as "2 jobs and 1 request of group ...".
 std::string UncoveredText(const Json& use) {
   const auto counted = [&](const char* key, std::string_view one) {
     const int64_t n = IntAt(use, key);
@@ -92,7 +92,7 @@ std::string RequestText(const Json& r) {
                 TextAt(r, "reason"), "\n");
 }
 
-// Returns the words KEY=VALUE as pairs, in order.
+// Parses the words KEY=VALUE and the options with the same names into pairs.
 absl::StatusOr<std::vector<QueryParameter>> Pairs(const RequestsArgs& args) {
   std::vector<std::string> words = args.words;
   for (const auto& [key, value] : {std::pair{"group", &args.group}, std::pair{"tier", &args.tier},

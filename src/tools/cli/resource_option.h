@@ -9,8 +9,8 @@
 
 namespace taut::tools {
 
-// Returns the resources in the order of `names`, each once; all resources if `names` is empty. Returns
-// InvalidArgument for an unknown name.
+// Returns the named resources without duplicates, or all resources if `names` is empty. Returns InvalidArgument
+// for an unknown name.
 absl::StatusOr<std::vector<Resource>> ToResources(const std::vector<std::string>& names);
 
 }  // namespace taut::tools

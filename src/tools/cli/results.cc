@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the number of scored seconds, which is the time over which footprints are averaged.
+// Returns the number of scored seconds, over which footprints are averaged.
 double ScoredSeconds(const LaneResult& lane, int32_t first_scored_day) {
   int64_t days = 0;
   for (const FleetDay& d : lane.fleet) days += d.day >= first_scored_day ? 1 : 0;
@@ -28,7 +28,7 @@ double MeanFootprint(const LaneResult& lane, int32_t first_scored_day) {
   return seconds > 0 ? lane.summary.totals.limit_seconds / seconds : 0;
 }
 
-// Returns the mean over time of the amount that is reserved but not used.
+// Returns the mean amount that is reserved but not used.
 double AbsoluteSlack(const LaneResult& lane, int32_t first_scored_day) {
   const double seconds = ScoredSeconds(lane, first_scored_day);
   const Totals& t = lane.summary.totals;
@@ -88,19 +88,19 @@ constexpr std::string_view kResultsLegend =
     "usage,\n"
     "mean over time · slack < 0: the p95 of the day's usage is above the mean limit\n";
 
-// The concentration of OOM-days on a few jobs: a share over all jobs hides jobs that fail every day.
+// How the OOM-days are distributed over the jobs. A single rate over all jobs would hide jobs that fail every day.
 struct Concentration {
-  uint64_t jobs = 0;        // number of scored jobs
-  uint64_t with = 0;        // jobs with an OOM-day
+  uint64_t jobs = 0;        // scored jobs
+  uint64_t with = 0;        // jobs with at least one OOM-day
   uint64_t once = 0;        // jobs with exactly one OOM-day
-  uint64_t most_have = 0;   // OOM-days that four fifths of the jobs with an OOM-day do not exceed
-  uint64_t worst_days = 0;  // OOM-days of the job with the most OOM-days
-  double worst_share = 0;   // highest share of OOM-days of a job, over jobs with at least a week
+  uint64_t most_have = 0;   // 80th percentile of OOM-days over the jobs with OOM-days
+  uint64_t worst_days = 0;  // maximum number of OOM-days of a job
+  double worst_share = 0;   // maximum share of OOM-days among jobs with at least a week
   double of_worst_tenth = 0;
 };
 
 Concentration ConcentrationOf(const LaneResult& lane) {
-  constexpr uint64_t kFewestDays = 7;  // days of a job whose share is significant
+  constexpr uint64_t kFewestDays = 7;  // minimum number of days for a meaningful share
   Concentration c;
   std::vector<uint64_t> oom_days;
   for (const Totals& t : lane.per_job) {
@@ -161,7 +161,7 @@ std::string ConcentrationTable(const ReplayResult& result, Resource resource, in
   return table.Render();
 }
 
-// Returns the tables of the recommenders that make promises.
+// Returns the tables of promises, for recommenders that make promises.
 std::string PromiseTables(const ReplayResult& result) {
   std::string out;
   for (const LaneResult& lane : result.lanes) {
@@ -300,7 +300,7 @@ std::string ResultJson(const ReplayResult& result, const std::vector<JobInfo>& j
     if (with_jobs) l["by_job"] = JobsJson(lane, jobs);
     j["lanes"].push_back(std::move(l));
   }
-  // Job names are external input: invalid UTF-8 must not end the program.
+  // Names of jobs are external input, and invalid UTF-8 must not abort the program.
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,7 +1,7 @@
-// Formats responses of the daemon (src/server/api/openapi.yaml) about settings of jobs as text for users.
+// Formats the daemon's responses about settings of jobs (src/server/api/openapi.yaml) as text of at most 100
+// columns.
 //
-// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
-// be older or newer.
+// The daemon may have another version, so a field that is missing or has an unexpected type results in "-".
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace taut::tools {
 
-// Formats the effect of a change of many jobs' settings, applied or previewed.
+// Formats the effect of a change to the settings of many jobs, which was applied or previewed.
 std::string ManySettingsText(const Json& done);
-// Formats the settings with these keys; all settings if `keys` is empty.
+// Formats the settings named in `keys`; all settings if `keys` is empty.
 std::string SettingsText(const Json& settings, const std::vector<std::string>& keys);
 
 }  // namespace taut::tools

@@ -26,13 +26,13 @@ namespace {
 
 constexpr double kMostMadeTasks = 20e6;
 
-// A cell, its events, and a description of their source.
+// A cell with events, and a description of its source.
 struct TimedCell {
   brain::CellModel model;
   brain::CellWorkload workload;
   ReadReport report;
   std::vector<brain::CellFinding> findings;
-  std::string about;  // lines about the source
+  std::string about;  // lines for users about the source
 };
 
 absl::StatusOr<int64_t> Milliseconds(std::string_view option, const std::string& text) {
@@ -88,8 +88,7 @@ absl::StatusOr<CellRunsOptions> ToOptions(const SimulateArgs& args) {
   return o;
 }
 
-// Returns the time at which the last job would end if no job had to wait, or the time of the last event if it
-// is later.
+// Returns the end of the last job if no job had to wait, or the time of the last event if that is later.
 int64_t LastTime(const brain::CellWorkload& workload) {
   int64_t last = 1000;
   for (const brain::CellEvent& e : workload.events) {
@@ -108,7 +107,7 @@ absl::Status CheckEvents(TimedCell& cell) {
   return absl::OkStatus();
 }
 
-// Returns the cell and its events, and sets the times of `options`.
+// Reads or generates a cell with events, and sets the times in `options`.
 absl::StatusOr<TimedCell> MakeTimedCell(const SimulateArgs& args, brain::CellSimulationOptions& options) {
   TimedCell cell;
   const absl::StatusOr<int64_t> time = Milliseconds("--time", args.time);
@@ -151,7 +150,7 @@ absl::StatusOr<TimedCell> ReadTimedCell(const SimulateArgs& args, brain::CellSim
   return cell;
 }
 
-// Writes the events as CSV in the format that docs/reference/traces.md describes.
+// Writes the steps of a simulation as CSV in the format of docs/reference/traces.md.
 class StepWriter {
  public:
   StepWriter(const brain::CellModel& model, OutputFile& out) : model_(model), out_(out), index_(model) {
@@ -185,7 +184,7 @@ class StepWriter {
   const brain::CellModel& model_;
   OutputFile& out_;
   const brain::CellIndex index_;
-  std::vector<uint32_t> machine_;  // machine of each task
+  std::vector<uint32_t> machine_;  // current machine of each task
 };
 
 struct Outputs {

@@ -1,4 +1,4 @@
-// taut simulate: simulates a cell over time.
+// taut simulate: simulates the scheduling of a cell over time.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 namespace taut::tools {
 
 struct SimulateArgs {
-  TraceArgs files;  // files of machines, jobs and events; no paths: a generated cell
+  TraceArgs files;  // machines, jobs and events; no paths: a generated cell
   brain::MadeCellEventsOptions made;
   std::string time = "2d";  // simulated time of a generated cell
-  std::string until;        // end of the simulation of files; empty: the last end or event
-  std::string warmup;       // empty: a quarter of a generated cell's time; no warm-up for files
+  std::string until;        // end of a simulation of files; empty: the last end of a job or last event
+  std::string warmup;       // empty: a quarter of `time` for a generated cell, none for files
   std::string score = "hybrid";
   std::string pass_every = "1s";
   uint32_t enough = 0;
-  std::vector<std::string> compare;  // setups
+  std::vector<std::string> compare;  // names of the setups to compare
   int threads = 0;
   std::string json, report, events;  // paths; empty: not written
   OutputForm output = OutputForm::kTable;

@@ -14,7 +14,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns "12 s", "3.5 min", or "never" if it did not happen in the simulated time.
+// Returns text such as "12 s" or "3.5 min"; "never" if the delay did not end in the simulated time.
 std::string DelayText(std::optional<double> seconds, uint64_t of) {
   if (of == 0) return "-";
   if (!seconds.has_value()) return "never";
@@ -27,7 +27,7 @@ std::string Quantile(std::vector<float>& values, uint64_t of, double q) {
   return DelayText(brain::DelayQuantile(values, of, q), of);
 }
 
-// Visits the tiers that have jobs, from the highest tier down.
+// Calls `visit` for each tier with jobs, highest tier first.
 template <typename Visit>
 void ForEachTier(brain::CellTotals& totals, const Visit& visit) {
   for (size_t t = brain::kCellTiers; t-- > 0;) {
@@ -70,7 +70,7 @@ std::string EvictionTable(brain::CellTotals& totals) {
   return table.Render();
 }
 
-// The used shares of the capacity in service.
+// Shares of the in-service capacity.
 struct Fill {
   double limit = 0, production_limit = 0, reserved = 0, production_reserved = 0;
 };

@@ -10,10 +10,10 @@
 
 namespace taut::tools {
 
-// Returns the cell's utilization, tables by tier for the first run, the tasks pending at the end, and a table
-// of all runs if there are several. Fits 100 columns. Changes the order of the runs' delays.
+// Returns the cell's utilization, tables by tier for the first run, the tasks pending at the end, and a comparison
+// if there are several runs. Lines have at most 100 columns. Reorders the delays in `runs`.
 std::string SimulateText(const brain::CellModel& cell, std::vector<CellRun>& runs);
-// Returns "runs", which docs/reference/traces.md describes. Changes the order of the runs' delays.
+// Returns the value of "runs", which docs/reference/traces.md describes. Reorders the delays in `runs`.
 Json SimulateJson(const brain::CellModel& cell, std::vector<CellRun>& runs);
 
 }  // namespace taut::tools

@@ -86,7 +86,7 @@ void Append(const SoftKill& k, OutputFile& out) {
                          k.machine_memory));
 }
 
-// Returns the tiers of the result, from the highest tier down.
+// Returns the tiers in the result, highest tier first.
 std::vector<TraceTier> TiersIn(const SoftMemoryResult& result) {
   std::vector<TraceTier> out;
   for (size_t t = kNumTraceTiers; t-- > 0;) {

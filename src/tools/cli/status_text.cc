@@ -14,7 +14,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the table of agents. A name takes at most `width` columns.
+// Returns the table of agents. Shortens names to `width` columns.
 std::string AgentsTable(const Json& agents, size_t width) {
   TextTable table({"agent", "host", "state", "tasks\n(managed)", "agent's\nCPU cores", "\nmemory",
                    "heard\nago", "queue", "win-\ndows", "OOM\nkills", "applied\n/failed"});
@@ -33,7 +33,7 @@ std::string AgentsTable(const Json& agents, size_t width) {
   return table.Render();
 }
 
-// The reason for a metric without a rule. Most metrics of a Prometheus have no rule.
+// Explains unmapped samples, which are normal because most metrics of a Prometheus have no rule.
 constexpr const char* kUnmappedText =
     "unmapped samples are normal: they are of metrics that say nothing of a job; if a job is missing, "
     "`taut mapping test --prometheus URL` says which rule takes each series";

@@ -1,7 +1,7 @@
-// Formats responses of the daemon (src/server/api/openapi.yaml) about tautd and its agents as text for users.
+// Formats the daemon's responses about tautd and its agents (src/server/api/openapi.yaml) as text of at most 100
+// columns.
 //
-// Fits 100 columns. Fields that a response lacks, or that have another type, are shown as "-": the daemon may
-// be older or newer.
+// The daemon may have another version, so a field that is missing or has an unexpected type results in "-".
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace taut::tools {
 // Formats an AgentPage.
 std::string AgentsText(const Json& page);
 std::string StatusText(const Json& status, int64_t now_s);
-// Returns the reason why tautd has no jobs yet, and the time of the first jobs; "" if a window has closed.
+// Returns the reason why tautd has no jobs, and when the first jobs will appear; "" if a window has closed.
 std::string NoWindowText(const Json& status);
 
 }  // namespace taut::tools

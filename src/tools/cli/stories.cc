@@ -8,7 +8,7 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kColumns = 360;  // about the width of a screen
+constexpr int64_t kColumns = 360;  // columns of a story, about as many as a screen can show
 
 const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy, Resource resource) {
   for (const LaneResult& l : result.lanes) {
@@ -17,7 +17,7 @@ const LaneResult* FindLane(const ReplayResult& result, brain::PolicyPair policy,
   return nullptr;
 }
 
-// Adds the job with the highest `score` among the jobs that were not chosen yet.
+// Adds the job with the highest `score` of all jobs that are not in `taken`.
 template <typename Score>
 void AddBest(const LaneResult& lane, std::string why, Score score, std::set<uint32_t>& taken,
              std::vector<StoryChoice>& out) {
@@ -97,7 +97,8 @@ class StoryBuilder {
     if (it == buckets.end() || it->bucket != b) it = buckets.insert(it, {b, 0});
     it->weight += 1;
   }
-  // Returns true if a recorded kill hides usage above the limit.
+  // Returns true if a recorded OOM kill shows that usage would have exceeded `limit`, although the measured usage
+  // did not.
   static bool WasKilledAbove(double limit, const Signal& signal, const JobDay& day, Resource resource) {
     return KillsAtLimit(resource) && std::ranges::any_of(day.kills, [&](const TaskKills& k) {
              return k.window == signal.window && k.killed_at_bytes >= 0 && WasAbove(k.killed_at_bytes, limit);

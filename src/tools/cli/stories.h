@@ -19,17 +19,17 @@ struct StoryChoice {
   std::string why;
 };
 
-// Returns at most `count` job-resource pairs, no job twice: the largest savings, the most OOM-days, the most
-// changes, the largest footprints and the largest increases under `shown`. The `named` jobs are first, with
-// every replayed resource, even if this makes more than `count` pairs.
+// Returns at most `count` pairs of job and resource without repeating a job. Chooses the largest savings, the most
+// OOM-days, the most changes, the largest footprints and the largest increases under `shown`. The jobs in `named`
+// are first, with every replayed resource, even if that exceeds `count`.
 std::vector<StoryChoice> ChooseStories(const ReplayResult& result, brain::PolicyPair shown,
                                        const std::vector<JobId>& named, size_t count);
 
-// Last reasons of the recommenders, by job and resource.
+// Last reason of each recommender, by job and resource.
 using LastReasons = std::map<std::pair<uint32_t, Resource>, std::vector<Reason>>;
 
-// Reads the chosen jobs' usage again, day by day, and their limits from the log. Returns the errors of the
-// trace and of the log.
+// Reads the usage of the chosen jobs again, day by day, and their limits from `log`. Returns errors of the trace
+// and of the log.
 absl::StatusOr<std::vector<JobStory>> TellStories(LoadedTrace& trace, const ReplayResult& result,
                                                   DecisionLog& log, const std::vector<StoryChoice>& choices,
                                                   const LastReasons& reasons);

@@ -29,7 +29,7 @@ void OnSignal(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-// A dumb terminal can only print: it has no colours and no cursor movement.
+// A dumb terminal supports neither colours nor cursor movement.
 bool IsDumb(const char* term) { return term == nullptr || *term == '\0' || std::string_view(term) == "dumb"; }
 
 int64_t NowMs() {
@@ -140,7 +140,7 @@ std::string TextTable::Render() const {
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], DisplayWidth(line[i]));
   }
-  // Two blanks separate columns if there is room for them.
+  // Separate columns by one blank if two blanks would make the table too wide.
   size_t total = 0;
   for (size_t w : width) total += w + 2;
   const std::string_view gap = total - 2 <= kTableColumns ? "  " : " ";
@@ -211,7 +211,7 @@ Screen::Screen() : state_(std::make_unique<State>()) {
   keys.c_cc[VMIN] = 0;
   keys.c_cc[VTIME] = 0;
   tcsetattr(STDIN_FILENO, TCSANOW, &keys);
-  Print("\033[?1049h\033[?25l");  // alternate screen, cursor hidden
+  Print("\033[?1049h\033[?25l");  // use the alternate screen and hide the cursor
 }
 
 Screen::~Screen() {
@@ -240,7 +240,7 @@ char Screen::WaitKey(int milliseconds) const {
   pollfd in{STDIN_FILENO, POLLIN, 0};
   char key = 0;
   if (poll(&in, 1, milliseconds) <= 0) return 0;
-  return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal was closed: quit
+  return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';  // the terminal was closed, so quit
 }
 
 }  // namespace taut::tools

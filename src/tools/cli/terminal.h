@@ -1,5 +1,4 @@
-// Output of commands: tables and results to stdout, progress and warnings to stderr, colour only on a
-// terminal.
+// Output of commands: results to stdout, progress and warnings to stderr, colour only on a terminal.
 #pragma once
 
 #include <cstddef>
@@ -15,70 +14,67 @@
 
 namespace taut::tools {
 
-// Returns true if colours are used. Colours require a terminal, a NO_COLOR that is not set or empty, and a
-// TERM that is not dumb (nullptr: the variable is not set).
+// Returns true if output may be coloured: stdout is a terminal, NO_COLOR is unset or empty, and TERM is not dumb.
+// A null argument stands for an unset variable.
 bool WantsColour(bool is_terminal, const char* no_color, const char* term);
 bool StdoutIsTerminal();
 bool StderrIsTerminal();
 
-// Writes to stdout. A closed pipe is not an error.
+// Writes to stdout. Ignores a closed pipe.
 void Print(std::string_view text);
-// Sets the program's name in warnings and errors, which is taut by default. Call it before threads start.
+// Sets the program's name in warnings and errors; the default is taut. REQUIRES: no other thread runs.
 void NameProgram(const char* name);
-// Writes the program's name, as "taut: ", and the text to stderr. Control characters are escaped
+// Writes the program's name, such as "taut: ", and `text` to stderr. Escapes control characters
 // (common/base/printable.h).
 void Warn(std::string_view text);
 void PrintError(std::string_view text);
-// Prints the error and returns its exit code (tools/cli/cli.h): InvalidArgument means an invalid command
-// line, Cancelled a partial output.
+// Prints the error and returns the exit code (tools/cli/cli.h): InvalidArgument is a usage error, Cancelled a
+// partial output.
 int Fail(const absl::Status& status);
 
-// Returns a share of 1 in per cent, such as "12.3 %".
+// Formats a share from 0 to 1 in percent, such as "12.3 %".
 std::string Percent(double share, int decimals = 1);
 
-// Returns false for the bytes of a UTF-8 character after its first.
+// Returns true unless `c` is a continuation byte of a UTF-8 character.
 inline bool BeginsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
-// Returns the number of columns that UTF-8 text needs on a terminal, one column per character.
+// Returns the width of UTF-8 text on a terminal, at one column per character.
 size_t DisplayWidth(std::string_view text);
-// Returns the first `width` columns of the text. The last column is "…" if the text was cut.
+// Returns the text, cut to `width` columns. The last column of a cut text is "…".
 std::string Shortened(const std::string& text, size_t width);
-// Cuts the name from the front: the end of a job's name is more specific than the beginning, which many jobs
-// share.
+// Cuts a name at its beginning, which many jobs share. The end of a job's name is more specific.
 std::string ShortenedName(const std::string& name, size_t width);
 
-// A text table: the first column is left-aligned, all other columns are right-aligned. Control characters are
-// escaped in every cell; text that is already escaped is unchanged.
+// A text table with a left-aligned first column and right-aligned other columns. Control characters in cells are
+// escaped; text that is already escaped is unchanged.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Returns the table. A head may contain one '\n' for two head lines. Lines end in '\n' and have no trailing
-  // spaces.
+  // Returns the table. A '\n' in a head makes a second head line. Lines end in '\n' and have no trailing blanks.
   std::string Render() const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Returns true if tables keep names whole at any width. The program sets this if stdout is not a terminal, so
-// that a program that reads the pipe can search for names.
+// Returns true if tables must not shorten names. True if stdout is not a terminal, so that scripts can search for
+// names.
 bool KeepsNamesWhole();
 void KeepNamesWhole(bool whole);
 
-inline constexpr size_t kTextColumns = 100;  // width of the tables of a daemon's responses
-// Wraps `text` to lines of at most kTextColumns, each after `indent`.
+inline constexpr size_t kTextColumns = 100;  // maximum width of the text for a daemon's response
+// Wraps `text` into lines of at most kTextColumns, each starting with `indent`.
 std::string Wrapped(std::string_view text, std::string_view indent);
-// Returns the table with the widest names, from `width` columns down to `least`, that fits into kTextColumns.
-// Returns the table with whole names if KeepsNamesWhole().
+// Returns the table with the widest names that fits into kTextColumns; `width` falls to `least` at most. Names
+// stay whole if KeepsNamesWhole().
 std::string FittedTable(size_t width, size_t least, absl::FunctionRef<std::string(size_t width)> table);
 
-// A progress line that is rewritten on a terminal, at most ten times a second. If stderr is not a terminal,
-// it prints nothing.
+// A progress line, rewritten at most ten times a second. Prints nothing if stderr is not a terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(bool quiet);
   ~ProgressLine() { Clear(); }
-  // Shows `what` and `share`, which is in [0, 1].
+  // Shows the current step `what` and its progress `share`, in [0, 1].
   void Update(std::string_view what, double share);
   void Clear();
 
@@ -89,16 +85,15 @@ class ProgressLine {
   int64_t start_ms_ = 0;
 };
 
-// Installs a handler for SIGINT and SIGTERM that only sets a flag; a second signal kills the program.
+// Installs a handler for SIGINT and SIGTERM that only sets a flag. A second signal kills the program.
 void CatchInterrupts();
 bool Interrupted();
-// Makes SIGINT and SIGTERM end the program at once with success, for commands that run until they are
-// stopped. Flush the output before calling it.
+// Makes SIGINT and SIGTERM end the program at once with success, for commands that run until interrupted.
+// REQUIRES: the output is flushed.
 void ExitOnInterrupt();
 
-// The whole terminal for a page that is redrawn repeatedly; keys are read one by one without echo. The
-// destructor restores the terminal. Only one Screen may exist at a time, and only if stdin and stdout are
-// terminals.
+// The full screen of a terminal for a page that is redrawn repeatedly. Keys are read one by one without echo. The
+// destructor restores the terminal. REQUIRES: stdin and stdout are terminals, and no other Screen exists.
 class Screen {
  public:
   Screen();
@@ -106,7 +101,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Draws the text from the top of the screen; lines that do not fit are cut off.
+  // Draws the text from the top of the screen. Omits lines that do not fit.
   void Draw(std::string_view text) const;
   int rows() const;
   // Returns the next key; 0 if no key is pressed within `milliseconds`.

@@ -1,4 +1,4 @@
-// taut top: shows the fleet and its jobs, and redraws them after every closed window.
+// taut top: shows the fleet and its jobs, and redraws the screen after every closed window.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,13 +16,13 @@
 namespace taut::tools {
 namespace {
 
-constexpr int kOnceRows = 20;    // number of jobs, if the output is not a terminal
-constexpr int kOtherLines = 11;  // lines of the page besides jobs
+constexpr int kOnceRows = 20;    // number of jobs if stdout is not a terminal
+constexpr int kOtherLines = 11;  // lines of the page that do not show jobs
 constexpr int kKeyMilliseconds = 100;
 
 struct Page {
   Json fleet, jobs;
-  std::string nothing;  // text that replaces the fleet and the jobs before the first window
+  std::string nothing;  // text shown before the first window closed, instead of fleet and jobs
   std::string Text() const { return nothing.empty() ? FleetText(fleet) + "\n" + JobsText(jobs) : nothing; }
 };
 
@@ -42,8 +42,8 @@ absl::StatusOr<Page> Ask(HttpClient& client, const TopArgs& args, int rows) {
   return page;
 }
 
-// Waits for closed windows on its own thread, which ends with the process. The thread blocks in a read most
-// of the time, and owns all data that it uses.
+// Waits for closed windows in a thread that runs until the process ends. Mostly the thread blocks in a read. It
+// owns all data that it uses.
 class WindowWatch {
  public:
   explicit WindowWatch(const ConnectionArgs& connection) {
@@ -56,7 +56,7 @@ class WindowWatch {
               if (event.event == "window") ++*news;
               return true;
             });
-        // The daemon was unreachable, so the page may be outdated.
+        // The daemon was unreachable for a time, so the page may be outdated.
         std::this_thread::sleep_for(std::chrono::seconds(2));
         ++*news;
       }
@@ -71,7 +71,7 @@ class WindowWatch {
 absl::Status Watch(HttpClient& client, const TopArgs& args) {
   CatchInterrupts();
   absl::StatusOr<Page> page = Ask(client, args, kOnceRows);
-  if (!page.ok()) return page.status();  // fail before the terminal is switched to the full screen
+  if (!page.ok()) return page.status();  // fail before the switch to the full screen
   const WindowWatch watch(args.daemon.connection);
   const Screen screen;
   uint64_t drawn_news = 0;

@@ -28,22 +28,22 @@ std::string ShareOrDash(const MaybeNumber& value) { return value.has_value() ? P
 MaybeNumber Ratio(double part, double whole) { return whole > 0 ? MaybeNumber(part / whole) : std::nullopt; }
 
 struct Rates {
-  MaybeNumber mean, median;  // jobs submitted per hour
-  MaybeNumber again;         // resubmitted tasks per new task; median over hours with a new task
+  MaybeNumber mean, median;  // submitted jobs per hour
+  MaybeNumber again;         // resubmitted tasks per new task; the median counts only hours with a new task
 };
 double MedianOf(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
-// Returns the rates over the whole hours between the first and the last event after the beginning of the
-// trace.
+// Returns the rates over all whole hours from the first to the last event, without events at the trace's
+// beginning.
 Rates RatesOf(const brain::EventFigures& f) {
   Rates out;
   if (f.last_us == 0) return out;
   const int64_t hour_us = 3600 * kMicrosPerSecond;
   const int64_t from = FloorDiv(f.first_us + hour_us - 1, hour_us), to = FloorDiv(f.last_us, hour_us);
-  constexpr int64_t kMostHours = 1'000'000;  // more than a century: then the time of an event is wrong
+  constexpr int64_t kMostHours = 1'000'000;  // more than a century, so some time must be wrong
   if (to - from > kMostHours) return out;
   std::vector<double> jobs, again;
   double sum = 0;

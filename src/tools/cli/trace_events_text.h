@@ -1,4 +1,4 @@
-// Formats the events of a trace for taut analyze, next to the published figures.
+// Formats the events of a trace for taut analyze, next to published figures.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace taut::tools {
 
-// Returns the figures of the events as tables. REQUIRES: cell.has_events.
+// Returns tables of the events' figures. REQUIRES: cell.has_events.
 std::string TraceEventsText(const LoadedCell& cell);
 Json TraceEventsJson(const LoadedCell& cell);
-// Returns a report with pointers to `cell`.
+// Returns a report that points to data of `cell`, which must outlive the report.
 EventsReport TraceEventsReport(const LoadedCell& cell);
 
 }  // namespace taut::tools

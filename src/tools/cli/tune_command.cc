@@ -1,4 +1,4 @@
-// taut tune: runs a sweep over settings, shows its frontier, and writes the settings file that replay reads.
+// taut tune: replays a sweep over settings, shows the Pareto frontier, and writes a settings file for replay.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -24,7 +24,7 @@ struct Axis {
   std::vector<std::string> values;
 };
 
-// Measures of one resource over all jobs, weighted by job.
+// Results of one resource, summed over all jobs with their weights.
 struct Weighted {
   double limit = 0, owner = 0, usage = 0, oom_days = 0, changes = 0, job_days = 0;
   double footprint() const { return owner > 0 ? limit / owner : usage > 0 ? limit / usage : 0; }
@@ -33,7 +33,8 @@ struct Weighted {
 };
 
 struct Trial {
-  std::vector<std::string> values;  // one value per axis; empty: the given settings, without a sweep
+  // one value per axis; empty: the given settings, which are not part of the sweep
+  std::vector<std::string> values;
   brain::VerticalSettings settings;
   std::map<Resource, Weighted> measures;
   bool on_frontier = false;
@@ -45,7 +46,7 @@ absl::StatusOr<Axis> ParseAxis(const std::string& text) {
     return absl::InvalidArgumentError(StrCat("--sweep: expected key=value,value, not ", text));
   }
   Axis axis{text.substr(0, equals), {}};
-  // A value that is itself a list is written in brackets: ensemble.margins=[0,0.1],[0,0.2].
+  // Commas within brackets do not separate values: ensemble.margins=[0,0.1],[0,0.2] has two values.
   std::string value;
   int depth = 0;
   for (char c : text.substr(equals + 1)) {
@@ -111,7 +112,7 @@ absl::StatusOr<std::vector<double>> ReadWeights(const std::string& path, const L
     const absl::StatusOr<JobId> job = trace.FindJob(name);
     if (!job.ok())
       return absl::InvalidArgumentError(fmt::format("{}:{}: {}", path, number, Message(job.status())));
-    if (trace.jobs()[job->value].name != name)  // a weight requires the job's whole name
+    if (trace.jobs()[job->value].name != name)  // the name of a weight must be complete
       return absl::InvalidArgumentError(fmt::format("{}:{}: no job \"{}\" in the trace", path, number, name));
     weights[job->value] = *weight;
   }
@@ -135,8 +136,7 @@ std::map<Resource, Weighted> Measure(const ReplayResult& result, const std::vect
   return out;
 }
 
-// Marks the trials on the frontier. A trial is on it if no other trial is at least as good in footprint,
-// OOM-days and changes, and better in one of these.
+// Marks the trials on the Pareto frontier of footprint, OOM-days and changes.
 void MarkFrontier(Resource resource, std::vector<Trial>& trials) {
   for (Trial& t : trials) {
     const Weighted& a = t.measures[resource];
@@ -158,13 +158,13 @@ struct Sweep {
   bool partial = false;
 };
 
-// Returns the name of a day with usage over the limit: it depends on the resource.
+// Returns the term for days with usage above the limit of this resource.
 std::string_view DaysOver(Resource resource) {
   return ThrottlesAtLimit(resource) ? "throttled days" : "OOM-days";
 }
 
-// Returns the cheapest trial within the targets; nullptr if no trial is within them. One of the trials has
-// the given settings, so the chosen settings are not worse than given settings within the targets.
+// Returns the cheapest trial that meets the targets; nullptr if no trial does. The given settings are one of the
+// trials, so the result is never worse than given settings that meet the targets.
 const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>& trials) {
   const Trial* best = nullptr;
   for (Trial& t : trials) {
@@ -175,8 +175,8 @@ const Trial* Choose(const TuneArgs& args, Resource resource, std::vector<Trial>&
   return best;
 }
 
-// Returns the trial with the fewest days over the limit. If any trials are within the target of changes, only
-// these are compared. REQUIRES: there are trials.
+// Returns the trial with the fewest days above the limit, among the trials that meet the target of changes if
+// there are any. REQUIRES: there are trials.
 const Trial* Nearest(const TuneArgs& args, const Sweep& sweep) {
   const auto rank = [&](const Trial& t) {
     const Weighted& w = t.measures.at(sweep.resource);
@@ -185,7 +185,7 @@ const Trial* Nearest(const TuneArgs& args, const Sweep& sweep) {
   return &*std::ranges::min_element(sweep.trials, {}, rank);
 }
 
-// Returns a text about the nearest settings, for a sweep in which no settings are within the targets.
+// Returns a text about the nearest settings if no settings meet the targets.
 std::string NothingWithin(const TuneArgs& args, const Sweep& sweep, const Trial& nearest) {
   const Weighted& w = nearest.measures.at(sweep.resource);
   return fmt::format(
@@ -195,8 +195,8 @@ std::string NothingWithin(const TuneArgs& args, const Sweep& sweep, const Trial&
       100 * args.oom_days, DaysOver(sweep.resource), args.changes, 100 * w.oom_share(), w.change_rate());
 }
 
-// Returns true if a setting such as "ensemble.cpu_w_over" changes limits of the resource. A setting of the
-// other resource does not. A common setting does not if this resource has its own value.
+// Returns true if a setting such as "ensemble.cpu_w_over" affects limits of the resource. A common setting has no
+// effect if the resource has a setting of its own.
 bool Moves(std::string_view key, Resource resource) {
   const size_t dot = key.find('.') + 1;
   const std::string_view name = key.substr(dot);
@@ -208,7 +208,7 @@ bool Moves(std::string_view key, Resource resource) {
                               [&](const brain::VerticalSetting& s) { return s.key == own; });
 }
 
-// Returns the default sweep of a recommender for one resource.
+// Returns the recommender's default sweep for one resource.
 std::vector<std::string> UsualSweep(brain::Policy policy, Resource resource) {
   std::vector<std::string> out;
   for (const std::string_view text : brain::InfoOf(policy).sweep) {
@@ -229,7 +229,7 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   if (!one.has_value() && args.sweep.empty())
     return absl::InvalidArgumentError(
         StrCat("--sweep: ", Name(pair), " has no usual grid; give the settings"));
-  options.resources = {sweep.resource};  // a replay of the other resource would not be used
+  options.resources = {sweep.resource};  // the other resource's result would not be used
   const std::vector<std::string> wanted = args.sweep.empty() ? UsualSweep(*one, sweep.resource) : args.sweep;
   for (const std::string& text : wanted) {
     absl::StatusOr<Axis> axis = ParseAxis(text);
@@ -238,7 +238,7 @@ absl::StatusOr<Sweep> RunSweep(const TuneArgs& args, ReplayOptions options) {
   }
   absl::StatusOr<std::vector<Trial>> trials = Combine(sweep.axes, options.settings);
   if (!trials.ok()) return trials.status();
-  // Replay the given settings as one of the trials, so that the choice can be compared with them.
+  // Add the given settings as a trial, so that the choice can be compared with them.
   const std::string given = server::WriteSettings(options.settings, /*only_changed=*/false);
   const bool has_given = std::any_of(trials->begin(), trials->end(), [&](const Trial& t) {
     return server::WriteSettings(t.settings, /*only_changed=*/false) == given;
@@ -348,7 +348,7 @@ absl::Status Tune(const TuneArgs& args, bool* partial) {
                                           : FormattedText(args.output, SweepJson(*sweep, chosen)));
   if (sweep->partial) Warn("interrupted: only the trials shown were run");
   if (sweep->trials.empty()) return absl::OkStatus();
-  if (chosen == nullptr) return absl::OkStatus();  // interrupted before any trial was chosen
+  if (chosen == nullptr) return absl::OkStatus();  // an interrupt prevented the choice
   if (!within) Warn(NothingWithin(args, *sweep, *chosen));
   if (*file == nullptr) return absl::OkStatus();
   (*file)->Append(server::WriteSettings(chosen->settings, /*only_changed=*/true));

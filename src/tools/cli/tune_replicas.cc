@@ -1,5 +1,5 @@
-// taut tune --replicas: runs a sweep over the settings of replica policies. The chosen settings are scored on
-// time that was not used for the choice.
+// taut tune --replicas: replays a sweep over settings of replica policies, and scores the chosen settings on time
+// that the choice did not use.
 #include <algorithm>
 #include <utility>
 
@@ -30,17 +30,18 @@ struct ReplicaTrial {
   std::string policy;
   std::vector<Assignment> swept;
   brain::ReplicaSettings settings;
-  ReplicaScore chosen_on;                // score before the cut
-  std::optional<ReplicaScore> held_out;  // score after the cut; absent: not replayed, or no time is held out
+  ReplicaScore chosen_on;  // score of the time before the cut
+  // score of the time after the cut; absent: not replayed, or no time was held out
+  std::optional<ReplicaScore> held_out;
   bool on_frontier = false;
 };
 
-// A job's load series, split at the cut: settings are chosen on `before`, and scored on `all` from the cut
-// on.
+// Load series of a job, split at the cut. The settings are chosen on the part before the cut and scored on the
+// part after it.
 struct SweptJob {
-  LoadSeries before;                // the series up to the cut
+  LoadSeries before;                // part before the cut
   const LoadSeries* all = nullptr;  // the whole series
-  int64_t cut_s = 0;                // time of the cut, seconds after the start of the series
+  int64_t cut_s = 0;                // time of the cut, seconds since the start of the series
   double capacity = 0;
 };
 
@@ -48,12 +49,12 @@ struct ReplicaSweep {
   std::vector<SweptJob> jobs;
   std::vector<ReplicaTrial> trials;
   std::vector<std::string> notes;
-  size_t chosen = SIZE_MAX;  // index of the chosen trial; SIZE_MAX: no trial is within the targets
+  size_t chosen = SIZE_MAX;  // index of the chosen trial; SIZE_MAX: no trial meets the targets
   bool partial = false;
 };
 
-// Returns the setting with a key in the form of taut replay --set. tautd's job settings have the prefix
-// "replicas.".
+// Returns the setting with this key; nullptr if there is none. Accepts the keys of `taut replay --set`, and those
+// keys with the prefix "replicas." of tautd's job settings.
 const brain::ReplicaSetting* FindSetting(std::string_view key) {
   for (const brain::ReplicaSetting& s : brain::ReplicaSettingsTable()) {
     if (s.key == key) return &s;
@@ -81,7 +82,7 @@ absl::StatusOr<std::vector<std::pair<std::string, std::vector<std::string>>>> Pa
   return axes;
 }
 
-// Adds one trial per combination of the swept values. An error names the invalid value.
+// Adds one trial per combination of the swept values. Errors name the invalid value.
 absl::Status AddTrials(const std::string& policy, const std::vector<std::string>& sweep,
                        const brain::ReplicaSettings& given, std::vector<ReplicaTrial>& trials) {
   const auto axes = ParseAxes(sweep);
@@ -107,7 +108,7 @@ absl::Status AddTrials(const std::string& policy, const std::vector<std::string>
   return absl::OkStatus();
 }
 
-// Returns the axes in `asked` that the policy reads; the policy's default axes if `asked` is empty.
+// Returns the axes in `asked` that the policy uses; the policy's default axes if `asked` is empty.
 std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std::vector<std::string>& asked) {
   if (asked.empty()) return {info.sweep.begin(), info.sweep.end()};
   std::vector<std::string> out;
@@ -115,7 +116,7 @@ std::vector<std::string> AxesOf(const brain::ReplicaPolicyInfo& info, const std:
     const std::string_view key = std::string_view(axis).substr(0, axis.find('='));
     const std::string_view group = key.substr(0, key.find('.'));
     const bool is_read = group == "replicas" || std::ranges::find(info.groups, group) != info.groups.end();
-    // An unknown key is kept, so that the later error can suggest the nearest key.
+    // Keep an unknown key, so that a later check reports it and suggests the nearest key.
     if (is_read || FindSetting(key) == nullptr) out.push_back(axis);
   }
   return out;
@@ -137,7 +138,7 @@ absl::StatusOr<std::vector<ReplicaTrial>> TrialsOf(const TuneArgs& args, const R
   return trials;
 }
 
-// Builds the jobs that have enough time before and after the cut.
+// Adds the jobs that have enough time before and after the cut.
 void MakeJobs(const ReplicaInput& input, const TuneArgs& args, const ReplicasArgs& replicas,
               const ReplicaReplayOptions& options, ReplicaSweep& sweep) {
   for (size_t at = 0; at < input.loads.size(); ++at) {
@@ -169,7 +170,7 @@ ReplicaScore Score(const ReplicaTrial& trial, const SweptJob& job, ReplicaReplay
   if (held_out) options.warmup_s = job.cut_s;
   const absl::StatusOr<ReplicaScore> score =
       ReplayByName(held_out ? *job.all : job.before, options, trial.policy);
-  // The score is empty if no step was measured: MakeJobs has checked the lengths.
+  // MakeJobs() checked the lengths, so an error only means that no step was measured.
   return score.ok() ? *score : ReplicaScore();
 }
 
@@ -222,7 +223,7 @@ absl::StatusOr<ReplicaSweep> RunSweep(const TuneArgs& args, const ReplicasArgs& 
         StrCat("nothing to replay: ", sweep.notes.empty() ? "no load" : sweep.notes.front()));
   ProgressLine progress(args.quiet);
   WorkerPool workers(args.engine.threads);
-  constexpr size_t kPiece = 16;  // number of replays between two checks for an interrupt
+  constexpr size_t kPiece = 16;  // replays between two checks for an interrupt
   size_t done = 0;
   for (; done < sweep.trials.size() && !Interrupted(); done += kPiece) {
     progress.Update(StrCat("trial ", done + 1, " of ", sweep.trials.size()),
@@ -304,7 +305,7 @@ std::string SweepJson(const ReplicaSweep& sweep) {
                    {"trials", std::move(trials)}});
 }
 
-// Returns the command that replays the chosen settings on the same load.
+// Returns a command line that replays the chosen settings on the same load.
 std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   std::string out = StrCat("taut replay --replicas", replicas.usage ? " --usage" : "");
   for (const std::string& path : args.trace.paths) StrAppend(&out, " ", ShellWord(path));
@@ -334,8 +335,8 @@ std::string ReplayCommand(const TuneArgs& args, const ReplicasArgs& replicas) {
   return StrCat(out, " --settings ", ShellWord(args.out));
 }
 
-// Returns the job settings of tautd, as `set` of a rule: the chosen settings, and the settings whose defaults
-// differ between tautd and the replay.
+// Returns the `set` of a rule for tautd: the chosen settings, and every setting whose default differs between
+// tautd and the replay.
 std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, const std::string& command) {
   brain::JobPolicy policy;
   policy.replicas = t.settings;
@@ -363,8 +364,7 @@ std::string SettingsFile(const ReplicaTrial& t, const ReplicasArgs& replicas, co
   return out;
 }
 
-// Returns a text about the differences between a load in the daemon and the replayed load; "" if there is no
-// difference.
+// Returns lines about differences between the replayed load and the load in tautd; "" if there are none.
 std::string OfTautd(const ReplicaReplayOptions& options, const ReplicasArgs& replicas) {
   std::string out;
   if (options.decide_every_s != kWindowSeconds) {

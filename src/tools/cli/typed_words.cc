@@ -10,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns true if an option of any command of `app` takes its value from the next word.
+// Returns true if any command below `app` has this option with a value, which is the next word.
 bool HasValue(const CLI::App& app, std::string_view option) {
   for (const CLI::Option* o : app.get_options()) {
     if (o->get_items_expected_max() > 0 && o->check_name(std::string(option))) return true;
@@ -27,7 +27,7 @@ std::string UnknownCommand(const CLI::App& app, std::string_view word) {
                 DidYouMean(word, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
-// Returns an error text for an unknown option; "" if `command` has this option.
+// Returns an error for an unknown option; "" if `command` has the option.
 std::string UnknownOption(const CLI::App& command, std::string_view word) {
   std::vector<std::string> options;
   for (const CLI::Option* o : command.get_options()) {
@@ -42,7 +42,7 @@ bool AsksAboutTaut(const std::string& word) {
   return word == "-h" || word == "--help" || word == "-V" || word == "--version";
 }
 
-// Moves the options from index `at` on behind the word that follows them. Returns false if no word follows.
+// Moves the options that start at index `at` behind the word that follows them. Returns false if no word follows.
 bool MoveOptionsBehindWord(const CLI::App& program, size_t at, std::vector<std::string>& words) {
   size_t word = at;
   while (word < words.size() && words[word].starts_with("-")) {
@@ -70,7 +70,7 @@ std::vector<std::string> CommandFirst(const CommandTable& commands, int argc, ch
   std::vector<std::string> words(argv + 1, argv + argc);
   const std::vector<std::string> typed = words;
   const CLI::App& program = commands.program();
-  // `taut --help get jobs` is `taut get jobs --help`.
+  // `taut --help get jobs` is equivalent to `taut get jobs --help`.
   if (words.size() > 1 && (words.front() == "-h" || words.front() == "--help"))
     std::rotate(words.begin(), words.begin() + 1, words.end());
   if (!MoveOptionsBehindWord(program, 0, words)) return typed;

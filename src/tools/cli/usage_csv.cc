@@ -10,9 +10,9 @@
 namespace taut::tools {
 namespace {
 
-// Writes a name as a CSV field. It is quoted if it contains a comma, quotes, or blanks that a reader would
-// remove. CsvField is not used, because it changes names that a spreadsheet would evaluate as a formula, and
-// a replay must read the same names back.
+// Writes a name as a CSV field. Quotes a name with a comma, quotes, or blanks that a reader would remove. CsvField
+// is unsuitable: it alters names that a spreadsheet would evaluate as a formula, but a replay must read the same
+// names.
 void PutName(std::string_view name, std::string& out) {
   const bool plain = !name.empty() && name.find_first_of(",\"#") == std::string_view::npos &&
                      name.front() > ' ' && name.back() > ' ';
@@ -33,7 +33,7 @@ void PutIfKnown(double value, std::string& out) {
   if (value >= 0 && std::isfinite(value)) StrAppend(&out, static_cast<float>(value));
 }
 
-// Returns a value in the middle of the bucket, so that a reader assigns it to the same bucket.
+// Returns the middle of the bucket, so that rounding cannot move a value to another bucket.
 double MiddleOf(Bucket bucket) {
   const Grid& grid = Grid::Cpu();
   return bucket == 0 ? grid.UpperBound(0) / 2 : std::sqrt(grid.UpperBound(bucket) * grid.LowerBound(bucket));
@@ -81,7 +81,7 @@ void UsageCsv::Add(const ClosedWindow& closed, absl::FunctionRef<std::string_vie
 void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::string_view job, uint64_t kills,
                       std::string& out) {
   ++rows_;
-  // Tasks are in the order in which their CPU was added.
+  // CPU usage of tasks was added in the same order as the tasks.
   std::span<const BucketWeight> cpu;
   if (next_cpu_ < cpu_.size() && cpu_[next_cpu_].task == task.task) {
     cpu = std::span(buckets_).subspan(cpu_[next_cpu_].first, cpu_[next_cpu_].count);
@@ -89,7 +89,7 @@ void UsageCsv::AddRow(const JobWindow& window, const TaskWindow& task, std::stri
   }
   double seconds = 0;
   for (const BucketWeight& b : cpu) seconds += b.weight;
-  // In a window in which the task started or ended, the CPU usage covers less time.
+  // A task that started or ended in the window was measured for a shorter time.
   const double duration = seconds > 0 ? std::min<double>(seconds, kWindowSeconds) : kWindowSeconds;
   StrAppend(&out, window.window.start_s(), ",", static_cast<float>(duration), ",");
   PutName(job, out);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr WindowId kWindow{5'000'000};
 
-// Returns a window of one job with these tasks.
+// Returns a window of one job with `tasks`.
 ClosedWindow WindowOf(const std::vector<TaskWindow>& tasks, float cpu_limit = kAbsent,
                       float memory_limit = kAbsent) {
   ClosedWindow closed;
@@ -89,14 +89,14 @@ TEST(UsageCsv, CountsJobsTasksAndLimits) {
   EXPECT_EQ(csv.jobs_without_limit(), 0U);
 }
 
-// A trace of written rows results in the same windows: usage, limits, and the distribution of CPU usage.
+// A trace of the written rows has the same windows: usage, limits, and the distribution of CPU usage.
 TEST(UsageCsv, AReplayReadsTheSameWindows) {
   Rng rng(11);
   UsageCsv csv;
   std::string text(UsageCsv::kHeader);
   struct Wanted {
     ClosedWindow closed;
-    std::map<Bucket, double> cpu;  // seconds of all tasks
+    std::map<Bucket, double> cpu;  // seconds by bucket, over all tasks
   };
   std::vector<Wanted> wanted;
   for (int w = 0; w < 50; ++w) {

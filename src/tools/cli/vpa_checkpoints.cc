@@ -19,7 +19,7 @@ constexpr std::string_view kVpa = "VerticalPodAutoscaler", kCheckpoint = "Vertic
 constexpr double kSamplesPerDay = 1440;
 constexpr std::string_view kCheckpointVersion = "v3";
 
-// Returns the text at `key`; "" if it is absent or not a text.
+// Returns the text at `key`; "" if absent or not a text.
 std::string WordAt(const Json& value, const char* key) {
   const Json& word = At(value, key);
   return word.is_string() ? word.get<std::string>() : "";
@@ -50,7 +50,7 @@ absl::StatusOr<brain::VpaHistogram> ReadHistogram(const Json& value, Resource r,
       MomentAt(value, "referenceTimestamp").value_or(0));
 }
 
-// Kind and name of the target of each VerticalPodAutoscaler, by namespace and name of the autoscaler.
+// Target of each VerticalPodAutoscaler as kind and name, by namespace and name of the autoscaler.
 using VpaTargets = std::map<std::pair<std::string, std::string>, std::string>;
 
 absl::StatusOr<VpaLearnt> ReadCheckpoint(const Json& item, const VpaTargets& targets,

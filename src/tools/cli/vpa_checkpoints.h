@@ -1,4 +1,4 @@
-// Reads VerticalPodAutoscalerCheckpoints in the format of `kubectl get vpa,vpacheckpoint -A -o json`.
+// Reads VerticalPodAutoscalerCheckpoints from the output of `kubectl get vpa,vpacheckpoint -A -o json`.
 #pragma once
 
 #include <array>
@@ -14,22 +14,22 @@
 
 namespace taut::tools {
 
-// State that a VerticalPodAutoscaler has learnt for one container.
+// What a VerticalPodAutoscaler has learned about one container.
 struct VpaLearnt {
-  // "shop/deployment/web/app"; the kind is "*" if the file does not contain the VPA of the checkpoint
+  // Such as "shop/deployment/web/app"; the kind is "*" if the file lacks the VPA of the checkpoint
   std::string job;
-  double days = 0;                            // days between the first and the last sample
-  PerResource<brain::VpaEstimate> estimates;  // the VPA's recommendation, by Resource
-  PerResource<bool> has_learnt = {};          // false: the histogram of the resource is empty
+  double days = 0;                            // time from the first to the last sample, in days
+  PerResource<brain::VpaEstimate> estimates;  // estimates of the VPA by resource
+  PerResource<bool> has_learnt = {};          // false: the VPA has no sample of the resource
 };
 
 struct VpaCheckpoints {
-  std::vector<VpaLearnt> containers;  // state of each container, ascending by job
-  std::vector<std::string> warnings;  // about checkpoints that are left out
+  std::vector<VpaLearnt> containers;  // ascending by job
+  std::vector<std::string> warnings;  // one per omitted checkpoint
 };
 
-// Parses the text. `cluster` is the prefix of the jobs' names, like tautd's kubernetes.cluster; "": no
-// prefix. Returns InvalidArgument if the text is not JSON, or contains no checkpoint.
+// Parses the text. The names of jobs start with `cluster`, like tautd's kubernetes.cluster; "": no prefix. Returns
+// InvalidArgument if the text is not JSON or contains no checkpoint.
 absl::StatusOr<VpaCheckpoints> ReadVpaCheckpoints(std::string_view text, std::string_view cluster,
                                                   const brain::VpaSettings& settings);
 

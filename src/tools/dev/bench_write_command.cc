@@ -21,13 +21,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kSeriesPerRequest = 500;
 constexpr size_t kMaxPreparedBytes = size_t{512} << 20;
-constexpr double kAsFastInterval_s = 15;  // between the times of two scrapes without a rate
+constexpr double kAsFastInterval_s = 15;  // time between two scrapes if no rate is set
 
 struct Body {
   std::string bytes;
   uint32_t samples = 0;
 };
-// Requests of one connection, in order of time. A series is always sent over the same connection.
+// Requests of one connection in order of time. All samples of a series use the same connection.
 using BodyLane = std::vector<Body>;
 
 struct WriterResult {
@@ -37,8 +37,8 @@ struct WriterResult {
   std::map<int, uint64_t> statuses;
 };
 
-// Encodes the requests before the measurement starts, because the receiver is measured, not the sender. The
-// number of scrapes is enough for the whole time, unless they exceed kMaxPreparedBytes.
+// Encodes the requests before the measurement, so that encoding does not slow down the sender. The requests last
+// for the whole measurement, unless their size reaches kMaxPreparedBytes.
 std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<server::CadvisorRequest> requests;
   for (uint32_t first = 0; first < args.series; first += kSeriesPerRequest)
@@ -50,7 +50,7 @@ std::vector<BodyLane> Prepare(const BenchWriteArgs& args) {
   std::vector<BodyLane> lanes(static_cast<size_t>(args.connections));
   size_t bytes = 0;
   for (int64_t i = 0; static_cast<double>(i) < scrapes && bytes < kMaxPreparedBytes; ++i) {
-    // A receiver cannot accept more than about 5 million samples per second.
+    // No receiver accepts more than about 5 million samples per second, so more requests would not be sent.
     if (static_cast<double>(i) * args.series > args.seconds * 5e6) break;
     for (size_t m = 0; m < requests.size() && !Interrupted(); ++m) {
       const double ahead_ms = static_cast<double>(i) * interval_s * 1000;

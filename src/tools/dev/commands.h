@@ -1,4 +1,4 @@
-// Commands of taut-dev. Their arguments are plain structs, which parse_dev.cc fills.
+// Commands of taut-dev. parse_dev.cc fills the arguments, which are plain structs.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ struct FeedArgs {
   ConnectionArgs connection;
   int jobs = 200;
   int days = 0;                 // length of the data set; 0: FeedDays()
-  double speed = 600;           // seconds of the cell per second of real time; 1: real time
-  std::string history = "21d";  // length of the usage that is sent at the start
-  std::string live;             // length of the live phase in the cell's time; empty: until a signal
-  std::string every = "1m";     // scrape interval of the live phase
+  double speed = 600;           // simulated seconds per second of real time; 1: real time
+  std::string history = "21d";  // length of the usage that is sent before the live phase
+  std::string live;             // length of the live phase in simulated time; empty: until a signal arrives
+  std::string every = "1m";     // scrape interval of the live phase in simulated time
   uint64_t seed = 1;
   bool ooms = false;
-  bool follow = false;  // true: the number of pods follows tautd's orders
+  bool follow = false;  // true: the number of pods follows the orders of tautd
   bool quiet = false;
 };
-// Sends a simulated cell to tautd. Returns kExitOk after --live has passed, and after a signal.
+// Sends a simulated cell to tautd. Returns kExitOk at the end of the live phase and after a signal.
 int RunFeed(const FeedArgs& args);
 
 struct BenchWriteArgs {
@@ -36,7 +36,7 @@ struct BenchWriteArgs {
   int connections = 1;
   OutputForm output = OutputForm::kTable;
 };
-// Measures a remote-write receiver. Returns kExitOk, or kExitPartial after a signal.
+// Measures the throughput of a remote-write receiver. Returns kExitOk, or kExitPartial after a signal.
 int RunBenchWrite(const BenchWriteArgs& args);
 
 }  // namespace taut::tools

@@ -35,8 +35,7 @@ TEST(CpuDebt, AsFewThreadsAsThereCanBe) {
   EXPECT_EQ(ShareOfThread(2.4, 3), 0);
 }
 
-// However late the thread wakes up and however long it works, the sum of used CPU time differs from the
-// target by at most one slice.
+// For any delays and lengths of the work, the used CPU time differs from the target by at most one slice.
 RC_GTEST_PROP(CpuDebt, TheAverageIsRight, ()) {
   const double share = *rc::gen::inRange(0, 100) / 100.0;
   CpuDebt debt(1'000'000'000);

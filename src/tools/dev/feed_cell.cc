@@ -15,15 +15,16 @@
 namespace taut::tools {
 namespace {
 
-constexpr int64_t kFactsEveryWindows = 3;  // interval at which limits and owners are sent again, in windows
+constexpr int64_t kFactsEveryWindows = 3;  // limits and owners are sent again after this number of windows
 constexpr double kDeploysPerWindow = 1.0 / (10 * kWindowsPerDay);
-constexpr double kKillShare = 0.125;    // share of the windows above the limit in which the task is killed
+// share of the windows with usage above the limit in which the task is killed
+constexpr double kKillShare = 0.125;
 constexpr double kAfterRestart = 0.55;  // memory after a restart, as a share of a warm task's memory
 constexpr uint64_t kTasksPerNode = 30;
-constexpr std::string_view kContainer = "app";  // the container of each pod
+constexpr std::string_view kContainer = "app";  // name of the container of each pod
 constexpr double kMemoryOfLoad = 0.4;           // share of a task's memory that is proportional to its load
 
-// Encodes an amount from 2^-16 to 2^48 in 16 bits, in steps of 0.07 %.
+// Encodes an amount from 2^-16 to 2^48 as a logarithm of 16 bits, with a relative error below 0.04 %.
 uint16_t PackAmount(float amount) {
   const double code = (std::log2(std::max(static_cast<double>(amount), 1e-5)) + 16) * 1024;
   return static_cast<uint16_t>(std::clamp(std::round(code), 0.0, 65535.0));
@@ -38,7 +39,7 @@ uint64_t Mix(uint64_t x) {  // splitmix64
 }
 double Uniform(uint64_t draw) { return static_cast<double>(draw >> 11) * 0x1.0p-53; }
 
-// Purpose of a draw, so that no two purposes share a random stream.
+// Purpose of a draw. Each purpose has its own random stream.
 enum : uint64_t { kName = 1, kKind, kPodName, kSetName, kPlace, kDeploy, kUsage, kKill };
 
 std::string_view TierOf(Sensitivity sensitivity) {
@@ -64,7 +65,7 @@ int64_t FeedCell::StepMs(const Steps& s, int step) const {
 }
 
 int64_t FeedBytes(int jobs, int days) {
-  constexpr int64_t kBytesOfJobDay = 8192;  // 200 jobs and 42 days: 66 MB
+  constexpr int64_t kBytesOfJobDay = 8192;  // so 200 jobs and 42 days need 66 MB
   return kBytesOfJobDay * std::max(jobs, 0) * std::max(days, 0);
 }
 
@@ -243,14 +244,15 @@ void FeedCell::EndPodsOf(const Job& job, std::unique_ptr<PodSet> set, int64_t ti
 
 void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s) {
   const Row& row = job.rows[job.next * job.tasks + task % job.tasks];
-  // The pods share the load of the job. A part of each pod's memory is proportional to its load.
+  // The running pods share the job's load equally. A fixed part of a pod's memory is proportional to the pod's
+  // load.
   const double share = static_cast<double>(job.tasks) / static_cast<double>(job.set->pods.size());
   const double memory = 1 + kMemoryOfLoad * (share - 1);
   const double row_cpu = UnpackAmount(row.cpu_mean), peak = memory * UnpackAmount(row.memory_peak);
   const double cpu = share * row_cpu, mean = std::min(memory * UnpackAmount(row.memory_mean), peak);
   const GeneratedJob::LimitChange& limits = LimitAt(job, StepMs(s, s.from));
   const double limit = limits.memory_bytes;
-  // Rates over a step vary less than peaks of single seconds.
+  // Use 0.7 of the distance from mean to peak: the rate over a step varies less than the usage of single seconds.
   const double swing = 0.7 * std::min(UnpackAmount(row.cpu_peak) / row_cpu - 1, 1.5);
   const auto draw = [&](int step) {
     return Draw(kUsage, job.number << 20 | task,
@@ -260,8 +262,8 @@ void FeedCell::AddUsage(const Job& job, uint32_t task, Pod& pod, const Steps& s)
   for (int k = 0; k < s.steps; ++k) middle += Uniform(draw(k)) / s.steps;
   const int peak_step = static_cast<int>(draw(63) % static_cast<uint64_t>(s.steps));
   const bool kill = options_.ooms && peak > limit && Uniform(draw(62)) < kKillShare;
-  // Add one metric after the other: adding a series may move series_, which invalidates the reference to the
-  // previous series.
+  // Add the metrics one after the other: adding a series may move series_ in memory, which invalidates the
+  // reference to the previous series.
   const double seconds = static_cast<double>(kWindowSeconds) / s.steps;
   const double kills_before = pod.oom_kills;
   const Pod before = pod;

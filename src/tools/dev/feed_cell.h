@@ -1,4 +1,5 @@
-// A simulated cell as Prometheus would report it: pods with names, counters, limits, deploys and OOM kills.
+// A simulated cell in the form in which Prometheus reports a cluster: named pods, counters, limits, deploys and
+// OOM kills.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +22,40 @@ struct FeedCellOptions {
   int jobs = 200;
   int days = 42;
   uint64_t seed = 1;
-  int max_tasks = 40;  // most tasks of a job
-  bool ooms = false;   // true: tasks above their owner's limit are sometimes killed
-  // Start of the cell's first window in seconds since the epoch, a multiple of 300. It affects only the
-  // times, and the minutes in the names of cron jobs' pods.
+  int max_tasks = 40;  // maximum number of tasks of a job
+  bool ooms = false;   // true: some tasks with usage above their owner's limit are killed
+  // Start of the cell's first window, seconds since the epoch, a multiple of 300. Affects only the timestamps and
+  // the minutes in the pod names of cron jobs.
   int64_t start_s = 0;
 };
 
-// Returns the default length, in days, of a data set of `jobs` jobs: 42 days, or fewer if the data set would
-// need more than kFeedBytes, but at least `history_days`.
+// Returns the default length, in days, of the data set for `jobs` jobs: 42 days, or as many days as fit in
+// kFeedBytes, but at least `history_days`.
 int FeedDays(int jobs, int history_days);
 inline constexpr int64_t kFeedBytes = int64_t{1} << 30;
-// Returns the approximate memory of a data set, in bytes.
+// Returns the approximate memory of a data set in bytes.
 int64_t FeedBytes(int jobs, int days);
 
-// Generates scrapes. Labels and metrics have the format of cAdvisor and kube-state-metrics, which the
-// built-in mapping rules read. Not thread-safe. Memory: 8 bytes per task and window, and about 2 KB per pod.
+// Generates scrapes with the labels and metrics of cAdvisor and kube-state-metrics, which the built-in mapping
+// rules read. Not thread-safe. Memory: 8 bytes per task and window, and about 2 KB per pod.
 class FeedCell {
  public:
-  // Generates the cell. Returns the InvalidArgument errors of Check(GenerateOptions).
+  // Generates the cell. Returns InvalidArgument if Check(GenerateOptions) rejects the options.
   static absl::StatusOr<std::unique_ptr<FeedCell>> Generate(const FeedCellOptions& options);
 
-  // The steps [from, to) of one window, which is divided into `steps` equal steps. Each pod is scraped after
-  // the beginning of a step, with a fixed delay of its own, at most kMaxOffsetSeconds.
+  // The steps [from, to) of a window that is divided into `steps` equal steps. A pod is scraped once per step,
+  // after a delay that is fixed for the pod and at most kMaxOffsetSeconds.
   struct Steps {
-    int64_t window = 0;  // window of the cell; after the last window the cell restarts with new pods
+    int64_t window = 0;  // window of the cell; after its last window the cell repeats with new pods
     int steps = 5, from = 0, to = 5;
   };
-  // Divides the load of a job among this number of pods, from the next window on. If `tasks` is absent, the
-  // number is the number in the data. `name` is the job's name in tautd. Returns false if the job does not
-  // exist, or if it cannot be scaled, such as a CronJob.
+  // Divides the load of the job named `name` in tautd among `tasks` pods, from the next window on. Uses the number
+  // in the data if `tasks` is absent. Returns false if the job does not exist or cannot be scaled, such as a
+  // CronJob.
   bool SetTasks(std::string_view name, std::optional<uint32_t> tasks);
-  // Calls `send` with the series of the steps, about max_series at a time; the span is valid during the call.
-  // Returns the first error of `send`. REQUIRES: windows and steps ascend, and no step is scraped twice.
-  // About 0.2 us per sample.
+  // Passes the series of the steps to `send`, about max_series per call. The span is valid during the call.
+  // Returns the first error of `send`. REQUIRES: windows and steps ascend, and no step is scraped twice. Cost:
+  // about 0.2 us per sample.
   absl::Status Scrape(const Steps& steps, size_t max_series,
                       absl::FunctionRef<absl::Status(std::span<const server::RemoteSeries>)> send);
 
@@ -65,12 +66,12 @@ class FeedCell {
   uint64_t oom_kills() const { return oom_kills_; }
   uint64_t deploys() const { return deploys_; }
 
-  // Longest delay of a pod's scrape after the beginning of its step.
+  // Maximum delay of a pod's scrape after the beginning of a step, in seconds.
   static constexpr int64_t kMaxOffsetSeconds = 5;
 
  private:
   enum class Owner : uint8_t { kDeployment, kStatefulSet, kCronJob };
-  struct Row {  // amounts, as the code of their logarithm (PackAmount)
+  struct Row {  // amounts as codes of PackAmount()
     uint16_t cpu_mean = 0, cpu_peak = 0, memory_mean = 0, memory_peak = 0;
   };
   struct Pod {
@@ -88,14 +89,14 @@ class FeedCell {
     Owner owner = Owner::kDeployment;
     std::string name_space, name, tier;
     uint64_t number = 0;
-    uint32_t tasks = 1;               // number of tasks in the data
-    std::optional<uint32_t> ordered;  // number of tasks that run instead; absent: no order
+    uint32_t tasks = 1;               // number of tasks in the data set
+    std::optional<uint32_t> ordered;  // ordered number of tasks, which replaces `tasks`; absent: no order
     std::vector<GeneratedJob::LimitChange> limits;
-    std::vector<int32_t> windows;  // windows with usage, ascending
-    std::vector<Row> rows;         // rows of all windows: `tasks` rows per window
+    std::vector<int32_t> windows;  // numbers of the windows with usage, ascending
+    std::vector<Row> rows;         // usage of all windows: `tasks` rows per window
     // State of the replay:
-    size_t next = 0;              // index into windows
-    int64_t lap = 0;              // repetition of the cell
+    size_t next = 0;              // index into `windows` of the next window with usage
+    int64_t lap = 0;              // number of repetitions of the cell so far
     std::unique_ptr<PodSet> set;  // null while the job does not run
   };
   using SendFn = absl::FunctionRef<absl::Status(std::span<const server::RemoteSeries>)>;
@@ -103,7 +104,7 @@ class FeedCell {
   explicit FeedCell(const FeedCellOptions& options) : options_(options) {}
   void AddJob(const GeneratedJob& job);
   void NameJobs();
-  // Starts, ends and scales the job's pods. Returns true if the job runs in this window.
+  // Starts, ends and scales the job's pods for a window. Returns true if the job runs in the window.
   bool ChangePods(Job& job, const Steps& s);
   void StartPods(Job& job, int64_t window);
   void StartPod(const Job& job, int64_t window, uint32_t number, Pod& pod) const;
@@ -116,7 +117,7 @@ class FeedCell {
   void AddFacts(const Job& job, int64_t time_ms);
   void AddLimits(const Job& job, const Pod& pod, int64_t time_ms);
   void AddFact(std::initializer_list<LabelView> labels, double value, int64_t time_ms);
-  // Appends a series with sorted labels; the caller adds the samples. The reference is valid until the next
+  // Appends a series without samples and returns it with sorted labels. The reference is valid until the next
   // call.
   server::RemoteSeries& AddSeries(std::initializer_list<LabelView> labels);
   server::RemoteSeries& AddContainerSeries(std::string_view metric, const Job& job, const Pod& pod);
@@ -128,13 +129,12 @@ class FeedCell {
   const FeedCellOptions options_;
   int64_t windows_ = 0;
   std::string cluster_;
-  std::vector<std::string> programs_;  // names of the programs by job, until the jobs have names
+  std::vector<std::string> programs_;  // name of each job's program; empty after NameJobs()
   std::vector<Job> jobs_;
-  // The first used_ series are in use; the remaining series keep their memory for reuse.
+  // The first used_ elements are in use. The other elements keep their memory for reuse.
   std::vector<server::RemoteSeries> series_;
   size_t used_ = 0;
-  std::vector<std::unique_ptr<PodSet>>
-      ended_;  // kept until Flush(), because series_ has views of their names
+  std::vector<std::unique_ptr<PodSet>> ended_;  // kept until Flush(), because series_ refers to their names
   uint64_t samples_ = 0, oom_kills_ = 0, deploys_ = 0;
 };
 

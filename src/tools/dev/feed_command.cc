@@ -1,4 +1,4 @@
-// taut-dev feed: sends a simulated cell with live traffic to tautd by remote write.
+// taut-dev feed: sends a simulated cell to tautd by remote write, first its history, then live usage.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFedSeriesPerRequest = 2000;
-constexpr int kHistorySteps = 2;  // scrapes per window of history, which is sent in less detail
+constexpr int kHistorySteps = 2;  // scrapes per window of history, fewer than in the live phase
 
 int64_t UnixSeconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -36,7 +36,7 @@ double SecondsSince(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// Prints the status line of the live phase on the terminal.
+// Prints the progress of the live phase as one line of the terminal.
 class LiveLine {
  public:
   explicit LiveLine(bool quiet) : enabled_(!quiet && StderrIsTerminal()) {}
@@ -59,7 +59,7 @@ class LiveLine {
 
 class Feed {
  public:
-  // `orders` is the client that reads the orders for numbers of tasks; null: orders are not followed.
+  // `orders` is the client that polls tautd's orders for numbers of tasks; null: the orders are ignored.
   Feed(const FeedArgs& args, std::unique_ptr<FeedCell> cell, RemoteSender sender,
        std::unique_ptr<HttpClient> orders, int steps)
       : args_(args),
@@ -81,10 +81,10 @@ class Feed {
       return sender_.Send(server::EncodeWriteRequest(series));
     });
   }
-  // Applies the numbers of tasks that were ordered since the last call. If the server does not respond, the
-  // orders are read again in the next window.
+  // Applies the numbers of tasks that tautd ordered since the last call. After a failed request, the next window
+  // retries.
   void Follow();
-  // Waits until the cell's clock reaches `cell_s`. Returns false after a signal.
+  // Waits until the simulated time reaches `cell_s`. Returns false if a signal arrived.
   bool WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_since) const;
   void Say(const std::string& text) const {
     if (!args_.quiet) Print(text + "\n");
@@ -129,7 +129,7 @@ bool Feed::WaitFor(int64_t cell_s, int64_t live_from_s, Clock::time_point live_s
 void Feed::Follow() {
   if (orders_ == nullptr) return;
   constexpr int kMostPages = 20;
-  std::vector<Json> fresh;  // newest first
+  std::vector<Json> fresh;  // entries since the last call, newest first
   int64_t before = 0;
   for (int page = 0; page < kMostPages; ++page) {
     const std::string path = StrCat("/api/v1/decisions?target=replicas&limit=100",
@@ -164,7 +164,7 @@ absl::Status Feed::Live(int64_t first, int64_t windows) {
   for (int64_t w = first; w < first + windows; ++w) {
     if (w > first && w % cell_->windows() == 0) Say("restarting the data set with new pod names");
     for (int k = 0; k < steps_; ++k) {
-      // Send a scrape when the last pod's scrape time of the step has passed.
+      // A scrape is due when the last pod of the step has been scraped.
       const int64_t due_s = w * kWindowSeconds + k * step_s + FeedCell::kMaxOffsetSeconds;
       if (!WaitFor(due_s, first * kWindowSeconds, begin)) return absl::CancelledError("interrupted");
       if (k == 0) Follow();
@@ -235,8 +235,7 @@ absl::Status RunFeedOnce(const FeedArgs& args) {
                       Counted(static_cast<uint64_t>(plan->days), "day"),
                       FormatBytes(static_cast<double>(FeedBytes(args.jobs, plan->days)))));
   RemoteSender sender(std::move(*client));
-  // Report an unreachable server or a wrong token before the cell is generated, because the generation is
-  // slow.
+  // Detect an unreachable server or a wrong token before the cell is generated, because generation is slow.
   if (absl::Status s = sender.Send(server::EncodeWriteRequest({})); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<FeedCell>> cell = FeedCell::Generate(options);
   if (!cell.ok()) return cell.status();

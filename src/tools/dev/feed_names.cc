@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 24> kThings = {
 constexpr std::array<std::string_view, 12> kRoles = {"api",   "web",   "worker", "cache",  "store", "proxy",
                                                      "batch", "queue", "sync",   "server", "agent", "loader"};
 
-// Draws `count` letters of one of Kubernetes' alphabets; see server/ingest/owners.cc.
+// Returns `count` letters of one of the alphabets that Kubernetes uses for generated names; see
+// server/ingest/owners.cc.
 std::string DrawLetters(uint64_t draw, std::string_view letters, size_t count) {
   std::string out;
   for (size_t i = 0; i < count; ++i) {

@@ -1,4 +1,5 @@
-// Tests of a fed cell: the receiver accepts all samples, and the same seed results in the same samples.
+// Tests of FeedCell and of taut-dev feed: the receiver accepts all samples, and equal seeds result in equal
+// samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +56,8 @@ TEST(FeedCellTest, TheSameSeedGivesTheSameBytes) {
   EXPECT_NE(Bodies(SmallCell(), 0, 3, 2), Bodies(other, 0, 3, 2));
 }
 
-// Checks everything that a receiver may reject, over the whole cell and into its first repetition.
+// Checks every property for which a receiver may reject samples, over the whole cell and the start of its first
+// repetition.
 TEST(FeedCellTest, EverySampleFitsItsSeries) {
   const FeedCellOptions options = SmallCell();
   server::Ingest ingest(Rules(), {});
@@ -82,7 +84,7 @@ TEST(FeedCellTest, EverySampleFitsItsSeries) {
   }
 }
 
-// The load is divided among the ordered number of pods, which may change from window to window.
+// The ordered number of pods may change from window to window. The pods always share the whole load.
 TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
   FeedCellOptions options = SmallCell();
   options.ooms = false;
@@ -90,7 +92,7 @@ TEST(FeedCellTest, AsManyPodsAsAreOrderedShareTheLoad) {
   ASSERT_TRUE(cell.ok()) << cell.status();
   server::Ingest ingest(Rules(), {});
   server::RemoteWriteDecoder decoder;
-  // Numbers of tasks and cores of each window.
+  // For each job, the number of tasks and their total CPU cores by window.
   std::map<std::string, std::vector<std::pair<size_t, double>>> seen;
   std::string scaled;
   for (int64_t w = 0; w < 40; ++w) {
@@ -175,7 +177,7 @@ class FeedServer {
     EXPECT_NE(r.header("Content-Encoding"), nullptr);
     const auto result = ingest_.Write(r.body, Timestamp::FromSeconds(int64_t{1} << 33));
     if (!result.ok()) return TextResponse(400, std::string(Message(result.status())));
-    // The request is empty: it only checks the connection.
+    // A request without samples only checks the connection.
     if (result->samples == 0) return TextResponse(204, "");
     ingest_.CloseUntil(ingest_.windows().newest_sample(), [this](const ClosedWindow& w) {
       windows.push_back(w.window.index);
@@ -222,7 +224,7 @@ TEST(FeedTest, FollowsTheOrdersOfTheServer) {
   EXPECT_EQ(RunFeed(args), kExitOk);
   EXPECT_EQ(server.asked, 7) << "once in each of six windows, and for the page before the first";
   server.Stop();
-  FeedServer other;  // a server that is not a tautd
+  FeedServer other;  // a server without tautd's API
   other.decisions = "{}";
   args.connection.server = other.url();
   EXPECT_EQ(RunFeed(args), kExitOk);

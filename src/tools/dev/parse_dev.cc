@@ -1,5 +1,4 @@
-// taut-dev: provides a simulated cell for trials of tautd without a cluster, and measures the throughput of
-// tautd's remote write.
+// Command line of taut-dev, which feeds a simulated cell to tautd and measures remote-write receivers.
 #include <cstdio>
 
 #include "CLI/CLI.hpp"

@@ -14,12 +14,12 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{50}, kLongestPause{5000};
 
-// Returns the pause before a retry: `own`, but at most the receiver's Retry-After. A shorter pause does no
-// harm: there is only one sender, and a busy receiver rejects the retry at little cost.
+// Returns the pause before a retry: `own`, or Retry-After if that is shorter. A short pause does no harm, because
+// there is only one sender, and rejecting a retry costs a busy receiver little.
 milliseconds PauseBefore(const HttpResponse& response, milliseconds own) {
   const std::string* after = response.header("Retry-After");
   const std::optional<double> seconds = after == nullptr ? std::nullopt : ParseDouble(*after);
-  if (!seconds.has_value() || *seconds < 0) return own;  // Retry-After is absent, or a date
+  if (!seconds.has_value() || *seconds < 0) return own;  // Retry-After is absent or a date
   return std::clamp(milliseconds(static_cast<int64_t>(std::min(*seconds, 60.0) * 1000)), milliseconds(10),
                     own);
 }

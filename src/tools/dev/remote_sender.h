@@ -1,4 +1,4 @@
-// Sends remote-write bodies one after the other, and retries as Prometheus does.
+// Sends remote-write bodies one after the other, with the retries of Prometheus.
 #pragma once
 
 #include <array>
@@ -13,23 +13,22 @@
 namespace taut::tools {
 
 struct SendCounts {
-  uint64_t requests = 0;  // requests with a response, including retries
-  uint64_t bytes = 0;     // bytes of accepted bodies
+  uint64_t requests = 0;  // number of responses, including responses to retries
+  uint64_t bytes = 0;     // total size of the accepted bodies
   uint64_t retries = 0;
-  std::array<uint64_t, 6> answers{};  // number of responses by status class: answers[2] counts 2xx
+  std::array<uint64_t, 6> answers{};  // number of responses by status class; index 2 counts 2xx
 };
 
-// Not thread-safe.
+// A client of one remote-write receiver. Not thread-safe.
 class RemoteSender {
  public:
   explicit RemoteSender(std::unique_ptr<HttpClient> client) : client_(std::move(client)) {}
 
-  // Sends a body until it is accepted. 429 and 5xx are retried with growing pauses, at most Retry-After. A
-  // lost connection is retried for kPatience if an earlier request has succeeded. Other responses are
-  // returned as errors with the server's message. Returns Cancelled after a signal.
+  // Sends a body until the receiver accepts the body. Retries after 429 and 5xx, with growing pauses of at most
+  // Retry-After. Retries after a lost connection for kPatience if an earlier request succeeded. Returns any other
+  // response as an error with the server's message, and Cancelled after a signal.
   absl::Status Send(std::string_view body);
-  // Sends a body once, without retries, and returns the status of the response. The response is counted in
-  // the statistics.
+  // Sends a body once, without retries, and returns the status of the response. Statistics include the response.
   absl::StatusOr<int> SendOnce(std::string_view body);
 
   const SendCounts& counts() const { return counts_; }

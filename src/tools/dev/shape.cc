@@ -42,7 +42,7 @@ constexpr std::array<Word, 9> kWords = {{
     {"day", LoadShape::Kind::kDay, "day:50MiB..200MiB", "day:0.1..0.9"},
 }};
 
-// Parses a number with one of the suffixes. A plain number is accepted only if "" is one of the suffixes.
+// Parses a number with one of the suffixes. Accepts a number without a suffix only if "" is in `suffixes`.
 std::optional<double> WithSuffix(std::string_view text, std::span<const Suffix> suffixes, bool bare_unit) {
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   for (const Suffix& s : suffixes) {
@@ -54,13 +54,13 @@ std::optional<double> WithSuffix(std::string_view text, std::span<const Suffix> 
   return std::nullopt;
 }
 
-// Parses a shape piece by piece, and keeps the first error.
+// Parses a shape from left to right, and keeps the first error.
 class Reader {
  public:
   Reader(std::string_view text, LoadUnit unit) : rest_(text), unit_(unit) {}
 
-  // Removes the text up to the separator, and the separator itself, and returns the text. With "", removes
-  // and returns all text.
+  // Returns the text before the separator, and removes the text and the separator from the input. With "", returns
+  // and removes the whole input.
   std::string_view Until(std::string_view separator) {
     const size_t at = separator.empty() ? rest_.size() : rest_.find(separator);
     if (at == std::string_view::npos) {
@@ -102,7 +102,7 @@ class Reader {
       Fail(StrCat("\"", text, "\" is not a share; expected one such as 30%, at most 100%"));
     return share.value_or(0);
   }
-  // Parses a time, or a share of the period, to microseconds.
+  // Parses a time, or a percentage of `period_us`, and returns microseconds.
   int64_t Length(std::string_view text, int64_t period_us) {
     const int64_t us =
         text.ends_with('%') ? std::llround(Percent(text) * static_cast<double>(period_us)) : Time(text);
@@ -203,7 +203,7 @@ absl::StatusOr<LoadShape> LoadShape::Parse(std::string_view text, LoadUnit unit,
     form.noise = noise_reader.Percent(plain.substr(tilde + 1));
     plain = plain.substr(0, tilde);
   }
-  // A ':' may also occur in "30s:2s", but no kind of shape begins with a digit.
+  // A ':' also occurs in times such as "30s:2s", but the name of a shape never begins with a digit.
   const size_t colon = plain.find(':');
   const std::string_view name = colon == std::string_view::npos ? std::string_view() : plain.substr(0, colon);
   const auto* const word =

@@ -37,21 +37,21 @@ class LoadShape {
     double a = 0, b = 0;
     int64_t period_us = 1, length_us = 0;
     int times = 0;
-    double noise = 0;  // 0.1: up to a tenth more or less
+    double noise = 0;  // relative amplitude; 0.1: up to a tenth more or less
   };
   struct Options {
-    double speed = 1;  // for kDay: a day has 86,400 s / speed; other kinds ignore it
+    double speed = 1;  // for kDay: a day lasts 86,400 s / speed; other kinds ignore the speed
     uint64_t seed = 1;
   };
-  // Limits: At() returns at most these amounts, and Parse() rejects larger amounts.
+  // Maximum amounts. Parse() rejects larger amounts, and At() clamps its result to the maximum.
   static constexpr double kMaxBytes = 1099511627776.0 * 16;
   static constexpr double kMaxCores = 1024;
 
-  // Parses a shape in the format above. An InvalidArgument error contains the cause and an example.
+  // Parses a shape in the format above. Returns InvalidArgument with the cause and an example.
   static absl::StatusOr<LoadShape> Parse(std::string_view text, LoadUnit unit, const Options& options);
 
-  // Returns the target `t_us` microseconds after the start, in bytes or cores; 0 for a time before the start.
-  // Thread-safe.
+  // Returns the target `t_us` microseconds after the start, in bytes or cores. Returns 0 for times before the
+  // start. Thread-safe.
   double At(int64_t t_us) const;
   LoadUnit unit() const { return unit_; }
 
@@ -65,8 +65,8 @@ class LoadShape {
   Options options_;
 };
 
-// Parses "100ms", "20s", "5m", "1h", or a plain number of seconds; "s" alone is 1 s. Returns InvalidArgument
-// unless the time is above 0 and at most 10,000 h.
+// Parses "100ms", "20s", "5m", "1h", or a plain number of seconds; "s" alone is 1 s. Returns InvalidArgument if
+// the time is 0 or more than 10,000 h.
 absl::StatusOr<int64_t> ParseLoadTimeUs(std::string_view text);
 
 }  // namespace taut::tools

@@ -1,4 +1,4 @@
-// Tests of shapes: values computed by hand, and the errors of invalid texts.
+// Tests of load shapes: values computed by hand, and errors of invalid texts.
 #include "tools/dev/shape.h"
 
 #include <gmock/gmock.h>
@@ -153,8 +153,7 @@ TEST(LoadShape, NonsenseIsToldWhatIsWrong) {
   EXPECT_THAT(Error("1e400"), HasSubstr("is not an amount of memory"));
 }
 
-// Any text is either a shape with finite amounts within the limits, or results in an error that contains the
-// text.
+// Parse() returns finite amounts within the limits, or an error that contains the text.
 RC_GTEST_PROP(LoadShape, AnyTextIsTakenOrRefused, ()) {
   std::string text;
   for (const auto& piece : *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(

@@ -1,5 +1,5 @@
-// taut-load: uses memory and CPU as requested, for tests and the demonstration. The program is small and
-// static, and ends by itself.
+// taut-load: uses requested amounts of memory and CPU, for tests and the demonstration. The program is small,
+// statically linked, and can end by itself.
 #include <fcntl.h>
 #include <getopt.h>
 #include <sys/mman.h>
@@ -93,7 +93,7 @@ int Complain(std::string_view what, int code) {
   return code;
 }
 
-// Memory that the kernel has really allocated, because one byte of each page is written.
+// Memory that the kernel has allocated, because HeldMemory writes one byte of each page.
 class HeldMemory {
  public:
   HeldMemory() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {}
@@ -101,8 +101,8 @@ class HeldMemory {
   HeldMemory(const HeldMemory&) = delete;
   HeldMemory& operator=(const HeldMemory&) = delete;
 
-  // Changes the memory to at most `bytes`, in whole pages. A call adds at most kStep, so that the caller can
-  // react between two calls. Returns false with errno if no more memory is available.
+  // Grows or shrinks the memory towards `bytes`, in whole pages. A call adds at most kStep, so that the caller can
+  // react between two calls. Returns false and sets errno if no more memory is available.
   bool Go(double bytes) {
     const auto wanted = static_cast<size_t>(bytes) / page_ * page_;
     if (wanted < held_) Shrink(wanted);
@@ -122,7 +122,7 @@ class HeldMemory {
   bool AddChunk() {
     void* chunk = mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (chunk == MAP_FAILED) return false;
-    // A huge page would allocate 512 times the memory that was written.
+    // With huge pages, the kernel would allocate 512 times the memory that is written.
     madvise(chunk, kChunk, MADV_NOHUGEPAGE);
     chunks_.push_back(static_cast<volatile char*>(chunk));
     return true;
@@ -143,7 +143,7 @@ class HeldMemory {
   std::vector<volatile char*> chunks_;
 };
 
-// Works until this thread has used `cpu_us` of CPU time since the thread's start.
+// Uses the CPU until this thread has used `cpu_us` of CPU time since its start.
 void BurnUntil(int64_t cpu_us) {
   volatile uint64_t sink = 1;
   while (ClockUs(CLOCK_THREAD_CPUTIME_ID) < cpu_us) {
@@ -164,7 +164,7 @@ void UseCpu(const LoadShape& cpu, int index, int64_t start_us, int64_t period_us
     const int64_t burn_us = debt.Owe(ShareOfThread(cpu.At(now_us - start_us), index), now_us - last_us);
     last_us = now_us;
     BurnUntil(cpu_us + burn_us);
-    // The difference includes the CPU time of waking up.
+    // Include the CPU time of waking up in the difference.
     const int64_t before_us = std::exchange(cpu_us, ClockUs(CLOCK_THREAD_CPUTIME_ID));
     debt.Used(cpu_us - before_us);
   }
@@ -187,7 +187,7 @@ class Report {
   }
 
  private:
-  // Returns the average target in cores since the previous line.
+  // Returns the mean target since the previous line, in cores.
   double WantedCores(int64_t now_us) const {
     if (!cpu_) return 0;
     double sum = 0;
@@ -227,8 +227,8 @@ int RunLoad(const Options& options, int64_t start_us) {
   return code;
 }
 
-// Makes this process the first choice of the kernel's OOM killer: the load must be killed, not the process
-// that restarts it.
+// Makes this process the OOM killer's first choice. The OOM killer must kill the load, not the parent process that
+// restarts it.
 void OfferToOomKiller() {
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -293,7 +293,8 @@ absl::Status ReadNumber(int option, std::string_view text, LoadShape::Options* h
   return absl::OkStatus();
 }
 
-// Texts of the options until all are parsed: a shape depends on --speed and --seed, which may follow it.
+// Values of the options before they are parsed. The meaning of a shape depends on --speed and --seed, which may
+// follow the shape on the command line.
 struct Texts {
   std::string_view memory, cpu;
   LoadShape::Options how;
@@ -379,8 +380,8 @@ int Main(int argc, char** argv) {
     if (getppid() != parent) return 1;
   }
   if (getpid() == 1) {
-    // The first process of a container has no default signal handlers. Without these handlers, stopping it
-    // takes ten seconds.
+    // PID 1 of a container has no default signal handlers. Without handlers, Docker would wait ten seconds and
+    // then send SIGKILL.
     for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int which) { _exit(128 + which); });
   }
   const int64_t start_us = NowUs();

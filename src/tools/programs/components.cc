@@ -25,15 +25,14 @@ namespace {
 using server::DaemonConfig;
 using server::DaemonContext;
 
-// Returns the source of news about two kinds of budgets: budgets of businesses and groups, and budgets of
-// labels.
+// Returns the function that reports the states of all budgets: budgets of businesses, of groups, and of labels.
 server::BudgetNews BudgetNewsOf(const DaemonConfig& config, const server::LabelBudgets* labels,
                                 server::BudgetComponent* businesses) {
   std::vector<server::BudgetNews::Account> accounts;
   if (businesses != nullptr) accounts.push_back([businesses] { return businesses->states(); });
   accounts.push_back([labels] {
     if (labels->empty()) return server::BudgetStates();
-    const auto states = labels->States();  // errors are counted in the store's own metrics
+    const auto states = labels->States();  // the store's own metrics count the errors
     return states.ok() ? **states : server::BudgetStates();
   });
   return {server::ParseBudgetAlerts(config.prices.alerts).value_or(std::vector<double>()),
@@ -82,7 +81,7 @@ std::vector<const server::PlacementSource*> PlacementsOf(const server::AgentsCom
   return out;
 }
 
-// Creates the components, one group of components after the other.
+// Creates the components and adds them to the list in their start order.
 class Maker {
  public:
   Maker(const DaemonConfig& config, const DaemonContext& context, server::History* history,
@@ -148,7 +147,7 @@ class Maker {
         context_));
   }
 
-  // Add the actuators in the order in which they receive orders.
+  // Adds the actuators in the order in which they receive orders.
   absl::Status AddConnectors() {
     shown_.agents = list_.Add(std::move(agents_));
     shown_.cluster = out_.cluster = list_.Add(std::move(cluster_));
@@ -201,8 +200,8 @@ class Maker {
   Components& out_;
   server::ComponentList& list_;
   server::ApiParts shown_;
-  // These components are owned here until they are moved to the list. They are created first because other
-  // components need pointers to them, but they start later.
+  // Created first, because other components need pointers to these components. They are moved to the list later,
+  // in their start order.
   std::unique_ptr<server::QuotaComponent> quota_;
   std::unique_ptr<server::BudgetComponent> budgets_;
   std::unique_ptr<server::LabelBudgets> labels_;

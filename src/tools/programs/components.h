@@ -13,8 +13,8 @@
 
 namespace taut::tools {
 
-// The components, and pointers to some of them, which the list owns. A pointer is null if the configuration
-// does not enable the component.
+// The components in start order, and pointers to some of them. `list` owns the components. A pointer is null if
+// the configuration does not enable the component.
 struct Components {
   server::ComponentList list;
   server::KubernetesComponent* cluster = nullptr;
@@ -24,22 +24,23 @@ struct Components {
   server::HttpComponent* http = nullptr;
 };
 
-// Values that components need from the daemon, in addition to the context.
+// Values and functions of the daemon that components need in addition to the context.
 struct DaemonHooks {
-  std::string config_path;  // "" without a configuration file
+  std::string config_path;  // path of the configuration file; "" if there is none
   int64_t started_s = 0;
-  server::DaemonClock* clock = nullptr;  // the daemon's clock, which an operator may confirm
-  // Calls ControlPlane::Tick for the past, and runs the components' work before and after the pass.
+  server::DaemonClock* clock = nullptr;  // clock of the daemon, which an operator may confirm
+  // Runs a pass for windows up to `through` that ended in the past, with the components' work before and after the
+  // pass.
   std::function<absl::Status(Timestamp through)> tick_past;
 };
 
-// Creates the components of a configuration without starting them. `context`, `history` and `out` must
-// outlive the components. Returns errors of the settings, or of files that the settings name.
+// Creates the components that the configuration enables, without starting them. `context`, `history` and `out`
+// must outlive the components. Returns an error if a setting, or a file that a setting names, is invalid.
 absl::Status MakeComponents(const server::DaemonConfig& config, const server::DaemonContext& context,
                             server::History* history, const DaemonHooks& hooks, Components& out);
 
-// Checks the components' settings for --check-config, including the files that they name. Appends sentences
-// to `warnings`.
+// Checks the components' settings and the files that they name, for --check-config. Appends one sentence per
+// finding that is not an error to `warnings`.
 absl::Status CheckComponents(const server::DaemonConfig& config, std::vector<std::string>& warnings);
 
 }  // namespace taut::tools

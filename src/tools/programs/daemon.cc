@@ -17,11 +17,12 @@
 namespace taut::tools {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{200};       // longest delay until an OOM kill is processed
-constexpr std::chrono::milliseconds kSampleTick{20};  // the tick if samples set the time, which may pass fast
+constexpr std::chrono::milliseconds kTick{200};  // maximum delay until an OOM kill is processed
+// tick for a clock that follows the samples, whose time may pass fast
+constexpr std::chrono::milliseconds kSampleTick{20};
 constexpr std::chrono::milliseconds kStoreRetry{2000};
 
-// Returns the directory of the files that belong to the store.
+// Returns the directory of the store's file, in which other parts keep their files.
 std::string StateDir(const std::string& store_path) {
   if (store_path == "memory") return std::filesystem::temp_directory_path();
   const std::string dir = std::filesystem::path(store_path).parent_path();
@@ -99,8 +100,8 @@ absl::Status Daemon::OpenStore() {
   return absl::OkStatus();
 }
 
-// Adds the actuators. The first actuator of the set reports why orders that no actuator claims are not
-// applied.
+// Adds the actuators. The first actuator is the one that states why an order was not applied if no actuator claims
+// the order.
 absl::Status Daemon::MakeActuators() {
   if (config_.agents.listen.empty() && !config_.SetsThrough(server::ActuatorKind::kKubernetes))
     actuators_.Add("dry_run", std::make_unique<server::DryRunActuator>());
@@ -120,7 +121,7 @@ absl::Status Daemon::StartControl() {
   options.ingest.ingest = config_.ingest.options;
   options.ingest.clock = config_.clock;
   if (config_.clock == ClockSource::kSamples) {
-    // Days pass in seconds, and closing a day is slow, so more windows must be able to wait.
+    // Days pass in seconds, and closing a day is slow. So more windows must be able to wait than in real time.
     options.ingest.max_waiting_windows = options.ingest.max_open_windows = 2 * kWindowsPerDay;
     options.ingest.ingest.windows.max_samples_per_series = 16 * 1024;
   }
@@ -167,9 +168,9 @@ absl::Status Daemon::Pass(const std::function<absl::Status()>& tick) {
   return s;
 }
 
-// Runs passes for the past. Agents also deliver the windows that they queued during an outage, and receive
-// acknowledgements of stored windows. While windows are held back, the past is not complete, and the pass is
-// repeated.
+// Runs passes for windows in the past. Between passes, agents deliver the windows that they queued during an
+// outage, and receive acknowledgements for stored windows. Repeats the pass as long as ingest holds back windows
+// of the past.
 absl::Status Daemon::TickPast(Timestamp through) {
   while (true) {
     (void)clock_.Step();
@@ -230,12 +231,13 @@ void Daemon::Stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  // Stop the loop first: afterwards no pass runs, and only this thread may tick the control plane.
+  // Stop the loop first, so that no other thread runs a pass. From then on only this thread may tick the control
+  // plane.
   if (loop_.joinable()) loop_.join();
   components_.list.Stop();
   if (!clock_.begun()) return;
-  // After an interrupted backfill the next start continues from the last closed window, so no later window
-  // may be closed now.
+  // After an interrupted backfill, the next start continues at the last closed window. Closing a later window now
+  // would leave a gap.
   const Timestamp now = clock_.Step();
   const bool none = backfill_cut_ || !clock_.Doubt().empty();
   absl::Status s = none ? absl::OkStatus() : control_->Tick(now);

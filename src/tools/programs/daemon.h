@@ -21,25 +21,26 @@
 
 namespace taut::tools {
 
-// Returns the fleet's settings. The enforcement in the settings is that of the configuration's actuators.
+// Returns the fleet's settings. Their enforcement states which of the configured actuators set limits.
 brain::LiveSettings LiveSettingsOf(const server::DaemonConfig& config);
 
 class Daemon {
  public:
-  // Opens the store, restores its state, starts the components and listens. `config_path` is "" without a
-  // file. If a part fails, returns the error of the first such part, and nothing keeps running.
+  // Opens the store, restores its state, starts the components and listens. `config_path` is "" if there is no
+  // configuration file. If a part fails, stops the parts that run and returns the error.
   static absl::StatusOr<std::unique_ptr<Daemon>> Start(const server::DaemonConfig& config,
                                                        const std::string& config_path);
   // Calls Stop().
   ~Daemon();
 
-  // Applies the rules, job settings, recommenders, and the reloadable keys (DaemonSetting::reloads) of another
-  // configuration. Logs each changed key that needs a restart. Called from one thread, while the loop runs.
+  // Applies the rules, job settings, recommenders, and the reloadable keys (DaemonSetting::reloads) of a new
+  // configuration. Logs each other changed key, which needs a restart. REQUIRES: calls are not concurrent; the
+  // loop may run.
   void Reload(const server::DaemonConfig& config);
   // Finishes requests in flight, decides and stores the windows that are due, and writes checkpoints. Further
-  // calls do nothing.
+  // calls have no effect.
   void Stop();
-  // Returns the address of the API, such as "http://127.0.0.1:7070/".
+  // Returns the URL of the API, such as "http://127.0.0.1:7070/".
   std::string url() const { return components_.http->url(); }
 
  private:
@@ -49,7 +50,7 @@ class Daemon {
   absl::Status StartControl();
   void SayWhatIsRestored(double seconds) const;
   void Loop();
-  // Runs one pass with `tick`, and the components' work before and after the pass.
+  // Runs `tick`, with the components' work before and after the pass.
   absl::Status Pass(const std::function<absl::Status()>& tick);
   absl::Status TickPast(Timestamp through);
   void TickComponents(const absl::Status& stored);
@@ -57,20 +58,21 @@ class Daemon {
   void Wait(std::chrono::milliseconds pause);
 
   server::DaemonConfig config_;
-  ProgramLog log_;  // must outlive all running parts, as must clock_ and context_
+  ProgramLog log_;  // must outlive all running parts, like clock_ and context_
   server::DaemonClock clock_;
   server::DaemonContext context_;
   std::unique_ptr<server::Store> store_;
-  server::History* history_ = nullptr;              // points to the same object as store_
-  std::unique_ptr<server::SampleLogFile> samples_;  // stored in the store's folder, if the store is a file
+  server::History* history_ = nullptr;  // same object as store_
+  // file in the store's folder; null if the store is in memory
+  std::unique_ptr<server::SampleLogFile> samples_;
   server::ActuatorSet actuators_;
   std::unique_ptr<server::ControlPlane> control_;
-  // Must be destroyed before control_ and the members above it, because components use them.
+  // Declared after control_ and its other dependencies, so that the components are destroyed first.
   Components components_;
-  bool backfill_cut_ = false;          // true if a stop interrupted the backfill; written by the loop
-  std::optional<WindowId> looked_at_;  // last closed window that the loop has seen
+  bool backfill_cut_ = false;          // true if a stop interrupted the backfill; written by the loop only
+  std::optional<WindowId> looked_at_;  // last closed window that the loop has processed
 
-  std::mutex mutex_;  // guards wake_ and stopping_
+  std::mutex mutex_;  // guards stopping_; wake_ waits on it
   std::condition_variable wake_;
   bool stopping_ = false;
   std::thread loop_;

@@ -1,5 +1,5 @@
-// Prints a clear message instead of a SIGILL if this binary was compiled for a newer processor than the
-// machine's. This file is compiled for any x86-64, and the check runs before all other code.
+// Prints an error instead of crashing with SIGILL if this binary was compiled for a newer processor. This file is
+// compiled for any x86-64, and the check runs before all other code.
 #include <unistd.h>
 
 #include <string_view>

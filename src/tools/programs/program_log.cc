@@ -13,7 +13,8 @@
 namespace taut::tools {
 namespace {
 
-constexpr std::string_view kActions = "actions";  // name of the logger whose lines are already formatted
+// name of the logger for actions, whose lines are already formatted
+constexpr std::string_view kActions = "actions";
 
 struct LogState {
   bool json = false;
@@ -37,7 +38,7 @@ std::string_view LevelName(spdlog::level::level_enum level) {
   return View(spdlog::level::to_string_view(level));
 }
 
-// Writes lines as JSON. Actions arrive as JSON; plain messages are converted to JSON.
+// Formats each line as JSON. Actions already are JSON; plain messages are converted.
 class JsonFormatter final : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {

@@ -1,5 +1,5 @@
-// The log of tautd and tautlet: standard error, as text or one JSON object per line. Actions (a limit set, an
-// OOM kill, a connection lost) are lines with typed fields.
+// The log of tautd and tautlet: text or JSON lines on standard error. An action (a limit set, an OOM kill, a
+// connection lost) is a line with typed fields.
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@
 namespace taut::tools {
 
 // Configures spdlog's default logger. `level`: debug, info, warning or error. `format`: text or json. Returns
-// InvalidArgument with the allowed values for other values.
+// InvalidArgument with the allowed values if a value is unknown.
 absl::Status SetUpLogging(std::string_view level, std::string_view format);
 
-// Writes to spdlog. Thread-safe. A line of an action has an `action` ("limit_set"), a plain message has a
-// `message`.
+// Writes to spdlog. Thread-safe. In JSON, an action has a field `action`, such as "limit_set", and a plain message
+// has a field `message`.
 class ProgramLog final : public DaemonLog {
  public:
   void Say(LogLevel level, std::string_view text) override;

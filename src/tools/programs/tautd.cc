@@ -1,4 +1,4 @@
-// tautd: the control plane as a service.
+// tautd, the control plane as a daemon.
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -76,14 +76,14 @@ int Serve(const Args& args, const server::DaemonConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, s);
-  // All later threads inherit this mask, so that only sigwait() below receives the signals.
+  // All later threads inherit this signal mask, so that only sigwait() below receives the signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  // If the parent process ignored SIGCHLD, tautd could not detect the end of a child process.
+  // If the parent process ignores SIGCHLD, tautd inherits this and cannot wait for child processes.
   std::signal(SIGCHLD, SIG_DFL);
   LogNotices(config);
-  RaiseDescriptorLimit();  // each agent and each open page needs a descriptor
+  RaiseDescriptorLimit();  // each agent connection and each browser connection needs a descriptor
   absl::StatusOr<std::unique_ptr<Daemon>> daemon = Daemon::Start(config, args.config);
   if (!daemon.ok()) return Fail(1, Message(daemon.status()));
   spdlog::info("tautd {} listens: {}", kVersion, (*daemon)->url());
@@ -117,7 +117,7 @@ int Run(int argc, char** argv) {
   app.add_flag("--check-config", args.check_config,
                "check the configuration and the files that it names, and exit");
   app.add_flag("--print-settings", args.print_settings, "print docs/reference/configuration.md and exit");
-  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for package builds
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // used by package builds
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -1,4 +1,4 @@
-// tautlet: the agent of one machine.
+// tautlet, the agent of one machine.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -81,7 +81,7 @@ absl::StatusOr<server::AgentConfig> ConfigOf(const Args& args) {
   config->observe |= args.observe;
   char host[256] = "localhost";
   gethostname(host, sizeof(host) - 1);
-  // TAUT_HOST has precedence, because inside a container gethostname() returns the container's name.
+  // TAUT_HOST has precedence, because gethostname() in a container returns the container's name.
   const char* const given = std::getenv("TAUT_HOST");
   const std::string machine = given != nullptr && *given != '\0' ? given : host;
   if (config->host.empty()) config->host = machine;
@@ -102,7 +102,7 @@ struct Hands {
   }
 };
 
-// Opens the task finders that the rules need; with `all`, every finder.
+// Opens the task finders that the rules need, or every finder if `all`.
 absl::StatusOr<Hands> OpenHands(const server::AgentConfig& config, bool all) {
   Hands hands;
   absl::StatusOr<node::CgroupMounts> mounts = node::ReadCgroupMounts(config.cgroup_root);
@@ -170,7 +170,7 @@ int List(const server::AgentConfig& config) {
   return code;
 }
 
-// Returns the problems that would make Serve fail, or prevent it from connecting to the daemon.
+// Returns each problem that would let Serve() fail or prevent a connection to the daemon.
 std::vector<std::string> Problems(const server::AgentConfig& config) {
   std::vector<std::string> out;
   const auto take = [&out](std::string_view about, const absl::Status& s) {
@@ -262,8 +262,8 @@ void BeginGuard(const server::AgentConfig& config, bool has_memory_high) {
                  config.tiers.guard.throttle ? "throttles" : "",
                  config.tiers.guard.throttle && config.tiers.guard.kill ? ", " : "",
                  config.tiers.guard.kill ? "kills" : "");
-    // The guard must run while tasks compete for the last memory and CPU, so the guard's thread raises its
-    // own priority if that is permitted.
+    // The guard must run while tasks compete for memory and CPU, so its thread raises its own priority if
+    // permitted.
     (void)setpriority(PRIO_PROCESS, 0, kGuardNice);
     if (config.tiers.guard.throttle && !has_memory_high) {
       spdlog::warn("tiers.guard.throttle: cgroup v1 has no memory.high; no task is throttled");
@@ -278,10 +278,10 @@ int Serve(const server::AgentConfig& config) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int s : {SIGTERM, SIGINT}) sigaddset(&signals, s);
-  // All later threads inherit this mask; only the loop receives the signals.
+  // All later threads inherit this signal mask, so that only the loop receives the signals.
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  RaiseDescriptorLimit();  // each task needs some descriptors
+  RaiseDescriptorLimit();  // each task needs several descriptors
   if (const absl::Status s = node::LockStateDirectory(config.state); !s.ok()) return Fail(1, Message(s));
   absl::StatusOr<node::Ledger> ledger = node::Ledger::Open(StrCat(config.state, "/ledger"));
   if (!ledger.ok()) return Fail(1, Message(ledger.status()));
@@ -343,7 +343,7 @@ int Run(int argc, char** argv) {
   app.add_option("--log-format", args.log_format, "text or json; overrides log.format");
   app.add_flag("--check-config", args.check_config,
                "check the configuration and the files, directories and addresses that it names, and exit");
-  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // for package builds
+  app.add_flag("--man", args.man, "print the man page and exit")->group("");  // used by package builds
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -78,7 +78,7 @@ DocumentChart TailChart(const TraceAnalysis& a) {
   for (size_t r = 0; r < 2; ++r) {
     const ParetoFit& fit = a.sizes[r].pareto;
     if (fit.points == 0) continue;
-    // The line is fitted to the largest tenth of the values, so it begins at a share of 0.1.
+    // The Pareto line is fitted to the largest tenth of the values, so the line starts at a share of 0.1.
     ChartSeries& line = chart.series.emplace_back(ChartSeries{
         fmt::format("{}, Pareto with alpha {:.2f}", kResourceNames[r], fit.alpha), ChartLine::kDashed});
     line.Add(fit.from, 0.1);

@@ -1,4 +1,4 @@
-// The analysis of a trace as a report: tables with the published values in further columns, and charts.
+// The analysis of a trace as a report: tables that also contain published values, and charts.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace taut::tools {
 
-// Returns the document. `title` names the analysed input. `usage` or `events` is null if the trace has no
-// such data. REQUIRES: one of the two is not null.
+// Returns the document. `title` names the analysed input. A null `usage` or `events` means that the trace has no
+// such data. REQUIRES: at least one of the two is not null.
 Document AnalysisDocument(std::string_view title, const TraceAnalysis* usage, const EventsReport* events);
 
 }  // namespace taut::tools

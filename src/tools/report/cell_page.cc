@@ -11,8 +11,8 @@
 namespace taut::tools {
 namespace {
 
-// Returns the quantile `q` of the delays of `of` jobs. Returns "never" if fewer than this share of the jobs
-// have a delay.
+// Returns the quantile `q` of the delays of `of` jobs. Jobs without a delay count as infinitely late, so the
+// result is "never" if too few jobs have a delay.
 FigureValue Seconds(std::vector<float>& values, uint64_t of, double q) {
   if (of == 0) return {};
   const std::optional<double> value = brain::DelayQuantile(values, of, q);
@@ -71,7 +71,7 @@ DocumentTable EvictionTable(brain::CellTotals& totals) {
   return out;
 }
 
-// Returns a chart by tier: the share of jobs whose delay has ended, over the time since the submission.
+// Returns a chart with one line per tier: the share of jobs whose delay has ended, by time since the submission.
 DocumentChart DelayChart(std::string title, brain::CellTotals& totals,
                          std::vector<float> brain::CellTierTotals::*delays) {
   DocumentChart chart{std::move(title),
@@ -144,7 +144,7 @@ DocumentTable RunsTable(std::vector<CellRun>& runs) {
   return out;
 }
 
-// Returns the answer: the waiting times of the highest tier's jobs, and the number of pending tasks.
+// Returns the answer: waiting times of the highest tier's jobs, and the number of pending tasks.
 Sentence AnswerOf(brain::CellTotals& totals) {
   Sentence out;
   uint64_t pending = 0;

@@ -14,8 +14,8 @@ struct CellPage {
   std::vector<brain::CellResource> resources;
 };
 
-// Returns the document: the first run in full, and a comparison of all runs. Changes the order of the delays
-// in `runs`.
+// Returns a document with the details of the first run and a comparison of all runs. Reorders the delays in
+// `runs`.
 Document CellDocument(const CellPage& page, std::vector<CellRun>& runs);
 
 }  // namespace taut::tools

@@ -11,7 +11,7 @@ namespace taut::tools {
 namespace {
 
 constexpr int kFigureDigits = 12, kPointDigits = 5, kTimeDigits = 12;
-constexpr size_t kMostPoints = 1000;  // most points of a line
+constexpr size_t kMostPoints = 1000;  // maximum number of drawn points of a line
 constexpr std::string_view kForms[] = {"text", "count", "number", "share", "seconds", "time"};
 constexpr std::string_view kLines[] = {"solid", "dashed", "stacked"};
 
@@ -64,8 +64,9 @@ int DigitsOf(const ChartAxis& axis) {
   return axis.form.form == FigureForm::kTime ? kTimeDigits : kPointDigits;
 }
 
-// Returns the drawn points of a line, without points that a logarithmic axis cannot show. Of a line with more
-// than kMostPoints points, each stretch is drawn by its lowest and its highest point, so that no spike is lost.
+// Returns the points of a line that are drawn, without points that a logarithmic axis cannot show. A line with
+// more than kMostPoints points is divided into stretches. The lowest and the highest point of each stretch are
+// drawn, so no spike is lost.
 ChartSeries Drawn(const ChartSeries& series, const ChartAxis& x, const ChartAxis& y) {
   ChartSeries shown{series.name, series.line};
   for (size_t i = 0; i < series.x.size(); ++i) {

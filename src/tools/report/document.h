@@ -30,12 +30,12 @@
 
 namespace taut::tools {
 
-// Form in which the page shows a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
+// Format in which the page shows a number: 1,234 · 12.3 · 4.56 % · 2.5 min · a time.
 enum class FigureForm : uint8_t { kText, kCount, kNumber, kShare, kSeconds, kTime };
 struct Form {
   FigureForm form = FigureForm::kText;
-  std::string unit = {};  // "cores"; "" if the form implies the unit, or if there is no unit
-  int decimals = -1;      // -1: about two digits
+  std::string unit = {};  // such as "cores"; "" if the form implies the unit or the number has none
+  int decimals = -1;      // number of decimal places; -1: about two significant digits
 };
 inline Form CountForm(std::string unit = {}) { return {FigureForm::kCount, std::move(unit), -1}; }
 inline Form NumberForm(std::string unit = {}) { return {FigureForm::kNumber, std::move(unit), -1}; }
@@ -75,7 +75,7 @@ struct ChartSeries {
 struct DocumentChart {
   std::string title;
   ChartAxis x, y;
-  std::vector<ChartSeries> series = {};  // series without points are left out
+  std::vector<ChartSeries> series = {};  // a series without points is not drawn
   bool empty() const;
 };
 
@@ -102,20 +102,20 @@ struct DocumentSection {
 };
 
 struct Document {
-  std::string command;  // command that creates a report of this kind: "taut analyze"
+  std::string command;  // command that creates this kind of report, such as "taut analyze"
   std::string title;
   bool clock_is_unix = false;
   Sentence answer = {};
   std::vector<std::string> notes = {};
   std::vector<DocumentSection> sections = {};
 
-  // Adds a note for each line of `text` that is not empty, without a semicolon at the line's end. A page
-  // shows notes that begin with "PARTIAL" above all other notes.
+  // Adds each non-empty line of `text` as a note, without a semicolon at the line's end. A page shows notes that
+  // begin with "PARTIAL" first.
   void AddNotes(std::string_view text);
 };
 
-// Returns the JSON of the document; equal documents have equal JSON. Figures of tables have 12 significant
-// digits, points of charts 5 digits.
+// Returns the document as JSON. Equal documents result in equal JSON. Numbers in tables have 12 significant
+// digits, points of charts 5.
 std::string DocumentJson(const Document& document);
 
 }  // namespace taut::tools

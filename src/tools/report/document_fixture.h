@@ -1,4 +1,4 @@
-// Helpers for tests of reports: they read a document as the page reads it.
+// Helpers for tests of reports that search a document in its JSON form.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 inline Json Parsed(const Document& document) { return Json::parse(DocumentJson(document)); }
 
-// Returns the parts of this kind in the section with this title; empty if the document has no such section.
+// Returns all parts of a kind in the section titled `section`; empty if the document has no such section.
 inline std::vector<Json> PartsOf(const Json& document, std::string_view section, std::string_view kind) {
   std::vector<Json> out;
   for (const Json& s : document["sections"]) {
@@ -39,14 +39,14 @@ inline std::vector<std::string> HeadsOf(const Json& table) {
   return out;
 }
 
-// Returns the names in a list, such as a chart's lines or points.
+// Returns the names of a list's elements, such as a chart's lines or points.
 inline std::vector<std::string> NamesOf(const Json& list) {
   std::vector<std::string> out;
   for (const Json& one : list) out.push_back(one["name"]);
   return out;
 }
 
-// Returns the answer of a document as text, with figures as in the data.
+// Returns the answer of a document as one text, with the numbers in their JSON form.
 inline std::string AnswerText(const Json& document) {
   std::string out;
   for (const Json& part : document["answer"])

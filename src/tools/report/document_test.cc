@@ -81,7 +81,7 @@ TEST(DocumentTest, OfALongLineSomePointsAreDrawnAndNoneWithoutAPlace) {
       {.command = "", .title = "", .sections = {section}})["sections"][0]["parts"][0]["series"][0]["x"];
   EXPECT_LE(x.size(), 1000U);
   EXPECT_GT(x[0], 0);
-  // A spike of one point is drawn.
+  // A spike of one point must be drawn.
   line.y[3333] = 9;
   section.parts.clear();
   section.Add(chart);

@@ -14,7 +14,8 @@ namespace {
 constexpr size_t kMostChartPoints = 600;
 constexpr size_t kMostBills = 200;
 
-// Joins the lines of a text for terminals. A word that was divided at the end of a line is joined again.
+// Joins the lines of a terminal's column head. Joins a word that was hyphenated at the end of a line without the
+// hyphen.
 std::string OneLine(std::string_view text) {
   std::string out;
   for (const std::string_view line : Split(text, '\n')) {
@@ -28,7 +29,7 @@ std::string OneLine(std::string_view text) {
   return out;
 }
 
-// Returns a table with the texts of the terminal's table: money is exact, and shares have a per cent sign.
+// Returns a table with the texts of the terminal's table: money is exact, and shares have a percent sign.
 // `unit_of` returns the unit of any other column by its head.
 template <typename UnitOf>
 DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
@@ -45,8 +46,7 @@ DocumentTable TableOf(const EconomyTable& table, const UnitOf& unit_of) {
   return out;
 }
 
-// Returns a line whose points are means over groups of measured steps, so that the line has few enough
-// points.
+// Returns a line with one point per group of measured steps, which is the mean of the group.
 template <typename Value>
 ChartSeries LineOf(std::string name, ChartLine kind, const EconomyResult& result, const Value& value) {
   const size_t steps = result.measured.size();
@@ -82,8 +82,8 @@ DocumentChart LinesChart(const EconomyResult& result, const EconomyPolicy& polic
   return chart;
 }
 
-// Returns a sentence about the policy with the highest earnings. The clairvoyant policy is considered only if
-// there is no other policy.
+// Returns a sentence about the policy with the highest earnings. Considers the clairvoyant policy only if there is
+// no other policy.
 Sentence AnswerOf(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const auto earned = [&](const EconomyPolicy& policy) {
     return SumsBelow(policy, result.tiers).strict_net.micros;

@@ -11,7 +11,7 @@
 
 namespace taut::tools {
 
-// Returns the document. `groups` contains the groups' names by number; `title` names the replayed input.
+// Returns the document. `groups` contains the names of the groups by number, and `title` names the replayed input.
 Document EconomyDocument(const EconomyResult& result, const brain::PriceSheet& sheet,
                          std::span<const std::string> groups, std::string_view title);
 

@@ -16,7 +16,7 @@ using ::testing::Not;
 constexpr int64_t kCoreHour = brain::kMillicoreSecondsPerCoreHour,
                   kGibHour = brain::kMebibyteSecondsPerGibibyteHour;
 
-// A result for one day of a pool of 10 cores and 20 GiB, with two policies.
+// Result of one day of a pool of 10 cores and 20 GiB, under two policies.
 struct EconomyPageTest : testing::Test {
   EconomyPageTest() {
     sheet.currency = "EUR";

@@ -143,7 +143,7 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
   struct Row {
     uint32_t group = 0;
     brain::Money highest;
-    std::vector<brain::Money> totals;  // the group's bill under each policy
+    std::vector<brain::Money> totals;  // bill of the group under each policy
   };
   std::vector<Row> rows(groups.size());
   for (uint32_t group = 0; group < rows.size(); ++group) rows[group] = {group, {}, {}};
@@ -175,7 +175,7 @@ EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::
 std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceSheet& sheet) {
   const auto days = [](int64_t steps) { return static_cast<double>(steps) / kWindowsPerDay; };
   const auto steps = static_cast<int64_t>(result.measured.size());
-  // If the trace does not measure a resource, its capacity is 1 unit.
+  // A resource that the trace does not measure has a capacity of 1 unit.
   const auto has = [&](Resource r) {
     const int64_t capacity = result.capacity[static_cast<size_t>(r)];
     if (capacity <= 1) return StrCat("no ", Name(r), " that is measured");

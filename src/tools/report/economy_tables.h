@@ -11,19 +11,19 @@
 namespace taut::tools {
 
 struct EconomyTable {
-  std::vector<std::string> head;  // a '\n' marks where a terminal may break the line
+  std::vector<std::string> head;  // '\n' marks where the terminal may break the line
   std::vector<std::vector<std::string>> rows;
 };
-// Returns one row per policy: amounts sold, used and earned below the reserved tiers.
+// Returns one row per policy: amounts sold and used, and earnings, of the tiers below the reserved tiers.
 EconomyTable EconomyPolicyTable(const EconomyResult& result, const brain::PriceSheet& sheet);
-// Returns one row per policy and tier, and one row per reserved tier: promised and kept shares.
+// Returns promised and kept shares: one row per policy and tier, and one row per reserved tier.
 EconomyTable EconomyTierTable(const EconomyResult& result, const brain::PriceSheet& sheet);
 
-// Returns one row per group, highest bill first: the group's bill under each policy. `groups` contains the
-// names by number. If there are more than `limit` groups, one more row has the total number.
+// Returns one row per group with the group's bill under each policy, highest bill first. `groups` contains the
+// names by number. If there are more than `limit` groups, the last row states their total number.
 EconomyTable EconomyBillTable(const EconomyResult& result, std::span<const std::string> groups, size_t limit);
 
-// Sums over the tiers below the reserved tiers.
+// Sums of one policy over the tiers below the reserved tiers.
 struct EconomySums {
   PoolLines sums;
   PoolAmounts wanted = {};
@@ -32,12 +32,12 @@ struct EconomySums {
 };
 EconomySums SumsBelow(const EconomyPolicy& policy, const std::vector<brain::TierSale>& tiers);
 
-// Returns sentences, one per line, about the pool's capacity, the counted time, and how each tier is sold.
+// Returns one sentence per line: the pool's capacity, the counted time, and how each tier is sold.
 std::string EconomyIntroduction(const EconomyResult& result, const brain::PriceSheet& sheet);
-// Lines of text that explain the columns.
+// Lines of text that explain the columns of the tables.
 extern const char* const kEconomyLegend;
 
-// Converts a sum of amounts over steps to core-hours or GiB-hours.
+// Converts an amount summed over steps to core-hours or GiB-hours.
 double HoursOf(Resource r, int64_t quantity);
 // Converts the amount of one step to cores or GiB.
 double AmountOfStep(Resource r, int64_t quantity);

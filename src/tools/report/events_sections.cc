@@ -20,7 +20,7 @@ void ForEachEventTier(const brain::EventFigures& figures, const Visit& visit) {
   }
 }
 
-// Returns the delay within which this share of the jobs has started; "never" if fewer jobs have started.
+// Returns the delay within which `share` of the jobs started; "never" if fewer jobs started.
 FigureValue Delayed(const brain::TierEvents& tier, double share) {
   std::vector<float> values = tier.delays_s;
   const uint64_t of = values.size() + tier.never_started;
@@ -63,7 +63,7 @@ DocumentChart EventDelayChart(const brain::EventFigures& figures) {
     ChartSeries line{std::move(name)};
     for (const brain::DelayPoint& p : brain::DelayCdf(values, values.size() + tier.never_started))
       line.Add(p.seconds, p.share);
-    // If all delays are shorter than the beginning of the scale, there is no curve to draw.
+    // There is no curve if all delays are shorter than the first value of the scale.
     if (line.x.size() > 1) chart.series.push_back(std::move(line));
   });
   return chart;
@@ -72,7 +72,7 @@ DocumentChart EventDelayChart(const brain::EventFigures& figures) {
 DocumentChart SubmissionChart(
     const brain::EventFigures& figures, std::string what,
     std::initializer_list<std::pair<std::string_view, uint32_t brain::EventHour::*>> lines) {
-  constexpr int64_t kMostHours = 100'000;  // more than eleven years: then the time of an event is wrong
+  constexpr int64_t kMostHours = 100'000;  // more than eleven years; a longer trace contains a wrong time
   DocumentChart chart{
       "", {"hours since the beginning of the trace", CountForm("h")}, {what, CountForm(what)}};
   if (figures.hours.empty()) return chart;
@@ -89,8 +89,8 @@ DocumentChart SubmissionChart(
   return chart;
 }
 
-// Returns a table either of the shares or of all other figures. A column has only one form, so both cannot be
-// in one table.
+// Returns a table of the figures that are shares, or a table of all other figures. The two are separate, because
+// all cells of a column have one format.
 DocumentTable ComparedTable(const std::vector<ComparedFigure>& compared, bool shares) {
   const Form form = shares ? ShareForm(1) : NumberForm();
   DocumentTable out{

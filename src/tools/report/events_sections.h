@@ -1,5 +1,5 @@
-// Events of a trace as sections of a report: a table by tier, delays by tier, submissions over time, and
-// figures compared with published figures.
+// Events of a trace as sections of a report: a table of tiers, start delays by tier, submissions over time, and a
+// comparison with published figures.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace taut::tools {
 
-// A figure of a trace, and the published figures of two Google traces. Absent: unknown.
+// A figure of a trace, beside the published figures of two Google traces. Absent: unknown.
 struct ComparedFigure {
-  std::string_view name, key;  // `name` is for users, `key` for programs
+  std::string_view name, key;  // `name` is shown to users; `key` is for programs
   std::optional<double> own, of_2011, of_2019;
   bool is_share = false;
 };
@@ -29,8 +29,7 @@ struct EventsReport {
   std::vector<Shape> shapes;  // most frequent first
 };
 
-// Adds the sections and a note. Adds an answer if the document has none. REQUIRES: report.figures is not
-// null.
+// Adds the sections and a note to `out`, and an answer if `out` has none. REQUIRES: report.figures is not null.
 void AddEvents(const EventsReport& report, Document& out);
 
 }  // namespace taut::tools

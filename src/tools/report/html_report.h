@@ -11,52 +11,52 @@
 
 namespace taut::tools {
 
-// The usage and limits of one job and resource over time, for a heatmap of usage with the limits drawn over
-// it.
+// Usage and limits of one job and resource over time. The page draws the usage as a heatmap and the limits as
+// lines.
 struct JobStory {
   std::string job;
   Resource resource = Resource::kMemory;
-  std::string why_chosen;  // "largest saving", "most OOM-days under analogs", ...
-  // Usage over time, in columns of `column_s` seconds from start_s on. Each column is a histogram of 5-minute
-  // task usages.
+  std::string why_chosen;  // such as "largest saving" or "most OOM-days under analogs"
+  // Usage in columns of `column_s` seconds each, from `start_s` on. A column is a histogram of the tasks' usage in
+  // 5-minute windows.
   int64_t start_s = 0;
   int64_t column_s = 0;
   struct Column {
-    std::vector<BucketWeight> buckets;  // ascending; buckets of GridOf(resource)
+    std::vector<BucketWeight> buckets;  // ascending buckets of GridOf(resource); empty: no usage
     float peak = 0;
   };
-  std::vector<Column> columns;  // columns without usage are empty
+  std::vector<Column> columns;  // without gaps; a column without usage is empty
   struct LimitStep {
     int64_t from_s = 0;
     std::optional<double> limit;
   };
   struct LimitLine {
     brain::PolicyPair policy;
-    std::vector<LimitStep> steps;  // ascending; a limit is in force until the next step
+    std::vector<LimitStep> steps;  // ascending by time; each limit is in force until the next step
   };
   std::vector<LimitLine> limits;
   struct OomMark {
     brain::PolicyPair policy;
     int64_t at_s = 0;
   };
-  std::vector<OomMark> ooms;  // first window over the limit of each OOM-day
-  // Reason of the last decision of each recommender, in the order of `limits`; empty: unknown.
+  std::vector<OomMark> ooms;  // for each OOM-day, its first window above the limit
+  // Reason of each recommender's last decision, in the order of `limits`; empty: unknown.
   std::vector<Reason> reasons;
 };
 
 struct ReportInput {
-  std::string title;                     // "Replay of vms_001-250_2013-07.csv.gz and 1 more"
-  std::string command;                   // command line that created the report
-  bool clock_is_unix = false;            // true: Unix time; false: seconds of the trace's own clock
-  std::vector<std::string> notes;        // read and skipped rows, warm-up, feedback, partial...
-  const ReplayResult* result = nullptr;  // the replay's result, which must outlive this struct
+  std::string title;           // such as "Replay of vms_001-250_2013-07.csv.gz and 1 more"
+  std::string command;         // command line that created the report
+  bool clock_is_unix = false;  // true: times are Unix time; false: seconds of the trace's own clock
+  // such as numbers of read and skipped rows, the warm-up, the feedback
+  std::vector<std::string> notes;
+  const ReplayResult* result = nullptr;  // must outlive this struct
   const std::vector<JobInfo>* jobs = nullptr;
-  brain::PolicyPair shown_first =
-      brain::Policy::kCombined;  // the recommender that tiles and tables show first
+  brain::PolicyPair shown_first = brain::Policy::kCombined;  // recommender that tiles and tables show first
   std::vector<JobStory> stories;
 };
 
-// Returns the page; equal input results in equal bytes. REQUIRES: CheckReportPage returns OK.
+// Returns the page. Equal input results in equal bytes. REQUIRES: CheckReportPage() returns OK.
 std::string HtmlReport(const ReportInput& input);
 
 }  // namespace taut::tools

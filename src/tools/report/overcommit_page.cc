@@ -15,8 +15,8 @@ namespace taut::tools {
 namespace {
 
 constexpr size_t kMostMachines = 20;
-// A share of predictions below the peak that is low. The answer names the cheapest predictor whose share is
-// at most this.
+// Maximum share of predictions below the peak that counts as low. The answer recommends the cheapest predictor
+// with such a share.
 constexpr double kFewBelow = 0.01;
 
 constexpr std::string_view kPredictorLegend =
@@ -26,8 +26,8 @@ constexpr std::string_view kPredictorLegend =
     "and times of "
     "1 - prediction / limits. The oracle knows the peak that comes.";
 
-// Returns "3 of 40": the number of machines with a prediction below the oracle, and the number of machines
-// with predictions.
+// Returns a text such as "3 of 40": the number of machines with a prediction below the oracle, and the number of
+// machines with predictions.
 std::string MachinesBelow(const OvercommitResult::Row& row) {
   uint64_t below = 0, all = 0;
   for (const OvercommitScore& s : row.by_machine) {
@@ -73,8 +73,7 @@ DocumentTable PredictorTable(const OvercommitResult& result) {
   return out;
 }
 
-// Returns one point per predictor, and one for the oracle. The oracle has no row, but the scores of any
-// predictor contain the oracle's peak.
+// Returns one point per predictor and one for the oracle, whose peak is part of every predictor's score.
 DocumentPoints RiskPoints(const OvercommitResult& result) {
   DocumentPoints out{"Footprint against predictions below the oracle",
                      {"footprint, share of the owners' limits", ShareForm()},
@@ -91,7 +90,7 @@ DocumentPoints RiskPoints(const OvercommitResult& result) {
   return out;
 }
 
-// Returns the name that the machine has in the rows of --decisions, in which numbers count from 0.
+// Returns the machine's name in the rows of --decisions, where numbers start at 0.
 std::string MachineName(const OvercommitResult& result, size_t machine) {
   if (result.of_recorded) return result.recorded.machines[machine];
   const size_t placements = result.rows.front().by_placement.size();
@@ -102,11 +101,11 @@ std::string MachineName(const OvercommitResult& result, size_t machine) {
 
 struct MachineBelow {
   size_t machine = 0;
-  uint64_t below = 0;  // predictions below the oracle, over all predictors
+  uint64_t below = 0;  // number of predictions below the oracle, summed over all predictors
 };
 
-// Returns the machines that have predictions below the oracle, sorted by the number of these predictions,
-// highest first, then by machine.
+// Returns the machines that have predictions below the oracle: machines with most of these predictions first,
+// equal machines by number.
 std::vector<MachineBelow> MostBelow(const OvercommitResult& result) {
   std::vector<MachineBelow> out;
   for (size_t m = 0; m < result.rows.front().by_machine.size(); ++m) {
@@ -156,8 +155,8 @@ void AddMachines(const OvercommitResult& result, DocumentSection& out) {
   out.Add(MachineTable(result, machines, shown));
 }
 
-// Returns the predictor with the smallest footprint among the predictors that are rarely below the peak
-// (kFewBelow). If there is none, returns the predictor that is least often below the peak.
+// Returns the predictor with the smallest footprint among predictors with a share below the peak of at most
+// kFewBelow. If no predictor meets kFewBelow, returns the predictor with the smallest share below the peak.
 const OvercommitResult::Row* BestOf(const OvercommitResult& result) {
   const OvercommitResult::Row* best = nullptr;
   const auto rank = [](const OvercommitScore& s) {

@@ -1,5 +1,5 @@
-// A replay of peak predictors as a report: the footprint of each predictor, and the share of its predictions
-// below the peak.
+// A replay of peak predictors as a report: each predictor's footprint, and its share of predictions below the
+// peak.
 #pragma once
 
 #include <span>
@@ -12,15 +12,14 @@
 namespace taut::tools {
 
 struct OvercommitPage {
-  std::string title;       // name of the replayed input
-  std::string conditions;  // lines: times, missing parts, ...
-  // Lines by result: numbers of the replayed tasks and machines, and of the tasks and machines that were left out.
+  std::string title;       // names the replayed input
+  std::string conditions;  // text with one line per condition, such as the times and missing parts
+  // One line per result: numbers of replayed and of omitted tasks and machines.
   std::vector<std::string> read{};
 };
 
-// Returns the document, with the 20 machines that have most predictions below the oracle. For a predictor
-// without predictions the figures are unknown. For a predictor that was never below the oracle the severity
-// is unknown.
+// Returns a document that includes the 20 machines with most predictions below the oracle. Figures of a predictor
+// without predictions are unknown. So is the severity of a predictor that was never below the oracle.
 Document OvercommitDocument(const OvercommitPage& page, std::span<const OvercommitResult> results);
 
 }  // namespace taut::tools

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// Adds a predictor for machines with 100 GiB of limits and a peak of 40 GiB. The share `of_limit` is
-// predicted, and predictions on the first `below` machines are below the peak.
+// Adds a predictor for machines with 100 GiB of limits and a peak of 40 GiB. The predictor predicts the share
+// `of_limit` of the limits, except on the first `below` machines, where some predictions are below the peak.
 void AddRow(OvercommitResult& result, std::string name, double of_limit, size_t below) {
   OvercommitResult::Row& row = result.rows.emplace_back();
   row.predictor = std::move(name);
@@ -54,12 +54,11 @@ TEST(OvercommitPageTest, HasThePredictorsWithUnitsAndTheMachinesWithMostFirst) {
   const Json predictors = PartsOf(json, "Memory", "table").at(0);
   EXPECT_THAT(HeadsOf(predictors), Not(Contains("of capacity"))) << "made machines have none";
   EXPECT_EQ(predictors["columns"][5]["unit"], "GiB");
-  // 10 of 80 predictions are 30 GiB, a quarter below the peak of 40 GiB. The remaining predictions are 50
-  // GiB.
+  // Of 80 predictions, 10 are 30 GiB, a quarter below the peak of 40 GiB, and 70 are 50 GiB.
   EXPECT_EQ(predictors["rows"][1], Json({"n-sigma:n=<3>", 0.475, 0.125, 0.25, 0.525, 47.5, "4 of 8", 80}));
   EXPECT_TRUE(predictors["rows"][0][3].is_null()) << "the severity of one that was never below";
-  // A placement has four machines. 4 predictions are below the peak on machine 3, and 3 on machine 2, all by
-  // n-sigma.
+  // A placement has four machines. n-sigma alone has predictions below the peak: 4 on machine 3, and 3 on machine
+  // 2.
   const Json machines = PartsOf(json, "Memory by machine", "table").at(0);
   EXPECT_THAT(HeadsOf(machines), ElementsAre("machine", "predictions of each", "n-sigma:n=<3>"));
   EXPECT_EQ(machines["rows"][0], Json({"machine 3 of placement 0", 10, 0.4}));

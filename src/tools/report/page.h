@@ -1,5 +1,5 @@
-// The page of all reports: one self-contained HTML file (no network, no external script or font) that
-// contains JSON and draws it.
+// The page of all reports: one self-contained HTML file (no network, no external script or font) with the report's
+// JSON and a script that draws the JSON.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace taut::tools {
 
-// Returns FailedPrecondition, with instructions, if this program was built without the page. Call it before a
-// command's work begins.
+// Returns FailedPrecondition with instructions if this program was built without the page. Commands call it before
+// their work begins.
 absl::Status CheckReportPage();
 
-// Returns the page with `json`, which is a result of ReportJson or DocumentJson. Equal input results in equal
-// bytes. REQUIRES: CheckReportPage returns OK.
+// Returns the page with `json`, a result of ReportJson() or DocumentJson(). Equal input results in equal bytes.
+// REQUIRES: CheckReportPage() returns OK.
 std::string PageWith(std::string_view json);
 
 }  // namespace taut::tools

@@ -73,7 +73,7 @@ DocumentChart LoadChart(std::string title, const ReplicaTrack& track) {
   return chart;
 }
 
-// Returns a chart with one line per policy.
+// Returns a chart of the number of tasks with one line per policy.
 DocumentChart TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
   DocumentChart chart{
       "Tasks, starting ones included", {"time", {FigureForm::kTime}}, {"tasks", NumberForm("tasks")}};
@@ -88,8 +88,8 @@ DocumentChart TasksChart(const ReplicasPage& page, const ReplicasPageJob& job) {
   return chart;
 }
 
-// Returns a sentence about the policy with the least overload. The clairvoyant policy, which knows the load,
-// is considered only if there is no other policy.
+// Returns a sentence about the policy with the least overload. Considers the clairvoyant policy, which knows
+// future load, only if there is no other policy.
 Sentence AnswerOf(const ReplicasPage& page) {
   const ReplicaScore* best = nullptr;
   const std::string* name = nullptr;

@@ -1,4 +1,4 @@
-// Replica policies in a replay as a report: a table, and charts of load and capacity for the largest jobs.
+// A replay of replica policies as a report: a table, and charts of load and capacity for the largest jobs.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace taut::tools {
 
-// Measured steps of one job under one policy, merged to columns in which a spike of one step stays visible.
+// The measured steps of one job under one policy, merged into columns. A spike of one step stays visible in its
+// column.
 class ReplicaTrack {
  public:
   struct Column {
-    std::optional<double> load;  // highest load of the column; absent: not measured
-    double capacity = 0;         // lowest capacity: the load above which the tasks are overloaded
-    double tasks = 0;            // mean number of tasks, including starting tasks
-    uint32_t steps = 0;          // 0: no step was measured
+    std::optional<double> load;  // highest load of the steps; absent: no load was measured
+    double capacity = 0;         // lowest capacity of the steps: the load above which tasks are overloaded
+    double tasks = 0;            // mean number of tasks, starting tasks included
+    uint32_t steps = 0;          // number of measured steps
   };
-  // Covers [from_s, to_s). `capacity` is the load of one task above which it is overloaded.
+  // Covers the time [from_s, to_s). `capacity` is the load above which one task is overloaded.
   ReplicaTrack(int64_t from_s, int64_t to_s, double capacity);
-  // Adds a step. Ignores a step outside the covered time.
+  // Adds a step to its column. Ignores a step outside [from_s, to_s).
   void Add(const ReplicaStep& step);
   const std::vector<Column>& columns() const { return columns_; }
   // Returns the time at the middle of a column, in seconds.
@@ -37,21 +38,21 @@ class ReplicaTrack {
 
 struct ReplicasPageJob {
   std::string name;
-  std::vector<ReplicaScore> scores;  // score of each policy
-  std::vector<ReplicaTrack> tracks;  // track of each policy
+  std::vector<ReplicaScore> scores;  // one score per policy
+  std::vector<ReplicaTrack> tracks;  // one track per policy
 };
 
 struct ReplicasPage {
   std::string title, conditions;  // plain text
   OverloadModel model = OverloadModel::kShed;
   std::vector<std::string> policies;
-  std::vector<ReplicaScore> totals;  // sum over the jobs for each policy
+  std::vector<ReplicaScore> totals;  // one score per policy, summed over the jobs
   size_t jobs = 0;                   // number of replayed jobs
-  // The kJobs largest jobs by clairvoyant task time, largest first.
+  // The kJobs jobs with the highest clairvoyant task time, highest first.
   static constexpr size_t kJobs = 8;
   std::vector<ReplicasPageJob> largest;
 
-  // Keeps the job if it is among the kJobs largest jobs.
+  // Adds the job to `largest` if it is one of the kJobs largest jobs so far.
   void Add(ReplicasPageJob job);
 };
 

@@ -1,4 +1,5 @@
-// Tests of the page in a real browser: the script runs under the content policy of the page, and draws.
+// Tests of the page in a real browser: the script draws the report, and the page's content security policy permits
+// the script.
 #include <unistd.h>
 
 #include <array>
@@ -29,7 +30,8 @@ std::string OutputOf(const std::string& command) {
   return out;
 }
 
-// Returns the page's document after its script ran, and the browser's log (console lines have "CONSOLE").
+// Returns the page's HTML after the script ran, and the browser's log, in which console messages contain
+// "CONSOLE".
 std::string DocumentOf(const std::string& page) {
   const std::string folder = fmt::format("{}taut_report_{}", testing::TempDir(), getpid());
   OutputOf(fmt::format("mkdir -p '{}'", folder));
@@ -57,12 +59,13 @@ TEST_F(ReportBrowserTest, DrawsEveryPart) {
   EXPECT_THAT(document, Not(HasSubstr("CONSOLE")));
   EXPECT_THAT(document, HasSubstr("<title>Replay of vms_001-250_2013-07.csv.gz and 1 more</title>"));
   EXPECT_THAT(document, ContainsRegex("class=\"name\"[^>]*>analogs</span>, 30&nbsp;jobs would have needed "));
-  EXPECT_THAT(document, HasSubstr("class=\"pick\""));                             // the table of recommenders
-  EXPECT_THAT(document, HasSubstr("aria-label=\"Show analogs\""));                // the scatter
-  EXPECT_THAT(document, HasSubstr("class=\"uplot"));                              // lines
-  EXPECT_THAT(document, HasSubstr("<span class=\"job-name\">vm-030</span>"));     // the table of jobs
-  EXPECT_THAT(document, HasSubstr("class=\"strip mark-of p-analogs\""));          // a story
-  EXPECT_THAT(document, HasSubstr("class=\"paragraph\">Of 412 job-days that "));  // its reason
+  EXPECT_THAT(document, HasSubstr("class=\"pick\""));                          // the table of recommenders
+  EXPECT_THAT(document, HasSubstr("aria-label=\"Show analogs\""));             // the scatter
+  EXPECT_THAT(document, HasSubstr("class=\"uplot"));                           // lines
+  EXPECT_THAT(document, HasSubstr("<span class=\"job-name\">vm-030</span>"));  // the table of jobs
+  // the heatmap of a job story
+  EXPECT_THAT(document, HasSubstr("class=\"strip mark-of p-analogs\""));
+  EXPECT_THAT(document, HasSubstr("class=\"paragraph\">Of 412 job-days that "));  // the reason in this story
 }
 
 TEST_F(ReportBrowserTest, HostileNamesBecomeText) {

@@ -1,4 +1,4 @@
-// A generated replay for the report's tests, with plausible figures that are identical in every run.
+// A synthetic replay for the report's tests, with plausible numbers that are equal in every run.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace taut::tools {
 struct ReportFixture {
   std::vector<JobInfo> jobs;
   ReplayResult result;
-  ReportInput input;  // contains pointers to the two members above
+  ReportInput input;  // points to the two members above
 };
 
 struct FixtureSize {

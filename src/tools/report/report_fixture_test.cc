@@ -14,7 +14,8 @@ namespace {
 
 constexpr int32_t kFirstDay = 15887;  // 2013-07-01
 
-// Figures of a recommender: limit relative to the recent peak, share of OOM-days, and number of changes.
+// How a synthetic recommender behaves: its limit relative to the recent peak, share of OOM-days, and number of
+// changes.
 struct Habit {
   brain::Policy policy;
   double over_peak;
@@ -121,8 +122,7 @@ class Maker {
     return lane;
   }
 
-  // Returns the usage of an hour: a daily wave, a jump in the middle of the period, some noise, and rare
-  // spikes.
+  // Returns the usage in an hour: a daily wave, a step in the middle of the period, noise, and rare spikes.
   double HourUsage(double base, int hour) {
     const double wave = 1 + 0.35 * std::sin(hour * 6.283185307179586 / 24);
     const double jump = hour > size_.days * 14 ? 1.5 : 1.0;
@@ -167,8 +167,8 @@ class Maker {
     return story;
   }
 
-  // Adds limits that follow the largest column of the last days. The interval between changes depends on the
-  // recommender.
+  // Adds limits that follow the highest column of the last days. Recommenders differ in the interval between
+  // changes.
   void AddLimits(const Habit& habit, double owner, JobStory* story) {
     JobStory::LimitLine line{habit.policy, {{story->start_s, owner}}};
     const int every_h = habit.changes == 0 ? 100000 : std::max(2, static_cast<int>(24 / habit.changes));

@@ -1,4 +1,4 @@
-// Writes the report's data: figures of the whole fleet, of each day and of each job, and the job stories.
+// Writes the report's data: numbers of the fleet, of each day and of each job, and the job stories.
 #include "tools/report/report_json.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace {
 constexpr double kDayS = static_cast<double>(kDaySeconds);
 constexpr int kSlackPoints = 100;
 
-// Converts core-seconds to cores and byte-seconds to GiB, as an average over `seconds`.
+// Returns the average over `seconds`: core-seconds as cores, byte-seconds as GiB.
 double Average(Resource r, double amount_seconds, double seconds) {
   if (!(seconds > 0)) return 0;
   return amount_seconds / seconds / UnitOf(r).large;
 }
 
-// Returns the number of seconds that a lane's totals cover. Footprints are averages over these seconds, so
-// the jobs' footprints add up to the fleet's footprint.
+// Returns the number of scored seconds of a lane. Footprints are averages over these seconds, so the jobs'
+// footprints add up to the fleet's footprint.
 double ScoredSeconds(const ReplayResult& result, const LaneResult& lane) {
   const auto scored = std::count_if(lane.fleet.begin(), lane.fleet.end(),
                                     [&](const FleetDay& d) { return d.day >= result.first_scored_day; });
@@ -63,8 +63,8 @@ void WriteSummary(const LaneResult& lane, double seconds, JsonWriter* json) {
   json->EndObject();
 }
 
-// Writes a column, unless the first lane of the resource has an equal column. Otherwise the owners' limits
-// would be repeated for every recommender.
+// Writes a column, unless the first lane of the resource has an equal column. The owners' limits are equal in all
+// lanes and are thus written once.
 template <typename Items, typename Value, typename Write>
 void ColumnUnlessFirst(std::string_view name, const Items& items, const Items* first, JsonWriter* json,
                        Value value, Write write) {
@@ -73,7 +73,7 @@ void ColumnUnlessFirst(std::string_view name, const Items& items, const Items* f
   Column(name, items, json, [&](const auto& item) { write(value(item)); });
 }
 
-// Writes the days of the fleet. `first` is the first lane of the resource; null if `lane` is the first lane.
+// Writes the days of the fleet. `first` is the first lane of the resource; null if `lane` is this lane.
 void WriteFleet(const LaneResult& lane, const LaneResult* first, JsonWriter* json) {
   const auto* days = first != nullptr ? &first->fleet : nullptr;
   const auto whole = [&](int64_t value) { json->Int(value); };
@@ -96,7 +96,7 @@ void WriteFleet(const LaneResult& lane, const LaneResult* first, JsonWriter* jso
   json->EndObject();
 }
 
-// Writes one array per column, so that the JSON of ten thousand jobs is small and is parsed fast. REQUIRES:
+// Writes one array per column, which keeps the JSON of ten thousand jobs small and fast to parse. REQUIRES:
 // `seconds` is equal for `first`.
 void WriteJobs(const LaneResult& lane, const LaneResult* first, double seconds, JsonWriter* json) {
   const auto* jobs = first != nullptr ? &first->per_job : nullptr;
@@ -118,7 +118,7 @@ void WriteJobs(const LaneResult& lane, const LaneResult* first, double seconds, 
   json->EndObject();
 }
 
-// Returns the first lane of the resource; null if `lane` is the first lane.
+// Returns the first lane of the resource; null if `lane` is this lane.
 const LaneResult* FirstOfResource(const ReplayResult& result, const LaneResult& lane) {
   for (const LaneResult& other : result.lanes) {
     if (other.resource == lane.resource) return &other == &lane ? nullptr : &other;
@@ -192,7 +192,7 @@ void WriteGrids(JsonWriter* json) {
     json->Key(Name(r));
     json->BeginObject();
     json->Key("first");
-    // Write all digits, because the page computes the bounds of the buckets from this number.
+    // Write all 17 digits, because the page computes the bounds of all buckets from the first bound.
     json->Number(GridOf(r).UpperBound(0) / UnitOf(r).large, 17);
     json->Field("per_octave", int64_t{Grid::kPerOctave});
     json->Field("size", int64_t{GridOf(r).size()});

@@ -1,4 +1,4 @@
-// Writes the data of the replay's report as one JSON document, which web/app/src/report draws.
+// Writes the data of a replay's report as one JSON document, which web/app/src/report draws.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace taut::tools {
 
-// Returns the document. Memory is in GiB and CPU in cores, except in reasons, which keep their own units.
-// Numbers have five or more significant digits, which is more than a screen shows. Deterministic. Only this
-// folder and web/app/src/report know the format.
+// Returns the document. Memory is in GiB and CPU in cores, except in the texts of reasons. Numbers have at least
+// five significant digits, more than a screen can show. Equal input results in equal JSON. Only this room and
+// web/app/src/report depend on the format.
 std::string ReportJson(const ReportInput& input);
 
-// Largest number of columns of a story. A story is drawn about 1,000 pixels wide, so finer columns are
-// merged.
+// Maximum number of columns of a story. A story is about 1,000 pixels wide, so more columns would not be visible
+// and are merged.
 inline constexpr size_t kMaxStoryColumns = 1500;
 
 }  // namespace taut::tools

@@ -1,5 +1,5 @@
-// Tests of the whole report: its JSON, hostile text, and the page, which must not need another file. Without
-// a built page, only the JSON is tested.
+// Tests of the whole report: its JSON, hostile names, and a page that needs no other file. If the page was not
+// built, only the JSON is tested.
 #include <cmath>
 #include <limits>
 
@@ -22,7 +22,7 @@ using ::testing::Not;
 constexpr FixtureSize kSmall{.jobs = 5, .days = 20, .stories = 3};
 constexpr std::string_view kDataOpen = "<script id=\"data\" type=\"application/json\">";
 
-// Returns the text that a browser passes to JSON.parse: everything up to the first end tag.
+// Returns the text that a browser passes to JSON.parse(): from the start of the data to the first end tag.
 std::string DataBlock(const std::string& page) {
   const size_t from = page.find(kDataOpen);
   if (from == std::string::npos) return "";
@@ -30,7 +30,6 @@ std::string DataBlock(const std::string& page) {
   return page.substr(start, page.find("</script", start) - start);
 }
 
-// Tests of the whole page.
 class ReportPageTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -70,8 +69,7 @@ TEST(ReportTest, FiguresAreTheScorecards) {
   }
 }
 
-// Footprints of jobs and of the fleet are averages over the same seconds, so the table of jobs adds up to the
-// tiles.
+// Footprints of jobs and of the fleet are averages over the same number of seconds.
 TEST(ReportTest, JobsAddUpToTheFleet) {
   const auto fixture = MakeReportFixture(kSmall);
   const json data = json::parse(ReportJson(fixture->input));
@@ -92,7 +90,8 @@ TEST(ReportTest, MemoryIsInGibibytesAveragedOverTheScoredDays) {
   auto fixture = MakeReportFixture(kSmall);
   LaneResult& lane = fixture->result.lanes[1];
   ASSERT_EQ(lane.resource, Resource::kMemory);
-  lane.summary.totals.limit_seconds = 3.0 * 1024 * 1024 * 1024 * 13 * kDaySeconds;  // 20 days, 7 of warm-up
+  // 13 of 20 days are scored, 7 are warm-up
+  lane.summary.totals.limit_seconds = 3.0 * 1024 * 1024 * 1024 * 13 * kDaySeconds;
   const json data = json::parse(ReportJson(fixture->input));
   EXPECT_DOUBLE_EQ(data["lanes"][1]["sum"]["limit"].get<double>(), 3.0);
 }
@@ -117,7 +116,7 @@ TEST_F(ReportPageTest, HostileTextStaysText) {
   EXPECT_EQ(Count(page, "</script"), Count(plain, "</script"));
   const std::string shown = "</script><img src=x onerror=alert(1)><!--\"\\\n\x01\xEF\xBF\xBD";
   const json data = json::parse(DataBlock(page));
-  // Names of jobs are escaped in the list, and a story contains the same escaped name.
+  // The list of jobs and the stories contain the name with the same escapes.
   const std::string name = "</script><img src=x onerror=alert(1)><!--\"\\\\x0a\\x01\\xff";
   EXPECT_EQ(data["jobs"][0], name);
   EXPECT_EQ(data["stories"][0]["job"], name);
@@ -128,7 +127,7 @@ TEST(ReportTest, SameInputSameBytes) {
   EXPECT_EQ(HtmlReport(MakeReportFixture(kSmall)->input), HtmlReport(MakeReportFixture(kSmall)->input));
 }
 
-// Names of the SVG and MathML namespaces begin with this; a browser never fetches them.
+// Names of the SVG and MathML namespaces begin with this address, which a browser never requests.
 constexpr const char* kNamespaceOfW3 = "//www.w3.org/";
 
 TEST_F(ReportPageTest, ThePageLoadsNothing) {
@@ -137,7 +136,7 @@ TEST_F(ReportPageTest, ThePageLoadsNothing) {
                              "XMLHttpRequest", "import(", "WebSocket", "sendBeacon", "eval("}) {
     EXPECT_EQ(Count(page, loader), Count(page, absl::StrCat(loader, kNamespaceOfW3))) << loader;
   }
-  // Preact generates markup from text only if a component uses __html; no component may use it.
+  // Preact inserts text as markup only through __html, so no component may contain __html.
   EXPECT_THAT(page, Not(HasSubstr("__html:")));
   EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'sha256-"));
   EXPECT_THAT(page, Not(HasSubstr("unsafe-inline")));

@@ -20,7 +20,7 @@ double InReportUnit(Resource r, double amount) { return amount / UnitOf(r).large
 
 char Level(double share) {
   if (!(share > 0)) return kDigits[0];
-  // Level 1 is 0.1 % and level 63 is 100 %, so the levels span three decades.
+  // The levels span three decades: level 1 is 0.1 %, and level 63 is 100 %.
   const double level = 1 + (kShareLevels - 1) * (1 + std::log10(std::min(share, 1.0)) / 3);
   return kDigits[static_cast<size_t>(std::clamp(std::lround(level), 1L, long{kShareLevels}))];
 }
@@ -49,7 +49,7 @@ std::string PackColumn(const std::map<Bucket, double>& weights) {
   return packed;
 }
 
-// Writes the drawn columns: each is the sum of `merge` columns of the story.
+// Writes the heatmap. A drawn column is the sum of `merge` columns of the story.
 void WriteHeatmap(const JobStory& story, JsonWriter* json) {
   const size_t merge = std::max<size_t>(1, (story.columns.size() + kMaxStoryColumns - 1) / kMaxStoryColumns);
   std::vector<double> peaks;
@@ -75,7 +75,7 @@ void WriteHeatmap(const JobStory& story, JsonWriter* json) {
   json->EndArray();
 }
 
-// Encodes times as window numbers, each as the difference from the previous number.
+// Encodes times as window numbers, and each window number as the difference from the previous one.
 class WindowDeltas {
  public:
   int64_t Next(int64_t at_s) {
@@ -170,7 +170,7 @@ void WriteReason(const Reason& reason, JsonWriter* json) {
 void WriteStory(const JobStory& story, JsonWriter* json) {
   json->BeginObject();
   json->Field("job",
-              // Escaped like the name in the list of jobs, so that the page can match the two.
+              // Escape the name like the name in the list of jobs, because the page compares the two.
               Printable(story.job));
   json->Field("resource", Name(story.resource));
   json->Field("why", story.why_chosen);

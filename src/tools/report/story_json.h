@@ -6,10 +6,10 @@
 
 namespace taut::tools {
 
-// Appends the story as one object. The heatmap is packed: each column is a string. The first two characters
-// are the number of the lowest bucket (base 64). Then each bucket has one character, the share of the
-// column's weight on a log scale: 0 for none, 1 for 0.1 % or less, 63 for all. '.' and a digit (base 64)
-// stand for a run of empty buckets, whose length is the digit.
+// Appends the story as one object, in which a string encodes each column of the heatmap. The first two characters
+// are the number of the lowest bucket (base 64). Each further character is a bucket's share of the column's weight
+// on a log scale. 0 is none, 1 is 0.1 % or less, and 63 is all. '.' and a digit (base 64) encode a run of empty
+// buckets of this length.
 void WriteStory(const JobStory& story, JsonWriter* json);
 
 }  // namespace taut::tools

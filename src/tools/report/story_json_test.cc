@@ -1,5 +1,4 @@
-// Tests of stories: the packed heatmap unpacks to its input, columns of long stories are added up, and limits
-// keep their steps.
+// Tests of stories: a packed heatmap can be unpacked, long stories add up columns, and limits keep their steps.
 #include "tools/report/story_json.h"
 
 #include <cmath>
@@ -26,7 +25,7 @@ json Written(const JobStory& story) {
   return json::parse(writer.Take());
 }
 
-// Unpacks a column as the page does: bucket -> level.
+// Unpacks a column as the page does. Returns the level of each bucket.
 std::map<size_t, size_t> Unpack(const std::string& packed) {
   std::map<size_t, size_t> levels;
   if (packed.empty()) return levels;
@@ -87,7 +86,7 @@ TEST(StoryJsonTest, AddsUpColumnsTooFineToDraw) {
   const json story = Written(StoryOf(columns));
   EXPECT_EQ(story["dt"], 3 * 3600);
   EXPECT_EQ(story["heat"].size(), (columns.size() + 2) / 3);
-  const auto levels = Unpack(story["heat"][0].get<std::string>());  // 10, 11, 10
+  const auto levels = Unpack(story["heat"][0].get<std::string>());  // lowest buckets 10, 11, 10
   EXPECT_GT(levels.at(10), levels.at(11));
   EXPECT_EQ(story["peak"][0], 2);
 }
