@@ -16,7 +16,7 @@ struct LimitRisk {
   double asked = kNone;
   int32_t decided_day = INT32_MIN;
   float most_chance = kNone;  // highest chance that is allowed; kNone: no bound
-  // Share of the job's work in the last weeks that was above its limits, and the ordered risk for this share;
+  // Share of the job's work in the last weeks that was above its limits, and the risk target for this share;
   // kNone: the recommender has no such risk target.
   float work_over = kNone, work_ordered = kNone;
   uint8_t days = 0;       // days observed, of the last 28

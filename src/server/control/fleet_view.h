@@ -28,7 +28,7 @@ struct JobAmounts {
   // that day.
   float chance = kAbsent;
   uint8_t days = 0, days_over = 0;
-  // Share of the work of the last weeks above the limits, and the ordered share; negative: no such order.
+  // Share of the work of the last weeks above the limits, and the risk target; negative: no such target.
   float work_over = kAbsent, work_ordered = kAbsent;
   // Provisional recommendation while the history is too short for would_be; never set, in no saving.
   // first_limit: first window with a recommendation.
