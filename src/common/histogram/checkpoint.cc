@@ -27,7 +27,7 @@ uint64_t Checksum(std::string_view header, std::string_view stored) {
   return XXH3_64bits_withSeed(stored.data(), stored.size(), XXH3_64bits(header.data(), header.size()));
 }
 
-// Returns "" if zstd fails, which it does not with an output buffer of ZSTD_compressBound.
+// Returns "" if zstd fails, which cannot happen with an output buffer of ZSTD_compressBound.
 std::string Compress(std::string_view raw) {
   std::string out(ZSTD_compressBound(raw.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), raw.data(), raw.size(), kZstdLevel);

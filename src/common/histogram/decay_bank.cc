@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kLanes = DecayRates::kLanes;
 constexpr float kPruneMassShare = 1e-6F;
-// A value below this share of its mass is set to 0: it weighs nothing, and would end in slow denormal floats.
+// A value below this share of its mass is set to 0: the value has no effect, and would decay to slow denormal
+// floats.
 constexpr float kFlushShare = 1e-12F;
 // Rows are rescaled once per day of windows, or before the fastest rate's scale would exceed 2^60.
 constexpr int32_t kRescaleWindows = kWindowsPerDay;

@@ -348,7 +348,7 @@ TEST(DecayingHistogram, LargeSumsComeBack) {
 TEST(DecayingHistogram, LoadRefusesWhatCannotBe) {
   DecayingHistogram h(Grid::Cpu(), 12 * kHour);
   h.Add(1.0, 2.0, 0);
-  h.Add(1.1, 1e-5, 0);  // too little for the sums to miss it
+  h.Add(1.1, 1e-5, 0);  // so small that a changed weight does not contradict the sums
   std::string bytes;
   ByteWriter out(&bytes);
   h.Save(out);

@@ -201,8 +201,7 @@ struct JsonReader::Impl {
     size_t cut = reads_rest ? CloseIfCut(text) : kNotCut;
     error_code e = Iterate(text);
     if (e == simdjson::UNCLOSED_STRING && reads_rest) {
-      // The cut is inside a string: drop the string, so that its first part is not taken for the whole
-      // string.
+      // The cut is inside a string: drop the string, so that its first part is not mistaken for the whole string.
       text.resize(text.rfind('"'));
       cut = CloseIfCut(text);
       e = Iterate(text);

@@ -64,8 +64,8 @@ class JsonReader {
   JsonReader();
   ~JsonReader();
 
-  // Parse the text and call `fn` for each field of the root object, or item of the root array. They return
-  // the errors of JsonValue.
+  // Parse the text and call `fn` for each field of the root object, or item of the root array. Return the errors
+  // of JsonValue.
   absl::Status ReadObject(std::string& text, JsonValue::FieldFn fn, IfCut if_cut = IfCut::kFail);
   absl::Status ReadArray(std::string& text, JsonValue::ItemFn fn);
   // Returns the offset of the last error in the text.

@@ -55,7 +55,8 @@ bool IsSameAmount(Resource resource, double a, double b);
 // owner's ratio, else the current ratio; 1 in a Guaranteed pod and without a request.
 double RequestShareOf(Resource resource, const Allocation& allocation, const AllocationPlace& place);
 
-// Returns why the limit cannot be set alone while the autoscaler `scaled_by` uses the request; "" if it can.
+// Returns the reason why the limit cannot be set without the request, which the autoscaler `scaled_by` uses; "" if
+// the limit can be set alone.
 std::string WhyRequestMayNotStay(Resource resource, const Allocation& allocation,
                                  const AllocationPlace& place, std::string_view scaled_by);
 

@@ -1,5 +1,4 @@
-// Acts of the guard of a machine's memory on tasks, as they are reported, stored and shown
-// (docs/agent/reference.md, "Tiers").
+// Acts of a machine's memory guard on tasks, as reported, stored and shown (docs/agent/reference.md, "Tiers").
 #pragma once
 
 #include <cstddef>

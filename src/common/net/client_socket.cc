@@ -95,7 +95,7 @@ struct ClientSocket::Impl {
       }
       (void)socket.close(ignored);
       resolver.cancel();
-      // Run the cancelled handler before returning: it refers to `done` and to the caller's buffers.
+      // Run the cancelled handler before returning: the handler refers to `done` and to the caller's buffers.
       io.restart();
       io.run();
       return absl::DeadlineExceededError("the request timed out");

@@ -77,7 +77,8 @@ struct HttpResponse {
   int status = 200;
   std::string content_type;  // "" and no body: no Content-Type
   std::string body;
-  std::vector<HttpHeader> headers;  // besides those that the server sets: lengths, type, connection
+  // in addition to the headers that the server sets: lengths, type, connection
+  std::vector<HttpHeader> headers;
   // If set, it replaces `body` and is sent without a copy: for large responses that many clients request.
   std::shared_ptr<const std::string> shared_body;
   // If set, the response is this stream of server-sent events, and the bodies are ignored.

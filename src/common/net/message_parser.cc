@@ -91,7 +91,7 @@ class Parser : public http::basic_parser<is_request> {
       ec = http::error::body_limit;
       return;
     }
-    // Do not trust a larger Content-Length: it would allocate before any byte arrives.
+    // Reserve at most this much: a false Content-Length would allocate memory before any byte arrives.
     constexpr uint64_t kMaxReserved = 1 << 20;
     body->reserve(std::min(*length, kMaxReserved));
   }

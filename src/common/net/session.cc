@@ -423,7 +423,7 @@ void Session::SetDeadline(Clock::time_point at) {
 
 void Session::Tick(Clock::time_point now) {
   if (now.time_since_epoch().count() < alarm_.load(std::memory_order_relaxed)) return;
-  // Until OnAlarm has run, further ticks must not post it again. OnAlarm checks deadline_, which only the
+  // Until OnAlarm has run, further ticks must not post OnAlarm again. OnAlarm checks deadline_, which only the
   // connection's turn may read.
   alarm_.store(kNever, std::memory_order_relaxed);
   connection_->Post([self = shared_from_this()] { self->OnAlarm(); });

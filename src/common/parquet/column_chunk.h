@@ -58,8 +58,8 @@ class ColumnChunk {
   // Approximate bytes of memory in use.
   size_t bytes() const;
 
-  // Writes all values and clears the chunk. Texts are written as a dictionary and indices if they repeat
-  // enough. `offset` is the sink's position, which is advanced. Internal if zstd fails. O(values).
+  // Writes all values and clears the chunk. If enough texts repeat, texts are written as a dictionary and indices.
+  // `offset` is the sink's position, which is advanced. Internal if zstd fails. O(values).
   absl::StatusOr<ChunkPlace> Write(PageCompressor& compressor, const ByteSink& sink, int64_t* offset);
 
  private:

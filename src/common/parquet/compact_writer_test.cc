@@ -22,7 +22,7 @@ TEST(CompactWriter, NumbersAreZigZagVarints) {
   out.Int32(2, -1);
   out.Int32(3, 1);
   out.Int32(4, 64);    // 128: two bytes
-  out.Int32(5, -300);  // 599
+  out.Int32(5, -300);  // zigzag: 599
   out.Int64(6, std::numeric_limits<int64_t>::min());
   out.Int64(7, std::numeric_limits<int64_t>::max());
   out.EndStruct();

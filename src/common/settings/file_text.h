@@ -7,8 +7,8 @@
 
 namespace taut {
 
-// Returns the file's bytes. Of a file larger than `most` it returns the first `most` + 1 bytes, so that the
-// caller can detect the excess. nullopt if the file cannot be read.
+// Returns the file's bytes, but at most `most` + 1 bytes, so that the caller can detect a larger file. nullopt if
+// the file cannot be read.
 std::optional<std::string> ReadFileText(const std::string& path, size_t most);
 
 }  // namespace taut

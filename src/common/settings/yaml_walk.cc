@@ -122,7 +122,7 @@ absl::Status CheckIsOneDocument(const std::string& yaml, std::string_view name) 
   YAML::Parser parser(in);
   AnyContent first, others;
   if (!parser.HandleNextDocument(first)) return absl::OkStatus();
-  // yaml-cpp 0.7 does not consume a stray comma and returns empty documents forever: bound them by the text's
+  // yaml-cpp 0.7 does not consume a stray comma and returns empty documents forever: bound the loop by the text's
   // length.
   for (size_t i = 0; parser.HandleNextDocument(others); ++i) {
     if (i > yaml.size()) return absl::InvalidArgumentError(StrCat(name, ": not YAML: a stray comma"));

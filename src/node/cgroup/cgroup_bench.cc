@@ -1,4 +1,4 @@
-// The cost of reading a task, on real groups of this machine with a child in each, and of finding them.
+// Benchmarks reading and finding tasks: real groups of this machine with a child process in each.
 //
 //   usage <= 25 us a task (200 tasks each second within 1 % of a core, with the processing of readings)
 #include <benchmark/benchmark.h>

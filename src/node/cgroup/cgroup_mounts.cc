@@ -15,7 +15,7 @@ struct Mount {
   std::string_view type, options;
 };
 
-// Replaces three octal digits, by which the kernel writes blanks and backslashes ("\040"), by the character.
+// Decodes octal escapes such as "\040", which the kernel writes for blanks and backslashes.
 std::string WithoutEscapes(std::string_view text) {
   const auto octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;

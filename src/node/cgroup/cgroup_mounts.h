@@ -14,7 +14,7 @@ enum class CgroupVersion : uint8_t { kNone, kV1, kV2 };
 // Mount points; "" for a hierarchy that is not mounted. A cgroup has the same path below each of them.
 struct CgroupMounts {
   std::string memory, cpu, cpuacct;  // v1 hierarchies; two may share a mount
-  std::string unified;               // the v2 hierarchy; beside v1 it has pressure (PSI) and little else
+  std::string unified;  // the v2 hierarchy; mounted beside v1, it provides little more than pressure (PSI)
 
   // kV1 if memory is a v1 controller or if there is no v2, else kV2. The kernel has each controller in one
   // version only.

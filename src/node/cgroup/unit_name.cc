@@ -69,8 +69,8 @@ size_t PathGlob::num_stars() const {
   return out;
 }
 
-// On a mismatch the last star is extended by one byte. Earlier stars keep their shortest text: if the
-// remaining text does not match after it, no longer text helps.
+// On a mismatch the last star is extended by one byte. Earlier stars keep their shortest text: a longer text could
+// not make the rest match.
 bool PathGlob::FitsAt(size_t depth, std::string_view component, std::vector<std::string>& captures) const {
   if (depth >= components_.size()) return false;
   const std::string_view glob = components_[depth];

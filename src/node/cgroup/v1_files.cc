@@ -49,7 +49,7 @@ class V1Files final : public CgroupFiles {
   HotFile cpuacct_usage_{"cpuacct.usage"}, memory_usage_{"memory.usage_in_bytes"},
       memory_stat_{"memory.stat"};
   Fd oom_event_;
-  // Excess of the owner's limit of memory and swap over the owner's limit of memory, in bytes. It is kept
+  // Excess of the owner's limit of memory and swap over the owner's limit of memory, in bytes. The value is kept
   // while the agent has removed both limits.
   std::optional<uint64_t> swap_allowance_;
   bool is_swap_lifted_ = false;

@@ -24,9 +24,9 @@ struct OidcParts {
   std::shared_ptr<OidcVerifier> verifier;
   std::unique_ptr<LoginService> login;
 };
-// Makes the objects that the settings require. InvalidArgument names the missing or wrong setting, NotFound
-// the missing file. No thread runs before keys and login are started. `log` may be null; otherwise it must
-// outlive the returned objects.
+// Creates the objects that the settings require. InvalidArgument names the missing or wrong setting, NotFound the
+// missing file. No thread runs before keys and login are started. `log` may be null; otherwise it must outlive the
+// returned objects.
 absl::StatusOr<OidcParts> OpenOidc(const OidcConfig& config, std::function<int64_t()> now_s, DaemonLog* log);
 
 }  // namespace taut::server

@@ -37,8 +37,7 @@ class OidcVerifier final : public BearerVerifier {
 
   bool Takes(std::string_view token) const override { return LooksLikeJwt(token); }
   absl::StatusOr<Caller> CallerOf(std::string_view token) const override;
-  // Returns the caller with the present bindings of these claims. Unauthenticated if no role is bound to
-  // them.
+  // Returns the caller with the present bindings of these claims. Unauthenticated if the claims have no binding.
   absl::StatusOr<Caller> CallerOf(const VerifiedToken& claims) const;
   // Verifies the ID token that was requested with this nonce for this client, and returns its claims. Returns
   // the errors of VerifyToken, and Unauthenticated if there are no keys.

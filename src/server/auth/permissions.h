@@ -11,7 +11,7 @@
 
 namespace taut::server {
 
-// Permission that a route requires. A caller who is bound to groups has it for these groups only.
+// Permission that a route requires. A caller who is bound to groups has the permission for these groups only.
 enum class Act : uint8_t {
   kLook,          // the pages, the API's description, and the caller's own permissions
   kSeeJobs,       // usage, limits, decisions, OOM kills, tier acts, events, settings and what-if of jobs

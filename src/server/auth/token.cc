@@ -180,7 +180,7 @@ absl::StatusOr<VerifiedToken> VerifyToken(std::string_view token, const KeySet& 
   if (!head.has_value() || !tree.Parse(*head).ok() || !tree.root().is_object())
     return Refused("the token has no header");
   const std::string algorithm(tree.root().Text("alg")), id(tree.root().Text("kid"));
-  // The key determines the algorithm. The token must not choose it (RFC 8725, 3.1).
+  // The key determines the algorithm; the token must not (RFC 8725, 3.1).
   if (algorithm != "RS256" && algorithm != "ES256")
     return Refused("the token is not signed with RS256 or ES256");
   if (static_cast<bool>(tree.root()["crit"])) return Refused("the token has a critical header");

@@ -23,7 +23,7 @@ class PeakCell {
     const RemoteSample sample{bytes, (kPeaksStart + minute * 60) * 1000};
     ingest_.Take({labels, {&sample, 1}, Fingerprint(labels)}, Timestamp{sample.timestamp_ms * 1000});
   }
-  // Returns the highest peak that rose or was first seen, of the only job, MiB; 0: none.
+  // Returns the only job's highest peak that rose or was first seen, MiB; 0: none.
   double Risen() {
     const std::vector<KernelPeak> peaks = ingest_.windows().TakeKernelPeaks(ingest_.mapper());
     EXPECT_LE(peaks.size(), 1U);

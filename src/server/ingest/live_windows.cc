@@ -40,7 +40,7 @@ void AddUp(const ReportedWindow& more, ReportedWindow& sum) {
       MeanOf(f.memory_mean_bytes, sum_seconds, more.figures.memory_mean_bytes, more_seconds);
   f.cpu_peak_cores = std::max(f.cpu_peak_cores, more.figures.cpu_peak_cores);
   f.memory_peak_bytes = std::max(f.memory_peak_bytes, more.figures.memory_peak_bytes);
-  // The value for the whole window is known only if it is known for both parts.
+  // The need of the whole window is known only if the needs of both parts are known.
   const float needed = std::max(f.memory_needed_bytes, more.figures.memory_needed_bytes);
   f.memory_needed_bytes =
       f.memory_needed_bytes < 0 || more.figures.memory_needed_bytes < 0 ? kAbsent : needed;

@@ -111,8 +111,8 @@ class LiveWindows {
   // Returns the kernel's memory peaks since the last call (KernelPeaks).
   std::vector<KernelPeak> TakeKernelPeaks(const SeriesMapper& mapper) { return peaks_.TakeRisen(mapper); }
 
-  // Returns the jobs with a task whose usage will pass the job's limit within a window, on a line through the
-  // usage of its last two minutes. `limits`: ascending by job. O(series of these jobs).
+  // Returns the jobs with a task whose usage will pass the job's limit within a window, if the growth of the last
+  // two minutes continues. `limits`: ascending by job. O(series of these jobs).
   std::vector<GrowthSighting> FindGrowth(std::span<const JobLimit> limits, Timestamp now,
                                          const SeriesMapper& mapper);
 

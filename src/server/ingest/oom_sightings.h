@@ -19,8 +19,8 @@ namespace taut::server {
 struct OomSighting {
   JobId job;
   uint32_t task = 0;
-  Timestamp time;      // time of the kill if the source reports it, else of the sample that showed it
-  uint64_t kills = 1;  // number since the previous sample; at most kMostKillsAtOnce
+  Timestamp time;  // time of the kill if the source reports it, else time of the sample that showed the kill
+  uint64_t kills = 1;           // number since the previous sample; at most kMostKillsAtOnce
   std::optional<double> limit;  // limit in force at the kill, bytes; absent if the source does not report it
   Timestamp since = time;       // earliest possible time of the kill
   bool is_first = false;        // as OomWatch::Kill::is_first

@@ -328,7 +328,7 @@ std::vector<std::string> OwnerTable::Learn(std::string_view child, std::string_v
   owners_.insert_or_assign(std::string(child), std::string(owner));
   if (TopOf(scope, kind, name) == before) return {};
   if (kind == "Pod") return {StrCat(scope, "/Pod/", name)};
-  // Finds the pods below this ReplicaSet or Job. A pod without a fact about itself is not linked to it.
+  // Finds the pods below this ReplicaSet or Job whose owner a fact has reported.
   std::vector<std::string> pods;
   const std::string prefix = StrCat(scope, "/Pod/");
   const std::string target = StrCat(kind, "/", name);

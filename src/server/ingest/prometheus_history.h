@@ -62,7 +62,7 @@ struct HistoryProgress {
   uint64_t series = 0;   // number of series in the last chunk
   uint64_t samples = 0;  // number of samples passed on so far
   uint64_t queries = 0;  // number of queries answered so far
-  std::string warning;   // server's first warning, such as data it could not reach; "" if none
+  std::string warning;   // server's first warning, such as a notice about unreachable data; "" if none
 
   std::string Sentence() const;  // such as "3 of 14 days, 12.4 M samples"
 };
@@ -124,7 +124,7 @@ class PrometheusHistory {
     // Matchers of the series to request; empty: all series of `selector`.
     std::vector<std::string> matches;
     int64_t length_s = 0;  // present length of the time of one request
-    int successes = 0;     // number since length_s has changed
+    int successes = 0;     // number of successful responses since length_s has changed
   };
   struct Span {
     int64_t from_s = 0, to_s = 0;  // (from, to]

@@ -110,8 +110,8 @@ class SeriesMapper {
   // since.
   const SeriesBinding& binding(uint32_t slot) const { return bindings_[slot]; }
   size_t num_slots() const { return bindings_.size(); }
-  // Returns a number that changes with every binding. Callers that keep slots in an order then sort them
-  // again.
+  // Returns a number that changes with every binding. Callers that keep slots in an order sort the slots again
+  // after a change.
   uint64_t version() const { return version_; }
 
   // Returns the jobs and tasks that series and agents name. A forgotten job has no slot.

@@ -20,9 +20,9 @@ class SeriesSelection {
   void Add(std::span<const LabelView> labels);
   void Add(const SeriesSelection& other);
   uint64_t series() const { return series_; }
-  // Returns one selector per metric. The selector matches all added series of the metric, and as few others
-  // as its matchers of at most 4 KiB allow. `wanted`: each added series matches one of these selectors; the
-  // result keeps their conditions.
+  // Returns one selector per metric. The selector matches all added series of the metric, and as few others as
+  // matchers of at most 4 KiB allow. `wanted`: each added series matches one of these selectors; the result keeps
+  // their conditions.
   std::vector<HistorySelector> Narrow(std::span<const HistorySelector> wanted) const;
 
  private:

@@ -113,7 +113,7 @@ class WindowFold {
   void NoteStart(uint32_t task, const Sum& rest);
   // Returns the owner's limit or request of the task; kAbsent unless each part in used_parts_ has a value.
   float TaskLimit(std::span<const FoldSeries> series, SeriesKind kind) const;
-  // Raises the job's largest limits and requests to those of this task.
+  // Raises the job's largest limits and requests to the task's, where the task's are larger.
   void AddAmounts(std::span<const FoldSeries> series, Measure measure);
 
   const FoldOptions options_;

@@ -107,8 +107,8 @@ class Database {
   int64_t changes() const;  // rows changed by the last statement that wrote
   bool in_transaction() const;
   const std::string& path() const { return path_; }
-  // Lets write transactions take turns with those of other connections that use `turns`, which must outlive
-  // this object.
+  // Makes write transactions take turns with write transactions of other connections that use `turns`, which must
+  // outlive this object.
   void TakeTurns(WriteTurns* turns) { turns_ = turns; }
 
   // Returns the error of the last SQLite call, which returned `code`:

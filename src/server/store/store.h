@@ -24,7 +24,7 @@ struct Checkpoint {
   WindowId through;    // last window that the state includes
   std::string bytes;   // "": the chunk has no jobs any more, and the store deletes its checkpoint
 };
-// Chunk ID of a checkpoint without state. It means that every older checkpoint is valid up to this
+// Chunk ID of a checkpoint without state. Such a checkpoint means that every older checkpoint is valid up to this
 // checkpoint's `through`, because nothing about the older checkpoints' jobs has changed since.
 inline constexpr uint32_t kUnchangedChunk = UINT32_MAX - 1;
 // Chunk ID of the state that all jobs share.
