@@ -60,8 +60,8 @@ struct TaskWindow {
   float cpu_peak_cores = kAbsent;  // largest known raw sample; the mean if no raw sample is known
   float memory_mean_bytes = kAbsent;
   float memory_peak_bytes = kAbsent;
-  // The memory that the task needed at most in the window, as its agent probed it
-  // (node/agent/memory_probe.h); absent: not probed, or unknown for a part of the window.
+  // Highest memory need of the task in the window, as its agent probed it (node/agent/memory_probe.h); absent: not
+  // probed, or unknown for a part of the window.
   float memory_needed_bytes = kAbsent;
 #ifdef TAUT_THIRD_RESOURCE
   float disk_mean_bytes = kAbsent;
