@@ -1,5 +1,5 @@
-// The gate of limits: one short function for each mode, and the holds in the order in which the verdict reports
-// them.
+// The gate of limits: one short function for each mode. The holds are checked in the order in which the verdict
+// reports them.
 #include "brain/rollout/gate.h"
 
 #include <algorithm>
@@ -17,23 +17,23 @@ namespace taut::brain {
 namespace {
 
 constexpr double kRaiseShareOfPeriod = 1.0 / 6;
-// A raise by less than min_change waits for this time and no longer, since usage may exceed the limit permanently
+// Longest wait of a raise by less than min_change. Without this bound, usage could exceed the limit permanently
 // by less than min_change.
 constexpr double kSmallRaiseWait = kDay;
 // Relative difference below which two limits are equal.
 constexpr double kSame = 1e-6;
-// Shares below kNoDifference would be printed as 0.0 %.
+// Share below which a difference is not reported, because it would be printed as 0.0 %.
 constexpr double kNoDifference = 5e-4;
-// Share of the trial's duration within which the trial's limit must be applied; the time is at least
-// kLeastDelivery.
+// Share of the trial's duration within which the trial's limit must be applied, but at least kLeastDelivery
+// seconds.
 constexpr double kDeliveryShare = 0.25;
 constexpr int64_t kLeastDelivery = 3600;
-// Time for which a refusal does not end a trial, since the order may have been sent in the middle of a window.
+// Time for which a refusal does not end a trial, because the order may have been sent in the middle of a window.
 constexpr int64_t kRefusalSeconds = 2 * kWindowSeconds;
-// A trial without enough task-windows ends after this multiple of its duration, plus a day.
+// Multiple of a trial's duration after which, plus a day, a trial without enough task-windows ends.
 constexpr double kGiveUpHours = 4;
 
-// Returns the seconds from `from_s` to `now_s`; 1e18 if `from_s` is INT64_MIN (the event never happened).
+// Returns the seconds from `from_s` to `now_s`; 1e18 if `from_s` is INT64_MIN, because the event never happened.
 double Since(int64_t from_s, int64_t now_s) {
   return from_s == INT64_MIN ? 1e18 : static_cast<double>(now_s) - static_cast<double>(from_s);
 }
@@ -47,7 +47,7 @@ std::string Whole(double share) { return fmt::format("{:.3g} %", share * 100); }
 
 std::string Kills(uint64_t kills) { return StrCat(kills, kills == 1 ? " OOM kill" : " OOM kills"); }
 
-// One call of Decide. The recommendation is compared with the limit current_.
+// One call of Decide. current_ is the limit with which the recommendation is compared.
 class Gate {
  public:
   Gate(const JobPolicy& policy, const Proposal& proposal, GateState& state)
@@ -66,8 +66,8 @@ class Gate {
   bool Raises(std::optional<double> from) const {
     return from.has_value() && p_.recommended.has_value() && *p_.recommended > *from * (1 + kSame);
   }
-  // Returns true if the recommender's own forecast for this limit exceeds the highest allowed chance. A limit of
-  // Tautline that is too risky is replaced by a higher limit without waiting.
+  // Returns true if the recommender's own forecast for a limit of Tautline exceeds the highest allowed chance.
+  // Such a limit is replaced by a higher limit without waiting.
   bool IsTooRisky(std::optional<double> ours) const {
     return ours.has_value() && p_.recommender != nullptr && p_.recommender->RiskOf(*ours).is_too_high();
   }
@@ -77,19 +77,19 @@ class Gate {
   Verdict Done(DecisionKind kind, std::optional<double> before, std::optional<double> after,
                std::string sentence);
   Verdict Release(std::string_view why);
-  // The Hold functions return why a change waits; "" if the change does not wait.
+  // The Hold functions return the reason why a change waits; "" if the change does not wait.
   std::string HoldOfChange(std::optional<double> from, std::string_view from_name, int64_t last_s) const;
   std::string HoldOfPeriod(bool raise) const { return HoldOfPeriod(raise, state_.last_change_s, "change"); }
   std::string HoldOfPeriod(bool raise, int64_t last_s, std::string_view what) const;
   std::string HoldOfMaintenance() const;
-  std::string HoldOfVersion() const;  // called only for lower limits
+  std::string HoldOfVersion() const;  // for lower limits only
   std::string HoldOfRolledBack() const;
 
-  // Returns the verdict that moves a limit in force or on trial into changed bounds; absent if the limit is within
-  // the bounds.
+  // Returns the verdict that moves a limit in force or on trial into changed bounds; nullopt if the limit is
+  // within the bounds.
   std::optional<Verdict> KeepBounds();
   Verdict Set();
-  Verdict Lower();  // mode canary
+  Verdict Lower();  // for mode canary
   Verdict Watch();
   Verdict JudgeWatched();
   Verdict JudgeTrial();
@@ -180,7 +180,7 @@ Verdict Gate::Apply() {
       (policy_.mode != Mode::kCanary || p_.num_tasks > 1)) {
     state_.trial.reset();
   }
-  // Must be first, before any other check may end or prolong the trial: too many kills must roll back the trial at
+  // Must precede all checks that end or prolong the trial, because too many kills must roll back the trial at
   // once.
   if (TrialRuns() && state_.trial->TooManyOoms()) return RollBack(Comparison(), true);
   // An OOM raise supersedes a trial: the new limit applies to all tasks.
@@ -200,7 +200,8 @@ Verdict Gate::Apply() {
         DecisionKind::kSet, before, p_.recommended,
         StrCat("raised before usage, which grows, reaches the limit: ", Change(before, *p_.recommended)));
   }
-  // Bounds apply without a recommendation and during a trial, so they must precede the checks of both.
+  // Must precede the checks of the recommendation and of the trial, because bounds apply even without a
+  // recommendation and during a trial.
   if (std::optional<Verdict> kept = KeepBounds(); kept.has_value()) return *std::move(kept);
   if (TrialRuns()) return JudgeTrial();
   if (!p_.recommended.has_value()) {
@@ -217,7 +218,7 @@ Verdict Gate::Apply() {
   if (std::string hold = HoldOfChange(current_, name, state_.last_change_s); !hold.empty())
     return Hold(std::move(hold));
   if (std::string hold = raise ? "" : HoldOfVersion(); !hold.empty()) {
-    state_.trial.reset();  // the watch starts again with the new version
+    state_.trial.reset();  // the watch restarts with the new version
     return Hold(std::move(hold));
   }
   if (policy_.mode == Mode::kCanary && !raise) return Lower();
@@ -255,8 +256,8 @@ std::string Gate::HoldOfChange(std::optional<double> from, std::string_view from
   const double share = *p_.recommended / *from - 1;
   if (std::abs(share) >= policy_.min_change) return "";
   if (share > 0 && last_s != INT64_MIN && IsTooRisky(from)) return "";
-  // Before Tautline's first change the current limit is the owner's choice; a small difference does not justify a
-  // change of this limit.
+  // Before Tautline's first change the current limit is the owner's choice, which a small difference does not
+  // justify changing.
   const bool for_a_day = share > 0 && last_s != INT64_MIN;
   if (for_a_day && Since(last_s, p_.now_s) >= kSmallRaiseWait) return "";
   if (std::abs(share) < kNoDifference) return StrCat("no change: ", from_name, " is recommended");
@@ -314,14 +315,14 @@ Verdict Gate::Lower() {
               StrCat("tried on ", trial.members.size(), " of ", p_.num_tasks, " tasks: ", Why(current_)));
 }
 
-// Returns the number of tasks to put on trial: a share of the tasks that a limit can be tried on, and never all
-// tasks of the job.
+// Returns the number of tasks to put on trial: a share of the job's tasks, bounded by the tasks that can have a
+// trial's limit. Never all tasks of the job.
 uint32_t Gate::TrialSize() const {
   const auto candidates = static_cast<uint32_t>(p_.tasks->size());
   return std::min(TrialTasks(p_.num_tasks, policy_.canary.share), candidates);
 }
 
-// Ends a trial whose limit was not applied, which is no evidence about the limit.
+// Ends a trial whose limit was not applied. Such a trial is no evidence about the limit.
 std::optional<Verdict> Gate::EndUndelivered() {
   const Trial& trial = *state_.trial;
   const bool failed = trial.failed && !trial.delivered;
@@ -336,7 +337,7 @@ std::optional<Verdict> Gate::EndUndelivered() {
   const auto bound =
       std::max<int64_t>(kLeastDelivery, std::llround(kDeliveryShare * static_cast<double>(CanarySeconds())));
   if (lasted < bound) return std::nullopt;
-  // The order was delivered but agents raised the limit again, which is evidence against the limit.
+  // Agents raised the limit again after it was delivered, which is evidence against the limit.
   if (trial.delivered && trial.elsewhere > 0) {
     return RollBack(StrCat(Amount(trial.limit), " was applied, but no task ran at it: in ", trial.elsewhere,
                            " task-windows agents had another limit, raised after throttling or an OOM kill"),
@@ -411,7 +412,8 @@ Verdict Gate::RollBack(std::string_view why, bool limit_is_bad) {
 Verdict Gate::JudgeTrial() {
   const Trial& trial = *state_.trial;
   const int64_t lived = p_.now_s - trial.since_s;
-  // The order matters: evidence against the limit must precede causes that end the trial without a verdict.
+  // Must precede the causes that end the trial without a verdict, because evidence against the limit has
+  // priority.
   if (trial.TooOftenOver(policy_.canary) || trial.TooOftenThrottled(policy_.canary))
     return RollBack(Comparison(), true);
   if (policy_.WatchesVersion(p_.now_s) && *policy_.version.since_s > trial.since_s) {
@@ -439,8 +441,7 @@ Verdict Gate::JudgeTrial() {
         true);
   }
   if (!enough || lived < CanarySeconds()) {
-    // Members that ended are replaced while the trial runs; with fewer than 2 tasks there is no control
-    // group.
+    // Members that ended are replaced while the trial runs. With fewer than 2 tasks there is no control group.
     if (p_.tasks != nullptr && p_.num_tasks >= 2) state_.trial->ReplaceMembers(*p_.tasks, TrialSize());
     return Hold(fmt::format(
         "{} is on trial for {}, {} task-windows so far; evaluated after {} and {:.0f} task-windows",

@@ -1,4 +1,4 @@
-// Shared data of the gates' tests.
+// Constants and functions for the tests of the gates.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace taut::brain {
 
-// Returns a verdict without a decision, with the reason.
+// Returns a verdict without a decision. `sentence` explains why.
 inline Verdict Hold(std::string sentence) {
   Verdict verdict;
   verdict.sentence = std::move(sentence);

@@ -1,4 +1,4 @@
-// Invariants of the gate under random sequences of proposals.
+// Tests invariants of the gate under random sequences of proposals.
 #include <algorithm>
 
 #include "brain/rollout/gate.h"
@@ -131,7 +131,7 @@ RC_GTEST_PROP(GateProperty, EveryVerdictFitsItsModeAndTheLimitInForce, ()) {
   }
 }
 
-// After a restart, stored decisions may be newer than the checkpoint.
+// A restart applies stored decisions that are newer than the checkpoint.
 RC_GTEST_PROP(GateProperty, DecisionsDoneAgainComeToTheSameState, ()) {
   const Run run = AnyRun();
   GateState state, again;

@@ -1,4 +1,4 @@
-// Saved states of a gate: every version is readable, and impossible states are rejected.
+// Tests of a gate's saved states: every version can be loaded, and impossible states are rejected.
 #include <cmath>
 #include <limits>
 
@@ -88,7 +88,7 @@ TEST(GateState, ALimitMayBeZero) {
   EXPECT_TRUE(Loads(Saved(state)));
 }
 
-// Version 2 had all fields but the time of delivery, which is the last field.
+// Version 2 lacks the last field, the time of delivery.
 TEST(GateState, TheVersionBeforeIsRead) {
   std::string bytes = Saved(Full());
   bytes[0] = 2;
@@ -131,14 +131,14 @@ TEST(GateState, WhatIsNoAmountIsRefused) {
 
 TEST(GateState, CountsThatCannotBeAreRefused) {
   GateState over = Full();
-  over.trial->rest.over = 9;  // more than its 8 task-windows
+  over.trial->rest.over = 9;  // more than the 8 task-windows of this side
   EXPECT_FALSE(Loads(Saved(over)));
   GateState throttled = Full();
-  throttled.trial->tasks.throttled = 13;  // more than its 12 periods
+  throttled.trial->tasks.throttled = 13;  // more than the 12 periods of this side
   EXPECT_FALSE(Loads(Saved(throttled)));
 }
 
-// `at` returns the offset of a flag: the first byte that differs between two saved states.
+// `at` returns the offset of a flag in the state: the first byte that differs between two saved states.
 TEST(GateState, AFlagThatIsNoneIsRefused) {
   const auto at = [](auto set) {
     GateState a = Full(), b = Full();
@@ -159,7 +159,7 @@ TEST(GateState, AFlagThatIsNoneIsRefused) {
     EXPECT_FALSE(GateState().Load(in).ok()) << place;
   }
   std::string trials = Saved(GateState());
-  trials.back() = 2;  // flag: there is a trial
+  trials.back() = 2;  // flag of a present trial, which must be 0 or 1
   EXPECT_FALSE(Loads(trials));
 }
 

@@ -1,4 +1,4 @@
-// Decisions of the gate on recommendations, mode by mode, with the sentences that people read.
+// Tests of the gate's decisions on recommendations, mode by mode, and of their sentences.
 #include "brain/rollout/gate.h"
 
 #include "brain/rollout/gate_fixture.h"
@@ -23,7 +23,7 @@ Proposal Memory(int64_t now_s, std::optional<double> recommended, std::optional<
           .num_tasks = 120};
 }
 
-// A recommender with one reason.
+// A recommender whose reason has one sentence.
 class Reasonable final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -36,7 +36,7 @@ class Reasonable final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
-// A recommender that allows a chance of a tenth; below 2 GiB the chance is a fifth.
+// A recommender that forecasts a chance of a fifth below 2 GiB, and allows a chance of a tenth.
 class Forecasting final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -54,8 +54,8 @@ class Forecasting final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
-// Neither the minimum change nor the period delays replacing a limit whose chance is above the highest
-// allowed.
+// A limit whose chance is above the highest allowed chance is replaced without waiting for the minimum change
+// and the period.
 TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
   const Forecasting recommender;
   for (const Mode mode : {Mode::kObserve, Mode::kAuto, Mode::kCanary}) {
@@ -71,7 +71,7 @@ TEST(Gate, ALimitAboveTheHighestChanceIsRaisedAtOnce) {
       EXPECT_EQ(*ours, raised ? before * 1.02 : before);
     }
   }
-  // In contrast, this limit is the owner's choice.
+  // The gate does not raise this limit, because the owner chose it.
   GateState owners;
   Proposal proposal = Memory(900, 1.98 * kGiB, 1.96 * kGiB);
   proposal.recommender = &recommender;
@@ -118,7 +118,7 @@ TEST(Gate, ATrialOutsideOfTheBoundsOfNowEnds) {
   EXPECT_EQ(state.rolled_back_s, INT64_MIN) << "nothing is known against it";
 }
 
-// Front ends show the limits beside the sentence, which gives the reason.
+// The sentence contains the reason without the limits, because front ends show the limits separately.
 TEST(Gate, TheSentenceSaysWhyAndDoesNotRepeatTheLimits) {
   const Reasonable recommender;
   for (const Mode mode : {Mode::kObserve, Mode::kAuto}) {
@@ -189,7 +189,8 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
     const Verdict lower = Decide(policy, Memory(kMonday + 7200, 2 * kGiB), state);
     EXPECT_FALSE(lower.kind.has_value());
     EXPECT_EQ(lower.sentence, "the version web:2 began 2 h ago; no limit is lowered in its first 24 h");
-    // The version is also watched before its start, as after a clock was set back, but not forever.
+    // The version is also watched before its start, as after a clock was set back, but not arbitrarily long
+    // before.
     EXPECT_FALSE(Decide(policy, Memory(kMonday - 300, 2 * kGiB), state).kind.has_value());
     GateState much_earlier;
     EXPECT_EQ(Decide(policy, Memory(kMonday - 2 * kDaySeconds, 2 * kGiB), much_earlier).kind.has_value(),
@@ -212,7 +213,7 @@ TEST(Gate, ANewVersionIsWatchedForADay) {
   EXPECT_THAT(Decide(policy, Memory(kMonday + kDaySeconds, 2 * kGiB), state).kind,
               Optional(DecisionKind::kSet))
       << "and after the day all is as before";
-  // A version that already ran when the job was first seen is watched as other versions are.
+  // A version that already ran when the job was first seen has no start time and is not watched.
   policy.version.since_s.reset();
   GateState first;
   EXPECT_THAT(Decide(policy, Memory(kMonday, 2 * kGiB), first).kind, Optional(DecisionKind::kSet));
@@ -234,7 +235,7 @@ TEST(Gate, ANewVersionEndsATrialAndWhatIsWatched) {
   EXPECT_EQ(state.rolled_back_limit, 0) << "the limit did no harm";
   proposal.now_s = kMonday + 300 + kDaySeconds;
   EXPECT_THAT(Decide(policy, proposal, state).kind, Optional(DecisionKind::kTry));
-  // A job of one task:
+  // For a job of one task, a new version ends the watch.
   policy.version = {};
   GateState one;
   proposal.num_tasks = 1;
@@ -245,7 +246,8 @@ TEST(Gate, ANewVersionEndsATrialAndWhatIsWatched) {
   EXPECT_FALSE(one.trial.has_value());
 }
 
-// Usage may permanently exceed a limit a little; a limit a little above usage may be the owner's choice.
+// Usage may permanently exceed a limit by a small amount. A limit slightly above usage may be the owner's
+// choice.
 TEST(Gate, ASmallRaiseWaitsForADay) {
   for (const Mode mode : {Mode::kAuto, Mode::kCanary, Mode::kObserve}) {
     GateState state;

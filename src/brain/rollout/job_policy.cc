@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBatchGraceSeconds = 60, kServingGraceSeconds = 300;
 
-// Returns the ordered share of OOM-days for a declared tolerance; absent: the fleet's ordered share applies.
+// Returns the ordered share of OOM-days for a declared tolerance; nullopt if the fleet's ordered share applies.
 std::optional<double> OrderOf(OomTolerance tolerance) {
   switch (tolerance) {
     case OomTolerance::kMinimal:
@@ -74,7 +74,7 @@ VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& se
   s.external = policy.external;
   s.memory_signal = policy.memory_signal;
   s.scaled_by = ScaledByOf(policy);
-  // Limits that are really set must not return at once to a limit that has killed a task.
+  // An applied limit must not return at once to a limit that has killed a task.
   s.vpa.oom_floor = true;
   s.analogs.memory_job_order = OrderOf(policy.oom_tolerance);
   if (policy.risk.has_value()) s.analogs.job_order = policy.risk;

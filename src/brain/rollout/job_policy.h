@@ -1,4 +1,5 @@
-// The settings by which Tautline manages one job: the result of defaults, rules and people's settings. Plain data.
+// The settings by which Tautline manages one job, resolved from defaults, rules and people's settings. Plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@
 
 namespace taut::brain {
 
-// A weekly time in which limits may change, in UTC: [start, end). If end <= start, the window ends on the
-// next day.
+// A weekly time in which limits may change, in UTC: [start, end). If end <= start, the window ends on the next
+// day.
 struct MaintenanceWindow {
-  uint8_t days = 0x7F;  // bit 0: Monday
+  uint8_t days = 0x7F;  // days of the week; bit 0 is Monday
   int start_minute = 0;
   int end_minute = 0;
   bool operator==(const MaintenanceWindow&) const = default;
@@ -27,17 +28,17 @@ struct MaintenanceWindow {
 
 // Size and duration of trials.
 struct CanarySettings {
-  double share = 0.1;             // share of the tasks on trial; at least one task, never all
+  double share = 0.1;             // share of the tasks on trial; at least one task, never all tasks
   double hours = 24;              // minimum duration of a trial
-  double min_task_windows = 100;  // ... and minimum task-windows of its tasks
+  double min_task_windows = 100;  // minimum number of task-windows of a trial
   // A trial fails if the share of windows at the limit among its tasks exceeds the share among the remaining tasks
   // by more than max_extra_over.
   double max_extra_over = 0.01;
   bool operator==(const CanarySettings&) const = default;
 };
 
-// Returns the defaults of replicas.* for a live job. A live job decides at each window's end, so the HPA's
-// stabilisation is two windows; the published 300 s would include only one decision.
+// Returns the defaults of replicas.* for a live job. A live job decides at each window's end, so that the HPA's
+// stabilisation is two windows. The published 300 s would include only one decision.
 ReplicaSettings LiveReplicaSettings();
 
 // Resolved settings of one job.
@@ -51,31 +52,31 @@ struct JobPolicy {
   JobClass job_class = JobClass::kServing;
   OomTolerance oom_tolerance = OomTolerance::kBySize;
   PerResource<BoundSettings> bounds_by = BoundSettings::ForEach();
-  // Range that others than the owner allow, such as a LimitRange. It overrides the bounds.
+  // Range that people other than the owner allow, such as a LimitRange. It overrides the bounds.
   PerResource<AllowedRange> allowed_by;
   PerResource<Allocation> allocation_by;
-  std::optional<double> risk;  // share of OOM-days ordered for this job; absent: the fleet's ordered share
-  // Share of throttled CPU work ordered for this job; absent: the fleet's ordered share.
+  std::optional<double> risk;  // ordered share of OOM-days; absent: the fleet's ordered share applies
+  // Ordered share of throttled CPU work; absent: the fleet's ordered share applies.
   std::optional<double> throttled;
-  double min_change = 0.05;        // share of the limit in force; smaller changes wait
+  double min_change = 0.05;        // least change, as a share of the limit in force; smaller changes wait
   double change_period_s = kHour;  // minimum time between two changes of a resource's limit
   JobVersion version;              // version of the job's program, started by a deployment
   double watch_version_s = kDay;   // seconds after a new version in which no limit is lowered; 0: off
-  std::vector<MaintenanceWindow> maintenance;  // empty: at any time
-  std::optional<double> startup_grace_s;       // absent: depends on job_class, see StartupGraceSeconds
-  // Seconds after a task's start in which CPU usage is stored separately and the task may have another limit; 0:
-  // off.
+  std::vector<MaintenanceWindow> maintenance;  // empty if limits may change at any time
+  std::optional<double> startup_grace_s;  // absent if job_class determines the grace, see StartupGraceSeconds
+  // Seconds after a task's start in which CPU usage is stored separately and the task may have another limit; 0
+  // turns this off.
   double startup_window_s = 0;
-  // Limit of starting tasks until a start was observed, as a multiple of the limit in force; absent: the limit in
-  // force.
+  // Limit of starting tasks until a start was observed, as a multiple of the limit in force. Absent: starting
+  // tasks have the limit in force.
   std::optional<double> startup_factor = 2;
-  bool in_template = false;  // true (Kubernetes only): set limits in the workload's template
+  bool in_template = false;  // true (Kubernetes only) if limits are set in the workload's template
   CanarySettings canary;
-  std::string_view replica_policy;  // name in ReplicaPolicies(); "": the owner sets the number of tasks
+  std::string_view replica_policy;  // name in ReplicaPolicies(); "" if the owner sets the number of tasks
   ReplicaSettings replicas = LiveReplicaSettings();
-  double replica_change_period_s = 0;  // minimum time from any change to a lower number of tasks
-  double replica_settle_s = 300;       // see ReplicaDamping::HoldSeconds; 0: off
-  bool migrate = true;                 // false: the owner does not allow a move to auto
+  double replica_change_period_s = 0;  // minimum seconds from any change to a lower number of tasks
+  double replica_settle_s = 300;       // initial hold in seconds, see ReplicaDamping::HoldSeconds; 0: off
+  bool migrate = true;                 // false if the owner does not allow a move to mode auto
 
   PolicyPair recommenders() const {
     return {cpu_recommender.value_or(recommender), memory_recommender.value_or(recommender)};
@@ -85,8 +86,8 @@ struct JobPolicy {
   uint8_t order_class(Resource r) const {
     return ThrottlesAtLimit(r) ? static_cast<uint8_t>(job_class) : static_cast<uint8_t>(oom_tolerance);
   }
-  // Returns true if the job's version started less than watch_version_s before or after now_s (after, if a clock
-  // was set back).
+  // Returns true if the job's version started less than watch_version_s before or after now_s. The start is
+  // after now_s if a clock was set back.
   bool WatchesVersion(int64_t now_s) const;
   const BoundSettings& bounds(Resource r) const { return bounds_by[IndexOf(r)]; }
   // Returns the bounds restricted to allowed_by.
@@ -94,18 +95,18 @@ struct JobPolicy {
   const Allocation& allocation(Resource r) const { return allocation_by[IndexOf(r)]; }
 };
 
-// Returns the seconds after a task's start in which no limit of the task is lowered, since programs use more to
-// start than to run.
+// Returns the seconds after a task's start in which no limit of the task is lowered, because programs use more
+// when they start.
 int64_t StartupGraceSeconds(const JobPolicy& policy);
-// Returns the grace of one resource: for CPU startup_window_s if it is set, else as above.
+// Returns the grace of one resource: startup_window_s for CPU if that is set, else StartupGraceSeconds(policy).
 int64_t StartupGraceSeconds(const JobPolicy& policy, Resource resource);
 // Returns the load that the number of the job's tasks follows.
 VerticalSettings::ScaledBy ScaledByOf(const JobPolicy& policy);
-// Returns true if the job would never start again once its number of tasks is 0: the number may be 0 and follows a
-// load that does not exist without tasks.
+// Returns true if the job could never start again at 0 tasks: its number of tasks may be 0 and follows a load
+// that does not exist without tasks.
 bool GoesToZeroForGood(const JobPolicy& policy);
-// Returns true if both policies create the same recommender for this resource, so that the recommender of one
-// policy can load the learnt state of the other's.
+// Returns true if both policies create the same recommender for this resource. The recommender of one policy can
+// then load the learnt state of the other recommender.
 bool SameRecommender(const JobPolicy& a, const JobPolicy& b, Resource r);
 // Returns InvalidArgument if `key` ("risk", "throttled") orders a risk that none of the job's recommenders
 // supports.
@@ -113,7 +114,7 @@ absl::Status CheckOrder(std::string_view key, const JobPolicy& policy);
 // Returns the recommenders' settings adapted to the job's policy.
 VerticalSettings SettingsFor(const JobPolicy& policy, const VerticalSettings& settings);
 
-// Returns true if a limit may change at this time; always true without windows.
+// Returns true if limits may change at this time. Always returns true if `windows` is empty.
 bool InMaintenance(const std::vector<MaintenanceWindow>& windows, int64_t now_s);
 
 }  // namespace taut::brain

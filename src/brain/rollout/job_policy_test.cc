@@ -1,4 +1,4 @@
-// How a job's policy changes the settings of its recommenders.
+// Tests how a job's policy changes the settings of its recommenders.
 #include "brain/rollout/job_policy.h"
 
 #include "brain/rollout/rules.h"
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// HPA's stabilisation counts decisions: two windows.
+// The HPA's stabilisation of 600 s covers two decisions.
 TEST(JobPolicy, ALiveJobDecidesItsReplicasOnceAWindow) {
   const ReplicaSettings settings = LiveReplicaSettings();
   EXPECT_EQ(settings.step_s, 300);
@@ -22,7 +22,7 @@ TEST(JobPolicy, ALiveJobDecidesItsReplicasOnceAWindow) {
 
 TEST(JobPolicy, TheSameRecommenderNeedsTheSameOfEachSettingOfItsResource) {
   const JobPolicy one;
-  // Resources whose recommender changes.
+  // Returns the resources whose recommender a changed setting replaces.
   const auto changed = [&one](auto set) {
     JobPolicy other;
     set(other);

@@ -1,5 +1,5 @@
-// Rows of a job's settings that are fields of its JobPolicy. The settings of its replica policy are in
-// ReplicaSettingsTable().
+// The settings of a job that are fields of JobPolicy, as rows. ReplicaSettingsTable() has the settings of the
+// replica policies.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,19 @@ using JobField = std::variant<Mode*, Policy*, std::optional<Policy>*, JobClass*,
                               double*, std::optional<double>*, std::vector<MaintenanceWindow>*, bool*,
                               std::string_view*, SizeBy*, AllowedRange*, JobVersion*, MemorySignal*>;
 
-// One setting that is a field of JobPolicy.
+// A setting that is a field of JobPolicy.
 struct JobFieldRow {
   std::string_view key, help;
   SettingKind kind;
-  std::vector<std::string_view> (*choices)();  // for kChoice, else null; a choice's position is its value
+  std::vector<std::string_view> (*choices)();  // for kChoice, else null; the position is the enum's value
   JobField (*field)(JobPolicy&);
-  double min = 0, max = 0;    // for numbers, in the unit that people write
-  double scale = 1;           // value in the people's unit = value in the struct * scale
-  std::string_view was = {};  // former key of the setting; "": the key has not changed
+  double min = 0, max = 0;    // bounds of numbers, in the unit that people write
+  double scale = 1;           // (value in the unit that people write) = (value of the field) * scale
+  std::string_view was = {};  // former key of the setting; "" if the key has not changed
 };
 std::span<const JobFieldRow> JobFieldRows();
 
-// Choice of replicas.policy that leaves the number of tasks to the owner; the choice's value is "".
+// Choice of replicas.policy that leaves the number of tasks to the owner. JobPolicy::replica_policy is then "".
 inline constexpr std::string_view kNoReplicaPolicy = "none";
 
 }  // namespace taut::brain

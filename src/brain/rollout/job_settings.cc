@@ -1,4 +1,4 @@
-// Reads and writes each kind of job setting. The rows are in job_settings_table.cc.
+// Reads and writes each kind of job setting. job_settings_table.cc has the rows.
 #include <cmath>
 #include <string>
 #include <variant>
@@ -19,11 +19,11 @@ constexpr std::string_view kKindNames[] = {"choice", "number", "bytes", "duratio
 struct Row {
   JobSetting setting;
   JobField (*field)(JobPolicy&);
-  double min = 0, max = 0;  // for numbers, in the unit that people write
-  double scale = 1;         // value in the people's unit = value in the struct * scale
-  // The setting of JobPolicy::replicas, and `field` is null; nullptr: the setting is a field of JobPolicy.
+  double min = 0, max = 0;  // bounds of numbers, in the unit that people write
+  double scale = 1;         // (value in the unit that people write) = (value of the field) * scale
+  // Row of a setting of JobPolicy::replicas, for which `field` is null; nullptr for a field of JobPolicy.
   const ReplicaSetting* replica = nullptr;
-  std::string_view was = {};  // its former key; "": unchanged
+  std::string_view was = {};  // former key of the setting; "" if the key has not changed
 };
 
 constexpr std::string_view kReplicas = "replicas.";
@@ -36,7 +36,7 @@ SettingKind KindOf(const ReplicaSetting& setting) {
   return number ? SettingKind::kNumber : SettingKind::kText;
 }
 
-// Returns the job's key for a setting of the replica policies, such as "replicas.min" or "replicas.hpa.target".
+// Returns the job's key of a replica policy's setting, such as "replicas.min" or "replicas.hpa.target".
 std::string JobKeyOf(std::string_view replica_key) {
   return replica_key.starts_with(kReplicas) ? std::string(replica_key) : StrCat(kReplicas, replica_key);
 }
@@ -77,7 +77,7 @@ const Row* Find(std::string_view key) {
   return nullptr;
 }
 
-// Wrong names that people often write, with the correct key.
+// Wrong names that people often write, each with the correct key.
 constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
     {"latency sensitivity", "class"},
     {"latency_sensitivity", "class"},
@@ -133,7 +133,7 @@ absl::StatusOr<double> ParseNumber(const Row& row, std::string_view text) {
     value = ParseBytes(text);
   } else if (const std::optional<double> bare = ParseDouble(text);
              row.setting.kind == SettingKind::kDuration && bare.has_value()) {
-    value = std::round(*bare);  // seconds: settings stored by earlier versions may lack a unit
+    value = std::round(*bare);  // seconds, because settings stored by earlier versions may lack a unit
   } else if (row.setting.kind == SettingKind::kDuration) {
     const absl::StatusOr<int64_t> seconds = ParseDurationSeconds(text);
     if (!seconds.ok()) return Bad(row, Message(seconds.status()));
@@ -194,8 +194,8 @@ struct Assign {
     *target = *std::move(windows);
     return absl::OkStatus();
   }
-  // The target points to the text of a choice, which is static and outlives every policy; the first choice
-  // means none.
+  // The target refers to the text of a choice, which is static and outlives every policy. The choice "none" sets
+  // "".
   absl::Status operator()(std::string_view* target) const {
     for (const std::string_view choice : row.setting.choices) {
       if (choice != text) continue;
@@ -234,7 +234,7 @@ struct Show {
     return std::string(row.setting.choices[static_cast<size_t>(*value)]);
   }
   std::string operator()(const std::optional<Policy>* value) const {
-    return value->has_value() ? (*this)(&**value) : "";  // see GetJobSetting for an unset recommender
+    return value->has_value() ? (*this)(&**value) : "";  // GetJobSetting replaces an unset recommender
   }
   std::string operator()(const double* value) const { return NumberText(row, *value); }
   std::string operator()(const std::optional<double>* value) const {

@@ -1,4 +1,4 @@
-// Settings of a job that are fields of its JobPolicy, one row per key.
+// The settings of a job that are fields of JobPolicy, one row per key.
 #include "brain/replicas/policies.h"
 #include "brain/rollout/job_setting_rows.h"
 #include "brain/rollout/replica_gate.h"
@@ -25,8 +25,8 @@ std::vector<std::string_view> ModeNames() {
   return names;
 }
 
-// The position of a choice in the list is its value: recommenders of jobs precede those of replays, and `combined`
-// is the last recommender of jobs.
+// The position of a choice in the list is its enum value. Recommenders of jobs precede comparators of replays,
+// and `combined` is the last recommender of jobs.
 std::vector<std::string_view> RecommenderNames() {
   std::vector<std::string_view> names;
   for (const PolicyInfo& p : Policies()) {

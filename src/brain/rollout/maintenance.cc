@@ -14,15 +14,15 @@ constexpr std::array<std::string_view, 7> kDays = {"Mon", "Tue", "Wed", "Thu", "
 constexpr int kDayMinutes = 1440;
 constexpr size_t kMaxWindows = 64;
 
-// Returns the day of the week, 0 for Monday. Day 0 of Unix time was a Thursday.
+// Returns the day of the week of a day since the epoch, which was a Thursday; 0 is Monday.
 int WeekDay(int64_t day) { return static_cast<int>(((day + 3) % 7 + 7) % 7); }
 
 int EndOf(const MaintenanceWindow& w) {
   return w.end_minute > w.start_minute ? w.end_minute : w.end_minute + kDayMinutes;
 }
 
-// Returns the day of the week, 0 for Monday; -1 if the text is not a day. Ignores case; only the first three
-// letters count, so "Monday" is valid.
+// Returns the day of the week, where 0 is Monday; -1 if the text is not a day. Ignores case. Only the first
+// three letters count, so that "Monday" is valid.
 int ParseDay(std::string_view text) {
   if (text.size() < 3) return -1;
   std::string name(text.substr(0, 3));
@@ -34,7 +34,7 @@ int ParseDay(std::string_view text) {
   return found == kDays.end() ? -1 : static_cast<int>(found - kDays.begin());
 }
 
-// Parses "Mon-Fri,Sun"; returns 0 if the text is not a list of days.
+// Parses a list of days such as "Mon-Fri,Sun". Returns 0 if the text is not a list of days.
 uint8_t ParseDays(std::string_view text) {
   uint32_t days = 0;
   for (const std::string_view part : Split(text, ',')) {
@@ -50,7 +50,7 @@ uint8_t ParseDays(std::string_view text) {
   return static_cast<uint8_t>(days);
 }
 
-// Parses "22:00" to minutes; returns -1 if the text is not a time or the time is above `most`.
+// Parses a time such as "22:00" to minutes. Returns -1 if the text is not a time or the time exceeds `most`.
 int ParseMinute(std::string_view text, int most) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const size_t colon = text.find(':');

@@ -1,4 +1,4 @@
-// Weekly times: which text is valid, and where windows begin and end.
+// Tests of weekly times: valid texts, and the beginnings and ends of windows.
 #include "brain/rollout/maintenance.h"
 
 #include "brain/rollout/gate_fixture.h"

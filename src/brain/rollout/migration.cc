@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint8_t kMigrationVersion = 1;
 
-// Returns why the job is too large; "" if the job is small enough.
+// Returns the reason why the job is too large; "" if the job is small enough.
 std::string TooLarge(const MigrationSettings& settings, const MigrationFacts& facts) {
   if (facts.cpu_cores > settings.max_cpu_cores) {
     return StrCat("it has ", FormatCores(facts.cpu_cores), ", more than ",

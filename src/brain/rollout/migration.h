@@ -12,13 +12,13 @@
 
 namespace taut::brain {
 
-// Author of the override that moves a job to auto by rule.
+// Author of the overrides that move a job to mode auto by rule.
 inline constexpr std::string_view kMigrationName = "migration";
 
-// Conditions of a move.
+// Conditions of a move to mode auto.
 struct MigrationSettings {
   bool enabled = false;
-  double max_cpu_cores = 4;  // upper bounds on the owner's limits over all tasks; both must hold
+  double max_cpu_cores = 4;  // highest sums of the owner's limits over all tasks; both bounds must hold
   double max_memory_bytes = 16 * 1024 * kMiB;
   double observe_days = 14;     // minimum days in observe mode
   double max_days_over = 0.05;  // highest share of these days with usage above the would-be limit
@@ -31,14 +31,14 @@ struct MigrationFacts {
   // Sums over all tasks of the owner's limits, or of usage if the limits are unknown.
   double cpu_cores = 0, memory_bytes = 0;
   bool over_today = false;
-  // True: the day was read from history (backfill). The day counts, but causes neither notice nor move.
+  // True if the day was read from history (backfill). The day counts, but causes neither notice nor move.
   bool past = false;
 };
 
 // Progress of one job.
 struct MigrationState {
-  uint16_t days = 0, days_over = 0;  // days in observe mode, and days above the would-be limit among them
-  int64_t notice_s = INT64_MIN;      // time of the notice; INT64_MIN: none
+  uint16_t days = 0, days_over = 0;  // days in observe mode; days above the would-be limit among them
+  int64_t notice_s = INT64_MIN;      // time of the notice; INT64_MIN before a notice
   bool moved = false;
   void Save(ByteWriter& out) const;
   absl::Status Load(ByteReader& in);
@@ -52,10 +52,9 @@ struct MigrationVerdict {
 };
 
 // Decides about one job at the end of a day. `policy` is the result of rules and people's settings, without the
-// move itself. The count of days starts again for a job that is not in observe mode, whose owner opted out, that
-// grew too large, or that was above its would-be limit too often; the result is kWithdraw if notice had been
-// given. A moved job stays moved, even if migration is disabled, until the job's policy or owner sets another
-// mode.
+// move itself. The count of days restarts if the job is not in observe mode, its owner opted out, it grew too
+// large, or it was above its would-be limit too often. The result is then kWithdraw if a notice was given. A
+// moved job stays moved, even if migration is disabled, until the job's policy or owner sets another mode.
 MigrationVerdict StepMigration(const MigrationSettings& settings, const JobPolicy& policy,
                                const MigrationFacts& facts, MigrationState& state);
 

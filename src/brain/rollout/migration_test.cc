@@ -50,7 +50,7 @@ TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
       move.sentence,
       "moved to auto: on 0 of 17 days in observe usage was above the would-be limit; notice was given 3 days ago");
   EXPECT_TRUE(state_.moved);
-  settings_.enabled = false;  // stops further moves; moved jobs stay moved
+  settings_.enabled = false;  // stops further moves, but moved jobs stay moved
   QuietDays(30);
   EXPECT_TRUE(state_.moved);
   policy_.migrate = false;
@@ -60,7 +60,7 @@ TEST_F(MigrationTest, GivesNoticeAndMovesThreeDaysLater) {
   EXPECT_FALSE(state_.moved);
 }
 
-// Days that were read from history count, but cause no notice, since the owner could not have objected.
+// Days that were read from history count, but cause no notice, because the owner could not have objected.
 TEST_F(MigrationTest, InThePastNobodyIsMovedOrToldOf) {
   past_ = true;
   QuietDays(30);
@@ -89,7 +89,7 @@ TEST_F(MigrationTest, TooManyBadDaysStartOver) {
   EXPECT_EQ(Day().step, MigrationStep::kNotice);
 }
 
-// Bounds are inclusive: a share of days over, or a size, equal to the bound is allowed.
+// Bounds are closed: a share of days, or a size, equal to the bound is allowed.
 TEST_F(MigrationTest, WhatComesExactlyToABoundIsAllowed) {
   settings_.max_days_over = 0.125;
   settings_.observe_days = 16;

@@ -1,4 +1,5 @@
-// Trials with enforced limits: which tasks they select, and that only windows at the trial's limit count.
+// Tests of trials with enforced limits: which tasks are selected, and that only windows at the trial's limit
+// count.
 #include "brain/rollout/gate.h"
 #include "common/base/time.h"
 #include "gmock/gmock.h"
@@ -10,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-// A job in mode canary with 4 cores from its owner and 1 core recommended; windows of 300 s.
+// A job in mode canary with an owner's limit of 4 cores and a recommendation of 1 core. Windows have 300 s.
 class NamedTrialTest : public ::testing::Test {
  protected:
   NamedTrialTest() {
@@ -32,7 +33,7 @@ class NamedTrialTest : public ::testing::Test {
     if (v.kind == DecisionKind::kTry) state_.trial->decision = 7;
     return v;
   }
-  // Adds a window in which the tasks on trial ran at `applied` and were throttled in `throttled` of 3,000
+  // Adds a window in which the tasks on trial ran at `applied` cores and were throttled in `throttled` of 3,000
   // periods.
   void Window(float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
     std::vector<TaskUsage> tasks;
@@ -59,7 +60,7 @@ class NamedTrialTest : public ::testing::Test {
     CountTrialWindow({Resource::kCpu, &signal, reports, applied_, counted}, state_);
     now_s_ += kWindowSeconds;
   }
-  // Adds windows until a decision, at most `windows`.
+  // Adds at most `windows` windows until a decision, and returns the last verdict.
   Verdict Run(int windows, float applied, uint32_t throttled = 0, uint32_t rest_throttled = 0) {
     Verdict v;
     for (int i = 0; i < windows && !v.kind.has_value(); ++i) {
@@ -81,7 +82,7 @@ class NamedTrialTest : public ::testing::Test {
 };
 
 TEST_F(NamedTrialTest, IsOfTasksThatAreAlive) {
-  Alive(10, 20);  // after a redeploy
+  Alive(10, 20);  // all tasks are replaced, as in a rollout
   EXPECT_THAT(Ask().sentence, HasSubstr("tried on 5 of 10 tasks"));
   ASSERT_EQ(state_.trial->members.size(), 5U);
   for (const TrialTask& t : state_.trial->members) EXPECT_GE(t.number, 10U);
@@ -152,15 +153,14 @@ TEST_F(NamedTrialTest, ThrottlingCountsAgainstTheRest) {
   EXPECT_THAT(v.kind, Optional(DecisionKind::kPromote)) << "the rest is throttled as much";
 }
 
-// Without agents, a cluster's kubelets count the periods, and the actuator reports the time from which limits
-// apply.
+// Without agents, a cluster's kubelets count the periods. The actuator reports the time from which limits apply.
 TEST_F(NamedTrialTest, ThrottlingCountsAlsoWhereNoAgentReports) {
   applied_ = LimitsApplied::kActuatorSays;
   Ask();
-  Window(1.0F, 3000, 0);  // not applied yet
+  Window(1.0F, 3000, 0);  // the limit is not applied yet
   Say(Outcome::kApplied);
-  Window(1.0F, 3000, 0);  // the window may have ended before the limit was applied, or
-  Window(1.0F, 3000, 0);  // it is the window in which the limit was applied
+  Window(1.0F, 3000, 0);  // the window may have ended before the limit was applied
+  Window(1.0F, 3000, 0);  // the limit may have been applied in this window
   EXPECT_EQ(state_.trial->tasks.periods, 0U);
   EXPECT_EQ(state_.trial->tasks.task_windows, 0U);
   Verdict v = Run(1000, 1.0F, 300, 3);
@@ -207,12 +207,12 @@ TEST_F(NamedTrialTest, IsSavedWithItsTasks) {
   EXPECT_EQ(loaded.floor, 6e6);
 }
 
-// State written by version 1: a trial of task numbers.
+// A state of version 1 identifies tasks of a trial by number.
 TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   std::string bytes;
   ByteWriter out(&bytes);
   out.Put(uint8_t{1});
-  out.Put(2.0);  // in force
+  out.Put(2.0);  // limit in force
   out.Put(-1.0);
   out.Put(int64_t{100});
   out.Put(INT64_MIN);
@@ -238,7 +238,7 @@ TEST_F(NamedTrialTest, AStateOfTheFirstVersionIsRead) {
   EXPECT_THAT(v.sentence, HasSubstr("the tasks on trial are unknown"));
 }
 
-// State written by version 2: without the time of delivery.
+// A state of version 2 lacks the time of delivery.
 TEST_F(NamedTrialTest, AStateOfTheSecondVersionIsRead) {
   Ask();
   Run(3, 1.0F, 5);
@@ -259,7 +259,7 @@ TEST_F(NamedTrialTest, AStateOfTheSecondVersionIsRead) {
   EXPECT_EQ(loaded.trial->delivered_s, Trial().delivered_s);
 }
 
-// In Kubernetes no agent reports limits: the actuator reports when the pods have the trial's limit.
+// In Kubernetes no agent reports limits, but the actuator reports when the pods have the trial's limit.
 TEST_F(NamedTrialTest, CountsOnceTheActuatorSaysThatItIsApplied) {
   applied_ = LimitsApplied::kActuatorSays;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -279,7 +279,7 @@ TEST_F(NamedTrialTest, EndsIfTheActuatorNeverSaysThatItIsApplied) {
   EXPECT_THAT(v.sentence, HasSubstr("was not applied to any task"));
 }
 
-// With a webhook whose endpoint refuses, no limits are reported.
+// A webhook whose endpoint refuses the order ends the trial, although no limits are reported.
 TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   applied_ = LimitsApplied::kNo;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -293,7 +293,7 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   const Verdict refused = Run(600, 1);
   EXPECT_EQ(refused.kind, DecisionKind::kRollBack);
   EXPECT_THAT(refused.sentence, HasSubstr("409 Conflict"));
-  // A dry run also reports its outcome, and the trial continues.
+  // A dry run also reports an outcome, but the trial continues.
   state_ = GateState();
   now_s_ += 40 * kDaySeconds;
   ASSERT_EQ(Ask().kind, DecisionKind::kTry);
@@ -301,9 +301,9 @@ TEST_F(NamedTrialTest, ARefusedOrderIsNoDryRun) {
   EXPECT_EQ(Run(600, 1).kind, DecisionKind::kPromote);
 }
 
-constexpr int64_t kLater = 100 * kDaySeconds;  // trials take place in recent times, not in 1970
+constexpr int64_t kLater = 100 * kDaySeconds;  // recent, because trials do not take place in 1970
 
-// After a quarter of canary.hours the trial ends without a back-off, since the limit is not the cause.
+// After a quarter of canary.hours the trial ends without a back-off, because the limit is not the cause.
 TEST_F(NamedTrialTest, IsAppliedNowhereForAQuarterOfItsTime) {
   now_s_ = kLater;
   Ask();
@@ -331,11 +331,11 @@ TEST_F(NamedTrialTest, DeliveredButReportedNowhereIsNotItsFault) {
 }
 
 TEST_F(NamedTrialTest, OnlyOutcomesOfItsOwnOrderCount) {
-  NoteTrialOutcome({.id = 7, .outcome = Outcome::kFailed, .text = "", .time_s = 0}, state_);  // no trial
+  NoteTrialOutcome({.id = 7, .outcome = Outcome::kFailed, .text = "", .time_s = 0}, state_);  // no trial runs
   Ask();
   NoteTrialOutcome({.id = 6, .outcome = Outcome::kFailed, .text = "another's", .time_s = 0}, state_);
   EXPECT_FALSE(state_.trial->refused);
-  state_.trial->decision = 0;  // unknown
+  state_.trial->decision = 0;  // the id of the trial's decision is unknown
   NoteTrialOutcome({.id = 0, .outcome = Outcome::kFailed, .text = "whose?", .time_s = 0}, state_);
   EXPECT_FALSE(state_.trial->refused);
 }
@@ -366,7 +366,7 @@ TEST_F(NamedTrialTest, BlamedForWindowsElsewhereOnlyIfItRanAtAll) {
   Run(30, 1.0F);
   EXPECT_THAT(Run(1000, 1.56F).kind, Optional(DecisionKind::kRollBack));
   EXPECT_EQ(state_.rolled_back_limit, 1.0);
-  // A trial of half an hour ends before the limit's application is known.
+  // A trial of half an hour ends before reports show that the limit is applied.
   state_ = GateState();
   policy_.canary.hours = 0.5;
   policy_.canary.min_task_windows = 0;
@@ -389,18 +389,19 @@ TEST_F(NamedTrialTest, ATrialOfTwoTasksReplacesItsTaskToo) {
 }
 
 TEST_F(NamedTrialTest, ReplacesNoMoreTasksThanEnded) {
-  Ask();  // on 1, 3, 5, 7, 9
+  Ask();  // selects tasks 1, 3, 5, 7 and 9
   alive_ = {1, 3, 5, 7, 10, 11, 12, 13, 14, 15};
   Run(1, 1.0F);
   EXPECT_EQ(state_.trial->members.size(), 6U);
 }
 
-// Ended tasks may return: four members for each wanted task are kept, and four more.
+// Ended tasks may return, so the trial keeps up to 24 members: the 20 that are allowed for 5 wanted tasks, and 4
+// new.
 TEST_F(NamedTrialTest, RemembersTasksThatEndedButNotForEver) {
   Ask();
   for (uint32_t redeploy = 1; redeploy <= 5; ++redeploy) {
     Alive(10 * redeploy, 10 * redeploy + 9);
-    alive_.insert(alive_.begin(), 1);  // one task of the first trial stays
+    alive_.insert(alive_.begin(), 1);  // one task of the first trial still runs
     Run(1, 1.0F);
     const size_t all = 5 + 4 * redeploy;
     EXPECT_EQ(state_.trial->members.size(), std::min<size_t>(all, 24)) << redeploy;
@@ -451,7 +452,7 @@ TEST_F(NamedTrialTest, WindowsCountFromTheSecondAfterTheDelivery) {
   EXPECT_EQ(state_.trial->tasks.task_windows, 5U);
 }
 
-// A limit that cuts usage is never exceeded, so usage of 99 % of the limit counts as at the limit.
+// Usage of 99 % of the limit counts as at the limit, because usage cannot exceed a limit that caps it.
 TEST_F(NamedTrialTest, NinetyNinePercentOfALimitIsAtIt) {
   Ask();
   state_.trial->limit = 100;

@@ -14,7 +14,7 @@
 namespace taut::brain {
 namespace {
 
-constexpr uint8_t kMostUnreached = 200;  // upper bound of the counter
+constexpr uint8_t kMostUnreached = 200;  // highest value of the counters
 
 std::string Tasks(int count) { return FormatAmount(Target::Replicas(), count); }
 
@@ -31,8 +31,7 @@ Verdict Release(std::string_view mode, const ReplicaProposal& p, ReplicaGateStat
               StrCat("mode ", mode, ": the owner sets the number of tasks again"));
 }
 
-// Returns why a lower number waits after reversals; "" if it does not wait. `current`: the number that the lower
-// number would replace.
+// Returns the reason why a number lower than `current` waits after reversals; "" if it does not wait.
 std::string WhyNotSettled(const JobPolicy& policy, const ReplicaProposal& p, int current,
                           const ReplicaDamping& damping) {
   const double hold_s = damping.HoldSeconds(policy.replica_settle_s);
@@ -90,8 +89,7 @@ Verdict Apply(const JobPolicy& policy, const ReplicaProposal& p, ReplicaGateStat
     }
   }
   state.in_force = p.recommended;
-  // Consecutive orders may all remain unreached, so windows in which the number moves away from the order are
-  // counted across orders.
+  // `elsewhere` counts across unreached orders, because consecutive orders may all remain unreached.
   if (state.reached) state.elsewhere = 0;
   state.reached = false;
   state.nearest = std::abs(p.running - *p.recommended);
@@ -133,7 +131,7 @@ std::optional<ReplicaStepBack> NoteRunning(const RunningTasks& tasks, ReplicaGat
     state.rolling = state.reached;
     return std::nullopt;
   }
-  // A task that takes several windows to start delays the evidence by these windows.
+  // A task that takes several windows to start delays the evidence by the same number of windows.
   const int more = tasks.startup_windows - 1;
   if (state.elsewhere < kMostUnreached) ++state.elsewhere;
   if (state.elsewhere < kForeignWindows + more) return std::nullopt;
@@ -211,7 +209,7 @@ void ReplicaGateState::Save(ByteWriter& out) const {
   out.Put(in_force.value_or(-1));
   out.Put(shown.value_or(-1));
   out.Put(last_change_s);
-  // One byte for two fields: older versions wrote `reached` as 0 or 1; a higher value is `unreached` plus 1.
+  // One byte stores two fields. Older versions wrote `reached` as 0 or 1; a higher value is `unreached` plus 1.
   out.Put(static_cast<uint8_t>(reached ? 1 : unreached > 0 ? unreached + 1 : 0));
   out.Put(elsewhere);
   out.Put(step_back_until_s);

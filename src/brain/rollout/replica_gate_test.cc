@@ -22,7 +22,7 @@ JobPolicy ReplicasIn(Mode mode) {
 class Scaled {
  public:
   explicit Scaled(Mode mode) : policy(ReplicasIn(mode)) {}
-  // Returns the verdict of the next window, with these numbers of running and recommended tasks.
+  // Returns the verdict of the next window with the given numbers of running, recommended and started tasks.
   Verdict Window(int running, std::optional<int> recommended, int started = 0) {
     now_s += kWindowSeconds;
     step_back = NoteRunning(
@@ -33,7 +33,7 @@ class Scaled {
   ReplicaGateState state;
   int64_t now_s = kMonday;
   int startup_windows = 1;
-  std::optional<ReplicaStepBack> step_back;  // set in the last window
+  std::optional<ReplicaStepBack> step_back;  // result of the last window
 };
 
 TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
@@ -49,8 +49,8 @@ TEST(ReplicaGate, ObserveSaysWhatAutoWouldSetOnceForEachNumber) {
   EXPECT_FALSE(job.state.in_force.has_value());
 }
 
-// Without the repetition, a number that no actuator could set would not be ordered again. A lower number still
-// waits.
+// An order that failed is repeated, because otherwise a number that no actuator could set would not be ordered
+// again. A lower number still waits.
 TEST(ReplicaGate, AnOrderThatFailedIsGivenOnceMore) {
   Scaled job(Mode::kAuto);
   ASSERT_EQ(job.Window(4, 8).kind, DecisionKind::kSet);
@@ -100,7 +100,7 @@ TEST(ReplicaGate, ALowerNumberWaitsForThePeriodAndTheMaintenanceWindowAHigherOne
   EXPECT_EQ(job.Window(13, 8).kind, DecisionKind::kSet);
 }
 
-// With an HPA on the workload, orders of Tautline and of the HPA would replace each other.
+// With an HPA on the workload, orders of Tautline and of the HPA would replace each other without end.
 TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -119,7 +119,7 @@ TEST(ReplicaGate, StepsBackWhenAnotherProgramSetsTheNumber) {
   EXPECT_EQ(job.Window(4, 9).kind, DecisionKind::kSet) << "an hour later";
 }
 
-// Slow starts of tasks, and orders that are not carried out, do not indicate another program.
+// Tasks that start slowly, and orders that no actuator carries out, do not indicate another program.
 TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -127,7 +127,7 @@ TEST(ReplicaGate, ANumberThatWasNeverReachedIsNobodyElses) {
   EXPECT_THAT(job.state.in_force, Optional(9));
 }
 
-// An HPA on a workload with a webhook replaces each order by its own number before the order is observed.
+// An HPA on a workload with a webhook replaces each order by the HPA's number before the next window.
 TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThem) {
   Scaled job(Mode::kAuto);
   EXPECT_EQ(job.Window(6, 9).kind, DecisionKind::kSet);
@@ -139,7 +139,7 @@ TEST(ReplicaGate, StepsBackWhenItsOrdersAreNotReachedAndTheNumberMovesAgainstThe
   EXPECT_EQ(job.step_back->ordered, 9);
   EXPECT_EQ(job.step_back->running, 5);
   EXPECT_FALSE(job.state.in_force.has_value());
-  // The step back also occurs if the load changes and each window has its own order.
+  // The gate also steps back if the load changes and each window has another order.
   Scaled restless(Mode::kAuto);
   int windows = 0;
   for (int running = 12; running > 4 && !restless.step_back.has_value(); --running, ++windows)
@@ -153,7 +153,7 @@ TEST(ReplicaGate, ARolloutIsNoOtherProgram) {
   job.Window(6, 8);
   EXPECT_FALSE(job.Window(8, 8).kind.has_value());
   ASSERT_TRUE(job.state.reached);
-  // A rollout starts two new tasks at a time while old tasks end, with a pause while new tasks start.
+  // A rollout starts two new tasks at a time while old tasks end, and pauses while new tasks start.
   for (const auto& [running, started] :
        {std::pair(10, 2), {10, 0}, {12, 4}, {12, 4}, {10, 2}, {10, 0}, {10, 2}}) {
     EXPECT_FALSE(job.Window(running, 8, started).kind.has_value()) << running;
@@ -162,7 +162,7 @@ TEST(ReplicaGate, ARolloutIsNoOtherProgram) {
   EXPECT_THAT(job.Window(16, 6, 8).sentence, HasSubstr("no lower number is ordered until it is known"));
   EXPECT_FALSE(job.Window(8, 8).kind.has_value());
   EXPECT_THAT(job.state.in_force, Optional(8));
-  // Tasks of another program stay.
+  // Unlike in a rollout, tasks that another program started do not end.
   job.Window(12, 8, 4);
   job.Window(12, 8);
   EXPECT_FALSE(job.step_back.has_value());
@@ -283,7 +283,7 @@ TEST(ReplicaGate, CountsOfALongTimeComeBackAsFarAsTheyAreCounted) {
   EXPECT_EQ(int{loaded.unreached}, 200);
 }
 
-// Counts for one order do not affect the next order.
+// A release, a step back and a stored decision reset the counts of the last order.
 TEST(ReplicaGate, ReleaseStepBackAndRedoBeginAnew) {
   ReplicaGateState counted;
   counted.in_force = 9;
@@ -333,7 +333,7 @@ TEST(ReplicaGate, ALowerNumberComesWhenThePeriodIsOver) {
   EXPECT_EQ(job.Window(9, 8).kind, DecisionKind::kSet) << "600 s later";
 }
 
-// A new order is not reached yet: the last order's tasks are still starting or stopping.
+// A new order does not count as reached while the tasks of the last order are starting or stopping.
 TEST(ReplicaGate, AnOrderThatFollowsAReachedOneIsNotReachedYet) {
   Scaled job(Mode::kAuto);
   job.Window(6, 9);
@@ -346,7 +346,7 @@ TEST(ReplicaGate, AnOrderThatFollowsAReachedOneIsNotReachedYet) {
   EXPECT_FALSE(job.step_back.has_value());
 }
 
-// Only a move away from the nearest number so far counts.
+// Only a distance above the nearest number so far counts as a move away from the order.
 TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   Scaled job(Mode::kAuto);
   job.Window(6, 12);
@@ -355,7 +355,7 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   job.Window(8, 12);
   EXPECT_EQ(job.state.nearest, 2);
   EXPECT_EQ(job.state.elsewhere, 1);
-  // After a restart `nearest` is unknown: the first window sets it.
+  // After a restart `nearest` is unknown, and the first window sets it.
   job.state.nearest = -1;
   job.state.elsewhere = 0;
   job.Window(7, 12);
@@ -363,7 +363,7 @@ TEST(ReplicaGate, TheNearestThatItCameIsRemembered) {
   EXPECT_EQ(job.state.elsewhere, 0);
 }
 
-// Another program had set the number that is now ordered, and changes it further.
+// The order equals the running number, which another program has set and changes further.
 TEST(ReplicaGate, AnOrderOfWhatRunsAlreadyIsMovedAwayFromAtOnce) {
   Scaled job(Mode::kAuto);
   job.Window(6, 9);
@@ -409,7 +409,8 @@ TEST(ReplicaGate, ARolloutIsOverWhenTheNumberIsAsOrdered) {
   EXPECT_EQ(job.Window(9, 7).kind, DecisionKind::kSet);
 }
 
-// 2 tasks, 3, 2, 3: each rise that reverses a fall makes the next fall wait longer, in every mode.
+// The number alternates between 2 and 3. In every mode, each rise after a fall prolongs the wait of the next
+// fall.
 TEST(ReplicaGate, NumbersThatGoBackAndForthAreDamped) {
   for (const Mode mode : {Mode::kAuto, Mode::kObserve}) {
     Scaled job(mode);
@@ -427,7 +428,7 @@ TEST(ReplicaGate, NumbersThatGoBackAndForthAreDamped) {
     EXPECT_THAT(
         job.Window(3, 2).sentence,
         HasSubstr("7 lower numbers in a row were taken back within hours; the next one waits 60 min"));
-    // A fall without reversal within kReversalSeconds ends the series.
+    // A fall without a rise within kReversalSeconds ends the series of reversals.
     job.now_s += kReversalSeconds;
     EXPECT_TRUE(job.Window(3, 2).kind.has_value());
     job.now_s += kReversalSeconds;
@@ -452,7 +453,7 @@ TEST(ReplicaGate, DampingCanBeOffAndIsSaved) {
   EXPECT_FALSE(in.failed());
   EXPECT_EQ(read.HoldSeconds(300), job.state.damping.HoldSeconds(300));
   EXPECT_EQ(read.reversals, 4);
-  // Decisions that are applied again after a checkpoint count, too.
+  // Decisions that are applied again after a checkpoint also count as reversals.
   ReplicaGateState redone;
   for (const double after : {3.0, 2.0, 3.0}) {
     const double before = after == 2 ? 3 : 2;

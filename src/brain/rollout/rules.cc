@@ -15,7 +15,7 @@ std::string RuleName(size_t index, const JobRule& rule) {
   return rule.name.empty() ? StrCat("rule ", index + 1) : StrCat("rule ", index + 1, ": ", rule.name);
 }
 
-// A setting and its place: a rule, the annotations, or people.
+// A setting and its source: a rule, the annotations, or people.
 struct Given {
   std::string_view key, value;
   std::string source;
@@ -38,7 +38,7 @@ bool FitsOne(const KeyValue& match, std::string_view job, std::span<const KeyVal
 
 constexpr std::array<std::string_view, 4> kCapKeys = {"mode", "cpu.upper", "memory.upper", "replicas.max"};
 
-// Applies a cap; returns false if the policy is already within the cap.
+// Applies a cap. Returns false if the policy is already within the cap.
 bool ApplyCap(const KeyValue& cap, JobPolicy& policy) {
   JobPolicy most;
   if (!SetJobSetting(cap.first, cap.second, most).ok()) return false;
@@ -155,8 +155,8 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
     for (const Resource r : kResources) name_source(StrCat(Name(r), ".", kRecommenderKey), given.source);
   };
   const auto apply_all = [&](std::vector<Given> place) {
-    // At the same place a resource's own recommender applies, so `recommender`, which resets it, must be applied
-    // first.
+    // `recommender` is applied first, because it resets the resources' own recommenders, which override it
+    // within one source.
     std::stable_partition(place.begin(), place.end(),
                           [](const Given& g) { return g.key == kRecommenderKey; });
     for (const Given& given : place) apply(given);
@@ -178,8 +178,8 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   for (const Override& o : overrides)
     (o.who == kMigrationName ? moves : people).push_back({o.key, o.value, StrCat("set by ", o.who)});
   apply_all(std::move(moves));
-  // Caps must follow annotations and moves, which they bound, and precede people's settings, which they do not
-  // bound.
+  // Caps are applied after annotations and moves, which they bound, and before people's settings, which they do
+  // not bound.
   for (const auto& [cap, rule] : CapsOf(job, labels)) {
     if (ApplyCap(*cap, policy)) name_source(cap->first, StrCat("cap of ", RuleName(rule, rules_[rule])));
   }
@@ -189,7 +189,7 @@ JobPolicy PolicyRules::Resolve(std::string_view job, std::span<const KeyValue> l
   }
   ReplicaBounds& tasks = policy.replicas.bounds;
   tasks.min = std::min(tasks.min, tasks.max);
-  if (GoesToZeroForGood(policy)) tasks.min = 1;  // several valid rules may have this effect together
+  if (GoesToZeroForGood(policy)) tasks.min = 1;  // several rules that are valid alone may cause this together
   return policy;
 }
 

@@ -1,5 +1,5 @@
-// Resolves rules on names and labels, and people's settings, to the policy of a job, with the source of each
-// value.
+// Resolves the policy of a job from rules on names and labels and from people's settings, with the source of
+// each value.
 #pragma once
 
 #include <span>
@@ -17,41 +17,41 @@ namespace taut::brain {
 enum class SettingKind : uint8_t { kChoice, kNumber, kBytes, kDuration, kText, kBoolean };
 std::string_view Name(SettingKind kind);
 
-// (key, value) of a setting or a label.
+// The key and value of a setting or of a label.
 using KeyValue = std::pair<std::string, std::string>;
 
-// One setting of a job, which the defaults, a rule, an annotation or a person can set.
+// One setting of a job, which defaults, a rule, an annotation or a person can set.
 struct JobSetting {
-  std::string_view key;  // "mode", "memory.upper", "canary.share"
+  std::string_view key;  // such as "mode", "memory.upper" or "canary.share"
   std::string_view help;
   SettingKind kind;
-  std::vector<std::string_view> choices;  // for kChoice
+  std::vector<std::string_view> choices;  // allowed values for kChoice, else empty
 };
 std::span<const JobSetting> JobSettingsTable();
-// Key of the recommender of both resources: see PolicyRules::Resolve.
+// Key of the recommender of both resources. A resource's own key overrides it (PolicyRules::Resolve).
 inline constexpr std::string_view kRecommenderKey = "recommender";
 // Returns a setting with its current key and form if an earlier version had another key:
-// "replicas.hpa.down_window_s" and "300" become "replicas.hpa.down_window" and "5m". Other settings are returned
+// "replicas.hpa.down_window_s" and "300" become "replicas.hpa.down_window" and "5m". Returns other settings
 // unchanged.
 KeyValue JobSettingNow(std::string_view key, std::string_view value);
 // Sets one setting. Returns InvalidArgument with the key and the choices, bounds or nearest key. Accepts
 // former keys.
 absl::Status SetJobSetting(std::string_view key, std::string_view value, JobPolicy& policy);
 // Returns the value in the form that SetJobSetting reads; "" for a bound that is not set. For the key of a
-// resource's recommender, returns `recommender` if only that is set. REQUIRES: a key of the table.
+// resource's recommender, returns `recommender` if the resource's own is not set. REQUIRES: a key of the table.
 std::string GetJobSetting(std::string_view key, const JobPolicy& policy);
-// Checks combinations of settings. Returns InvalidArgument if, for example, a lower bound is above its upper
+// Checks combinations of settings. Returns InvalidArgument if, for example, a lower bound exceeds its upper
 // bound.
 absl::Status CheckJobPolicy(const JobPolicy& policy);
 
-// A rule of the configuration: a pattern of jobs, settings for these jobs, and caps on annotations.
+// A rule of the configuration: patterns that select jobs, settings of these jobs, and caps on annotations.
 struct JobRule {
-  std::string name;  // for people
-  std::vector<KeyValue>
-      match;  // "job" (pattern of the name) or a label, and a pattern; all must fit. '*' any text,
-              // '|' alternatives, a leading '!' negates
-  std::vector<KeyValue> set;  // keys of the table
-  // Highest values that annotations may set, by key (CapKeys). For each key the last matching rule applies.
+  std::string name;  // name of the rule in messages
+  // Patterns of a job's name (key "job") or of a label, which must all match. '*' matches any text, '|' separates
+  // alternatives, a leading '!' negates.
+  std::vector<KeyValue> match;
+  std::vector<KeyValue> set;  // settings by keys of JobSettingsTable()
+  // Highest values that annotations may set, by key of CapKeys(). The last matching rule applies to each key.
   std::vector<KeyValue> cap = {};
 };
 // Keys of JobRule::cap: "mode" (off < observe < canary < auto), upper bounds, and the highest number of
@@ -61,7 +61,7 @@ std::span<const std::string_view> CapKeys();
 // Origin of one setting's value.
 struct SettingSource {
   std::string_view key;
-  std::string source;  // "default", "rule 3: batch jobs", "set by anna"
+  std::string source;  // source of the value: "default", "rule 3: batch jobs", "set by anna"
 };
 
 // A setting of one job by a person, or by migration.
@@ -70,21 +70,21 @@ struct Override {
 };
 
 // Returns one sentence for each label that is an invalid setting: "The annotation tautline.dev/mode ...".
-// `policy`: the job's policy, which has the names of the signals that expressions may use.
+// `policy` is the job's policy, which has the names of the signals that expressions may use.
 std::vector<std::string> WrongSettingLabels(std::span<const KeyValue> labels, JobPolicy policy);
 
-// Rules and defaults. Immutable, so thread-safe.
+// Rules and defaults of all jobs. Immutable, therefore thread-safe.
 class PolicyRules {
  public:
-  PolicyRules();  // no rules, plain defaults
+  PolicyRules();  // has no rules and plain defaults
   // Checks rules and defaults. Returns InvalidArgument with the rule's number and name, and the key.
   static absl::StatusOr<PolicyRules> Compile(std::vector<JobRule> rules, JobPolicy defaults);
 
   // Resolves the policy of a job.
   // Precedence, lowest first: defaults, rules in order, setting labels (kSettingLabel), overrides by migration,
-  // caps of rules, other overrides. `recommender` clears a resource's own recommender from an earlier place; at
-  // the same place the resource's own applies. Skips invalid overrides and labels. Reduces lower bounds to upper
-  // bounds. Raises replicas.min from 0 to 1 if the job could never start again.
+  // caps of rules, other overrides. `recommender` clears a resource's own recommender from a source of lower
+  // precedence; within one source the resource's own recommender applies. Skips invalid overrides and labels.
+  // Reduces lower bounds to upper bounds. Raises replicas.min from 0 to 1 if the job could never start again.
   // `sources`, if not null, receives a row for each setting. O(rules).
   JobPolicy Resolve(std::string_view job, std::span<const KeyValue> labels,
                     std::span<const Override> overrides, std::vector<SettingSource>* sources = nullptr) const;

@@ -1,4 +1,4 @@
-// Job settings as text, rules that apply them, and the source of each value.
+// Tests of job settings as text, of rules that apply them, and of the source of each value.
 #include "brain/rollout/rules.h"
 
 #include "brain/rollout/gate_fixture.h"
@@ -95,7 +95,7 @@ TEST(JobSettings, DefaultsReadBackToThemselves) {
   EXPECT_EQ(policy.change_period_s, kHour);
 }
 
-// Settings as earlier versions wrote them, with units in keys.
+// Earlier versions had keys with units; these keys and values are converted.
 TEST(JobSettings, OldKeysAreThoseOfNow) {
   EXPECT_EQ(JobSettingNow("replicas.hpa.down_window_s", "300"), KeyValue("replicas.hpa.down_window", "5m"));
   EXPECT_EQ(JobSettingNow("replicas.hpa.down_window_s", ""), KeyValue("replicas.hpa.down_window", ""));
@@ -141,7 +141,7 @@ TEST(JobSettings, TheStartupWindowIsOffByDefaultAndBounded) {
   ASSERT_TRUE(SetJobSetting("cpu.startup_factor", "none", policy).ok());
   EXPECT_EQ(policy.startup_factor, std::nullopt);
   EXPECT_EQ(SetError("cpu.startup_factor", "0.5"), "cpu.startup_factor: 0.5 is outside 1 .. 10");
-  // startup_window is the grace of CPU, and only of CPU.
+  // startup_window is the grace of CPU only; startup_grace applies to memory.
   ASSERT_TRUE(SetJobSetting("startup_grace", "1m", policy).ok());
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 300);
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kMemory), 60);
@@ -149,7 +149,7 @@ TEST(JobSettings, TheStartupWindowIsOffByDefaultAndBounded) {
   EXPECT_EQ(StartupGraceSeconds(policy, Resource::kCpu), 60);
 }
 
-// Every accepted text is printed as text that is accepted and has the same meaning.
+// Every accepted text is printed as text that is accepted and sets an equal value.
 RC_GTEST_PROP(JobSettings, TextAndValueAreOneAndTheSame, ()) {
   const std::span<const JobSetting> table = JobSettingsTable();
   const JobSetting& s = table[static_cast<size_t>(*rc::gen::inRange(0, static_cast<int>(table.size())))];
@@ -257,7 +257,7 @@ TEST(PolicyRules, LaterWinsAndPeopleWinOverAll) {
   EXPECT_EQ(policy.mode, Mode::kOff);
   EXPECT_EQ(SourceOf(sources, "mode"), "set by anna");
   EXPECT_EQ(policy.bounds_by[kMemoryIndex].lower,
-            policy.bounds_by[kMemoryIndex].upper);  // 16 GiB is reduced to 4 GiB
+            policy.bounds_by[kMemoryIndex].upper);  // the lower bound of 16 GiB is reduced to 4 GiB
 
   const std::vector<KeyValue> ads = {{"team", "ads"}};
   EXPECT_EQ(rules.Resolve("web", ads, {}).bounds_by[kMemoryIndex].upper, 8192 * kMiB);
@@ -320,7 +320,7 @@ TEST(PolicyRules, LabelsThatAreSettingsWinOverRulesAndLoseToPeople) {
                                    SetError("memory.upper", "4 gigs")));
 }
 
-// A job without tasks uses no CPU, so a CPU load cannot start it.
+// A job without tasks uses no CPU, so that a load by CPU cannot start it again.
 TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
   JobPolicy policy;
   ASSERT_TRUE(SetJobSetting("replicas.min", "0", policy).ok());
@@ -330,7 +330,7 @@ TEST(JobSettings, AJobScaledByItsCpuDoesNotGoToZero) {
               HasSubstr("replicas.min 0 needs replicas.task_capacity"));
   ASSERT_TRUE(SetJobSetting("replicas.task_capacity", "10", policy).ok());
   EXPECT_TRUE(CheckJobPolicy(policy).ok());
-  // The two rules are valid alone, but not together.
+  // Each of the two rules is valid alone, but their combination is not.
   JobRule zero, scaled;
   zero.set = {{"replicas.min", "0"}};
   scaled.set = {{"replicas.policy", "forecast"}};
@@ -403,7 +403,7 @@ JobRule Capped(std::string name, std::vector<KeyValue> match, std::vector<KeyVal
   return {.name = std::move(name), .match = std::move(match), .set = {}, .cap = std::move(cap)};
 }
 
-// A cap bounds settings of owners, but not a setting that an operator makes for one job.
+// A cap bounds the settings of owners, but not a setting that an operator sets for one job.
 TEST(PolicyRules, CapsBoundWhatAnnotationsAsk) {
   const PolicyRules rules = *PolicyRules::Compile(
       {Capped("tenants", {{"job", "*"}},

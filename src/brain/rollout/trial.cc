@@ -1,4 +1,4 @@
-// Selects the tasks of a trial, counts both sides, and saves the state of a gate.
+// Selects the tasks of a trial, counts windows and kills on both sides, and saves the state of a gate.
 #include <algorithm>
 #include <cmath>
 
@@ -9,16 +9,16 @@ namespace taut::brain {
 namespace {
 
 constexpr double kAtLimit = 0.99;
-constexpr uint8_t kTrialVersion =
-    3;  // 1: trials identify tasks by number, and there is no floor. 2: no time of delivery
-// Rounding of limits by kernels: kRounding as a share of the limit, and for CPU limits set by weight at most
-// kWeightCores.
+// Version 1 identifies tasks on trial by number and has no floor. Version 2 has no time of delivery.
+constexpr uint8_t kTrialVersion = 3;
+// Rounding of limits by kernels. kRounding is a share of the limit. CPU limits that are set by weight are
+// rounded by up to kWeightCores.
 constexpr double kRounding = 0.01;
 constexpr double kWeightCores = 0.013;
-constexpr double kWeightShare = 0.1;  // less than the step by which an agent raises a limit
+constexpr double kWeightShare = 0.1;  // highest share of rounding by weight; less than an agent's raise
 constexpr double kPageBytes = 4096;
 constexpr size_t kMaxMembers = 1 << 20;
-// Ended members are kept, because they may return, up to this multiple of the wanted number.
+// Ended members are kept up to this multiple of the wanted number, because they may return.
 constexpr size_t kMembersKept = 4;
 
 double ShareOf(uint32_t num_tasks, double share) {
@@ -36,7 +36,7 @@ void CountTask(const TaskUsage& task, std::optional<double> limit, TrialSide& si
 
 void PutAmount(ByteWriter& out, std::optional<double> amount) { out.Put(amount.value_or(-1)); }
 
-// Returns false if the value cannot be a limit.
+// Reads a limit, where -1 means no limit. Returns false if the value cannot be a limit.
 bool GetAmount(ByteReader& in, std::optional<double>* amount) {
   const double value = in.Get<double>();
   amount->reset();
@@ -113,7 +113,7 @@ bool LoadTrial(ByteReader& in, uint8_t version, Trial& trial) {
   return amounts && sides && members && watched <= 1;
 }
 
-// Returns the row of a task in `all`, which is ascending by task; nullptr if there is none.
+// Returns the row of a task in `all`, which ascends by task; nullptr if there is no row.
 template <typename T>
 const T* OfTask(std::span<const T> all, uint32_t task) {
   const auto it =
@@ -127,7 +127,7 @@ void CountThrottling(Resource r, uint32_t periods, uint32_t throttled, TrialSide
   side.throttled += throttled;
 }
 
-// Counts a task only if its agent reported a limit, and counts it at the reported limit.
+// Counts a task at the limit that its agent reported. Skips a task without a reported limit.
 void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& trial) {
   const TaskReport* report = OfTask(window.reports, task.task);
   if (report == nullptr || report->limit(window.resource) == kAbsent) return;
@@ -146,7 +146,7 @@ void CountEnforced(const TrialWindow& window, const TaskUsage& task, Trial& tria
   CountThrottling(window.resource, report->cpu_periods, report->cpu_throttled_periods, side);
 }
 
-// Counts a task whose limit is known only from the actuator; deviations in single windows are not visible.
+// Counts a task whose limit is known only from the actuator, which does not report deviations in single windows.
 void CountDelivered(const TrialWindow& window, const TaskUsage& task, std::optional<double> limit,
                     TrialSide& side) {
   CountTask(task, limit, side);
@@ -233,8 +233,8 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
   Trial& trial = *state.trial;
   const std::optional<double> rest_limit =
       trial.old_limit.has_value() ? trial.old_limit : window.signal->owner_limit;
-  // The window in which the limit changed belongs to neither side. It is the first window that closes after the
-  // delivery or, since windows close late, the next window.
+  // The window in which the limit changed belongs to neither side. This window is the next window to close or,
+  // because windows close late, the window after that.
   const WindowId now = window.signal->window;
   if (trial.delivered && trial.delivered_s == INT64_MIN) trial.delivered_s = now.next().next().start_s();
   const bool delivered = trial.delivered && now.start_s() >= trial.delivered_s;
@@ -243,7 +243,7 @@ void CountTrialWindow(const TrialWindow& window, GateState& state) {
     const std::optional<double> limit = tried ? std::optional(trial.limit) : rest_limit;
     TrialSide& side = tried ? trial.tasks : trial.rest;
     if (trial.watched || window.applied == LimitsApplied::kNo) {
-      // The limit at which the task was throttled is unknown, or is another limit.
+      // Throttling is not counted, because the tasks do not run at `limit` or their limit is unknown.
       CountTask(task, limit, side);
     } else if (window.applied == LimitsApplied::kAgentsReport) {
       CountEnforced(window, task, trial);

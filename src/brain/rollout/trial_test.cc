@@ -1,4 +1,4 @@
-// Trials: selection of tasks, causes of promotion and of rollback, and the watch of a job of one task.
+// Tests of trials: selection of tasks, causes of promotion and of rollback, and the watch of a job of one task.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ using ::testing::Optional;
 
 constexpr int64_t kDayS = kDaySeconds;
 
-// A job in mode canary with 1 GiB from its owner and 512 MiB recommended.
+// A job in mode canary with an owner's limit of 1 GiB and a recommendation of 512 MiB.
 class TrialTest : public ::testing::Test {
  protected:
   explicit TrialTest(uint32_t num_tasks = 120) : num_tasks_(num_tasks) {
@@ -37,7 +37,7 @@ class TrialTest : public ::testing::Test {
                         .recommender = recommender_};
     return Decide(policy_, p, state_);
   }
-  // Adds `windows` windows in which trial tasks use `tried` and other tasks use `rest`.
+  // Adds `windows` windows in which tasks on trial use `tried` bytes and other tasks use `rest` bytes.
   void Live(int windows, double tried, double rest) {
     for (int w = 0; w < windows; ++w) {
       std::vector<TaskUsage> tasks;
@@ -61,7 +61,7 @@ class TrialTest : public ::testing::Test {
   const Recommender* recommender_ = nullptr;
 };
 
-// A recommender whose chance is a fifth for any limit; the highest allowed chance is a tenth.
+// A recommender that forecasts a chance of a fifth for any limit, and allows a chance of a tenth.
 class TooRisky final : public Recommender {
  public:
   void Observe(const Signal&) override {}
@@ -79,7 +79,8 @@ class TooRisky final : public Recommender {
   absl::Status Load(ByteReader&) override { return absl::OkStatus(); }
 };
 
-// A limit just below the recommendation is not set either if its chance is above the highest allowed.
+// A limit whose chance exceeds the highest allowed chance is not promoted, even if it is close to the
+// recommendation.
 TEST_F(TrialTest, DoesNotPromoteALimitAboveTheHighestChance) {
   const TooRisky risky;
   for (const bool is_risky : {false, true}) {
@@ -120,7 +121,7 @@ TEST_F(TrialTest, AnOomOnItsSideRollsBackAtOnceAndIsNotTriedAgainForAWhile) {
   CountTrialOom(task, 1, std::nullopt, state_);
   const Verdict v = Ask(7200, 0.6 * kGiB, true);
   EXPECT_THAT(v.kind, Optional(DecisionKind::kRollBack));
-  EXPECT_FALSE(v.after.has_value());  // the owner's limit again
+  EXPECT_FALSE(v.after.has_value());  // the owner's limit is in force again
   EXPECT_EQ(v.sentence,
             "12 of 120 tasks ran 2 h at 512 MiB: 1 OOM kill, 0 % of windows at the limit; the other tasks: 0 "
             "OOM kills, 0 %");
@@ -137,7 +138,7 @@ TEST_F(TrialTest, OomsThatTheRestHasAsWellAreNotTheTrialsFault) {
   EXPECT_TRUE(state_.trial.has_value());
 }
 
-// A tenth of the tasks has a tenth of the kills, which are equal rates.
+// A tenth of the tasks has a tenth of the kills, so the rates of both sides are equal.
 TEST_F(TrialTest, OomsAreComparedByRate) {
   Ask(0);
   Live(10, 0.3 * kGiB, 0.3 * kGiB);
@@ -239,7 +240,7 @@ TEST_F(WatchTest, IsNotSetIfUsageCameToIt) {
   EXPECT_EQ(Ask(30'000).sentence,
             "not set: watched for 8.3 h, usage was at 512 MiB in 5.0 % of windows, with 0 OOM kills");
   EXPECT_THAT(Ask(30'300).sentence, HasSubstr("512 MiB failed a trial 5 min ago"));
-  // A raise is not watched.
+  // A raise is set without a watch.
   EXPECT_THAT(Ask(30'600, 2 * kGiB).kind, Optional(DecisionKind::kSet));
 }
 
@@ -268,7 +269,7 @@ TEST(InTrial, StaysAsTasksComeAndGo) {
   EXPECT_FALSE(InTrial(0, 1, 0.1));
 }
 
-// Trials take place in recent times, not in 1970.
+// The watch counts from its start, at a recent time instead of 1970.
 TEST_F(WatchTest, ItsTimeCountsFromItsStart) {
   const int64_t start = 100 * kDayS;
   Ask(start);
@@ -294,7 +295,7 @@ TEST_F(WatchTest, WhatComesExactlyToABoundIsAllowed) {
   policy_.canary.max_extra_over = 0.0625;
   Ask(0);
   Live(270, 0.3 * kGiB, 0);
-  Live(18, 0.5 * kGiB, 0);  // 1/16 of 288
+  Live(18, 0.5 * kGiB, 0);  // usage reaches the limit in 18 of 288 windows, which is 1/16
   EXPECT_FALSE(Ask(3600, kGiB / 2 * (1 + policy_.min_change)).kind.has_value());
   EXPECT_EQ(state_.trial->tasks.task_windows, 288U) << "a min_change more does not start it anew";
   EXPECT_THAT(Ask(kDayS).kind, Optional(DecisionKind::kSet));
@@ -349,7 +350,7 @@ TEST_F(TrialTest, AKillCountsAtTheLimitOnTrialOrBelowIt) {
   Ask(0);
   const uint32_t member = state_.trial->members[0].number;
   CountTrialOom(member, 2, 0.3 * kGiB, state_);
-  CountTrialOom(member, 3, kGiB / 2 + 4096, state_);  // a kernel rounds like this
+  CountTrialOom(member, 3, kGiB / 2 + 4096, state_);  // a limit that a kernel rounded up by a page
   CountTrialOom(member, 4, std::nullopt, state_);
   EXPECT_EQ(state_.trial->tasks.ooms, 9U);
   CountTrialOom(member, 1, 0.8 * kGiB, state_);
@@ -363,7 +364,8 @@ TEST(IsAtLimit, AllowsWhatKernelsMakeOfALimit) {
   EXPECT_FALSE(IsAtLimit(Resource::kMemory, 100 * page + 2 * page + 1, 100 * page));
   EXPECT_TRUE(IsAtLimit(Resource::kMemory, 0.991 * kGiB, kGiB));
   EXPECT_FALSE(IsAtLimit(Resource::kMemory, 0.989 * kGiB, kGiB));
-  // The tolerance for cores is 1 %, or 13 millicores for limits set by weight, but less than an agent's raise.
+  // The tolerance for cores is 1 %, or up to 13 millicores for limits set by weight, but less than an agent's
+  // raise.
   EXPECT_TRUE(IsAtLimit(Resource::kCpu, 4.03, 4));
   EXPECT_FALSE(IsAtLimit(Resource::kCpu, 4.05, 4));
   EXPECT_TRUE(IsAtLimit(Resource::kCpu, 0.512, 0.5));
