@@ -1,11 +1,14 @@
 #include "common/net/client_socket.h"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <array>
 #include <boost/asio/connect.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
@@ -24,6 +27,8 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using UnixProtocol = asio::local::stream_protocol;
+using AnySocket = asio::generic::stream_protocol::socket;
 using ErrorCode = boost::system::error_code;
 
 absl::Status FileError(std::string_view what, const std::string& file, const ErrorCode& ec) {
@@ -94,6 +99,8 @@ struct ClientSocket::Impl {
         handle = kNoHandle;
       }
       (void)socket.close(ignored);
+      (void)tcp_socket.close(ignored);
+      (void)unix_socket.close(ignored);
       resolver.cancel();
       // Run the cancelled handler before returning: the handler refers to `done` and to the caller's buffers.
       io.restart();
@@ -117,27 +124,46 @@ struct ClientSocket::Impl {
     });
     if (!status.ok()) return status;
     status = Await(deadline, [&](auto done) {
-      asio::async_connect(socket, found, [done](ErrorCode ec, const tcp::endpoint&) { done(ec); });
+      asio::async_connect(tcp_socket, found, [done](ErrorCode ec, const tcp::endpoint&) { done(ec); });
     });
     if (!status.ok()) return status;
     ErrorCode ignored;
-    (void)socket.set_option(tcp::no_delay(true), ignored);
-    {
-      const std::lock_guard lock(handle_mutex);
-      handle = socket.native_handle();
-    }
+    (void)tcp_socket.set_option(tcp::no_delay(true), ignored);
+    Open(std::move(tcp_socket));
     if (!stream) return absl::OkStatus();
     SSL_set_tlsext_host_name(stream->native_handle(), host.c_str());
     (void)stream->set_verify_callback(asio::ssl::host_name_verification(host), ignored);
     return Await(deadline, [&](auto done) { stream->async_handshake(asio::ssl::stream_base::client, done); });
   }
 
+  absl::Status ConnectUnix(const std::string& path, Deadline deadline) {
+    if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+      return absl::UnavailableError(
+          StrCat("the path of a Unix socket has at most ", sizeof(sockaddr_un::sun_path) - 1, " bytes"));
+    }
+    const absl::Status status =
+        Await(deadline, [&](auto done) { unix_socket.async_connect(UnixProtocol::endpoint(path), done); });
+    if (status.ok()) Open(std::move(unix_socket));
+    return status;
+  }
+
+  // Makes a connected socket the one that all later operations use.
+  template <typename Socket>
+  void Open(Socket connected) {
+    socket = std::move(connected);
+    const std::lock_guard lock(handle_mutex);
+    handle = socket.native_handle();
+  }
+
   asio::io_context io{1};
   std::shared_ptr<ClientTls> tls;
   const std::string host;
-  tcp::socket socket;
+  // Sockets that connect. A connected one is moved to `socket`.
+  tcp::socket tcp_socket{io};
+  UnixProtocol::socket unix_socket{io};
+  AnySocket socket;
   tcp::resolver resolver{io};
-  std::optional<asio::ssl::stream<tcp::socket&>> stream;
+  std::optional<asio::ssl::stream<AnySocket&>> stream;
   // Value of `handle` while no descriptor is open. Interrupt must not touch a closed descriptor, which may belong
   // to another file by now.
   static constexpr int kNoHandle = -1;
@@ -154,6 +180,13 @@ absl::StatusOr<std::unique_ptr<ClientSocket>> ClientSocket::Connect(const std::s
                                                                     Deadline deadline) {
   auto impl = std::make_unique<Impl>(std::move(tls), host);
   if (const absl::Status status = impl->Connect(port, deadline); !status.ok()) return status;
+  return std::unique_ptr<ClientSocket>(new ClientSocket(std::move(impl)));
+}
+
+absl::StatusOr<std::unique_ptr<ClientSocket>> ClientSocket::ConnectUnix(const std::string& path,
+                                                                        Deadline deadline) {
+  auto impl = std::make_unique<Impl>(nullptr, "");
+  if (const absl::Status status = impl->ConnectUnix(path, deadline); !status.ok()) return status;
   return std::unique_ptr<ClientSocket>(new ClientSocket(std::move(impl)));
 }
 

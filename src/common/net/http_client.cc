@@ -52,18 +52,26 @@ class LineCutter {
 
 struct BaseUrl {
   bool is_https = false;
-  std::string host;       // for the resolver: without brackets
-  std::string authority;  // for the Host header
+  std::string socket_path;  // of a Unix socket; "" for TCP
+  std::string host;         // for the resolver: without brackets
+  std::string authority;    // for the Host header
   std::string port;
   std::string prefix;  // prefix of paths; "" or "/x"
 };
 
 absl::StatusOr<BaseUrl> ParseBaseUrl(std::string_view text) {
+  BaseUrl out;
+  if (constexpr std::string_view kUnix = "unix://"; text.starts_with(kUnix)) {
+    out.socket_path = text.substr(kUnix.size());
+    out.authority = "localhost";
+    if (out.socket_path.starts_with('/')) return out;
+    return absl::InvalidArgumentError(
+        StrCat("'", text, "': invalid address of a Unix socket; expected unix:///PATH"));
+  }
   const auto bad = [&](std::string_view why) {
     return absl::InvalidArgumentError(
         StrCat("'", text, "': invalid server URL: ", why, "; expected one such as http://127.0.0.1:9190"));
   };
-  BaseUrl out;
   const size_t scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos) return bad("http:// or https:// is missing");
   const std::string_view scheme = text.substr(0, scheme_end);
@@ -119,8 +127,10 @@ struct HttpClient::Impl {
     if (socket && !socket->IsStale()) return absl::OkStatus();
     Drop();
     buffered = 0;
-    auto connected = ClientSocket::Connect(base.host, base.port, tls,
-                                           std::min(deadline, Clock::now() + options.connect_timeout));
+    const Clock::time_point connect_deadline = std::min(deadline, Clock::now() + options.connect_timeout);
+    auto connected = base.socket_path.empty()
+                         ? ClientSocket::Connect(base.host, base.port, tls, connect_deadline)
+                         : ClientSocket::ConnectUnix(base.socket_path, connect_deadline);
     if (!connected.ok()) return connected.status();
     const std::lock_guard lock(socket_mutex);
     if (interrupted) return absl::UnavailableError("the client was stopped");
@@ -313,21 +323,21 @@ absl::Status HttpClient::ReadEvents(std::string_view path,
   return stopped ? absl::OkStatus() : status;
 }
 
-absl::Status HttpClient::ReadLines(const Request& request,
-                                   const std::function<bool(std::string_view line)>& on_line,
-                                   std::chrono::milliseconds silence, HttpResponse* refused) {
+absl::Status HttpClient::ReadLines(const Request& request, const LineStream& stream) {
   LineCutter cutter(impl_->options.max_body_bytes);
+  bool opened = false;
   bool stopped = false;
   const absl::Status status = ReadStream(
-      request, silence,
+      request, stream.silence,
       [&](std::string_view piece) {
-        if (cutter.Put(piece, on_line)) return absl::OkStatus();
+        if (!std::exchange(opened, true) && stream.on_open) stream.on_open();
+        if (cutter.Put(piece, stream.on_line)) return absl::OkStatus();
         stopped = !cutter.too_large();
         return stopped ? absl::CancelledError() : absl::ResourceExhaustedError("a line is too large");
       },
-      refused);
+      stream.refused);
   if (stopped) return absl::OkStatus();
-  if (status.ok()) cutter.End(on_line);
+  if (status.ok()) cutter.End(stream.on_line);
   return status;
 }
 

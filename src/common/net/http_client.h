@@ -1,4 +1,4 @@
-// A blocking client of HTTP/1.1 over TCP or TLS.
+// A blocking client of HTTP/1.1 over TCP, TLS or a Unix socket.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ struct ServerEvent {
 class HttpClient {
  public:
   // Creates a client for "http://host:port" or "https://host", with an optional path that prefixes all
-  // request paths. The first request connects. InvalidArgument if the address or the files are invalid.
+  // request paths, or for the Unix socket of "unix:///path". The first request connects. InvalidArgument if the address or the files are invalid.
   static absl::StatusOr<std::unique_ptr<HttpClient>> Create(std::string_view base_url,
                                                             const ClientOptions& options);
   ~HttpClient();
@@ -74,13 +74,16 @@ class HttpClient {
                           std::string_view last_event_id = "",
                           std::chrono::milliseconds silence = std::chrono::seconds(60));
 
+  struct LineStream {
+    std::function<bool(std::string_view line)> on_line;  // `line` is without its end; false ends the stream
+    std::function<void()> on_open;  // called once after the header of a 200; may be empty
+    std::chrono::milliseconds silence = std::chrono::seconds(60);
+    HttpResponse* refused = nullptr;  // set to a response other than 200; may be null
+  };
   // Reads an endless body line by line. Returns OK when on_line returns false or the server ends the body,
   // DeadlineExceeded if nothing arrives for `silence`, ResourceExhausted for a line above `max_body_bytes`.
-  // Lines are passed without their end. A response other than 200 is an error: StatusOf; the response is
-  // stored in `refused`, if that is given.
-  absl::Status ReadLines(const Request& request, const std::function<bool(std::string_view line)>& on_line,
-                         std::chrono::milliseconds silence = std::chrono::seconds(60),
-                         HttpResponse* refused = nullptr);
+  // A response other than 200 is an error: StatusOf.
+  absl::Status ReadLines(const Request& request, const LineStream& stream);
   // Makes the current request and every later request fail. A connection attempt still runs until its
   // timeout. Thread-safe.
   void Interrupt();
@@ -89,7 +92,8 @@ class HttpClient {
 
  private:
   struct Impl;
-  // Calls on_bytes with each piece of the body of a 200, until on_bytes returns an error.
+  // Calls on_bytes with each piece of the body of a 200, which may be empty, until on_bytes returns an error.
+  // The first call follows the header.
   absl::Status ReadStream(const Request& request, std::chrono::milliseconds silence,
                           const std::function<absl::Status(std::string_view piece)>& on_bytes,
                           HttpResponse* refused = nullptr);

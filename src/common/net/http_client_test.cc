@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <future>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "common/net/server_fixture.h"
+#include "common/testing/temp_dir.h"
 
 namespace taut {
 namespace {
@@ -24,18 +26,14 @@ using testing::HasSubstr;
 
 class HttpClientTest : public ServerFixture {};
 
-// Responds to each connection with the next of `answers`, then closes it.
+// Responds to each connection with the next of `answers`, then closes it. Listens on a free port, or on the
+// Unix socket `path`.
 class ScriptedServer {
  public:
-  explicit ScriptedServer(std::vector<std::string> answers) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  explicit ScriptedServer(std::vector<std::string> answers, const std::string& path = "")
+      : fd_(socket(path.empty() ? AF_INET : AF_UNIX, SOCK_STREAM, 0)) {
+    path.empty() ? BindToPort() : BindTo(path);
     EXPECT_EQ(listen(fd_, 5), 0);
-    socklen_t size = sizeof(address);
-    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
-    port_ = ntohs(address.sin_port);
     thread_ = std::thread([this, answers = std::move(answers)] {
       for (const std::string& answer : answers) {
         const int client = accept(fd_, nullptr, nullptr);
@@ -53,10 +51,58 @@ class ScriptedServer {
   std::string url() const { return StrCat("http://127.0.0.1:", port_); }
 
  private:
+  void BindToPort() {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    socklen_t size = sizeof(address);
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  void BindTo(const std::string& path) const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  }
+
   const int fd_;
   uint16_t port_ = 0;
   std::thread thread_;
 };
+
+TEST(HttpClient, SendsRequestsOverAUnixSocket) {
+  const TempDir dir;
+  const std::string path = dir.File("socket");
+  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+  ScriptedServer server(
+      {answer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\na\nb\n\r\n0\r\n\r\n"}, path);
+  const auto client = *HttpClient::Create(StrCat("unix://", path), {});
+  const auto response = client->Get("/x");
+  ASSERT_TRUE(response.ok()) << response.status();
+  EXPECT_EQ(response->body, "hi");
+
+  std::vector<std::string> seen;
+  HttpClient::LineStream stream;
+  stream.on_open = [&] { seen.push_back("open"); };
+  stream.on_line = [&](std::string_view line) {
+    seen.emplace_back(line);
+    return true;
+  };
+  EXPECT_TRUE(client->ReadLines({}, stream).ok());
+  EXPECT_THAT(seen, testing::ElementsAre("open", "a", "b"));
+}
+
+TEST(HttpClient, AnAbsentUnixSocketIsUnavailable) {
+  const auto absent = *HttpClient::Create("unix:///taut_no_such_folder/socket", {});
+  const absl::Status status = absent->Get("/x").status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(std::string(Message(status)), HasSubstr("No such file"));
+  const auto too_long = *HttpClient::Create(StrCat("unix:///", std::string(200, 'x')), {});
+  EXPECT_THAT(std::string(Message(too_long->Get("/x").status())), HasSubstr("at most 107 bytes"));
+  EXPECT_TRUE(absl::IsInvalidArgument(HttpClient::Create("unix://relative", {}).status()));
+}
 
 TEST_F(HttpClientTest, SaysWhichServerIsNotThere) {
   Serve({});

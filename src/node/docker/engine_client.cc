@@ -1,6 +1,5 @@
 #include "node/docker/engine_client.h"
 
-#include <curl/curl.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -65,22 +64,6 @@ absl::Status CheckId(std::string_view id) {
                     StrCat("'", id, "': invalid container ID; expected letters, digits, '_', '.' and '-'"));
 }
 
-struct Sink {
-  std::string body;
-  size_t max_bytes = 0;
-  bool too_long = false;
-};
-
-size_t Append(char* data, size_t size, size_t count, void* user) {
-  auto* sink = static_cast<Sink*>(user);
-  const size_t bytes = size * count;
-  // max_bytes >= body.size() always holds, so the subtraction cannot wrap.
-  sink->too_long = bytes > sink->max_bytes - sink->body.size();
-  if (sink->too_long) return 0;
-  sink->body.append(data, bytes);
-  return bytes;
-}
-
 }  // namespace
 
 absl::StatusOr<std::string> SocketPathOf(std::string_view address) {
@@ -125,82 +108,57 @@ absl::Status EngineError(int http_status, std::string_view body, std::string_vie
       StrCat("docker ", request, ": ", message.empty() ? StrCat("HTTP status ", http_status) : message));
 }
 
-struct EngineClient::Handle {
-  CURL* curl = curl_easy_init();
-  curl_slist* json_headers = curl_slist_append(nullptr, "Content-Type: application/json");
-
-  ~Handle() {
-    curl_slist_free_all(json_headers);
-    curl_easy_cleanup(curl);
-  }
-};
-
 absl::StatusOr<std::shared_ptr<EngineClient>> EngineClient::Create(const EngineClientOptions& options) {
   absl::StatusOr<std::string> path = SocketPathOf(options.address);
   if (!path.ok()) return path.status();
-  static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-  std::shared_ptr<EngineClient> out(new EngineClient(*std::move(path), options));
-  if (initialized != CURLE_OK || out->handle_->curl == nullptr) {
-    return absl::InternalError("curl_easy_init failed");
-  }
-  return out;
+  ClientOptions client;
+  client.connect_timeout = options.connect_timeout;
+  client.timeout = options.timeout;
+  client.max_body_bytes = options.max_answer_bytes;
+  auto http = HttpClient::Create(StrCat("unix://", *path), client);
+  if (!http.ok()) return http.status();
+  return std::shared_ptr<EngineClient>(new EngineClient(*std::move(path), options, *std::move(http)));
 }
 
-EngineClient::EngineClient(std::string socket_path, const EngineClientOptions& options)
-    : socket_path_(std::move(socket_path)), options_(options), handle_(std::make_unique<Handle>()) {}
+EngineClient::EngineClient(std::string socket_path, const EngineClientOptions& options,
+                           std::unique_ptr<HttpClient> http)
+    : socket_path_(std::move(socket_path)), options_(options), http_(std::move(http)) {}
 
 EngineClient::~EngineClient() = default;
 
-absl::Status EngineClient::Failure(int curl_code, const std::string& path) const {
-  const auto code = static_cast<CURLcode>(curl_code);
-  if (code == CURLE_COULDNT_CONNECT) return absl::UnavailableError(WhyUnreachable(socket_path_));
-  if (code == CURLE_OPERATION_TIMEDOUT) {
-    return absl::DeadlineExceededError(StrCat(socket_path_, ": the Docker engine did not answer ", path,
-                                              " within ", options_.timeout.count(),
-                                              " ms; the machine may be overloaded"));
+absl::Status EngineClient::Failure(const absl::Status& status, std::string_view path) const {
+  switch (status.code()) {
+    case absl::StatusCode::kDeadlineExceeded:
+      return absl::DeadlineExceededError(StrCat(socket_path_, ": the Docker engine did not answer ", path,
+                                                " within ", options_.timeout.count(),
+                                                " ms; the machine may be overloaded"));
+    case absl::StatusCode::kResourceExhausted:
+      return absl::DataLossError(
+          StrCat("docker ", path, ": the response is longer than ", options_.max_answer_bytes, " bytes"));
+    case absl::StatusCode::kUnavailable:
+      return absl::UnavailableError(StrCat(WhyUnreachable(socket_path_), " (", Message(status), ")"));
+    default:
+      return status;
   }
-  return absl::UnavailableError(StrCat(socket_path_, ": the Docker engine closed the connection at ", path,
-                                       ": ", curl_easy_strerror(code)));
 }
 
-absl::StatusOr<std::string> EngineClient::Perform(Method method, const std::string& path,
-                                                  std::string_view body) {
-  CURL* curl = handle_->curl;
-  Sink sink;
-  sink.max_bytes = options_.max_answer_bytes;
-  curl_easy_reset(curl);
-  curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path_.c_str());
-  curl_easy_setopt(curl, CURLOPT_URL, StrCat("http://docker", path).c_str());
-  curl_easy_setopt(curl, CURLOPT_PROXY, "");  // ignore proxies of the environment
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout.count()));
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
-  if (method == Method::kPost) {
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, handle_->json_headers);
-  }
-  const CURLcode code = curl_easy_perform(curl);
-  if (sink.too_long) {
-    return absl::DataLossError(
-        StrCat("docker ", path, ": the response is longer than ", options_.max_answer_bytes, " bytes"));
-  }
-  if (code != CURLE_OK) return Failure(code, path);
-  long http_status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &http_status);
-  if (http_status < 200 || http_status >= 300)
-    return EngineError(static_cast<int>(http_status), sink.body, path);
-  return std::move(sink.body);
+absl::StatusOr<std::string> EngineClient::Perform(const HttpClient::Request& request) {
+  const absl::StatusOr<HttpResponse> response = http_->Send(request);
+  if (!response.ok()) return Failure(response.status(), request.path);
+  if (response->status < 200 || response->status >= 300)
+    return EngineError(response->status, response->body, request.path);
+  return response->body;
 }
 
-absl::StatusOr<std::string> EngineClient::Request(Method method, std::string_view path,
-                                                  std::string_view body) {
-  // Held during the request: the curl handle has one user at a time.
+absl::StatusOr<std::string> EngineClient::Get(std::string_view path) {
+  return Request({"GET", path, {}, {}, {}});
+}
+
+absl::StatusOr<std::string> EngineClient::Request(HttpClient::Request request) {
+  // Locked during the request: the HTTP client serves one caller at a time.
   const std::lock_guard lock(mutex_);
   if (api_version_.empty()) {
-    const absl::StatusOr<std::string> answer = Perform(Method::kGet, "/version", {});
+    const absl::StatusOr<std::string> answer = Perform({"GET", "/version", {}, {}, {}});
     if (!answer.ok()) return answer.status();
     const absl::StatusOr<EngineVersion> version = ParseEngineVersion(*answer);
     if (!version.ok()) return version.status();
@@ -208,34 +166,36 @@ absl::StatusOr<std::string> EngineClient::Request(Method method, std::string_vie
     if (!chosen.ok()) return chosen.status();
     api_version_ = *std::move(chosen);
   }
-  absl::StatusOr<std::string> answer = Perform(method, StrCat("/v", api_version_, path), body);
+  const std::string path = StrCat("/v", api_version_, request.path);
+  request.path = path;
+  absl::StatusOr<std::string> answer = Perform(request);
   // Negotiate the version again: the engine may restart as another version.
   if (absl::IsUnavailable(answer.status())) api_version_.clear();
   return answer;
 }
 
 absl::StatusOr<EngineVersion> EngineClient::Version() {
-  const absl::StatusOr<std::string> answer = Request(Method::kGet, "/version");
+  const absl::StatusOr<std::string> answer = Get("/version");
   if (!answer.ok()) return answer.status();
   return ParseEngineVersion(*answer);
 }
 
 absl::StatusOr<std::vector<ContainerSummary>> EngineClient::ListRunning() {
-  const absl::StatusOr<std::string> answer = Request(Method::kGet, "/containers/json");
+  const absl::StatusOr<std::string> answer = Get("/containers/json");
   if (!answer.ok()) return answer.status();
   return ParseContainerList(*answer);
 }
 
 absl::StatusOr<ContainerDetails> EngineClient::Inspect(std::string_view id) {
   if (absl::Status status = CheckId(id); !status.ok()) return status;
-  const absl::StatusOr<std::string> answer = Request(Method::kGet, StrCat("/containers/", id, "/json"));
+  const absl::StatusOr<std::string> answer = Get(StrCat("/containers/", id, "/json"));
   if (!answer.ok()) return answer.status();
   return ParseContainerDetails(*answer);
 }
 
 absl::Status EngineClient::Update(std::string_view id, std::string_view body) {
   if (absl::Status status = CheckId(id); !status.ok()) return status;
-  return Request(Method::kPost, StrCat("/containers/", id, "/update"), body).status();
+  return Request({"POST", StrCat("/containers/", id, "/update"), body, "application/json", {}}).status();
 }
 
 absl::StatusOr<int64_t> EngineClient::Cores() {
@@ -243,7 +203,7 @@ absl::StatusOr<int64_t> EngineClient::Cores() {
     const std::lock_guard lock(mutex_);
     if (cores_ > 0) return cores_;
   }
-  const absl::StatusOr<std::string> answer = Request(Method::kGet, "/info");
+  const absl::StatusOr<std::string> answer = Get("/info");
   if (!answer.ok()) return answer.status();
   const absl::StatusOr<int64_t> cores = ParseCores(*answer);
   if (!cores.ok()) return cores.status();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/net/http_client.h"
 #include "node/docker/engine_answer.h"
 
 namespace taut::node {
@@ -64,19 +66,18 @@ class EngineClient {
   const std::string& socket_path() const { return socket_path_; }
 
  private:
-  struct Handle;
-  enum class Method : uint8_t { kGet, kPost };
-  EngineClient(std::string socket_path, const EngineClientOptions& options);
+  EngineClient(std::string socket_path, const EngineClientOptions& options, std::unique_ptr<HttpClient> http);
 
   // `path` follows the version. Negotiates the version first, and again after a lost connection.
-  absl::StatusOr<std::string> Request(Method method, std::string_view path, std::string_view body = {});
-  absl::StatusOr<std::string> Perform(Method method, const std::string& path, std::string_view body);
-  absl::Status Failure(int curl_code, const std::string& path) const;
+  absl::StatusOr<std::string> Get(std::string_view path);
+  absl::StatusOr<std::string> Request(HttpClient::Request request);
+  absl::StatusOr<std::string> Perform(const HttpClient::Request& request);
+  absl::Status Failure(const absl::Status& status, std::string_view path) const;
 
   const std::string socket_path_;
   const EngineClientOptions options_;
   std::mutex mutex_;  // guards the members below
-  std::unique_ptr<Handle> handle_;
+  std::unique_ptr<HttpClient> http_;
   std::string api_version_;  // "": not negotiated yet
   int64_t cores_ = 0;        // 0: unknown yet
 };

@@ -26,8 +26,7 @@ struct EngineEventsOptions {
 // engine is not an error here: listing its containers reports it.
 class EngineEvents {
  public:
-  // Starts the thread. InvalidArgument for an invalid address, Internal if curl fails, ResourceExhausted
-  // without a free descriptor.
+  // Starts the thread. InvalidArgument for an invalid address, ResourceExhausted without a free descriptor.
   static absl::StatusOr<std::unique_ptr<EngineEvents>> Start(const EngineEventsOptions& options);
   // Stops the thread without waiting for an event.
   ~EngineEvents();

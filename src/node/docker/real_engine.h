@@ -23,6 +23,7 @@ class RealEngine {
   RealEngine(const RealEngine&) = delete;
   RealEngine& operator=(const RealEngine&) = delete;
 
+  std::string address() const { return "unix://" + socket_path(); }
   std::string socket_path() const { return (dir_ / "sock").string(); }
   // Returns the path of a container's cgroup.
   std::string CgroupOf(std::string_view id) const;

@@ -1,7 +1,6 @@
 // The engine against which docker_engine_test.cc runs its tests.
 #include "node/docker/real_engine.h"
 
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "common/base/strings.h"
+#include "common/net/http_client.h"
 #include "common/testing/eventually.h"
 
 namespace taut::node {
@@ -25,11 +25,6 @@ namespace {
 
 constexpr char kDockerd[] = "/usr/sbin/dockerd", kBusybox[] = "/bin/busybox";
 constexpr std::chrono::seconds kEngineWait{20};
-
-size_t Append(char* data, size_t size, size_t count, void* user) {
-  static_cast<std::string*>(user)->append(data, size * count);
-  return size * count;
-}
 
 std::string ReadText(const std::filesystem::path& path) {
   std::ifstream in(path);
@@ -151,7 +146,7 @@ void RealEngine::Start() {
                                     "--pidfile",
                                     d + "/pid",
                                     "-H",
-                                    "unix://" + socket_path(),
+                                    address(),
                                     "--bridge=none",
                                     "--iptables=false",
                                     "--ip6tables=false",
@@ -197,45 +192,24 @@ void RealEngine::Stop() {
 }
 
 bool RealEngine::Answers() {
-  CURL* curl = curl_easy_init();
-  std::string body;
-  curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path().c_str());
-  curl_easy_setopt(curl, CURLOPT_URL, "http://docker/_ping");
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 5000L);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
-  const bool out = curl_easy_perform(curl) == CURLE_OK && body == "OK";
-  curl_easy_cleanup(curl);
-  return out;
+  ClientOptions options;
+  options.timeout = std::chrono::seconds(5);
+  const auto response = (*HttpClient::Create(address(), options))->Get("/_ping");
+  return response.ok() && response->body == "OK";
 }
 
 std::string RealEngine::Ask(std::string_view method, std::string_view path, std::string_view body) {
-  CURL* curl = curl_easy_init();
+  const std::string versioned = StrCat("/v1.41", path);
   const bool is_tar = path.starts_with("/images/");
-  curl_slist* headers = curl_slist_append(
-      nullptr, is_tar ? "Content-Type: application/x-tar" : "Content-Type: application/json");
-  std::string answer;
-  curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket_path().c_str());
-  curl_easy_setopt(curl, CURLOPT_URL, StrCat("http://docker/v1.41", path).c_str());
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 30'000L);
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
-  if (method != "GET") {
-    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, std::string(method).c_str());
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.empty() ? "" : body.data());
+  const auto response =
+      (*HttpClient::Create(address(), {}))
+          ->Send({method, versioned, body, is_tar ? "application/x-tar" : "application/json", {}});
+  if (!response.ok()) {
+    ADD_FAILURE() << response.status();
+    return "";
   }
-  const CURLcode code = curl_easy_perform(curl);
-  long status = 0;
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  curl_slist_free_all(headers);
-  curl_easy_cleanup(curl);
-  if (code != CURLE_OK || status < 200 || status >= 400) {
-    ADD_FAILURE() << method << " " << path << ": " << curl_easy_strerror(code) << ", " << status << " "
-                  << answer;
-  }
-  return answer;
+  if (response->status >= 400) ADD_FAILURE() << method << " " << path << ": " << response->body;
+  return response->body;
 }
 
 void RealEngine::MakeImage() {

@@ -198,7 +198,8 @@ absl::Status ApiClient::Watch(std::string_view path, std::string_view accept,
   for (bool is_first = true;; is_first = false) {
     if (absl::Status s = Prepare(request, accept, steady_clock::now() + options_.timeout); !s.ok()) return s;
     HttpResponse refused;
-    const absl::Status status = http_->ReadLines(request, on_line, silence, &refused);
+    const absl::Status status = http_->ReadLines(
+        request, {.on_line = on_line, .on_open = {}, .silence = silence, .refused = &refused});
     NoteRetryAfter(refused);
     if (refused.status == 200) return status;
     if (is_first && IsOutdated(refused.status, steady_clock::now() + options_.timeout)) continue;
