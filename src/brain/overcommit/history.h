@@ -1,4 +1,4 @@
-// The recent windows of a machine or a task, and per-task states of a machine.
+// The recent windows of a machine or of a task, and the states of a machine's tasks.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace taut::brain {
 // Returns false for a window number that can only come from damaged bytes.
 constexpr bool IsWindow(int32_t index) { return index > INT32_MIN / 2 && index < INT32_MAX / 2; }
 
-// The values of the last `windows` windows, indexed by window: a window without a value stays empty. Windows
-// must ascend. REQUIRES: windows > 0.
+// The values of the last `windows` windows. A window without a value stays empty. Windows must ascend. REQUIRES:
+// windows > 0.
 class WindowRing {
  public:
   explicit WindowRing(size_t windows) : values_(windows, kAbsent) {}
@@ -36,9 +36,9 @@ class WindowRing {
     at = std::max(at, value);
     ++seen_;
   }
-  // Makes `window` the current window; `window` and the skipped windows are empty until Put.
+  // Makes `window` the current window. `window` and all skipped windows stay empty until Put.
   void Advance(WindowId window);
-  // Returns the values in no particular order; absent values are negative.
+  // Returns the values in no particular order; negative for windows without a value.
   std::span<const float> values() const { return values_; }
   uint64_t seen() const { return seen_; }  // number of values ever stored
   // Returns the highest value; negative if there is no value. O(windows).
@@ -46,7 +46,7 @@ class WindowRing {
   // Returns the highest value of the last `windows` windows up to the current window; negative if there is no
   // value.
   float HighestOfLast(size_t windows) const;
-  size_t PresentOfLast(size_t windows) const;  // number of the last `windows` windows with a value
+  size_t PresentOfLast(size_t windows) const;  // number of the last `windows` windows that have a value
 
   // Appends a bit per window, and the present values.
   void Save(ByteWriter& out) const;
@@ -74,7 +74,7 @@ class TaskStates {
     State state;
   };
 
-  // Updates the entries to the given tasks, which ascend by task; entry i then belongs to tasks[i]. `make`
+  // Updates the entries to the given tasks, which ascend by task. Afterwards entry i belongs to tasks[i]. `make`
   // creates the state of a new task. O(tasks).
   template <typename Make>
   std::span<Entry> Match(std::span<const TaskLoad> tasks, const Make& make) {
@@ -98,7 +98,7 @@ class TaskStates {
     return entries_;
   }
   std::span<const Entry> entries() const { return entries_; }
-  uint64_t changes() const { return changes_; }  // number of updates in which a task arrived or left
+  uint64_t changes() const { return changes_; }  // number of updates that added or removed a task
 
   template <typename Put>
   void Save(ByteWriter& out, const Put& put) const {
@@ -109,7 +109,8 @@ class TaskStates {
       put(e.state);
     }
   }
-  // `make` creates a state as in Match, `get` restores a state. DataLoss for bytes that Save cannot have written.
+  // `make` creates a state like in Match, `get` restores a state. Returns DataLoss for bytes that Save cannot
+  // have written.
   template <typename Make, typename Get>
   absl::Status Load(ByteReader& in, const Make& make, const Get& get) {
     changes_ = in.GetVarint();
@@ -130,10 +131,10 @@ class TaskStates {
 };
 
 struct Spread {
-  double mean = 0, deviation = 0;  // deviation of the sample (n - 1); 0 for fewer than two values
+  double mean = 0, deviation = 0;  // sample deviation (divisor n - 1), 0 for fewer than two values
   size_t n = 0;
 };
-// Returns mean and deviation of the values that are not negative.
+// Returns mean and deviation of the values, without the negative values.
 Spread SpreadOf(std::span<const float> values);
 
 }  // namespace taut::brain

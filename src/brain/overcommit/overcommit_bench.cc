@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kMachines = 12'000;
 constexpr size_t kTasks = 25;
-constexpr int kLoads = 64;  // number of different loads; further machines repeat these loads
+constexpr int kLoads = 64;  // number of different loads, which the machines share
 constexpr int32_t kBlock = 24;
 
 void Window(benchmark::State& state, const std::string& spec) {
@@ -23,7 +23,7 @@ void Window(benchmark::State& state, const std::string& spec) {
   std::vector<std::vector<TaskLoad>> loads(kLoads);
   int32_t block = 0;
   double sum = 0;
-  // Only the last window of each block is measured; the windows before only fill the block.
+  // Only the last window of each block is measured, because the earlier windows only fill the block.
   const auto window = [&] {
     for (auto& machine : loads) {
       machine.clear();

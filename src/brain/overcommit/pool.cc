@@ -13,7 +13,7 @@ namespace taut::brain {
 namespace {
 
 constexpr double kBin = 0.001;
-constexpr double kLeast = -2, kMost = 48;  // errors outside count as these bounds
+constexpr double kLeast = -2, kMost = 48;  // errors outside this range count at its ends
 constexpr double kWeekDays = 7;
 
 constexpr PoolBase kBases[kPoolBases] = {
@@ -91,8 +91,8 @@ class PoolPredictor final : public PoolForecaster {
     Forecasts now{block, {}};
     for (uint32_t i = 0; i < machines_.size(); ++i) {
       const Machine& m = machines_[i];
-      // The forecast of a machine with cold tasks cannot be compared later: the forecast would count limits in
-      // place of usage.
+      // A forecast of a machine with cold tasks is not stored, because it counts limits in place of usage and
+      // cannot be compared with a peak.
       if (m.last != window || !Known(m) || m.cold_tasks > 0) continue;
       const PoolFeatures f = FeaturesOf(m);
       Forecast forecast{.machine = i, .tasks = m.tasks.changes(), .peak = PeakBy(f), .of = {}};
@@ -188,12 +188,12 @@ class PoolPredictor final : public PoolForecaster {
  private:
   struct Task {
     explicit Task(size_t blocks) : peaks(blocks) {}
-    WindowRing peaks;  // peaks by block
+    WindowRing peaks;  // the task's peak in each block
     uint32_t samples = 0;
   };
   struct Machine {
     explicit Machine(size_t blocks) : peaks(blocks) {}
-    WindowRing peaks;  // peaks by block
+    WindowRing peaks;  // the machine's peak in each block
     TaskStates<Task> tasks;
     std::optional<WindowId> first;
     WindowId last;
@@ -205,7 +205,7 @@ class PoolPredictor final : public PoolForecaster {
       double base = 0, scale = 0;
     };
     uint32_t machine = 0;
-    uint64_t tasks = 0;  // TaskStates::changes() at the forecast
+    uint64_t tasks = 0;  // TaskStates::changes() at the time of the forecast
     double peak = 0;
     std::array<Of, kPoolBases> of;
   };
@@ -322,7 +322,7 @@ class PoolPredictor final : public PoolForecaster {
           fmt::format("state of the pool of version {}, this one reads {}", version, kPoolState));
     if (block != block_windows_ || horizon != horizon_blocks_)
       return absl::FailedPreconditionError("state of a pool of other settings");
-    // With another ordered share the errors stay valid, but the share in use starts from its initial value.
+    // With another ordered share the errors stay valid, but the share in use restarts from its initial value.
     if (over == settings_.over && !order_.Restore(used))
       return absl::DataLossError("the pool has a share in use that is out of bounds");
     return absl::OkStatus();
@@ -350,8 +350,8 @@ class PoolPredictor final : public PoolForecaster {
     uint64_t n = 0, passed = 0;
     for (const Forecast& forecast : past.machines) {
       const Machine& m = machines_[forecast.machine];
-      // Skip a machine whose tasks changed, since the peak belongs to other tasks, or a machine of which less than
-      // half was measured.
+      // Skips a machine whose tasks have changed, because the peak belongs to other tasks. Skips a machine of
+      // which less than half of the horizon was measured.
       if (m.tasks.changes() != forecast.tasks) continue;
       if (2 * m.peaks.PresentOfLast(static_cast<size_t>(horizon_blocks_)) <
           static_cast<size_t>(horizon_blocks_))
@@ -368,8 +368,8 @@ class PoolPredictor final : public PoolForecaster {
     ++compared_;
     order_.Take(static_cast<double>(passed) / static_cast<double>(n));
   }
-  // Returns the share to use. Peaks of one day are correlated over all machines, so the share grows with the
-  // number of compared days, not with the number of machines.
+  // Returns the share in use, reduced for a short history. Peaks of one day are correlated over all machines, so
+  // that the number of compared days determines the reduction, not the number of machines.
   double Share() const {
     const double days = static_cast<double>(compared_) * block_windows_ / kWindowsPerDay;
     return order_.used() * days / (days + settings_.prior_days);
@@ -404,7 +404,8 @@ void PoolErrors::Add(double error) {
 }
 
 double PoolErrors::Quantile(double over) const {
-  const auto above = static_cast<uint64_t>(over * static_cast<double>(n_ + 1));  // errors that may be above
+  // number of errors that may exceed the quantile
+  const auto above = static_cast<uint64_t>(over * static_cast<double>(n_ + 1));
   uint64_t seen = 0;
   for (size_t i = counts_.size(); i-- > 0;) {
     seen += counts_[i];

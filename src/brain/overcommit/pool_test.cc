@@ -9,7 +9,7 @@
 namespace taut::brain {
 namespace {
 
-// Ten errors from .1 to 1: 10 % of 11 allow one error above the quantile, 5 % allow none.
+// The ten errors are .1 to 1. 10 % of 11 allow one error above the quantile, 5 % of 11 allow none.
 TEST(PoolErrors, QuantileLeavesTheOrderedShareAbove) {
   PoolErrors errors;
   for (int i = 1; i <= 10; ++i) errors.Add(i / 10.0);
@@ -39,7 +39,7 @@ TEST(PoolOrder, MovesAgainstWhatWasDelivered) {
   EXPECT_DOUBLE_EQ(order.used(), 0.006);
 }
 
-// Day 1, week 2, two weeks 3, own week 6, with a limit of 24.
+// Highest usage is 1 in a day, 2 in a week, 3 in two weeks, the tasks' own week is 6, and the limit is 24.
 TEST(PoolBases, AreAsWritten) {
   const PoolFeatures f = {24, 1, 2, 3, 6};
   const auto bases = PoolBases();
@@ -51,7 +51,7 @@ TEST(PoolBases, AreAsWritten) {
   EXPECT_DOUBLE_EQ(bases[2].scale(f), 4);
 }
 
-// Machines of five tasks of limit 10 whose usage is exponential with mean 1, drawn again every 2 hours.
+// Machines with five tasks of limit 10, whose usage is exponential with mean 1, redrawn every 2 hours.
 class Cell {
  public:
   Cell(const PoolSettings& settings, int machines, int tasks)
@@ -114,7 +114,7 @@ TEST(Pool, UsesTheLimitsUntilForecastsWereCompared) {
   EXPECT_NE(cell.Sentence(0).find("ordered are 3 %"), std::string::npos) << cell.Sentence(0);
 }
 
-// The share of days whose peak exceeds the earlier forecast is the ordered share, within a third.
+// The share of days whose peak exceeds the earlier forecast equals the ordered share, up to a third.
 TEST(Pool, DeliversTheOrderedShare) {
   for (const double over : {0.03, 0.1}) {
     PoolSettings settings;
@@ -177,7 +177,7 @@ TEST(Pool, DamagedStateIsAnError) {
   other.every_h = 4;
   Cell coarse(other, 3, 3);
   EXPECT_EQ(coarse.Load(bytes).code(), absl::StatusCode::kFailedPrecondition);
-  // Any bytes yield an error or a usable pool.
+  // Damaged bytes yield an error or a usable pool.
   Rng rng(3);
   for (int i = 0; i < Scaled(2000); ++i) {
     std::string damaged = bytes;
@@ -187,7 +187,7 @@ TEST(Pool, DamagedStateIsAnError) {
   }
 }
 
-// With another ordered share the history is kept, and the share in use starts from its initial value.
+// With another ordered share the pool keeps its history, and the share in use restarts from its initial value.
 TEST(Pool, AnotherOrderedShareKeepsTheHistory) {
   Cell cell({}, 4, 5);
   cell.Days(18);

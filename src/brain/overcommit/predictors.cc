@@ -14,7 +14,7 @@ namespace {
 using Made = absl::StatusOr<std::unique_ptr<PeakPredictor>>;
 using Summed = absl::StatusOr<std::unique_ptr<SummedPeak>>;
 
-// Returns the predictors that `max` compares.
+// Returns the rows of the predictors whose highest prediction `max` selects.
 absl::StatusOr<std::vector<const PeakPredictorInfo*>> PartsOfMax(const OvercommitSettings& settings) {
   std::vector<const PeakPredictorInfo*> out;
   for (const std::string_view part : Split(settings.max.of, '+')) {
@@ -94,7 +94,7 @@ absl::StatusOr<const PeakPredictorInfo*> FindPeakPredictor(std::string_view name
 
 namespace {
 
-// Returns the predictor of `spec`, and stores its settings in `settings`.
+// Returns the row of the predictor that `spec` names, and applies the settings of `spec` to `settings`.
 absl::StatusOr<const PeakPredictorInfo*> ParseSpec(std::string_view spec, OvercommitSettings& settings,
                                                    SettingNotices* notices = nullptr) {
   const std::vector<std::string_view> parts = Split(spec, ':');

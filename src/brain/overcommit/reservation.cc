@@ -17,7 +17,7 @@ std::optional<double> Reservation::Step(WindowId window, const Figures& figures,
   if (begins && figures.asked.has_value()) {
     value_ = std::max(*figures.asked, target);
   } else if (target >= 0 && target >= value_) {
-    value_ = target;  // absent until now, or too low
+    value_ = target;  // the reservation was absent or too low
   } else if (target >= 0) {
     value_ = target + (value_ - target) * std::exp2(-windows / (settings.half_life_h * kWindowsPerHour));
   } else if (value_ < 0 && figures.asked.has_value()) {

@@ -1,5 +1,5 @@
-// The reservation of one task and resource: the amount that the machine counts for the task. A reservation starts
-// at the limit, decays slowly to usage plus a margin, and rises at once. Borg, EuroSys 2015, section 5.5;
+// The reservation of one task and resource: the amount that the scheduler counts for the task. A reservation
+// starts at the limit, falls slowly to usage plus a margin, and rises at once. Borg, EuroSys 2015, section 5.5;
 // docs/algorithms/overcommit.md, "Reservations".
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace taut::brain {
 
-// The paper specifies only `start_s`; margin and half-life are our own choice.
+// The paper specifies only `start_s`. Margin and half-life are our own choice.
 struct ReservationSettings {
-  double margin = 0.15;    // share of the usage
-  double half_life_h = 1;  // half-life in hours of the part above usage and margin
+  double margin = 0.15;    // margin, as a share of the usage
+  double half_life_h = 1;  // half-life in hours of the excess over usage plus margin
   // Seconds after the first measurement of the task during which the limit is reserved.
   int64_t start_s = 300;
 };
@@ -24,14 +24,14 @@ struct ReservationSettings {
 class Reservation {
  public:
   struct Figures {
-    std::optional<double> usage;  // usage of the window; absent: not measured, keep the reservation
-    std::optional<double> asked;  // the scheduler's amount at the start; absent: usage and margin
+    std::optional<double> usage;  // usage of the window; absent: not measured, the reservation stays
+    std::optional<double> asked;  // amount reserved at the start; absent: usage plus margin
     std::optional<double> cap;    // upper bound of the task's usage
   };
   // Updates the reservation for a window and returns value(). Windows must ascend.
   std::optional<double> Step(WindowId window, const Figures& figures, const ReservationSettings& settings);
 
-  // Returns the reservation; absent before the first limit or usage.
+  // Returns the reservation; nullopt before the first limit or usage.
   std::optional<double> value() const { return value_ < 0 ? std::nullopt : std::optional<double>(value_); }
   // Returns the window of the first Step. REQUIRES: Step was called.
   WindowId first() const { return first_; }
@@ -43,7 +43,7 @@ class Reservation {
  private:
   static constexpr double kAbsent = -1;
 
-  double value_ = kAbsent;  // negative: absent
+  double value_ = kAbsent;  // the reservation; negative if absent
   WindowId first_{INT32_MIN}, last_{INT32_MIN};
 };
 

@@ -1,4 +1,4 @@
-// Predicts a machine's peak as the sum of its tasks' reservations.
+// Predicts a machine's peak as the sum of the reservations of its tasks.
 #include <utility>
 #include <vector>
 

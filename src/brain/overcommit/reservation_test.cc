@@ -15,7 +15,7 @@ using Figures = Reservation::Figures;
 TEST(Reservation, IsTheLimitForTheFirstWindow) {
   Reservation r;
   EXPECT_EQ(r.Step({10}, {.usage = 1, .asked = 4, .cap = 4}, {}), 4);
-  // Usage plus margin is 1.15; the excess of 2.85 halves in an hour.
+  // Usage plus margin is 1.15. The excess of 2.85 halves in an hour.
   EXPECT_NEAR(*r.Step({11}, {.usage = 1, .asked = 4, .cap = 4}, {}), 1.15 + 2.85 * std::exp2(-1 / 12.0),
               1e-12);
   for (int32_t w = 12; w <= 22; ++w) r.Step({w}, {.usage = 1, .asked = 4, .cap = 4}, {});

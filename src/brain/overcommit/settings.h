@@ -13,7 +13,7 @@
 
 namespace taut::brain {
 
-// Borg's default: a share of the sum of limits.
+// Borg's default: the prediction is a share of the sum of limits.
 struct BorgSettings {
   double share = 0.9;
 };
@@ -22,7 +22,7 @@ struct BorgSettings {
 struct NSigmaSettings {
   double n = 5;
   double window_h = 10;
-  double min_samples = 24;  // windows; a task with fewer counts with its limit
+  double min_samples = 24;  // number of windows; a task with fewer windows counts with its limit
 };
 struct RcLikeSettings {
   double percentile = 99;
@@ -30,7 +30,7 @@ struct RcLikeSettings {
   double min_samples = 24;
 };
 
-// A percentile of the machine's own usage. The predictor rc-like sums percentiles of the machine's tasks.
+// A percentile of the machine's own usage, whereas rc-like sums percentiles of the machine's tasks.
 struct MachinePercentileSettings {
   double percentile = 99;
   double window_h = 7 * 24;
@@ -40,7 +40,7 @@ struct MachinePercentileSettings {
 struct MachineMaxSettings {
   double days = 7;
   double factor = 1;
-  double share = 0;  // share of the excess of the tasks' own maxima over the machine's maximum
+  double share = 0;  // share of (sum of the tasks' own maxima - the machine's maximum)
   double min_samples = 24;
 };
 
@@ -52,11 +52,11 @@ struct MaxSettings {
 struct PoolSettings {
   double over = 0.03;       // the ordered share of machine-days whose peak exceeds the prediction
   double gain = 0.2;        // speed at which the share in use follows the delivered share
-  double prior_days = 4;    // after d days of comparisons the share in use is multiplied by d / (d + this)
-  double every_h = 2;       // hours between two forecasts that are compared with the observed peaks
-  double history_days = 7;  // days of history of a machine before its first forecast
-  double min_days = 20;     // machine-days of completed forecasts before forecasts are used
-  double min_samples = 24;  // windows; a task with fewer counts with its limit
+  double prior_days = 4;    // d days of comparisons multiply the share in use by d / (d + prior_days)
+  double every_h = 2;       // hours between two forecasts that are compared with peaks
+  double history_days = 7;  // days of history that a machine's first forecast requires
+  double min_days = 20;     // machine-days of compared forecasts that predictions require
+  double min_samples = 24;  // number of windows; a task with fewer windows counts with its limit
 };
 
 struct OvercommitSettings {

@@ -28,7 +28,7 @@ std::vector<uint32_t> FindVictims(std::span<const SoftTask> tasks, double capaci
       if (gone[i] || tasks[i].usage <= 0) continue;
       if (!next.has_value() || GoesBefore(tasks[i], tasks[*next], used - capacity)) next = i;
     }
-    if (!next.has_value()) break;  // no task is left: the excess is a rounding error
+    if (!next.has_value()) break;  // no task is left, so the excess is a rounding error
     gone[*next] = true;
     used -= tasks[*next].usage;
     victims.push_back(*next);

@@ -25,9 +25,9 @@ TEST(SoftMemory, TheLowestTierFirstAndTheFurthestOverWithinIt) {
 
 TEST(SoftMemory, AmongThoseWithinTheirRequestFewGo) {
   const SoftTask tasks[] = {{0, 1, 1}, {0, 6, 9}, {0, 4, 9}, {0, 2, 1}};
-  EXPECT_THAT(FindVictims(tasks, 12), ElementsAre(3U));     // task 3 is above its request
-  EXPECT_THAT(FindVictims(tasks, 8), ElementsAre(3U, 2U));  // 3 bytes are missing: the 4 of task 2 suffice
-  // 7 bytes are missing: the 6 of task 1, then 1.
+  EXPECT_THAT(FindVictims(tasks, 12), ElementsAre(3U));     // only task 3 is above its request
+  EXPECT_THAT(FindVictims(tasks, 8), ElementsAre(3U, 2U));  // 3 more bytes are missing; task 2 frees 4
+  // Then 7 bytes are missing: task 1 frees 6 bytes, and task 0 the rest.
   EXPECT_THAT(FindVictims(tasks, 4), ElementsAre(3U, 1U, 0U));
 }
 

@@ -14,7 +14,7 @@ size_t WindowsOf(double hours) {
   return static_cast<size_t>(std::max(1.0, std::round(hours * kWindowsPerHour)));
 }
 
-// Returns the state of machine `i`; creates the state if it does not exist.
+// Returns the state of machine `i`; creates missing states up to `i`.
 template <typename State, typename Make>
 State& At(std::vector<State>& machines, uint32_t i, const Make& make) {
   while (machines.size() <= i) machines.push_back(make());
@@ -77,7 +77,7 @@ class SharePredictor final : public DurablePredictor {
   std::vector<double> limits_;
 };
 
-// Sums of the limits of tasks with enough history (warm) and of tasks without (cold).
+// Sums of the limits of tasks with enough history (warm) and of tasks with little history (cold).
 struct Limits {
   double warm = 0, cold = 0;
   uint32_t cold_tasks = 0;
@@ -93,7 +93,7 @@ std::string ColdText(const Limits& limits) {
                      limits.cold);
 }
 
-// Counts each task's samples and sums up the limits.
+// Counts each task's samples and returns the sums of the limits.
 template <typename State>
 Limits TakeSamples(std::span<const TaskLoad> tasks, std::span<typename TaskStates<State>::Entry> states,
                    double min_samples) {
@@ -115,8 +115,8 @@ struct Counted {
   uint32_t samples = 0;
 };
 
-// Stores each machine's usage over limits by window. A prediction is a statistic of these ratios times the current
-// limits.
+// Stores each machine's usage / limits by window. A prediction is a statistic of these ratios, multiplied by the
+// current limits.
 class RatioPredictor : public PeakPredictor {
  public:
   RatioPredictor(double window_h, double min_samples) : window_h_(window_h), min_samples_(min_samples) {}
@@ -151,7 +151,7 @@ class RatioPredictor : public PeakPredictor {
   std::vector<Machine> machines_;
 };
 
-// Predicts mean + N standard deviations of the machine's usage over limits.
+// Predicts mean + N standard deviations of the machine's usage / limits, times the current limits.
 class NSigmaPredictor final : public RatioPredictor {
  public:
   explicit NSigmaPredictor(const NSigmaSettings& settings)
@@ -177,7 +177,7 @@ class NSigmaPredictor final : public RatioPredictor {
   double n_;
 };
 
-// Predicts a percentile of the machine's usage over limits.
+// Predicts a percentile of the machine's usage / limits, times the current limits.
 class MachinePercentilePredictor final : public RatioPredictor {
  public:
   explicit MachinePercentilePredictor(const MachinePercentileSettings& settings)
@@ -213,7 +213,7 @@ class MachinePercentilePredictor final : public RatioPredictor {
   MachinePercentileSettings settings_;
 };
 
-// Sums, over the tasks, a percentile of the task's usage over its limit, times its current limit.
+// Predicts the sum over the tasks of a percentile of the task's usage / limit, times the task's current limit.
 class RcLikePredictor final : public PeakPredictor {
  public:
   explicit RcLikePredictor(const RcLikeSettings& settings) : settings_(settings) {}
@@ -278,8 +278,8 @@ class RcLikePredictor final : public PeakPredictor {
   std::vector<Machine> machines_;
 };
 
-// Predicts the machine's highest usage of some days times a factor, plus a share of the amount by which its
-// tasks' own maxima exceed it.
+// Predicts the machine's highest usage of some days times a factor. Adds a share of the amount by which the sum
+// of the tasks' own maxima exceeds this highest usage.
 class MachineMaxPredictor final : public PeakPredictor {
  public:
   explicit MachineMaxPredictor(const MachineMaxSettings& settings) : settings_(settings) {}
@@ -297,7 +297,7 @@ class MachineMaxPredictor final : public PeakPredictor {
         states[i].state.usages.Advance(window);
       }
     }
-    // Cold tasks count with their limits, so their usage must not count in addition.
+    // Cold tasks count with their limits, so that their usage must not be added.
     double usage = 0;
     for (size_t i = 0; i < load.tasks.size(); ++i) {
       const bool warm = states[i].state.samples >= settings_.min_samples;
@@ -380,7 +380,7 @@ class MaxPredictor final : public PeakPredictor {
   }
 
  private:
-  // Returns the predictor with the highest prediction, the first of several equal predictions.
+  // Returns the predictor with the highest prediction; the first predictor if predictions are equal.
   const PeakPredictor* Highest(uint32_t machine) const {
     const PeakPredictor* best = of_.front().get();
     double peak = best->Predict(machine);

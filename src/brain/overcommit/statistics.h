@@ -1,4 +1,4 @@
-// Peak predictors that are statistics of each machine's own history, or combine predictors.
+// Peak predictors that compute statistics of each machine's own history, or combine other predictors.
 // docs/algorithms/overcommit.md, "Overcommit", has the formulas.
 #pragma once
 
@@ -19,7 +19,7 @@ std::unique_ptr<PeakPredictor> NewRcLikePredictor(const RcLikeSettings& settings
 std::unique_ptr<PeakPredictor> NewMachineMaxPredictor(const MachineMaxSettings& settings);
 // Predicts the sum of the tasks' reservations (reservation.h).
 std::unique_ptr<PeakPredictor> NewReservationPredictor(const ReservationSettings& settings);
-// Predicts the highest of the predictions of `of`. REQUIRES: `of` is not empty.
+// Predicts the highest prediction of the predictors `of`. REQUIRES: `of` is not empty.
 std::unique_ptr<PeakPredictor> NewMaxPredictor(std::vector<std::unique_ptr<PeakPredictor>> of);
 
 }  // namespace taut::brain

@@ -8,12 +8,12 @@
 namespace taut::brain {
 namespace {
 
-// Feeds one machine, window by window.
+// Observes one machine, window by window, and returns predictions.
 class Machine {
  public:
   explicit Machine(std::unique_ptr<PeakPredictor> p) : predictor_(std::move(p)) {}
 
-  // Observes a window with the usage of each task; negative: not measured. All tasks have the limit `limit`.
+  // Observes a window with the usage of each task; negative if not measured. All tasks have the limit `limit`.
   void Give(const std::vector<float>& usages, float limit) {
     std::vector<TaskLoad> tasks;
     for (size_t i = 0; i < usages.size(); ++i) tasks.push_back({i, usages[i], limit});
@@ -37,7 +37,7 @@ class Machine {
 };
 
 TEST(Spread, IsOfTheSample) {
-  const std::vector<float> values = {1, -1, 2, 3, 4};  // -1: absent
+  const std::vector<float> values = {1, -1, 2, 3, 4};  // -1 means absent
   const Spread s = SpreadOf(values);
   EXPECT_EQ(s.n, 4U);
   EXPECT_DOUBLE_EQ(s.mean, 2.5);
@@ -49,7 +49,7 @@ TEST(WindowRing, ForgetsByWindowNotByCount) {
   ring.Put({10}, 5);
   ring.Put({12}, 2);
   EXPECT_EQ(ring.Highest(), 5);
-  ring.Put({13}, 1);  // window 10 is older than 3 windows
+  ring.Put({13}, 1);  // window 10 has left the ring of 3 windows
   EXPECT_EQ(ring.Highest(), 2);
   ring.Advance({20});
   EXPECT_LT(ring.Highest(), 0);
@@ -72,7 +72,7 @@ TEST(Borg, IsAShareOfTheLimits) {
   EXPECT_EQ(m.sentence(), "0.9 of the tasks' limits, 30.");
 }
 
-// Ratios .1 and .3: mean .2, sample deviation .1414; limits 20.
+// The ratios are .1 and .3, with mean .2 and sample deviation .1414. The limits are 20.
 TEST(NSigma, IsTheMeanPlusNDeviations) {
   Machine m(NewNSigmaPredictor({.n = 2, .window_h = 1, .min_samples = 2}));
   m.Give({1, 1}, 10);
@@ -88,7 +88,7 @@ TEST(NSigma, DoesNotPassTheLimits) {
   EXPECT_DOUBLE_EQ(m.peak(), 20);
 }
 
-// A new task counts with its limit; the ratio is based on the tasks measured at the time.
+// A new task counts with its limit. The ratio covers only tasks that were measured in the window.
 TEST(NSigma, CountsANewTaskWithItsLimit) {
   Machine m(NewNSigmaPredictor({.n = 0, .window_h = 1, .min_samples = 2}));
   m.Give({1, 1}, 10);
@@ -101,15 +101,15 @@ TEST(NSigma, CountsANewTaskWithItsLimit) {
 }
 
 TEST(NSigma, AlignsByTime) {
-  Machine m(NewNSigmaPredictor({.n = 0, .window_h = 0.5, .min_samples = 2}));  // 6 windows
+  Machine m(NewNSigmaPredictor({.n = 0, .window_h = 0.5, .min_samples = 2}));  // the history has 6 windows
   m.Give({9, 9}, 10);
   m.Give({1, 1}, 10);
   m.Skip(4);
-  m.Give({1, 1}, 10);  // window 6: window 0 is too old
+  m.Give({1, 1}, 10);  // window 6, for which window 0 is too old
   EXPECT_NEAR(m.peak(), 2, 1e-5);
 }
 
-// p50 of .1 and .3, and of .2 and .4, times the current limits.
+// p50 of the ratios .1 and .3, and of .2 and .4, is multiplied by the current limits.
 TEST(RcLike, AddsUpThePercentilesOfTheTasks) {
   Machine m(NewRcLikePredictor({.percentile = 50, .window_h = 1, .min_samples = 2}));
   m.Give({1, 2}, 10);
@@ -118,7 +118,7 @@ TEST(RcLike, AddsUpThePercentilesOfTheTasks) {
   EXPECT_NEAR(m.peak(), 20 * 0.2 + 20 * 0.3, 1e-5);
 }
 
-// Ratios .15, .35 and .25: p50 .25 and p75 .3 of limits 40.
+// The ratios are .15, .35 and .25: p50 is .25 and p75 is .3, of limits of 40.
 TEST(MachinePercentile, IsOfTheMachinesUsageTimesTheLimitsOfNow) {
   for (const auto& [percentile, share] :
        {std::pair{50.0, 0.25}, std::pair{75.0, 0.3}, std::pair{0.0, 0.15}}) {
@@ -133,31 +133,32 @@ TEST(MachinePercentile, IsOfTheMachinesUsageTimesTheLimitsOfNow) {
 
 TEST(MachinePercentile, AlignsByTimeAndCountsANewTaskWithItsLimit) {
   Machine m(
-      NewMachinePercentilePredictor({.percentile = 100, .window_h = 0.5, .min_samples = 2}));  // 6 windows
+      // the history has 6 windows
+      NewMachinePercentilePredictor({.percentile = 100, .window_h = 0.5, .min_samples = 2}));
   m.Give({9, 9}, 10);
   m.Give({1, 1}, 10);
   m.Skip(4);
-  m.Give({1, 1, 1}, 10);  // window 6: window 0 is too old; the third task is new
+  m.Give({1, 1, 1}, 10);  // window 6, for which window 0 is too old; the third task is new
   EXPECT_NEAR(m.peak(), 20 * 0.1 + 10, 1e-5);
   EXPECT_NE(m.sentence().find("The p100 of the machine's usage over its limits in 2 windows of 0.5 h is 0.1"),
             std::string::npos)
       << m.sentence();
 }
 
-// The first window has the limit; then half of the excess above usage and margin is removed per window.
+// In the first window the limit is reserved. Then each window halves the excess over usage and margin.
 TEST(Reservations, AddUpFromTheLimitsToUsageAndMargin) {
   Machine m(NewReservationPredictor({.margin = 0.5, .half_life_h = 1.0 / kWindowsPerHour, .start_s = 300}));
   m.Give({2, 4}, 10);
   EXPECT_DOUBLE_EQ(m.peak(), 20);
-  m.Give({2, 4}, 10);  // 3 + 7 / 2, 6 + 4 / 2
+  m.Give({2, 4}, 10);  // reservations of 3 + 7 / 2 and 6 + 4 / 2
   EXPECT_NEAR(m.peak(), 6.5 + 8, 1e-5);
-  m.Give({6, -1}, 10);  // the first rises at once; the second is not measured and stays
+  m.Give({6, -1}, 10);  // the first reservation rises at once; the unmeasured task keeps its reservation
   EXPECT_NEAR(m.peak(), 9 + 8, 1e-5);
-  m.Give({8, 4, 1}, 10);  // the first is at most its limit; a new task has its limit
+  m.Give({8, 4, 1}, 10);  // the first reservation is at most the limit; a new task has its limit reserved
   EXPECT_NEAR(m.peak(), 10 + 7 + 10, 1e-5);
   EXPECT_EQ(m.sentence(), "The reservations of 3 tasks add up to 27 of their limits, 30.");
   m.Give({8}, 10);
-  m.Give({8, 4}, 10);  // the task left and returned: its limit
+  m.Give({8, 4}, 10);  // the second task left and returned, so its limit is reserved
   EXPECT_NEAR(m.peak(), 20, 1e-5);
 }
 
@@ -165,7 +166,7 @@ TEST(MachineMax, AddsAShareOfWhatTheTasksOwnMaximaAreAbove) {
   const MachineMaxSettings settings = {.days = 1, .factor = 1.5, .share = 0.5, .min_samples = 1};
   Machine m(NewMachineMaxPredictor(settings));
   m.Give({4, 1}, 10);
-  m.Give({1, 5}, 10);  // highest 6; own maxima 4 + 5
+  m.Give({1, 5}, 10);  // the highest sum is 6, the sum of the own maxima is 4 + 5
   EXPECT_NEAR(m.peak(), 1.5 * 6 + 0.5 * 3, 1e-5);
   EXPECT_NE(m.sentence().find("0.5 of the 3 that the tasks' own maxima"), std::string::npos) << m.sentence();
 }
@@ -183,7 +184,7 @@ TEST(Max, IsTheHighestAndSaysWhich) {
   ASSERT_TRUE(made.ok());
   Machine m(*std::move(made));
   m.Give({1, 1}, 10);
-  EXPECT_DOUBLE_EQ(m.peak(), 20);  // machine-max without history: the limits
+  EXPECT_DOUBLE_EQ(m.peak(), 20);  // machine-max without history predicts the limits
   EXPECT_EQ(m.sentence().rfind("The highest of 2 is machine-max.", 0), 0U) << m.sentence();
 }
 
@@ -233,7 +234,7 @@ TEST(BorgDefault, ARestartKeepsTheLimits) {
   EXPECT_DOUBLE_EQ(two->Predict(1), 27) << "as it was";
 }
 
-// Two tasks that never peak together run on one machine, and each alone on a machine.
+// Compares two tasks that never peak together on one machine with each task alone on a machine.
 TEST(PeakPredictors, ThoseThatSumTasksSayTheSameOfEachAlone) {
   for (const PeakPredictorInfo& info : PeakPredictors()) {
     Machine both(*info.make({})), first(*info.make({})), second(*info.make({}));

@@ -27,7 +27,7 @@ double HighestOf(std::span<const uint16_t> usage) {
   return highest;
 }
 
-// Applies a statistic to the ratios usage / limits of the windows in which at least half of the limits were
+// Predicts a statistic of the ratios usage / limits, over the windows in which at least half of the limits were
 // measured.
 class SummedRatio : public SummedPeak {
  public:
@@ -45,11 +45,11 @@ class SummedRatio : public SummedPeak {
   }
 
  protected:
-  // Returns the statistic; infinite for too few ratios.
+  // Returns the statistic; infinity for too few ratios.
   virtual double Of(std::vector<float>& ratios) const = 0;
 
  private:
-  // Scratch memory per thread: several threads share this object, each with one packing.
+  // A buffer per thread, because several threads share this object, each with its own machines.
   static std::vector<float>& ratios() {
     thread_local std::vector<float> all;
     return all;
@@ -156,7 +156,8 @@ class SummedPool final : public SummedPeak {
  private:
   static constexpr double kWeekDays = 7, kFortnightDays = 14;
 
-  // Returns the number of windows in the last `days` days, rounded to blocks; the last block may be incomplete.
+  // Returns the number of windows in the last `days` days, rounded to whole blocks. The last block may be
+  // incomplete.
   size_t Back(WindowId last, double days) const {
     const auto blocks = std::max<int64_t>(1, std::lround(days * kWindowsPerDay / block_));
     const int64_t begin = (FloorDiv(last.index, block_) - (blocks - 1)) * block_;

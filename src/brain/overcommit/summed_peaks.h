@@ -1,5 +1,5 @@
-// Peak predictors for machines that are composed of recorded tasks that never shared a machine: the predictors add
-// up the tasks' usage window by window. docs/algorithms/cell.md, "With each recommender's limits and each
+// Peak predictors for machines that are composed of recorded tasks which never shared a machine. The predictors
+// add up the tasks' usage window by window. docs/algorithms/cell.md, "With each recommender's limits and each
 // predictor's reservations".
 #pragma once
 
@@ -19,33 +19,33 @@ namespace taut::brain {
 // The recorded usage of one task and resource, in integer units.
 struct TaskSeries16 {
   static constexpr uint16_t kNotMeasured = UINT16_MAX;
-  std::span<const uint16_t> usage;  // by window, the newest last; at most the limit
+  std::span<const uint16_t> usage;  // usage by window, the newest last; at most the limit
 };
 
-// Sums over the tasks of a machine, for one resource, in the units of TaskSeries16. A task with little history is
-// only included in `cold` and `alone`.
+// Sums over the tasks of a machine, for one resource, in the units of TaskSeries16. A task with little history
+// is included only in `cold` and `alone`.
 struct SummedTasks {
-  // By window, the newest last: usage, and the limits of the measured tasks.
+  // Usage by window, and limits of the measured tasks by window; the newest window last.
   std::span<const uint32_t> usage, limit;
-  double warm = 0, cold = 0;      // sums of limits: of tasks with enough history, and of tasks without
-  std::span<const double> own;    // sums of SummedPeak::Own
-  std::span<const double> alone;  // sums for SummedPeak::alone()
+  double warm = 0, cold = 0;      // sums of the limits of tasks with enough and with little history
+  std::span<const double> own;    // sums of the numbers that SummedPeak::Own writes
+  std::span<const double> alone;  // predictions of SummedPeak::alone(), summed over the tasks
 };
 
-// A predictor for one resource. A task counts as if it had run on the machine in all its measured windows, with
-// its current limit.
+// A predictor for one resource. A task counts as if it had run on the machine in all of its measured windows,
+// with its current limit.
 class SummedPeak {
  public:
   virtual ~SummedPeak() = default;
 
   // Returns the number of windows that the predictor uses, up to `last`, the newest window of SummedTasks.
   virtual size_t windows(WindowId last) const = 0;
-  // Returns the number of windows below which a task has little history.
+  // Returns the number of windows that a task needs to count as a task with enough history.
   virtual double min_samples() const = 0;
-  // Returns the names of predictors whose predictions for single tasks this predictor adds up.
+  // Returns the names of the predictors whose predictions for single tasks this predictor adds up.
   virtual std::vector<std::string> alone() const { return {}; }
-  // own() returns how many numbers per task the predictor requires as sums. Own() writes these own() numbers for a
-  // task's series to `out`.
+  // own() returns the number of figures per task that the predictor requires as sums. Own() writes these figures
+  // of one task to `out`.
   virtual size_t own() const { return 0; }
   virtual void Own(WindowId /*last*/, const TaskSeries16& /*task*/, std::span<double> /*out*/) const {}
 
@@ -53,8 +53,8 @@ class SummedPeak {
   // O(windows).
   virtual double Peak(WindowId last, const SummedTasks& tasks) const = 0;
 
-  // Returns true if the predictor learns from a whole cell. Observe and EndWindow must then be called as for a
-  // PeakPredictor, with machines composed of the tasks.
+  // Returns true if the predictor learns from a whole cell. Observe and EndWindow must then be called like those
+  // functions of PeakPredictor, with machines composed of the tasks.
   virtual bool learns() const { return false; }
   virtual void Observe(WindowId /*window*/, uint32_t /*machine*/, const MachineWindow& /*load*/) {}
   virtual void EndWindow(WindowId /*window*/) {}
@@ -62,15 +62,15 @@ class SummedPeak {
   virtual std::string Lacks() const { return {}; }
 };
 
-// Creates a predictor as NewPeakPredictor does. Returns InvalidArgument also for a predictor with
-// PeakPredictorInfo::sums_tasks, which requires no whole machine.
+// Creates a predictor from `spec` like NewPeakPredictor. Also returns InvalidArgument for a predictor with
+// PeakPredictorInfo::sums_tasks, which does not need whole machines.
 absl::StatusOr<std::unique_ptr<SummedPeak>> NewSummedPeak(std::string_view spec, OvercommitSettings settings);
 
 std::unique_ptr<SummedPeak> NewSummedNSigma(const OvercommitSettings& settings);
 std::unique_ptr<SummedPeak> NewSummedMachinePercentile(const OvercommitSettings& settings);
 std::unique_ptr<SummedPeak> NewSummedMachineMax(const OvercommitSettings& settings);
 std::unique_ptr<SummedPeak> NewSummedPool(const OvercommitSettings& settings);
-// Predicts the highest of the predictors, and of the sums over tasks for each predictor in `alone`.
+// Predicts the highest prediction of the predictors `of`, and of the predictors `alone` summed over the tasks.
 std::unique_ptr<SummedPeak> NewSummedMax(std::vector<std::unique_ptr<SummedPeak>> of,
                                          std::vector<std::string> alone);
 
