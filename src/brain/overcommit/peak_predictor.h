@@ -68,7 +68,7 @@ class DurablePredictor : public PeakPredictor {
   // observed within the horizon.
   virtual void Forget(uint32_t machine) = 0;
 
-  // Appends the state, which a predictor with equal settings can load; the ordered share may differ.
+  // Appends the state, which a predictor with equal settings can load; the target share may differ.
   virtual void Save(ByteWriter& out) const = 0;
   // Restores the state of a new predictor. On error the predictor stays new. Returns DataLoss for bytes that
   // Save cannot have written, FailedPrecondition for other settings, Unimplemented for another version.

@@ -1,5 +1,5 @@
 // The pool: predicts a machine's peak from the distribution of the forecast errors of all machines of the cell.
-// The ordered share is the share of machine-days whose peak exceeds the prediction.
+// The target share is the share of machine-days whose peak exceeds the prediction.
 // docs/algorithms/overcommit.md, "The pool".
 #pragma once
 
@@ -53,7 +53,7 @@ class PoolErrors {
   uint64_t n_ = 0;
 };
 
-// Controls the share in use, whose quantile is used, so that the ordered share is delivered in the long run. The
+// Controls the share in use, whose quantile is used, so that the target share is delivered in the long run. The
 // share in use falls if the delivered share is too high, and rises if the delivered share is too low (adaptive
 // conformal inference; docs/references.md).
 class PoolOrder {

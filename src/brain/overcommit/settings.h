@@ -50,7 +50,7 @@ struct MaxSettings {
 
 // Parameters of the pool (docs/algorithms/overcommit.md, "The pool").
 struct PoolSettings {
-  double over = 0.03;       // the ordered share of machine-days whose peak exceeds the prediction
+  double over = 0.03;       // the target share of machine-days whose peak exceeds the prediction
   double gain = 0.2;        // speed at which the share in use follows the delivered share
   double prior_days = 4;    // d days of comparisons multiply the share in use by d / (d + prior_days)
   double every_h = 2;       // hours between two forecasts that are compared with peaks
