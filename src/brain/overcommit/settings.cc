@@ -44,7 +44,7 @@ constexpr OvercommitSetting kSettings[] = {
     {"machine-max.min_samples", "windows until a task counts with less than its limit", kPlain, 1, 1e5,
      TAUT_REF(machine_max.min_samples)},
     {"max.of", "predictors whose highest counts, joined by +", kPlain, 0, 0, TAUT_REF(max.of)},
-    {"pool.over", "ordered share of machine-days whose peak passes the prediction", kPlain, 0.001, 0.5,
+    {"pool.over", "risk target: share of machine-days whose peak exceeds the prediction", kPlain, 0.001, 0.5,
      TAUT_REF(pool.over)},
     {"pool.gain", "how fast the share in use moves with the share delivered", kPlain, 0, 10,
      TAUT_REF(pool.gain)},

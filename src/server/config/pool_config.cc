@@ -32,7 +32,7 @@ const DaemonSetting kPoolRows[] = {
      "(docs/reference/formats.md), for bills and capacity",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(prices.file)},
     {"machines.risk",
-     "ordered share of machine-days whose peak passes the prediction of what all tasks of a machine use",
+     "risk target: share of machine-days whose peak exceeds the predicted usage of all tasks of a machine",
      kPlain, 0.001, 0.5, TAUT_DAEMON_FIELD(machines.risk)},
     {"quota.file", "quota file: groups and what each may use (docs/reference/formats.md); empty: no quota",
      kPlain, 0, 0, TAUT_DAEMON_FIELD(quota.file), Reloads()},
