@@ -1,6 +1,6 @@
-// Performance budgets of the cell: 12,000 machines and 150,000 tasks packed from scratch in 10 s; 100,000
-// placements a minute online with p99 10 ms; 11 compaction trials in 10 minutes on 2 cores; a simulation of 1
-// M events a second on one core.
+// Performance budgets of the cell. 12,000 machines and 150,000 tasks are packed from scratch in 10 s. Online,
+// 100,000 tasks are placed per minute, with p99 10 ms. 11 compaction trials take 10 minutes on 2 cores. A
+// simulation processes 1 M events per second on one core.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -49,7 +49,8 @@ void Pack(benchmark::State& state) {
 }
 BENCHMARK(Pack)->DenseRange(0, 2)->Unit(benchmark::kMillisecond);
 
-// A full cell in which the jobs stop and return one by one. An iteration is one pass, which places one job.
+// Benchmarks a full cell in which the jobs stop and return one by one. An iteration is one pass, which places
+// one job.
 void Online(benchmark::State& state) {
   const CellIndex index(Cell());
   CellScheduler scheduler(index, {});
@@ -81,7 +82,7 @@ void Online(benchmark::State& state) {
 }
 BENCHMARK(Online)->Iterations(5000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
-// Arguments: machines, hours. Counts events as CellTotals does.
+// Benchmarks a simulation; the arguments are machines and hours. Counts events like CellTotals.
 void Simulate(benchmark::State& state) {
   MadeCellEventsOptions made;
   made.cell.machines = static_cast<uint32_t>(state.range(0));

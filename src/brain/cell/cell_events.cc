@@ -64,7 +64,7 @@ class Sequence {
   enum class Job : uint8_t { kUnknown, kThere, kStopped };
   enum class Machine : uint8_t { kUp, kDrained, kDown };
 
-  // Returns why the event must be removed; empty if the event is kept. Updates the phases.
+  // Returns the reason why the event must be removed; "" if the event is kept. Updates the phases.
   std::string_view Cause(const CellEvent& e) {
     if (HasAmounts(e.kind) && workload_.amounts[e.amounts] == CellAmounts{})
       return e.kind == CellEventKind::kLimit ? "event left out: a limit of nothing"

@@ -1,5 +1,5 @@
-// Events of a cell over time, as data: jobs start and end, machines fail, are drained and return, limits and
-// capacities change. Times are milliseconds since the start of the simulation.
+// The workload of a cell over time as events: jobs start and end, machines fail, are drained and return, limits
+// and capacities change. Times are milliseconds since the start of the simulation.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,50 @@
 namespace taut::brain {
 
 inline constexpr int64_t kNoEnd = INT64_MAX;
-inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // 139 years
+inline constexpr int64_t kMaxCellTime = int64_t{1} << 42;  // milliseconds; about 139 years
 
 enum class CellJobKind : uint8_t {
-  kWork,     // a task ends after run_ms without a break; an evicted task starts over
-  kService,  // the job ends run_ms after its first task started; an eviction only interrupts a task
+  kWork,     // a task ends after it has run for run_ms without interruption; an evicted task starts again
+  kService,  // the job ends run_ms after its first task has started; an eviction only interrupts a task
 };
 
 // Run time of a job, or of each task of the job.
 struct CellJobRun {
-  int64_t run_ms = kNoEnd;  // > 0
+  int64_t run_ms = kNoEnd;  // milliseconds, > 0; kNoEnd: the job runs until the end
   CellJobKind kind = CellJobKind::kWork;
 };
 
 enum class CellEventKind : uint8_t {
   kSubmit,    // a job is submitted
   kStop,      // a job ends at once, with all its tasks
-  kLimit,     // a job's limit changes; a reservation above the new limit is lowered to it
-  kDrain,     // a machine accepts no more tasks; its tasks are evicted step by step
+  kLimit,     // a job's limit changes; a reservation above the new limit is lowered to the limit
+  kDrain,     // a machine accepts no more tasks, and its tasks are evicted step by step
   kFail,      // a machine goes down and loses its tasks
   kReturn,    // a machine accepts tasks again
   kCapacity,  // a machine's capacity changes
 };
-std::string_view Name(CellEventKind kind);  // "submit"
+std::string_view Name(CellEventKind kind);  // returns, for example, "submit"
 
 // One event of the workload.
 struct CellEvent {
   int64_t time_ms = 0;
   CellEventKind kind = CellEventKind::kSubmit;
-  uint32_t id = 0;       // row of the job or the machine in the model
-  uint32_t amounts = 0;  // row of CellWorkload::amounts; row is used by kLimit and kCapacity
+  uint32_t id = 0;       // row of the job or of the machine in the model
+  uint32_t amounts = 0;  // row of CellWorkload::amounts, only for kLimit and kCapacity
 };
 
-// Run times of the jobs of a model, and the events in their order.
+// The run times of a model's jobs, and all events in their order.
 struct CellWorkload {
-  std::vector<CellJobRun> runs;  // one for each job of the model
+  std::vector<CellJobRun> runs;  // one row for each job of the model
   std::vector<CellEvent> events;
   std::vector<CellAmounts> amounts;
 
-  // Appends the event, and `with` as a new row of amounts.
+  // Appends `event` with a new row of amounts `with`.
   void Add(CellEvent event, const CellAmounts& with);
 };
 
-// Checks a workload and sorts its events by time; events of equal time keep their order. Each cause is one
-// finding.
+// Checks a workload and sorts its events by time; events of equal time keep their order. Returns one finding for
+// each cause.
 // Removes
 // - repeated submissions of a job,
 // - stops and limits of a job that is not submitted or has ended,

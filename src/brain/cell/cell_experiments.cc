@@ -25,7 +25,7 @@ CellModel WithoutJobs(const CellModel& cell) {
   return out;
 }
 
-// Returns one cell for each part that has jobs. `part_of`: number of the part, below `parts`, by job.
+// Returns one cell for each part that has jobs. `part_of` is the number of the part, below `parts`, by job.
 CellVariant Divide(const CellModel& cell, const std::vector<uint32_t>& part_of, uint32_t parts,
                    const CellExperimentOptions& options) {
   CellVariant out{{}, options.scoring};
@@ -118,8 +118,8 @@ bool FitsSomewhere(const CellModel& cell, const CellJob& job, const CellAmounts&
   });
 }
 
-// Returns the machine with the least memory, then the least CPU, that has room for one task; nullptr if no machine
-// has room.
+// Returns the machine with the least memory, then the least CPU, that can run one task; nullptr if there is
+// none.
 const CellMachine* SmallestFor(const CellModel& cell, const CellJob& job) {
   const CellMachine* best = nullptr;
   const auto size = [](const CellMachine& m) {
@@ -137,7 +137,7 @@ void RoundLimits(CellJob& job) {
   job.limit[kCellMemory] = PowerOfTwo(job.limit[kCellMemory], static_cast<int64_t>(kGiB));
 }
 
-// Sets the reservations to the share of the limits that they have in `original`.
+// Scales the reservations so that their share of the limits equals the share in `original`.
 void ReserveInProportion(const CellJob& original, CellJob& job) {
   for (size_t r = 0; r < kMaxCellResources; ++r) {
     if (original.limit[r] == 0) continue;
@@ -149,9 +149,9 @@ void ReserveInProportion(const CellJob& original, CellJob& job) {
 }
 
 enum class Rounding : uint8_t {
-  kProduction,     // a production task that then fits no machine has a whole machine as limit
-  kProductionLow,  // as kProduction, but a job that fits no machine is removed
-  kAll,            // as kProduction, for all jobs, with reservations in proportion
+  kProduction,     // production jobs; a task that then fits no machine has a whole machine as limit
+  kProductionLow,  // production jobs; a job that then fits no machine is removed
+  kAll,            // like kProduction but for all jobs, with reservations in proportion
 };
 
 template <Rounding kRounding>
@@ -175,7 +175,7 @@ Variant RoundUp(const CellModel& cell, const CellExperimentOptions& options) {
   return out;
 }
 
-// Returns true if the limit had to be cut to a machine's capacity.
+// Sets the limit. Returns true if it had to be reduced to a machine's capacity.
 bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::mapped_type& limit,
               CellJob& job) {
   for (size_t r = 0; r < cell.resources.size(); ++r) {
@@ -188,7 +188,7 @@ bool SetLimit(const CellModel& cell, const CellJob& original, const JobAmounts::
   const CellMachine* const machine = SmallestFor(cell, original);
   if (machine == nullptr) return false;  // no machine had room for the original limit either
   for (size_t r = 0; r < cell.resources.size(); ++r) {
-    // max keeps the limit at or above the original limit, for which some machine has room.
+    // std::max keeps the limit at or above the original limit, which fits this machine.
     job.limit[r] = std::max(original.limit[r], std::min(job.limit[r], machine->capacity[r]));
     job.reservation[r] = std::min(job.reservation[r], job.limit[r]);
   }

@@ -121,7 +121,7 @@ TEST(CellExperiments, ScoresDifferInTheScoreOnly) {
 }
 
 TEST(CellExperiments, ARecommendersLimitsReplaceTheOwners) {
-  const CellModel cell = Small();  // reservations: half of the CPU, all of the memory
+  const CellModel cell = Small();  // reservations are half of the CPU and all of the memory
   const JobAmounts limits = {{"j0", {{800, std::nullopt, std::nullopt, std::nullopt}}},
                              {"j1", {{500, 4 * kGiBBytes, std::nullopt, std::nullopt}}},
                              {"of another cell", {{1, 1, std::nullopt, std::nullopt}}}};

@@ -1,5 +1,5 @@
-// Derived, constant data of a CellModel for scheduling: classes of identical tasks, the machines that satisfy each
-// set of constraints, domains and users. Built once and shared by all packings of the model.
+// Constant data for scheduling, derived from a CellModel: classes of identical tasks, the machines that satisfy
+// each set of constraints, domains and users. Built once and shared by all packings of the model.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace taut::brain {
 
-// Tasks that fit the same machines with equal scores (an equivalence class): the amounts, constraints and band of
-// the tasks are equal.
+// A class of equivalent tasks, which fit the same machines with equal scores, because their amounts, constraints
+// and band are equal.
 struct CellClass {
   CellAmounts limit = {}, reservation = {};
   bool production = false;
   bool soft = false;
   uint32_t constraints = 0;  // row of CellIndex::satisfied; 0: no constraint
-  // A job with a spread or a bound per machine has a class of its own, since spread and bound count the job's own
-  // tasks.
-  uint32_t job = UINT32_MAX;      // UINT32_MAX: the class is shared by jobs
-  uint32_t domains = UINT32_MAX;  // row of CellIndex::domains; UINT32_MAX: no spread
+  // A job with a spread or a bound per machine has a class of its own, because spread and bound count the job's
+  // own tasks.
+  uint32_t job = UINT32_MAX;      // the only job of the class; UINT32_MAX if jobs share the class
+  uint32_t domains = UINT32_MAX;  // row of CellIndex::domains; UINT32_MAX without a spread
   uint32_t max_per_domain = 0, max_per_machine = 0;
 };
 
-// Domains of one attribute, with dense numbers from 0; kNoDomain: the machine lacks the attribute.
+// The domain of each machine by the values of one attribute. Domains have dense numbers from 0; kNoDomain means
+// that the machine lacks the attribute.
 inline constexpr uint32_t kNoDomain = UINT32_MAX;
 struct CellDomains {
   uint32_t key = 0;
@@ -31,18 +32,18 @@ struct CellDomains {
   std::vector<uint32_t> of_machine;
 };
 
-// True if, for every constraint, the machine's attribute has one of the allowed values.
+// Returns true if, for every constraint, the machine's attribute has one of the allowed values.
 bool MeetsConstraints(const CellMachine& machine, const std::vector<CellConstraint>& constraints);
 
-// Const methods may run on several threads while no thread calls SetAmounts.
+// The index of one model. Several threads may call const methods while no thread calls SetAmounts.
 class CellIndex {
  public:
-  // Keeps a reference to `model`, which must outlive the index and must not change. REQUIRES: CheckCell
-  // accepted the model. O(tasks + machines * constraint sets).
+  // Refers to `model`, which must outlive the index and must not change. REQUIRES: CheckCell accepted the model.
+  // O(tasks + machines * constraint sets).
   explicit CellIndex(const CellModel& model);
 
-  // Sets the amounts of one task of the job, which moves the job to another class. REQUIRES: CheckAmounts accepts
-  // the amounts, and no CellState of this index has a placed task of the job. O(1).
+  // Sets the amounts of one task of the job, which assigns the job to another class. REQUIRES: CheckAmounts
+  // accepts the amounts, and no CellState of this index has a placed task of the job. O(1).
   void SetAmounts(uint32_t job, const CellAmounts& limit, const CellAmounts& reservation);
 
   const CellModel& model() const { return model_; }
@@ -56,13 +57,13 @@ class CellIndex {
   uint32_t first_task(uint32_t job) const { return first_task_[job]; }
   uint32_t tasks() const { return first_task_.back(); }
   uint32_t job_of(uint32_t task) const { return job_of_task_[task]; }
-  // Returns, for each machine of the model, 1 if the machine satisfies this set of constraints, else 0. In row 0,
-  // all values are 1.
+  // Returns, by machine of the model, 1 if the machine satisfies this set of constraints, else 0. Set 0 has no
+  // constraints.
   const std::vector<uint8_t>& satisfied(uint32_t constraints) const { return satisfied_[constraints]; }
   size_t constraint_sets() const { return satisfied_.size(); }
   const CellDomains& domains(uint32_t number) const { return domains_[number]; }
-  // Returns the number of the machine's shape: machines of equal capacity have one shape. Numbers are dense, from
-  // 0.
+  // Returns the number of the machine's shape, which all machines of equal capacity share. Numbers are dense,
+  // from 0.
   uint32_t shape(uint32_t machine) const { return shape_of_machine_[machine]; }
   const std::vector<CellAmounts>& shapes() const { return shapes_; }
 

@@ -14,28 +14,28 @@
 
 namespace taut::brain {
 
-// A resource of the cell. Amounts are whole numbers of a small unit; `per_unit` small units are one displayed
+// A resource of the cell. Amounts are whole numbers of a small unit, of which `per_unit` make one displayed
 // unit.
 struct CellResource {
-  std::string name;  // "memory"
-  std::string unit;  // "GiB"
+  std::string name;  // name, such as "memory"
+  std::string unit;  // displayed unit, such as "GiB"
   double per_unit = 1;
 };
 inline constexpr size_t kMaxCellResources = 4;
-// One amount for each row of CellModel::resources; the other elements are 0.
+// One amount for each row of CellModel::resources. Elements without a resource are 0.
 using CellAmounts = std::array<int64_t, kMaxCellResources>;
 inline constexpr int64_t kMaxCellAmount = int64_t{1} << 50;
 
-// Rows 0 and 1 of the usual resources: millicores and bytes. Row 2 of CpuMemoryGpu: thousandths of a GPU.
+// Rows of the usual resources: millicores, bytes, and in CpuMemoryGpu thousandths of a GPU.
 inline constexpr size_t kCellCpu = 0, kCellMemory = 1, kCellGpu = 2;
-// CpuAndMemory and CpuMemoryGpu return the usual resources, in the order of the rows above.
+// Return the usual resources, in the order of the rows above.
 std::vector<CellResource> CpuAndMemory();
 std::vector<CellResource> CpuMemoryGpu();
 
 using CellTier = Tier;
 inline constexpr size_t kCellTiers = kTiers;
 
-// Assigns numbers to the texts of attributes' keys and values: equal texts have one number. Numbers are dense,
+// Assigns numbers to the texts of attributes' keys and values. Equal texts have one number; numbers are dense,
 // from 0.
 class AttributeNames {
  public:
@@ -57,10 +57,10 @@ struct CellAttribute {
 struct CellMachine {
   std::string name;
   CellAmounts capacity = {};
-  std::vector<CellAttribute> attributes;  // at most one for each key
+  std::vector<CellAttribute> attributes;  // at most one attribute for each key
 };
 
-// Requires that the machine's attribute `key` has one of `values`.
+// A requirement that the machine's attribute `key` has one of `values`.
 struct CellConstraint {
   uint32_t key = 0;
   std::vector<uint32_t> values;
@@ -69,38 +69,39 @@ struct CellConstraint {
 
 inline constexpr uint32_t kNoAttribute = UINT32_MAX;
 
-// Identical tasks of one user.
+// A job of identical tasks of one user.
 struct CellJob {
   std::string name, user;
   CellTier tier = CellTier::kBatch;
   uint32_t tasks = 1;
-  // Amounts of one task: the most that the task may use, and the amount that the scheduler counts for a running
-  // task. On a machine, the limits of production tasks must fit into the capacity, and so must the reservations of
-  // all tasks.
+  // Amounts of one task: `limit` is the most that the task may use, `reservation` the amount that the scheduler
+  // counts for a running task. On a machine, the limits of production tasks must fit into the capacity, and so
+  // must the reservations of all tasks.
   CellAmounts limit = {}, reservation = {};
-  std::vector<CellConstraint> constraints;  // all must hold
-  // Attribute of the domains to spread over; a domain runs at most max_per_domain tasks of the job.
+  std::vector<CellConstraint> constraints;  // all constraints must be met
+  // Attribute whose values are the domains to spread over. A domain runs at most max_per_domain tasks of the
+  // job.
   uint32_t spread_key = kNoAttribute;
   uint32_t max_per_domain = 0;   // > 0 if spread_key is set
-  uint32_t max_per_machine = 0;  // 0: any number
-  bool gang = false;             // all tasks run or none
-  // Constraints, spread and max_per_machine are preferred, not required.
+  uint32_t max_per_machine = 0;  // 0: the number is unlimited
+  bool gang = false;             // true if all tasks run or none
+  // True if constraints, spread and max_per_machine are preferred instead of required.
   bool soft = false;
 };
 
-// Machines and jobs, with the texts of the attributes' numbers.
+// A cell: machines and jobs, with the texts of the attributes' numbers.
 struct CellModel {
-  std::vector<CellResource> resources;  // 1 to kMaxCellResources
+  std::vector<CellResource> resources;  // 1 to kMaxCellResources resources
   AttributeNames names;
   std::vector<CellMachine> machines;
   std::vector<CellJob> jobs;
 
   // Returns the number of tasks of all jobs. O(jobs).
   uint64_t tasks() const;
-  CellAmounts Capacity() const;  // of all machines
+  CellAmounts Capacity() const;  // returns the sum over all machines
 };
 
-// A cause that applies to several machines or jobs.
+// A cause, with the number of machines or jobs to which it applies.
 struct CellFinding {
   std::string cause;
   uint64_t count = 0;
@@ -110,7 +111,7 @@ struct CellFinding {
 // Collects one finding for each cause, in order of first appearance. Add is O(causes).
 class CellFindings {
  public:
-  // Counts the cause; stores the example only at the cause's first appearance.
+  // Adds one to the count of `cause`. Stores `example` only at the first appearance of the cause.
   void Add(std::string_view cause, std::string_view example);
   std::vector<CellFinding> Take() { return std::move(all_); }
 
@@ -118,25 +119,25 @@ class CellFindings {
   std::vector<CellFinding> all_;
 };
 
-// Checks and corrects a model. Each cause is one finding.
+// Checks and corrects a model. Returns one finding for each cause.
 // Removes machines without capacity, and machines and jobs whose name is already used.
-// Keeps jobs whose task is larger than any machine, or that require or spread over an attribute that no
-// machine has: their tasks stay pending with a reason.
+// Keeps jobs whose task is larger than any machine, or that require or spread over an attribute that no machine
+// has. Their tasks stay pending with a reason.
 // Returns InvalidArgument if
 // - there is no resource, or more than kMaxCellResources,
-// - CheckAmounts rejects an amount, or a reservation is above the limit,
-// - a job has 0 or more than 10 million tasks, or all jobs have more than 100 million,
+// - CheckAmounts rejects an amount, or a reservation exceeds the limit,
+// - a job has 0 or more than 10 million tasks, or all jobs together have more than 100 million,
 // - a spread has no bound, a constraint has no values, or an attribute number has no text.
 absl::StatusOr<std::vector<CellFinding>> CheckCell(CellModel& model);
 
 // Returns true if each amount is at most the capacity of its resource.
 bool FitsInto(const CellAmounts& amounts, const CellAmounts& capacity);
 
-// Returns InvalidArgument, which names `whose`, if an amount is outside [0, kMaxCellAmount], or if an amount of a
-// row without resource is not 0.
+// Returns InvalidArgument if an amount is outside [0, kMaxCellAmount], or if an amount of a row without a
+// resource is not 0. The message names `whose` amounts are invalid.
 absl::Status CheckAmounts(const CellModel& model, std::string_view whose, const CellAmounts& amounts);
 
-// Returns, for example, "1.5 GiB of memory".
+// Returns the amount in the displayed unit, such as "1.5 GiB of memory".
 std::string AmountText(const CellResource& resource, int64_t amount);
 
 }  // namespace taut::brain

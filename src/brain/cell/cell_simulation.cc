@@ -19,8 +19,8 @@ SchedulerOptions FromLimit(SchedulerOptions options) {
   return options;
 }
 
-// Returns a pseudo-random number in [0, 1) that depends only on the seed and the task (splitmix64). A task's run
-// time is therefore equal in every variant of a simulation.
+// Returns a pseudo-random number in [0, 1) that depends only on the seed and the task (splitmix64). The run time
+// of a task is therefore equal in every variant of a simulation.
 double ShareOf(uint64_t seed, uint32_t task) {
   uint64_t x = seed + (uint64_t{task} + 1) * 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -86,7 +86,7 @@ CellSimulation::Source CellSimulation::Next(int64_t& time) const {
   Source source = Source::kNone;
   time = kNoEnd;
   const auto offer = [&](int64_t at, Source from) {
-    // Only a strictly earlier time replaces the choice: for equal times the source that is offered first is
+    // Only a strictly earlier time replaces the choice. Of equal times, the source that is offered first is
     // chosen, which determines the order of events of equal time (see the header).
     if (at >= time) return;
     time = at;
@@ -159,7 +159,7 @@ void CellSimulation::AdvanceTo(int64_t time) {
     totals_.mean.AddTimes(static_cast<double>(time - from) / whole, present);
     totals_.machine_hours_out += machines_out_ * static_cast<double>(time - from) / kMsPerHour;
   }
-  // Amounts are constant between two events, so one interval may be added to several hours at once.
+  // Amounts are constant between two events, so that one interval can be added to several hours.
   while (now_ < time) {
     const int64_t hour = now_ / kMsPerHour;
     const int64_t begin = hour * kMsPerHour, end = std::min(begin + kMsPerHour, options_.end_ms);
@@ -187,8 +187,8 @@ void CellSimulation::TakeEnd() {
     return;
   }
   const uint32_t task = due.id, job = index_.job_of(task);
-  // Events of the heap are not removed when a task is evicted. The event of an evicted task is stale: its time
-  // does not match the task's present start.
+  // An eviction does not remove the task's event from the heap. The event of an evicted task is stale, because
+  // its time does not match the task's current start.
   if (scheduler_.state().machine_of(task) == kNowhere || since_[task] + RunOf(task, job) != now_) return;
   CountRun(task, job, false);
   scheduler_.Finish(task);
@@ -205,7 +205,8 @@ void CellSimulation::TakeEnd() {
 void CellSimulation::TakeSettle() {
   for (size_t step = 0; step < kSettleSteps; ++step) {
     if (settles_[step].empty() || settles_[step].front().time_ms != now_) continue;
-    // At most one entry per call; entries of evicted tasks are stale and are recognised by their start time.
+    // Processes at most one entry per call. Entries of evicted tasks are stale, because their time does not
+    // match the task's current start.
     const uint32_t task = settles_[step].front().id;
     settles_[step].pop_front();
     const int64_t after = options_.settle_after_ms + static_cast<int64_t>(step) * options_.settle_step_ms;
@@ -264,7 +265,7 @@ void CellSimulation::EndJob(uint32_t job, CellStepKind how) {
     CountRun(t, job, false);
     --running_;
   }
-  // Must follow CountRun, which reads the machines of the tasks.
+  // Must follow CountRun, because CountRun reads the machines of the tasks.
   scheduler_.Stop(job);
   for (uint32_t t = index_.first_task(job); t < index_.first_task(job + 1); ++t) {
     if (!scheduler_.Finished(t)) Tell(how, t);
@@ -292,8 +293,8 @@ void CellSimulation::TakeOut(uint32_t machine, CellEventKind kind) {
     ++(kind == CellEventKind::kDrain ? totals_.machine_drains : totals_.machine_failures);
   }
   if (kind == CellEventKind::kFail) {
-    // A drained machine always goes down at the end of its notice; the drain, not a failure, is the cause of its
-    // last evictions.
+    // A drained machine goes down at the end of its notice. The cause of its last evictions is therefore the
+    // drain, not a failure.
     EvictAll(machine,
              machines_[machine] == Service::kDraining ? EvictionCause::kDrained : EvictionCause::kFailed);
     std::erase(draining_, machine);
@@ -334,7 +335,8 @@ void CellSimulation::EvictAll(uint32_t machine, EvictionCause cause) {
 
 void CellSimulation::TakeLimits() {
   limits_at_ = now_ + kCellWindowMs;
-  // Jobs that ended are removed here and not in EndJob: ChangeLimit below may evict, but never ends a job.
+  // Jobs that ended are removed before the loop and not in EndJob: ChangeLimit in the loop may evict tasks but
+  // never ends a job.
   std::erase_if(there_, [&](uint32_t job) { return jobs_[job].phase == Phase::kOver; });
   for (const uint32_t job : there_) {
     const uint32_t running = jobs_[job].left - scheduler_.pending(job);
@@ -368,7 +370,7 @@ void CellSimulation::TakeDrains() {
       const double most = std::max(1.0, options_.drain_share * model_.jobs[job].tasks);
       if (scheduler_.pending(job) < most) {
         scheduler_.Evict(t, evicted_);
-        // The eviction may have removed other tasks of the gang from this machine, possibly `next`.
+        // The eviction may have removed other tasks of the gang from this machine, possibly including `next`.
         t = gang ? scheduler_.state().first_on(machine) : next;
         continue;
       }
@@ -411,7 +413,7 @@ void CellSimulation::Started(uint32_t task, uint32_t machine) {
   const bool of_measured = job.submit_ms >= options_.warmup_ms;
   const auto waited = static_cast<float>(static_cast<double>(now_ - job.submit_ms) / 1000);
   const CellJobRun& run = workload_.runs[job_number];
-  // With kNoEnd the task has never run, so the delay counts from the submission.
+  // With kNoEnd the task has never run, so that the delay counts from the submission.
   if (since_[task] == kNoEnd) {
     if (job.started++ == 0) {
       if (of_measured) totals.first_s.push_back(waited);
@@ -425,7 +427,7 @@ void CellSimulation::Started(uint32_t task, uint32_t machine) {
   since_[task] = now_;
   if (run.kind == CellJobKind::kWork && run.run_ms != kNoEnd)
     ends_.Push({now_ + RunOf(task, job_number), kTaskEnd, task});
-  // A short task ends before its first step; no entry for such a task keeps the queues small.
+  // A short task ends before its first step. Omitting its entry keeps the queues small.
   if (options_.reclaim && (run.kind != CellJobKind::kWork || run.run_ms > options_.settle_after_ms))
     settles_[0].push_back({now_ + options_.settle_after_ms, task});
   Tell(CellStepKind::kStarted, task, machine);
@@ -448,7 +450,7 @@ void CellSimulation::CountRun(uint32_t task, uint32_t job, bool lost) {
 void CellSimulation::Evicted(uint32_t task, EvictionCause cause) {
   const uint32_t job = index_.job_of(task);
   CountRun(task, job, workload_.runs[job].kind == CellJobKind::kWork);
-  // Must follow CountRun, which reads the time of the last start.
+  // Must follow CountRun, because CountRun reads the time of the last start.
   since_[task] = now_;
   --running_;
   if (measured()) ++tier(job).evictions[static_cast<size_t>(cause)];

@@ -22,21 +22,21 @@
 namespace taut::brain {
 
 struct CellSimulationOptions {
-  SchedulerOptions scheduler;    // `counting` is ignored: a task counts with its limit when placed
-  int64_t end_ms = 0;            // > 0; events at the end still run
+  SchedulerOptions scheduler;    // `counting` is ignored, because a placed task counts with its limit
+  int64_t end_ms = 0;            // > 0; events at this time still run
   int64_t warmup_ms = 0;         // initial time that is not measured; in [0, end_ms)
   int64_t pass_every_ms = 1000;  // shortest time between two passes; > 0
-  // If true, a task's reservation settles from its limit to its reservation (Borg, section 5.5: after 300 s;
-  // the speed is not published). A quarter of the way is done after settle_after_ms, and one more quarter
-  // after each settle_step_ms. Both > 0.
+  // If true, the counted amount of a task falls from its limit to its reservation (Borg, section 5.5: after 300
+  // s; the speed is not published). The amount falls by a quarter of the difference after settle_after_ms, and
+  // by one more quarter after each settle_step_ms. Both times are > 0.
   bool reclaim = true;
   int64_t settle_after_ms = 300'000, settle_step_ms = 60'000;
-  // Spread of run times, in [0, 1). A kWork task runs for its job's time times a factor in [1 - spread, 1 +
-  // spread), which is constant for the task. The factor of a gang's tasks is 1.
+  // Spread of run times, in [0, 1). A task of a kWork job runs for the job's time multiplied by a factor in [1 -
+  // spread, 1 + spread). The factor is constant for a task, and 1 for the tasks of a gang.
   double run_spread = 0.2;
-  // Share in [0, 1]. A drain evicts a task only while less than this share of the job's tasks (at least one task)
-  // is pending. The drain retries the remaining tasks every drain_every_ms; tasks that remain when the machine
-  // goes down are evicted.
+  // Share of a job's tasks, in [0, 1]. A drain evicts a task only while less than this share of the job's tasks
+  // (at least one task) is pending. The drain retries the other tasks every drain_every_ms; the last tasks are
+  // evicted when the machine goes down.
   double drain_share = 0.1;
   int64_t drain_every_ms = 60'000;
   uint64_t seed = 1;  // seed of the tasks' run factors
@@ -60,51 +60,52 @@ std::string_view Name(CellStepKind kind);
 struct CellStep {
   int64_t time_ms = 0;
   CellStepKind kind = CellStepKind::kSubmitted;
-  EvictionCause cause = EvictionCause::kPreempted;  // for kEvicted
-  uint32_t id = 0;              // job for kSubmitted and kLimit; machine from kOut on; else task
-  uint32_t machine = kNowhere;  // machine of the task, for kStarted
+  EvictionCause cause = EvictionCause::kPreempted;  // cause of a kEvicted step
+  uint32_t id = 0;  // job for kSubmitted and kLimit; machine for kOut, kBack and kCapacity; otherwise task
+  uint32_t machine = kNowhere;  // machine on which a kStarted task runs
 };
 
-// Sets the limits of jobs while the cell runs, window by window. Called by the simulation's thread.
+// Sets the limits of jobs while the cell runs, window by window. The simulation's thread calls it.
 class CellAutoscaler {
  public:
   virtual ~CellAutoscaler() = default;
   struct Window {
     int64_t end_ms = 0;    // a multiple of kCellWindowMs
-    uint32_t running = 0;  // tasks of the job that run at the end of the window; > 0
+    uint32_t running = 0;  // number of the job's tasks that run at the end of the window; > 0
     CellAmounts limit = {};
   };
   struct Decision {
-    // Number of tasks that the kernel killed in the window for exceeding their limit; these tasks lose their
-    // machine.
+    // Number of tasks that the kernel killed in the window, because they exceeded their limit. These tasks lose
+    // their machine.
     uint32_t kills = 0;
-    std::optional<CellAmounts> limit;  // new limit; absent: unchanged
+    std::optional<CellAmounts> limit;  // new limit; absent if the limit does not change
   };
-  // Called at the end of each window for each job with running tasks, in order of submission.
+  // Called at the end of each window for each job with running tasks, in order of submission. Returns the kills
+  // of the window and the new limit.
   virtual Decision Close(uint32_t job, const Window& window) = 0;
 };
 inline constexpr int64_t kCellWindowMs = 300'000;
 
-// Callbacks of a simulation, called by the simulation's thread.
+// Callbacks that the simulation's thread calls.
 struct CellSimulationHooks {
-  CellAutoscaler* autoscaler = nullptr;          // null: only the workload's events change limits
-  std::function<void(const CellStep&)> on_step;  // called for each event, in order; may be empty
-  // Called every 16,384 steps with the share of time that has passed; returning true ends the simulation.
+  CellAutoscaler* autoscaler = nullptr;          // null if only the workload's events change limits
+  std::function<void(const CellStep&)> on_step;  // called for each step, in order; may be empty
+  // Called every 16,384 steps with the share of simulated time. Returns true to end the simulation.
   std::function<bool(double share)> should_stop;
 };
 
 // One run of a simulation. Not thread-safe.
 class CellSimulation {
  public:
-  // Keeps references to the model and the workload, which must outlive the simulation. REQUIRES: CheckCell and
-  // CheckCellWorkload accepted them, and CheckCellSimulation the options.
+  // Refers to the model and the workload, which must outlive the simulation. REQUIRES: CheckCell,
+  // CheckCellWorkload and CheckCellSimulation accepted the arguments.
   CellSimulation(const CellModel& model, const CellWorkload& workload, const CellSimulationOptions& options,
                  CellSimulationHooks hooks = {});
 
   // Runs to the end and returns the totals. Call once, instead of Step and Finish.
   CellTotals Run();
 
-  // Runs the next event; returns false at the end. Then call Finish once.
+  // Runs the next event. Returns false if there are no more events; then call Finish once.
   bool Step();
   CellTotals Finish();
 
@@ -147,7 +148,7 @@ class CellSimulation {
   void Started(uint32_t task, uint32_t machine);
   void Evicted(uint32_t task, EvictionCause cause);
   void TellEvicted(EvictionCause cause);
-  // Adds the time since the task's last start to the totals. `lost`: the task has to start over.
+  // Adds the time since the task's last start to the totals. `lost` is true if the task has to start again.
   void CountRun(uint32_t task, uint32_t job, bool lost);
 
   CellTierTotals& tier(uint32_t job) { return totals_.tiers[static_cast<size_t>(model_.jobs[job].tier)]; }
@@ -168,22 +169,22 @@ class CellSimulation {
   CellTotals totals_;
 
   int64_t now_ = 0;
-  size_t input_ = 0;  // next event of the workload
-  EventHeap ends_;    // kTaskEnd: id of a task, kServiceEnd: id of a job
-  // Queues of due steps, by number of the step. Each queue is in order of time, since every step has an equal
-  // duration.
+  size_t input_ = 0;  // position of the workload's next event
+  EventHeap ends_;    // ends of tasks (kTaskEnd, id of a task) and of services (kServiceEnd, id of a job)
+  // Due steps of reservations, by number of the step. Each queue is in order of time, because all tasks have
+  // equal durations of steps.
   std::array<std::deque<Due>, kSettleSteps> settles_;
   int64_t pass_at_ = kNoEnd, last_pass_ = -1;
   int64_t drain_at_ = kNoEnd;
   int64_t limits_at_ = kNoEnd;
-  std::vector<uint32_t> there_;  // jobs that are passed to the autoscaler, in order of submission
+  std::vector<uint32_t> there_;  // jobs that the autoscaler observes, in order of submission
 
   std::vector<Job> jobs_;
-  std::vector<int64_t> since_;  // by task: time of the last start or eviction; kNoEnd: the task never ran
+  std::vector<int64_t> since_;  // last start or eviction of each task; kNoEnd: the task has never run
   enum class Service : uint8_t { kIn, kDraining, kDown };
   std::vector<Service> machines_;
-  std::vector<uint32_t> draining_;  // machines
-  CellAmounts capacity_ = {};       // sum over the machines in service
+  std::vector<uint32_t> draining_;  // machines that are being drained
+  CellAmounts capacity_ = {};       // sum of the capacities of the machines in service
   uint32_t machines_out_ = 0;
   uint64_t running_ = 0;
   std::vector<uint32_t> evicted_;

@@ -1,4 +1,4 @@
-// Invariants of every run of a cell, at every time.
+// Tests invariants that hold in every run of a cell at every time.
 #include <array>
 #include <tuple>
 
@@ -12,7 +12,7 @@
 namespace taut::brain {
 namespace {
 
-// Checks all invariants of the present state.
+// Checks all invariants of the current state.
 void CheckNow(const CellSimulation& simulation) {
   const CellScheduler& scheduler = simulation.scheduler();
   const CellState& state = scheduler.state();
@@ -55,7 +55,7 @@ void CheckNow(const CellSimulation& simulation) {
   }
 }
 
-// Sets limits and kills at random.
+// An autoscaler that sets limits and kills tasks at random.
 class RandomLimits final : public CellAutoscaler {
  public:
   RandomLimits(const CellModel& model, uint64_t seed) : model_(model), rng_(seed) {}
@@ -90,7 +90,7 @@ MadeCellEvents SmallRun(uint64_t seed, Rng& rng) {
   made.changes_a_day = 8;
   made.change_sigma = 0.3;
   MadeCellEvents out = MakeCellEvents(made);
-  // Adds changes of capacity, and jobs that are stopped.
+  // Adds changes of capacity and stops of jobs.
   for (int i = 0; i < 20; ++i) {
     const auto at = static_cast<int64_t>(0.4 * 86'400'000 * rng.Uniform());
     const auto machine = static_cast<uint32_t>(rng.Below(out.model.machines.size()));
@@ -117,7 +117,7 @@ TEST(CellSimulationProperty, NothingIsLostAndNoMachineIsOverItsCapacity) {
     options.reclaim = rng.Uniform() < 0.8;
     options.seed = seed;
     // A production task loses its machine only by a failure, a drain, a raise of its own limit or a lower
-    // capacity, never to another task.
+    // capacity, but never to another task.
     CellSimulationHooks hooks;
     RandomLimits limits(made.model, seed);
     hooks.autoscaler = &limits;

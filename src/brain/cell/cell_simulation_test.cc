@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A small cell with whole cores and GiB.
+// Builds and simulates a small cell, with amounts in whole cores and GiB.
 class TimedCell {
  public:
   TimedCell() { model.resources = {{"cpu", "cores", 1}, {"memory", "GiB", 1}}; }
@@ -22,7 +22,7 @@ class TimedCell {
     model.machines.push_back({StrCat("m", model.machines.size()), {cpu, memory}, {}});
     return *this;
   }
-  // Adds a job that is submitted at `at_s` and runs for `run_s`; 0: until the end.
+  // Adds a job that is submitted at `at_s` and runs for `run_s` seconds; 0: until the end.
   CellJob& Job(CellTier tier, uint32_t tasks, int64_t cpu, int64_t at_s, int64_t run_s) {
     CellJob job;
     job.name = StrCat("j", model.jobs.size());
@@ -39,7 +39,8 @@ class TimedCell {
     workload.Add({s * 1000, kind, id, 0}, amounts);
   }
 
-  // Returns "10 started j0/0 m0", one line for each step; `totals` receives the run's totals.
+  // Runs the simulation and returns one line for each step, such as "10 started j0/0 m0". Stores the totals in
+  // `totals`.
   std::vector<std::string> Run(int64_t end_s, CellSimulationOptions options = {}) {
     findings = *CheckCellWorkload(model, workload);
     const CellIndex index(model);
@@ -151,7 +152,7 @@ TEST(CellSimulation, ADrainTakesOneTaskOfAJobAtATime) {
   c.Machine(4, 10).Machine(4, 10);
   CellJob& job = c.Job(CellTier::kBatch, 3, 1, 0, 0);
   job.name = "web";
-  c.Job(CellTier::kProduction, 1, 4, 1, 2000);  // keeps machine m1 full until 2,001 s
+  c.Job(CellTier::kProduction, 1, 4, 1, 2000);  // fills machine m1 until 2,001 s
   c.At(10, CellEventKind::kDrain, 0);
   c.At(200, CellEventKind::kFail, 0);
   CellSimulationOptions options;
@@ -173,8 +174,8 @@ TEST(CellSimulation, ARaiseEvictsLowerTiersElseMoves) {
   c.Job(CellTier::kProduction, 1, 2, 0, 0);
   c.Job(CellTier::kBatch, 1, 2, 1, 0);
   c.At(10, CellEventKind::kLimit, 0, {3, 1});  // j1 must move to m1
-  c.At(20, CellEventKind::kLimit, 1, {4, 1});  // does not fit on m1
-  c.At(30, CellEventKind::kLimit, 1, {1, 1});  // fits again
+  c.At(20, CellEventKind::kLimit, 1, {4, 1});  // the limit does not fit on m1
+  c.At(30, CellEventKind::kLimit, 1, {1, 1});  // the limit fits again
   CellSimulationOptions options;
   options.scheduler.scoring.score = CellScore::kWorstFit;
   options.reclaim = false;
@@ -211,7 +212,7 @@ TEST(CellSimulation, ReservationsSettleAndMakeRoom) {
   c.Machine(8, 10);
   c.Job(CellTier::kProduction, 1, 8, 0, 0).reservation = {4, 1};
   c.Job(CellTier::kBatch, 4, 1, 1, 0);
-  // The reservation of j0 falls by a quarter of 4 cores after 300 s, and by one further core each minute.
+  // The reservation of j0 falls by a quarter of 4 cores after 300 s, and by one more core each minute.
   EXPECT_THAT(c.Run(600),
               ElementsAre("0 submitted j0", "0 started j0/0 m0", "1 submitted j1", "300 started j1/0 m0",
                           "360 started j1/1 m0", "420 started j1/2 m0", "480 started j1/3 m0"));
@@ -276,8 +277,8 @@ TEST(CellWorkload, CountsWhatIsLeftOutByCause) {
   c.Job(CellTier::kBatch, 1, 2, 50, 100);
   c.Job(CellTier::kBatch, 1, 2, 20, 100);
   c.workload.events.pop_back();
-  c.At(10, CellEventKind::kStop, 0);    // out of order, and before its start
-  c.At(60, CellEventKind::kSubmit, 0);  // again
+  c.At(10, CellEventKind::kStop, 0);    // events out of order, and a stop before the start
+  c.At(60, CellEventKind::kSubmit, 0);  // a second submission
   c.At(70, CellEventKind::kReturn, 0);
   c.At(80, CellEventKind::kFail, 0);
   c.At(81, CellEventKind::kFail, 0);
@@ -316,7 +317,7 @@ TEST(CellDelays, QuantilesCountWhatDidNotStart) {
   const std::vector<DelayPoint> cdf = DelayCdf(values, 4);
   EXPECT_EQ(cdf.front().share, 0);
   EXPECT_EQ(cdf.back().share, 0.75);
-  EXPECT_EQ(cdf[8].share, 0.25);  // at 1 s
+  EXPECT_EQ(cdf[8].share, 0.25);  // the point at 1 s
 }
 
 TEST(EventHeap, GivesTheEarliestFirst) {

@@ -9,17 +9,17 @@
 
 namespace taut::brain {
 
-// Amounts of each machine, and sums by tier. Not thread-safe.
+// Capacities, free amounts and reservations of each machine, and sums by tier. Not thread-safe.
 class CellSpace {
  public:
-  // Creates machines in service with a capacity of 0.
+  // Creates machines that are in service and have a capacity of 0.
   CellSpace(size_t resources, size_t machines);
 
   int64_t capacity(size_t resource, uint32_t machine) const {
     return capacity_[resource * machines_ + machine];
   }
-  // free returns the capacity less the reservations of all tasks; production_free returns the capacity less the
-  // limits of production tasks. Both results may be negative.
+  // free() returns the capacity less the reservations of all tasks. production_free() returns the capacity less
+  // the limits of production tasks. Both may be negative.
   int64_t free(size_t resource, uint32_t machine) const {
     return static_cast<int64_t>(free_[0][resource * machines_ + machine]) + Withheld(machine);
   }
@@ -30,23 +30,23 @@ class CellSpace {
   int64_t reserved(CellTier tier, size_t resource, uint32_t machine) const {
     return reserved_[(static_cast<size_t>(tier) * machines_ + machine) * kMaxCellResources + resource];
   }
-  // Return the tier's sums over all machines.
+  // Return the sums of a tier over all machines.
   const CellAmounts& limits(CellTier tier) const { return limits_[static_cast<size_t>(tier)]; }
   const CellAmounts& reservations(CellTier tier) const { return reservations_[static_cast<size_t>(tier)]; }
   bool in_service(uint32_t machine) const { return out_[machine] == 0; }
 
-  // Adds to the reservations and limits of the tier's tasks on the machine; negative amounts subtract.
-  // O(resources).
+  // Adds to the sums of the tier's tasks on the machine; negative amounts subtract. O(resources).
   void Add(CellTier tier, uint32_t machine, const CellAmounts& reserved, const CellAmounts& limit);
   // Sets the capacity. The free part may become negative. O(resources).
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
-  // Withholds a machine's free amounts (`in_service` = false), or makes them available again. No effect if the
-  // service state does not change.
+  // Withholds a machine's free amounts if `in_service` is false, else makes them available again. Has no effect
+  // if the service state does not change.
   void SetInService(uint32_t machine, bool in_service);
 
-  // Raw data for scores, by resource and then machine: free amounts as doubles (`production`: free of production's
-  // limits), and 1 / capacity, or 0 without capacity. The pointers are valid as long as this object. A machine out
-  // of service has no free amounts, so that no task fits there.
+  // Raw data for scores, by resource and then machine. free_numbers returns free amounts as doubles; if
+  // `production`, the amounts that are free of production's limits. inverse_capacities returns 1 / capacity, or
+  // 0 without capacity. The pointers are valid as long as this object. A machine out of service has no free
+  // amounts, so that it accepts no task.
   const double* free_numbers(bool production) const { return free_[production ? 1 : 0].data(); }
   const double* inverse_capacities() const { return inverse_.data(); }
 
@@ -56,12 +56,12 @@ class CellSpace {
 
   size_t resources_, machines_;
   std::vector<uint8_t> out_;
-  std::vector<int64_t> capacity_;  // by resource, then machine
-  // By resource, then machine: amounts free of reservations, and amounts free of production's limits. The amounts
-  // are whole numbers; doubles are exact up to 2^53, and kMaxCellAmount and kWithheld are well below.
+  std::vector<int64_t> capacity_;  // capacities by resource, then machine
+  // Amounts free of reservations, and amounts free of production's limits, each by resource, then machine.
+  // Doubles represent the whole numbers exactly up to 2^53, which exceeds kMaxCellAmount and kWithheld.
   std::vector<double> free_[2];
   std::vector<double> inverse_;
-  std::vector<int64_t> reserved_;  // by tier, machine, then resource
+  std::vector<int64_t> reserved_;  // reservations by tier, machine, then resource
   CellAmounts limits_[kCellTiers] = {}, reservations_[kCellTiers] = {};
 };
 

@@ -14,31 +14,32 @@ namespace taut::brain {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
-// The amounts with which a task counts among the reservations of its machine.
+// The amounts with which a placed task counts as a reservation on its machine.
 enum class CellCounting : uint8_t {
-  kReservation,  // the task's reservation, from the start
-  kFromLimit,    // the task's limit when placed; Settle lowers it to the reservation (Borg, section 5.5)
+  kReservation,  // the task counts with its reservation
+  // the task counts with its limit when placed; Settle lowers the amount to the reservation (Borg, section 5.5)
+  kFromLimit,
 };
 // Number of equal steps in which Settle lowers the counted amount from the limit to the reservation.
 inline constexpr uint8_t kSettleSteps = 4;
 
-// Computes the counted amounts of tasks of a class.
+// Computes the amounts with which tasks of a class count.
 struct CellCounts {
   CellCounting counting;
   size_t resources;
 
-  // Returns the amounts that must be free of reservations to place a task. need() returns the amounts that must
-  // fit into the capacity.
+  // entry() returns the amounts that must be free of reservations to place a task. need() returns the amounts
+  // that must fit into the machine's capacity.
   const CellAmounts& entry(const CellClass& c) const {
     return counting == CellCounting::kFromLimit ? c.limit : c.reservation;
   }
   const CellAmounts& need(const CellClass& c) const { return c.production ? c.limit : entry(c); }
-  // Returns the amounts with which a task counts among reservations after `steps` steps of Settle.
+  // Returns the amounts with which a task counts as a reservation after `steps` steps of Settle.
   CellAmounts Settled(const CellClass& c, uint8_t steps) const;
 };
 
-// Log of the machines whose tasks, capacity or service changed, in order. Only the last window() changes are
-// kept.
+// Log of the machines whose tasks, capacity or service changed, in order. Contains only the last window()
+// changes.
 class MachineChanges {
  public:
   explicit MachineChanges(size_t window) : machines_(window) {}
@@ -53,20 +54,20 @@ class MachineChanges {
   uint64_t count_ = 0;
 };
 
-// Number of tasks of one job by machine and by domain, for the job's own bounds.
+// Number of tasks of one job by machine and by domain, for the bounds of the job.
 struct JobSpread {
-  uint32_t job = UINT32_MAX;  // UINT32_MAX: no job was counted yet
+  uint32_t job = UINT32_MAX;  // the counted job; UINT32_MAX before the first count
   std::vector<uint32_t> on_machine, in_domain;
 };
 
 // Tasks on machines. Not thread-safe.
 class CellState {
  public:
-  // The cell consists of `machines`, which are numbers of machines of the index's model; a number may appear
+  // Creates a cell of `machines`, which are numbers of machines of the index's model; a number may appear
   // several times. All other functions of this class identify a machine by its position in `machines`. `index`
   // must outlive the state. With a load, feasibility and scores use the load's prediction instead of the sum of
-  // reservations (machine_scores.h); the limits of production are still added up. REQUIRES: kReservation if there
-  // is a load. O(machines + tasks).
+  // reservations (machine_scores.h); the limits of production are still added up. REQUIRES: kReservation if
+  // there is a load. O(machines + tasks).
   CellState(const CellIndex& index, std::span<const uint32_t> machines,
             CellCounting counting = CellCounting::kReservation, std::unique_ptr<MachineLoad> load = nullptr);
 
@@ -74,23 +75,23 @@ class CellState {
   size_t machines() const { return model_machine_.size(); }
   uint32_t model_machine(uint32_t machine) const { return model_machine_[machine]; }
   uint32_t machine_of(uint32_t task) const { return machine_of_task_[task]; }  // kNowhere: not placed
-  // Iterates over a machine's tasks, in no order: for (t = first_on(m); t != kNowhere; t = next_on(t)).
+  // Iterate over a machine's tasks, in no order: for (t = first_on(m); t != kNowhere; t = next_on(t)).
   uint32_t first_on(uint32_t machine) const { return first_on_[machine]; }
   uint32_t next_on(uint32_t task) const { return next_[task]; }
   const CellSpace& space() const { return space_; }
   const CellCounts& counts() const { return counts_; }
-  // Returns the amounts with which a placed task counts among reservations.
+  // Returns the amounts with which a placed task counts as a reservation.
   CellAmounts counted(uint32_t task) const {
     return counts_.Settled(index_.class_of(index_.job_of(task)), settled(task));
   }
-  // Returns the steps of Settle so far; always kSettleSteps with kReservation.
+  // Returns the task's number of steps of Settle; always kSettleSteps with kReservation.
   uint8_t settled(uint32_t task) const { return settled_.empty() ? kSettleSteps : settled_[task]; }
   const MachineChanges& changes() const { return changes_; }
-  MachineLoad* load() const { return load_.get(); }  // null: reservations are added up
+  MachineLoad* load() const { return load_.get(); }  // null if reservations are added up
 
-  // Place puts an unplaced task on a machine, Remove removes a placed task. O(1). REQUIRES for Place: the task's
-  // score on the machine is finite, or the task fits. `settled`: number of steps of Settle with which the task
-  // starts.
+  // Place puts an unplaced task on a machine, Remove removes a placed task. O(1). `settled` is the number of
+  // steps of Settle with which the task starts. REQUIRES for Place: the task's score on the machine is finite,
+  // or the task fits.
   void Place(uint32_t task, uint32_t machine, uint8_t settled = 0);
   void Remove(uint32_t task);
   // Sets the number of steps that the task has settled. REQUIRES: kFromLimit, the task is placed, steps in
@@ -98,14 +99,14 @@ class CellState {
   void Settle(uint32_t task, uint8_t steps);
   // Allows or forbids new tasks on the machine; running tasks stay. All machines start in service.
   void SetInService(uint32_t machine, bool in_service);
-  // Sets the capacity. The free amounts may become negative; the caller then removes tasks.
+  // Sets the capacity. The free amounts may become negative, in which case the caller must remove tasks.
   void SetCapacity(uint32_t machine, const CellAmounts& capacity);
 
-  // Counts the job's tasks for spread(). O(tasks of the job); O(1) if the last call was for the same job.
+  // Counts the job's tasks for spread(). O(tasks of the job); O(1) if the last call counted this job.
   void CountJob(uint32_t job);
   const JobSpread& spread() const { return spread_; }
-  // Returns the machine's domain for the class's spread; kNoDomain if the machine has none. REQUIRES: the
-  // class has a spread.
+  // Returns the machine's domain for the class's spread; kNoDomain if the machine lacks the attribute. REQUIRES:
+  // the class has a spread.
   uint32_t domain(const CellClass& c, uint32_t machine) const {
     return index_.domains(c.domains).of_machine[model_machine_[machine]];
   }
@@ -117,7 +118,7 @@ class CellState {
   const CellCounts counts_;
   std::vector<uint32_t> model_machine_;
   CellSpace space_;
-  std::vector<uint8_t> settled_;  // by task, for kFromLimit
+  std::vector<uint8_t> settled_;  // steps of Settle by task; empty with kReservation
   std::vector<uint32_t> machine_of_task_, first_on_, next_, previous_;
   MachineChanges changes_;
   JobSpread spread_;

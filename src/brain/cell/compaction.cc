@@ -10,7 +10,7 @@
 namespace taut::brain {
 namespace {
 
-// One trial: an order of the machines, and a test of whether the first n machines suffice.
+// One trial: an order of the machines, and a test of whether the workload fits on the first n machines.
 class TrialCell {
  public:
   TrialCell(const CellIndex& index, const CompactionOptions& options, uint64_t trial)
@@ -29,7 +29,7 @@ class TrialCell {
     return scheduler.Pass(allowed_).pending <= allowed_;
   }
 
-  // Returns the smallest number of machines into which the workload fits; 0 if no number up to `most` suffices.
+  // Returns the smallest number of machines on which the workload fits; 0 if no number up to `most` suffices.
   uint32_t Needed(uint32_t most) {
     uint32_t fails = 0, fits = static_cast<uint32_t>(index_.model().machines.size());
     if (Fits(0)) return 0;
@@ -75,7 +75,7 @@ class TrialCell {
   }
 
  private:
-  // Returns the first n machines of the trial's order. Appends further copies of the cell as required, so the
+  // Returns the first n machines of the trial's order. Appends further copies of the cell as needed, so that the
   // order of earlier machines never depends on n.
   std::vector<uint32_t> Machines(uint32_t n) {
     const auto machines = static_cast<uint32_t>(index_.model().machines.size());

@@ -1,5 +1,5 @@
-// A priority queue of due events, earliest first: a heap with four children a node, which is flatter than a binary
-// heap and therefore reads fewer cache lines.
+// A priority queue of due events, earliest first. Its heap has four children per node, which makes it flatter
+// than a binary heap, so that it reads fewer cache lines.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct DueEvent {
   }
 };
 
-// Orders events by time, kind and id, independent of the order of Push, so that simulations are reproducible.
-// Push and Pop are O(log size).
+// Orders events by time, kind and id. The order does not depend on the order of Push, so that simulations are
+// reproducible. Push and Pop are O(log size).
 class EventHeap {
  public:
   bool empty() const { return heap_.empty(); }

@@ -1,4 +1,4 @@
-// Predicted joint usage of the tasks of a machine, for feasibility that is not a sum over tasks.
+// Predictions of the joint usage of a machine's tasks, for feasibility that is not a sum over tasks.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,21 @@
 
 namespace taut::brain {
 
-// Load of the machines of one packing; machines are numbered as in the packing's CellState. Not thread-safe.
+// Predicted load of the machines of one packing. Machines are numbered like in the packing's CellState. Not
+// thread-safe.
 class MachineLoad {
  public:
   virtual ~MachineLoad() = default;
 
-  // Returns the number of resources, the first rows of CellModel::resources, that the load predicts. For the
-  // remaining resources, reservations are added up.
+  // Returns the number of resources that the load predicts, which are the first rows of CellModel::resources.
+  // Reservations are added up for the other resources.
   virtual size_t resources() const = 0;
-  // REQUIRES for Add: the task is on no machine; for Remove: the task is on `machine`.
+  // Add a task to a machine or remove it. REQUIRES for Add: the task is on no machine; for Remove: the task is
+  // on `machine`.
   virtual void Add(uint32_t task, uint32_t machine) = 0;
   virtual void Remove(uint32_t task, uint32_t machine) = 0;
-  // Returns the highest expected usage of the machine's tasks; 0 without tasks. PeakWith returns the highest
-  // expected usage including one more task.
+  // Peak returns the highest expected usage of the machine's tasks; 0 without tasks. PeakWith returns the
+  // highest expected usage including one more task.
   virtual CellAmounts Peak(uint32_t machine) = 0;
   virtual CellAmounts PeakWith(uint32_t task, uint32_t machine) = 0;
 };

@@ -1,4 +1,4 @@
-// Packing by the joint need of a machine's tasks.
+// Tests of packing by the joint usage of a machine's tasks.
 #include "brain/cell/machine_load.h"
 
 #include "brain/cell/compaction.h"
@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// Joint need of a machine's tasks: the sum of their peaks, as the default computes it, or the highest peak.
+// Predicts the sum of the reservations, like the scheduler without a load, or the highest reservation.
 class CountingLoad final : public MachineLoad {
  public:
   CountingLoad(const CellIndex& index, size_t machines, bool highest)
@@ -48,7 +48,7 @@ class CountingLoads final : public MachineLoads {
   const bool highest_;
 };
 
-// With a load that adds up reservations, each task has the machine that it has by default.
+// A load that adds up reservations yields the placement of a scheduler without a load.
 TEST(MachineLoad, TheSumOfTheReservationsPacksAsTheDefault) {
   MadeCellOptions made;
   made.machines = 60;
@@ -69,13 +69,13 @@ TEST(MachineLoad, TheSumOfTheReservationsPacksAsTheDefault) {
       sums.SubmitAll();
       loaded.SubmitAll();
       EXPECT_EQ(sums.Pass().pending, loaded.Pass().pending);
-      // Relaxed randomisation draws once for each attempted task; the default attempts a full class only
-      // once.
+      // Relaxed randomisation draws once for each attempted task, but a scheduler without a load attempts a full
+      // class only once.
       if (enough > 0 && sums.pending() > 0) continue;
       size_t apart = 0;
       for (uint32_t t = 0; t < index.tasks(); ++t)
         apart += sums.state().machine_of(t) != loaded.state().machine_of(t) ? 1 : 0;
-      // E-PVM multiplies powers in one case and adds exponents in the other, so ties may resolve differently.
+      // E-PVM multiplies powers without a load and adds exponents with a load, so that ties may differ.
       if (score == CellScore::kWorstFit) {
         EXPECT_LE(apart, index.tasks() / 50) << enough;
       } else {
@@ -100,8 +100,8 @@ CellModel Equal(uint32_t machines, uint32_t tasks, CellTier tier, bool gang = fa
   return cell;
 }
 
-// Tasks whose joint need is the largest task's need all fit on one machine. Limits of production are still added
-// up: four tasks to a machine.
+// Tasks whose joint usage is the largest task's usage all fit on one machine. Limits of production are still
+// added up, so that a machine runs four tasks.
 TEST(MachineLoad, ProductionIsPackedByItsLimits) {
   const CountingLoads highest(true);
   CompactionOptions options;
@@ -132,7 +132,7 @@ TEST(MachineLoad, AGangThatDoesNotFitLeavesNothing) {
       std::string::npos);
 }
 
-// PackTrial returns the packing that the search accepted.
+// PackTrial returns the packing that the search has accepted.
 TEST(MachineLoad, APackingHasAllTasksOfItsTrial) {
   CellModel model = Equal(10, 20, CellTier::kBatch);
   const CellIndex index(model);

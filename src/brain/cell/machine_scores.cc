@@ -8,7 +8,7 @@
 namespace taut::brain {
 namespace {
 
-// Doubles of one vector register.
+// Number of doubles in one vector register.
 #ifdef __AVX__
 constexpr size_t kLanes = 4;
 #else
@@ -107,7 +107,7 @@ void MachineScores::SetGrowth(const CellAmounts& amounts) {
   }
 }
 
-// T is double, or Lanes for several adjacent machines at once.
+// Computes the score for one machine if T is double, or for several adjacent machines at once if T is Lanes.
 template <CellScore kScore, size_t kResources, bool kProduction, typename T>
 inline T MachineScores::Amounts(const Need& need, size_t machine) const {
   constexpr int kView = kProduction ? 1 : 0;

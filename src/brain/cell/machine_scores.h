@@ -1,4 +1,4 @@
-// Score of a task on each machine of a cell, and whether the task may run there.
+// Computes the score of a task on each machine of a cell, and whether the task may run there.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,33 @@
 
 namespace taut::brain {
 
-// Formula of the score of a machine; the machine with the lowest score is chosen. u and f are the shares of a
-// resource's capacity that are used and free once the task is on the machine. Use is counted as for feasibility:
-// limits of production for a production task, else reservations of all tasks. Sums run over the resources that the
-// machine has.
+// Formula of the score of a machine. The machine with the lowest score is chosen. u and f are the used and the
+// free share of a resource's capacity once the task is on the machine. A production task counts the limits of
+// production as used, any other task the reservations of all tasks. Sums run over the machine's resources.
 enum class CellScore : uint8_t {
   kBestFit,   // sum of f
-  kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without)
-  kHybrid,    // sum of f + stranded_weight * sum of (f - min f): capacity that a full resource makes unusable
+  kWorstFit,  // E-PVM: sum of n^u(with the task) - n^u(without the task)
+  // sum of f + stranded_weight * sum of (f - min f), which is capacity that a full resource makes unusable
+  kHybrid,
 };
 
 // Choice and parameters of a score.
 struct CellScoring {
   CellScore score = CellScore::kHybrid;
-  double epvm_base = 10;       // n; > 1
+  double epvm_base = 10;       // n in the formula of kWorstFit; > 1
   double stranded_weight = 2;  // >= 0
 };
 
-// Penalty added to a score for each unmet soft preference; far above the usual scores of amounts.
+// Penalty added to a score for each preference that the machine does not meet; far above usual scores of
+// amounts.
 inline constexpr double kSoftPenalty = 1e6;
 
 // First reason why a task may not run on a machine.
 enum class CellObstacle : uint8_t { kNone, kOutOfService, kAttribute, kTooSmall, kSpread, kOwnJob, kFree };
 
 // Scores of classes or tasks on the state's machines. REQUIRES: for a class with own bounds, CellState::CountJob
-// was called for the class's job before each call. With a load, scores depend on the task: use ScoreTask instead
-// of Score, ScoreAll and IsFeasible. Not thread-safe.
+// was called for the class's job before each call. With a load, scores depend on the task, so that ScoreTask
+// must replace Score, ScoreAll and IsFeasible. Not thread-safe.
 class MachineScores {
  public:
   // `state` must outlive this object.
@@ -43,9 +44,9 @@ class MachineScores {
 
   CellState& state() { return state_; }
 
-  // Returns the score, or kInfeasible if the task does not fit or may not run on the machine.
+  // Returns the score of a machine; kInfeasible if the task does not fit or may not run there.
   double Score(const CellClass& c, uint32_t machine);
-  // Returns true if Score is finite. Faster than Score if most machines lack room in the first resource.
+  // Returns true if the score is finite. Faster than Score if most machines lack room in the first resource.
   bool IsFeasible(const CellClass& c, uint32_t machine) {
     const CellAmounts& reserved = state_.counts().entry(c);
     for (size_t r = 0; r < resources_; ++r) {
@@ -56,25 +57,26 @@ class MachineScores {
     }
     return Rules(c, machine) != kInfeasible;
   }
-  // Writes the score of each machine. O(machines).
+  // Writes the score of each machine to `out`. O(machines).
   void ScoreAll(const CellClass& c, std::vector<double>& out);
-  // Returns the score of a task by the state's load, or kInfeasible. REQUIRES: the state has a load. Costs at most
-  // two predictions of the load.
+  // Returns the score of a task by the state's load; kInfeasible if the task does not fit or may not run there.
+  // REQUIRES: the state has a load. Costs at most two predictions of the load.
   double ScoreTask(uint32_t task, uint32_t machine);
-  // Returns why a task may not run on the machine; kFree also if the capacity would suffice but is in use.
+  // Returns the reason why a task may not run on the machine. Returns kFree also if the capacity suffices but is
+  // in use.
   CellObstacle Obstacle(const CellClass& c, uint32_t machine);
-  // Returns the score of all rules other than amounts: kInfeasible, 0, or the sum of penalties.
+  // Returns the score by all rules except amounts: kInfeasible, 0, or the sum of penalties.
   double Rules(const CellClass& c, uint32_t machine);
 
  private:
   struct Need {
-    // Amounts that must be free of reservations (first row) and free of production's limits (second row).
+    // Amounts that must be free of reservations (first row), and free of production's limits (second row).
     double need[2][kMaxCellResources];
     int view = 0;  // index of the row of `need` that is scored
     const uint8_t* satisfied = nullptr;
   };
   Need NeedOf(const CellClass& c);
-  // Calls `use` with the score, the number of resources and `production` as compile-time constants.
+  // Calls `use` with the kind of score, the number of resources and `production` as compile-time constants.
   template <typename Use>
   auto WithKind(const Need& need, const Use& use) const;
   template <CellScore kScore, size_t kResources, bool kProduction, typename T>
@@ -82,7 +84,8 @@ class MachineScores {
   template <CellScore kScore, size_t kResources, bool kProduction>
   void FillAll(const Need& need, double* out) const;
   const uint8_t* SatisfiedHere(uint32_t constraints);
-  // For kWorstFit: applies the state's changes to grown_ and shapes_, and fills growth_ for a need.
+  // For kWorstFit: CatchUp applies the state's changes to grown_, Grow recomputes one machine, and SetGrowth
+  // computes growth_ for `amounts`.
   void CatchUp();
   void Grow(uint32_t machine);
   void SetGrowth(const CellAmounts& amounts);
@@ -91,12 +94,12 @@ class MachineScores {
   const CellSpace& space_;
   const CellScoring scoring_;
   const size_t resources_, machines_;
-  const double *const free_[2], *const inverse_;  // views of space_
+  const double *const free_[2], *const inverse_;  // data of space_
   std::vector<std::vector<uint8_t>> satisfied_;   // by constraint set, then machine; empty: not computed yet
-  // For kWorstFit: n^used by resource, then machine, after the first seen_ changes of the state.
+  // For kWorstFit: n^(used share) by resource, then machine, including the first seen_ changes of the state.
   std::vector<double> grown_[2];
   uint64_t seen_ = 0;
-  // Distinct capacities: shape_ is the number by machine, shapes_ the capacities.
+  // shape_ is the number of each machine's capacity, shapes_ has the distinct capacities.
   std::vector<uint32_t> shape_;
   std::vector<CellAmounts> shapes_;
   std::vector<double> growth_;  // n^(need / capacity) - 1 by shape, then resource, for growth_need_

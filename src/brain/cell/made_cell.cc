@@ -18,7 +18,7 @@ struct MadeShape {
 constexpr MadeShape kShapes[] = {
     {16, 64, 0.35}, {32, 128, 0.30}, {32, 64, 0.15}, {64, 256, 0.12}, {48, 384, 0.08}};
 constexpr uint32_t kZones = 4, kRackMachines = 40;
-constexpr double kProductionTasks = 0.4;  // share of tasks
+constexpr double kProductionTasks = 0.4;  // share of production among the tasks
 constexpr double kSmallTasks = 0.2, kSmallCores = 0.1;
 constexpr double kCpuSigma = 1.2, kMixSigma = 0.6;  // standard deviations of logarithms
 constexpr double kJobAlpha = 0.9;                   // exponent of the distribution of tasks per job
@@ -38,7 +38,7 @@ class CellMaker {
     const double tasks = o_.tasks_per_machine * o_.machines;
     AddJobs(true, o_.production_cpu, kProductionTasks * tasks);
     AddJobs(false, o_.other_cpu * o_.other_times, (1 - kProductionTasks) * tasks * o_.other_times);
-    // Shuffles the jobs, so that production jobs are not first.
+    // Shuffles the jobs, because otherwise all production jobs would be first.
     for (size_t i = cell_.jobs.size(); i > 1; --i) std::swap(cell_.jobs[i - 1], cell_.jobs[rng_.Below(i)]);
     return std::move(cell_);
   }
@@ -78,7 +78,8 @@ class CellMaker {
     job.tasks = static_cast<uint32_t>(std::min(rng_.Pareto(1, kJobAlpha), std::max(1.0, o_.machines / 10.0)));
     job.tier = TierOf(production);
     double cpu = median_millicores * std::exp(kCpuSigma * rng_.Normal());
-    // Compares the share of the tasks so far, not of the jobs, since few large jobs have most of the tasks.
+    // Compares the share of the tasks so far instead of the jobs, because a few large jobs have most of the
+    // tasks.
     if (!production) {
       others_ += job.tasks;
       if (smalls_ + job.tasks <= kSmallTasks * others_) {
@@ -115,8 +116,8 @@ class CellMaker {
         job.constraints.push_back(
             {zone_, {cell_.names.Number(StrCat("z", rng_.Below(std::min(kZones, racks))))}});
       } else {
-        // The constraint allows all platforms but one; in a cell of more than a few machines, some machine has an
-        // allowed platform.
+        // The constraint allows all platforms but one. In a cell with more than a few machines, some machine has
+        // an allowed platform.
         const uint64_t without = rng_.Below(std::size(kShapes));
         CellConstraint c{platform_, {}};
         for (uint64_t s = 0; s < std::size(kShapes); ++s) {
@@ -137,7 +138,7 @@ class CellMaker {
   Rng rng_;
   CellModel cell_;
   CellAmounts capacity_ = {};
-  double others_ = 0, smalls_ = 0;  // number of tasks outside production, and of small tasks among these
+  double others_ = 0, smalls_ = 0;  // number of tasks outside production; number of small tasks among them
   uint32_t platform_ = 0, zone_ = 0, rack_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Generates a synthetic cell similar to Borg's cells: machines of a few shapes and a workload that fills most of
-// the machines.
+// Generates a synthetic cell similar to Borg's cells: machines of a few shapes, and a workload that fills most
+// of the machines.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,15 @@
 
 namespace taut::brain {
 
-// The defaults follow published figures of Borg's cells (Verma et al., EuroSys 2015, sections 2.2 to 5.5; Tirmazi
-// et al., EuroSys 2020). Production has about 70 % of the CPU by limit; 20 % of the other tasks request less than
-// 0.1 core; job sizes and amounts are heavy-tailed; amounts are not round. The reserved share of a limit, the mix
-// of CPU and memory, and the shares of constraints are unpublished and chosen here.
+// Parameters of a synthetic cell. The defaults follow published figures of Borg's cells (Verma et al., EuroSys
+// 2015, sections 2.2 to 5.5; Tirmazi et al., EuroSys 2020). Production has about 70 % of the CPU by limit. 20 %
+// of the other tasks request less than 0.1 core. Job sizes and amounts are heavy-tailed, and amounts are not
+// round. The reserved share of a limit, the mix of CPU and memory, and the shares of constraints are unpublished
+// and chosen here.
 struct MadeCellOptions {
   uint32_t machines = 1000;       // 1 to 100,000
   double tasks_per_machine = 12;  // approximate mean; [1, 100]
-  // CPU limits over the capacity of the cell, of production and of all other tasks.
+  // Sums of CPU limits as a share of the cell's capacity, for production and for all other tasks.
   double production_cpu = 0.66;
   double other_cpu = 0.29;
   double other_times = 1;             // factor on the number of jobs outside production; > 0
@@ -27,7 +28,7 @@ struct MadeCellOptions {
   uint64_t seed = 1;
 };
 
-// Generates a cell; equal options generate equal cells. CheckCell has no finding in a cell of at least 40
+// Generates a cell. Equal options generate equal cells. CheckCell has no finding in a cell of at least 40
 // machines. Each machine has the attributes platform, zone and rack. REQUIRES: options within their ranges.
 CellModel MakeCell(const MadeCellOptions& options);
 

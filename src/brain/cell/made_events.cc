@@ -38,8 +38,8 @@ class EventMaker {
     cell.other_times = end_ms_ / MeanRunMs(o_);
     out_.model = MakeCell(cell);
     for (uint32_t j = 0; j < out_.model.jobs.size(); ++j) AddJob(j);
-    // Maintenance visits machines in random order: in a fresh cell, neighbouring machines run tasks of the
-    // same jobs.
+    // Maintenance visits machines in random order, because neighbouring machines in a fresh cell run tasks of
+    // one job.
     std::vector<uint32_t> turns(out_.model.machines.size());
     std::iota(turns.begin(), turns.end(), 0U);
     for (size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[rng_.Below(i)]);
@@ -83,7 +83,7 @@ class EventMaker {
       const double factor = (1 + o_.margin) * std::exp(o_.change_sigma * rng_.Normal());
       for (size_t r = 0; r < kMaxCellResources; ++r) {
         const auto reserved = static_cast<double>(job.reservation[r]);
-        // Some machine has room for the owner's limit, but perhaps for no larger limit.
+        // No limit exceeds the owner's limit, because perhaps no machine can run a larger limit.
         limit[r] = std::clamp(static_cast<int64_t>(reserved * factor), job.reservation[r], job.limit[r]);
       }
       out_.workload.Add({static_cast<int64_t>(at), CellEventKind::kLimit, j, 0}, limit);
@@ -93,7 +93,7 @@ class EventMaker {
   double Exponential(double mean) { return -mean * std::log(1 - rng_.Uniform()); }
 
   void AddMachine(uint32_t m, uint32_t place) {
-    std::vector<std::pair<double, double>> down;  // ascending
+    std::vector<std::pair<double, double>> down;  // times of failures and returns, ascending
     for (double at = 0; o_.failure_days > 0;) {
       at += Exponential(o_.failure_days * kDayMs);
       if (at >= end_ms_) break;
@@ -108,7 +108,7 @@ class EventMaker {
     const double turn = (place + 0.5) / static_cast<double>(out_.model.machines.size());
     for (double at = turn * every; at < end_ms_; at += every) {
       const double off = at + o_.notice_min * kMinuteMs, back = off + o_.maintenance_min * kMinuteMs;
-      // A machine that is down at the time of its maintenance, or fails during it, skips this turn.
+      // A machine that is down at the time of its maintenance, or fails during it, skips this maintenance.
       if (std::ranges::any_of(down, [&](const auto& d) { return d.first <= back && d.second >= at; }))
         continue;
       Add(CellEventKind::kDrain, at, m);

@@ -1,5 +1,5 @@
-// Generates a synthetic cell over time: long-running services, jobs that start and end, failures, maintenance
-// and an autoscaler.
+// Generates a synthetic cell over time: long-running services, jobs that start and end, failures, maintenance,
+// and changes of limits by an autoscaler.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,30 @@
 
 namespace taut::brain {
 
-// Published (Verma et al., EuroSys 2015; Tirmazi et al., EuroSys 2020; Rzadca et al., EuroSys 2020):
-// production jobs are long-running services; batch jobs run for minutes to days; resource-hours of jobs are
-// heavy-tailed. Arrivals have a daily cycle, and Autopilot changes a job's limit every few days. All numbers
-// below are unpublished and chosen here.
+// Parameters of a synthetic cell over time. Published (Verma et al., EuroSys 2015; Tirmazi et al., EuroSys 2020;
+// Rzadca et al., EuroSys 2020): production jobs are long-running services, batch jobs run for minutes to days,
+// and resource-hours of jobs are heavy-tailed. Arrivals have a daily cycle, and Autopilot changes a job's limit
+// every few days. All numbers below are unpublished and chosen here.
 struct MadeCellEventsOptions {
-  // `other_cpu` is the mean over time if no job waited. Its default is higher than in a static cell, so that some
-  // jobs wait. `other_times` is ignored.
+  // `other_cpu` is the mean over time if no job had to wait. Its default is higher than in a static cell, so
+  // that some jobs wait. `other_times` is ignored.
   MadeCellOptions cell = {.other_cpu = 0.5};
   double days = 2;  // > 0
-  // Share of production jobs that run for the whole time; other production jobs run for log-normal times.
+  // Share of production jobs that run for the whole time. Other production jobs run for log-normal times.
   double standing = 0.85;
   double service_median_h = 12, service_sigma = 1;
   // Run times of jobs outside production: log-normal, at most run_most_h.
   double run_median_s = 900, run_sigma = 2, run_most_h = 72;
-  double daily_cycle = 0.3;  // the arrival rate peaks at 1 + this times its mean; [0, 1]
-  // Per machine; 0 days: never.
+  double daily_cycle = 0.3;  // the arrival rate peaks at (1 + daily_cycle) times its mean; [0, 1]
+  // Failures per machine; 0 days: never.
   double failure_days = 60, repair_h = 2;  // means of exponential distributions
   // Machines are serviced in turn: drained for notice_min, then down for maintenance_min.
   double maintenance_days = 28, maintenance_min = 30, notice_min = 15;
-  // The autoscaler sets limits to the reservation plus a margin. The limit of a job known from earlier runs is set
-  // at submission, that of another job a day later. Later limits deviate from this limit by about change_sigma.
-  double known = 0.7, margin = 0.15;  // share of known jobs; margin over the reservation
-  // Changes per job and day, and the standard deviation of the logarithm of a change.
+  // The autoscaler sets limits to the reservation plus a margin. It sets the limit of a job that is known from
+  // earlier runs at submission, and the limit of another job a day later. Later limits deviate from the first
+  // limit by about change_sigma.
+  double known = 0.7, margin = 0.15;  // share of known jobs; margin as a share of the reservation
+  // Changes of the limit per job and day, and the standard deviation of the logarithm of a change.
   double changes_a_day = 0.3, change_sigma = 0.15;
 };
 
@@ -43,7 +44,7 @@ struct MadeCellEvents {
 // Returns an approximate upper bound on the number of tasks that these options generate.
 double MadeTasks(const MadeCellEventsOptions& options);
 
-// Generates a cell and its events; equal options generate equal results. CheckCell and CheckCellWorkload have no
+// Generates a cell and its events. Equal options generate equal results. CheckCell and CheckCellWorkload have no
 // finding in a cell of at least 40 machines. REQUIRES: options within their ranges.
 MadeCellEvents MakeCellEvents(const MadeCellEventsOptions& options);
 

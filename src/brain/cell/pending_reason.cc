@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNamedVictims = 3;
 
-// Sets `missing` to the missing amount of each resource; returns the sum of missing amount / required amount.
+// Sets `missing` to the missing amount of each resource. Returns the sum of (missing amount / required amount).
 double Missing(const CellState& state, const CellClass& c, uint32_t machine, CellAmounts& missing) {
   double share = 0;
   for (size_t r = 0; r < state.index().resources(); ++r) {

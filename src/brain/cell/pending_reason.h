@@ -1,4 +1,4 @@
-// Explains why a task is pending, and which machine lacks the least for the task.
+// Explains why a task is pending, and which machine is closest to having room for the task.
 #pragma once
 
 #include <array>
@@ -11,31 +11,31 @@
 
 namespace taut::brain {
 
-// Machines by the obstacle to one more task of a job.
+// Numbers of machines, by the obstacle to one more task of a job.
 struct PendingReason {
-  uint32_t machines = 0;  // machines of the cell; the sum of the counts below
-  uint32_t feasible = 0;  // machines without obstacle
-  // Number of machines by the first obstacle that applies, in this order.
-  uint32_t out_of_service = 0;  // failed or drained
-  uint32_t no_attribute = 0;    // does not meet a constraint, or has no domain to spread over
-  uint32_t too_small = 0;       // capacity below the request of one task
-  uint32_t spread = 0;          // the machine's domain already has max_per_domain tasks of the job
-  uint32_t own_job = 0;         // the machine already has max_per_machine tasks of the job
-  // Machines by the first resource of which too little is free; further resources may be short, too.
+  uint32_t machines = 0;  // number of machines of the cell, which is the sum of the counts below
+  uint32_t feasible = 0;  // machines without an obstacle
+  // Machines by their first obstacle, in this order.
+  uint32_t out_of_service = 0;  // machines that failed or are drained
+  uint32_t no_attribute = 0;    // machines that do not meet a constraint, or have no domain to spread over
+  uint32_t too_small = 0;       // machines with less capacity than the request of one task
+  uint32_t spread = 0;          // machines in a domain that already has max_per_domain tasks of the job
+  uint32_t own_job = 0;         // machines that already have max_per_machine tasks of the job
+  // Machines by the first resource of which too little is free. Other resources may be short, too.
   std::array<uint32_t, kMaxCellResources> no_room = {};
 
-  // Machine with the smallest missing amounts, as the sum of shares of the task's request; kNowhere if every
+  // Machine with the smallest missing amounts, as the sum of shares of the task's request. kNowhere if every
   // machine has another obstacle.
   uint32_t nearest = kNowhere;
-  CellAmounts missing = {};  // amounts missing on `nearest`; 0 where nothing is missing
-  std::vector<uint32_t>
-      victims;  // tasks of lower tiers on `nearest` that would be preempted; empty: preemption does not suffice
+  CellAmounts missing = {};  // amounts that are missing on `nearest`; 0 for a resource that is not short
+  // Tasks of lower tiers on `nearest` that would be preempted; empty if preemption does not suffice.
+  std::vector<uint32_t> victims;
 
-  // One or two sentences, with the names of the machine and of the first victim.
+  // Explanation of one or two sentences, with the names of the machine and of the first victim.
   std::string sentence;
 };
 
-// Explains why one more task of the job is pending. Changes only the state's CountJob scratch. O(machines).
+// Explains why one more task of the job is pending. Changes only scratch data of `scores`. O(machines).
 PendingReason ExplainPending(MachineScores& scores, uint32_t job);
 
 }  // namespace taut::brain

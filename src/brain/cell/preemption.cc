@@ -7,8 +7,8 @@
 namespace taut::brain {
 namespace {
 
-// Returns the lowest tier such that removing all tasks of this and lower tiers makes room; kCellTiers if even tier
-// `top` does not suffice.
+// Returns the lowest tier such that removing all tasks of this tier and of lower tiers makes room. Returns
+// kCellTiers if removing all tasks up to `top` does not suffice.
 size_t TierNeeded(const CellState& state, uint32_t machine, const CellClass& c, CellTier top) {
   const size_t resources = state.index().resources();
   if (!state.space().in_service(machine)) return kCellTiers;
@@ -27,7 +27,7 @@ size_t TierNeeded(const CellState& state, uint32_t machine, const CellClass& c, 
   return kCellTiers;
 }
 
-// Returns the covered part of the missing amounts, as the sum of shares over resources.
+// Returns the share of the missing amounts that `amount` covers, summed over resources.
 double Covers(const CellAmounts& amount, const CellAmounts& missing) {
   double sum = 0;
   for (size_t r = 0; r < kMaxCellResources; ++r) {
@@ -98,8 +98,8 @@ std::vector<uint32_t> VictimsOn(const CellState& state, uint32_t machine, CellAm
     victims.push_back(left[best]);
     left.erase(left.begin() + static_cast<ptrdiff_t>(best));
   }
-  // The greedy choice may contain unnecessary victims. Removes them from the choice, the most important task (last
-  // chosen) first.
+  // The greedy choice may contain unnecessary victims. They are removed from the choice, starting with the most
+  // important task, which was chosen last.
   for (size_t i = victims.size(); i-- > 0;) {
     CellAmounts with = missing;
     const CellAmounts counted = state.counted(victims[i]);

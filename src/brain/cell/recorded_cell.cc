@@ -39,7 +39,7 @@ CellJobRun RecordedRunOf(const RecordedJob& job, const JobSpan& span) {
   return run;
 }
 
-// Returns the rows of machines or jobs by name, after CheckCell has removed rows.
+// Returns the rows of machines or jobs by name, which have changed if CheckCell removed rows.
 template <typename Row>
 absl::flat_hash_map<std::string_view, uint32_t> RowsByName(const std::vector<Row>& rows) {
   absl::flat_hash_map<std::string_view, uint32_t> out;
@@ -47,7 +47,7 @@ absl::flat_hash_map<std::string_view, uint32_t> RowsByName(const std::vector<Row
   return out;
 }
 
-// Returns the first known capacity of a machine; zeros if the capacity is never known.
+// Returns the first known capacity of a machine; zeros if no capacity is known.
 CellAmounts FirstCapacity(std::span<const MachineCapacity> all) {
   for (const MachineCapacity& c : all) {
     if (c.in_cell && (c.cpu_cores > 0 || c.memory_bytes > 0)) return AmountsOf(c);
@@ -59,7 +59,7 @@ void AddMachineEvents(std::span<const MachineCapacity> all, uint32_t row, const 
                       CellWorkload& out) {
   bool in = true;
   CellAmounts amounts = first;
-  // The machine is down until its first event, unless this event is from before the trace.
+  // The machine is down until its first event, unless the first event is from before the trace.
   std::vector<std::pair<int64_t, MachineCapacity>> steps;
   if (!all.empty() && all.front().from.us > 0) steps.push_back({0, MachineCapacity{}});
   for (const MachineCapacity& c : all) steps.push_back({Milliseconds(c.from.us), c});
@@ -87,7 +87,7 @@ void AddJobEvents(const RecordedJob& job, const JobSpan& span, uint32_t row, Cel
     out.events.push_back({Milliseconds(std::max(span.end_us, came)), CellEventKind::kStop, row, 0});
 }
 
-// Calls fn(job, from, until) with the time in which each job is present.
+// Calls fn(job, from, until) with the time interval in which each job is present.
 template <typename Fn>
 void ForEachStay(const CellWorkload& workload, const Fn& fn) {
   std::vector<int64_t> from(workload.runs.size(), -1), until(workload.runs.size(), kNoEnd);
@@ -182,7 +182,7 @@ CellModel CellAt(const CellModel& model, const CellWorkload& workload, int64_t t
     job.limit = limit[j];
     for (size_t r = 0; r < kMaxCellResources; ++r)
       job.reservation[r] = std::min(job.reservation[r], job.limit[r]);
-    // A job whose reservation equals its limit keeps this equality when its limit changes.
+    // A reservation that equals the job's limit must equal the changed limit, too.
     if (model.jobs[j].reservation == model.jobs[j].limit) job.reservation = job.limit;
     out.jobs.push_back(std::move(job));
   }

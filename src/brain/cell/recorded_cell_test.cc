@@ -50,9 +50,9 @@ TEST_F(EventFoldTest, RatesDelaysEndsAndHours) {
   EXPECT_EQ(Of(Tier::kBatch).submissions, 3U);
   EXPECT_EQ(Of(Tier::kBatch).starts, 3U);
   EXPECT_EQ(Of(Tier::kBatch).ends, (std::array<uint64_t, kTaskEnds>{1, 1, 1, 0, 0}));
-  // counted from the time at which the task was ready
+  // The delay of 70 s counts from the time at which the task was ready.
   EXPECT_EQ(Of(Tier::kBatch).delays_s, (std::vector<float>{70}));
-  EXPECT_TRUE(Of(Tier::kProduction).delays_s.empty());  // submitted before the trace
+  EXPECT_TRUE(Of(Tier::kProduction).delays_s.empty());  // the job was submitted before the trace
   EXPECT_NEAR(Of(Tier::kBatch).cpu_hours, (3600 + 1800 + 100) / 3600.0, 1e-6);
   EXPECT_NEAR(Of(Tier::kProduction).cpu_hours, 2 * 7600 / 3600.0, 1e-6);
   ASSERT_EQ(figures_.hours.size(), 1U);
@@ -60,7 +60,7 @@ TEST_F(EventFoldTest, RatesDelaysEndsAndHours) {
   EXPECT_EQ(figures_.hours.at(1).new_tasks, 2U);
   EXPECT_EQ(figures_.hours.at(1).tasks_again, 1U);
   EXPECT_EQ(spans_[b].end_us, 7500 * kSecond);
-  EXPECT_EQ(spans_[b].runs, 2U);  // the evicted run does not count
+  EXPECT_EQ(spans_[b].runs, 2U);  // an evicted run does not count
   EXPECT_DOUBLE_EQ(spans_[b].run_us, 3700.0 * kSecond);
   EXPECT_EQ(spans_[a].end_us, -1);
   ASSERT_EQ(spans_[a].changes.size(), 1U);
@@ -80,7 +80,7 @@ TEST_F(EventFoldTest, WhatCannotBeRightIsNamedAndCountsForNothing) {
   EXPECT_EQ(Of(Tier::kMid).starts, 1U);
 }
 
-// Tasks in an alloc set have no place of their own.
+// The capacity of an alloc set includes its tasks, so that only the alloc set counts.
 TEST_F(EventFoldTest, AllocSetsAreCountedBesideTheirTasks) {
   const uint32_t set = Job(Tier::kProduction), inside = Job(Tier::kProduction), outside = Job(Tier::kFree);
   jobs_[set].is_alloc_set = true;

@@ -66,7 +66,7 @@ void EventFold::TakeJob(const TraceEvent& event) {
   JobSpan& span = spans_[event.job];
   switch (event.kind) {
     case TraceEventKind::kSubmit:
-      // A job that failed or was evicted may be submitted again; this is no new job.
+      // A job that failed or was evicted may be submitted again and does not count as a new job.
       if (span.submit_us >= 0) return;
       span.submit_us = event.time_us;
       if (event.time_us > 0 && !jobs_[event.job].is_alloc_set) ++HourOf(event).jobs;
@@ -94,13 +94,13 @@ void EventFold::Submit(const TraceEvent& event, uint64_t key) {
   const auto [at, added] = living_.try_emplace(key);
   if (!added) return odd_("submission of a task that is there", event);
   JobSpan& span = spans_[event.job];
-  // Default for a row without requests: the largest request of the job's other tasks.
+  // A row without requests has the largest request of the job's other tasks.
   at->second.cpu_cores = span.cpu_cores;
   at->second.memory_bytes = span.memory_bytes;
   Ask(event, at->second);
   ++span.live;
   if (span.submit_us < 0) {
-    span.submit_us = event.time_us;  // the trace has no earlier event of the job itself
+    span.submit_us = event.time_us;  // the trace has no earlier event of the job
     if (event.time_us > 0 && !jobs_[event.job].is_alloc_set) ++HourOf(event).jobs;
   }
   const bool is_new = seen_.insert(key).second;
@@ -165,7 +165,7 @@ void EventFold::End(const TraceEvent& event, uint64_t key) {
   if (!jobs_[event.job].is_alloc_set)
     ++TierOf(event.job).ends[static_cast<size_t>(event.kind) - static_cast<size_t>(TraceEventKind::kEvict)];
   living_.erase(at);
-  // The last end among the job's tasks is the job's end, unless a task is submitted again.
+  // The last end among the job's tasks is the job's end, unless a task is submitted later.
   if (--span.live == 0) span.end_us = event.time_us;
 }
 
@@ -178,7 +178,7 @@ void EventFold::Request(const TraceEvent& event, uint64_t key) {
   if (task.cpu_cores == before.cpu_cores && task.memory_bytes == before.memory_bytes) return;
   AddRun(event.job, before, event.time_us);
   if (task.since_us >= 0) task.counted_us = event.time_us;
-  // All tasks of a job share one limit. The trace changes the tasks one after the other, which must count as one
+  // All tasks of a job share one limit. The trace changes the tasks one after the other, which counts as one
   // change.
   JobSpan& span = spans_[event.job];
   const auto same = [&](float cpu, float memory) {
@@ -190,7 +190,7 @@ void EventFold::Request(const TraceEvent& event, uint64_t key) {
   if (!known) span.changes.push_back({event.time_us, task.cpu_cores, task.memory_bytes});
 }
 
-// Adds a job without recorded events of tasks: all its tasks run from its start to its end.
+// Adds a job whose tasks have no recorded events. All of its tasks run from the job's start to its end.
 void EventFold::AddTold(uint32_t job) {
   const RecordedJob& facts = jobs_[job];
   JobSpan& span = spans_[job];

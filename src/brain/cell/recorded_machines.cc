@@ -23,7 +23,7 @@ void RecordedMachines::Place(JobId job, uint32_t task, WindowId window, uint32_t
   Insert(stays_[KeyOf(job, task)], window.index, machine);
 }
 
-// Rows arrive mostly in order of time, so the search begins at the end.
+// The search begins at the end, because rows arrive mostly in order of time.
 void RecordedMachines::Insert(Stays& stays, int32_t window, uint32_t machine) {
   size_t next = stays.size();
   while (next > 0 && stays[next - 1].first > window) --next;

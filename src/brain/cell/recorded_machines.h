@@ -17,28 +17,28 @@ namespace taut::brain {
 
 enum class MachineEventKind : uint8_t { kAdd, kRemove, kUpdate };
 
-// A row of a table of machines: the state of one machine from a time on.
+// A row of a table of machines: the state of one machine from `time` on.
 struct MachineEvent {
   Timestamp time = {};
   MachineEventKind kind = MachineEventKind::kAdd;
-  std::optional<double> cpu_cores = {}, memory_bytes = {};  // absent: not in the table
-  uint64_t place = 0;                                       // position of the row, for reports; not used here
+  std::optional<double> cpu_cores = {}, memory_bytes = {};  // absent if the table has no value
+  uint64_t place = 0;                                       // position of the row, for reports
 };
 
-// Capacity of a machine from a time on. An amount of 0 is unknown.
+// Capacity of a machine from the time `from` on. An amount of 0 is unknown.
 struct MachineCapacity {
   Timestamp from;
   bool in_cell = false;
   double cpu_cores = 0, memory_bytes = 0;
 
-  double of(size_t resource) const { return resource == 0 ? cpu_cores : memory_bytes; }  // by Resource
+  double of(size_t resource) const { return resource == 0 ? cpu_cores : memory_bytes; }  // index by Resource
 };
 
-// Machines and placements of tasks. Memory: about 100 bytes for each machine and event, 60 bytes for each task, 12
-// bytes for each move of a task. Not thread-safe.
+// Machines and placements of tasks. Uses about 100 bytes per machine and event, 60 bytes per task and 12 bytes
+// per move of a task. Not thread-safe.
 class RecordedMachines {
  public:
-  // Highest number of consecutive windows without a row across which a task is assumed to stay on its machine.
+  // Highest number of consecutive windows without a row for which a task is assumed to stay on its machine.
   static constexpr int32_t kLongestGap = kWindowsPerHour;
 
   // A run of consecutive windows of a task on one machine, [first, last].
@@ -47,14 +47,15 @@ class RecordedMachines {
     uint32_t machine = 0;
   };
 
-  // Returns the number of the machine with this name; adds the machine if it is new. Numbers are dense, from 0, in
+  // Returns the number of the machine with this name, and adds a new machine. Numbers are dense, from 0, in
   // order of first appearance.
   uint32_t Number(std::string_view name);
   const std::string& name(uint32_t machine) const { return machines_[machine].name; }
   size_t size() const { return machines_.size(); }
   // Returns true if a table of machines has an event of the machine.
   bool listed(uint32_t machine) const { return !machines_[machine].events.empty(); }
-  // Returns the last added event of the machine, or null. Invalid after the next AddEvent of this machine.
+  // Returns the last added event of the machine; null if there is none. Invalid after the next AddEvent of this
+  // machine.
   const MachineEvent* LastEvent(uint32_t machine) const {
     return listed(machine) ? &machines_[machine].events.back() : nullptr;
   }
@@ -66,14 +67,13 @@ class RecordedMachines {
   void Place(JobId job, uint32_t task, WindowId window, uint32_t machine);
 
   // Sorts the events of each machine by time (stable) and computes its capacities. Calls `odd` for inconsistent
-  // events, which are kept: an addition of a machine that is in the cell, a removal or an update of a machine that
-  // is not in the cell, an unknown capacity. An update of a machine that is not in the cell adds the machine. Call
-  // once, after the last event and before CapacityAt.
+  // events, which are kept: an addition of a machine that is in the cell, a removal or an update of a machine
+  // that is not in the cell, an unknown capacity. An update of a machine that is not in the cell adds the
+  // machine. Call once, after the last AddEvent and before CapacityAt.
   using Odd = std::function<void(std::string_view cause, uint32_t machine, const MachineEvent& event)>;
   void SettleEvents(const Odd& odd);
 
-  // Returns the capacity at time `t`; null before the machine's first event, or if the machine has no event. O(log
-  // events).
+  // Returns the capacity at time `t`; null before the machine's first event. O(log events).
   const MachineCapacity* CapacityAt(uint32_t machine, Timestamp t) const;
   // Returns all capacities, ascending by time.
   std::span<const MachineCapacity> capacities(uint32_t machine) const {
@@ -86,7 +86,7 @@ class RecordedMachines {
   // Returns the stay that contains the window; null if the task's machine is unknown. Invalid after the next
   // Place. O(log stays).
   const Stay* StayOf(JobId job, uint32_t task, WindowId window) const;
-  size_t tasks() const { return stays_.size(); }  // number of tasks that were placed
+  size_t tasks() const { return stays_.size(); }  // returns the number of placed tasks
 
  private:
   struct Machine {

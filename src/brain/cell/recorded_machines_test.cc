@@ -10,7 +10,7 @@ namespace {
 
 constexpr JobId kJob{3};
 
-// Returns "m:first-last" for each stay in windows 0 to 99.
+// Returns the stays in windows 0 to 99 as text, "m:first-last" each.
 std::string Stays(const RecordedMachines& machines, uint32_t task) {
   std::string out;
   const RecordedMachines::Stay* last = nullptr;
@@ -27,10 +27,10 @@ std::string Stays(const RecordedMachines& machines, uint32_t task) {
 TEST(RecordedMachines, ATaskStaysMovesAndIsAwayAfterALongGap) {
   RecordedMachines machines;
   for (const int32_t w : {5, 6, 7, 19, 20})
-    machines.Place(kJob, 0, {w}, 1);  // windows 8 to 18 have no row, a short gap
+    machines.Place(kJob, 0, {w}, 1);  // windows 8 to 18 have no row, which is a short gap
   machines.Place(kJob, 0, {21}, 2);
   machines.Place(kJob, 0, {34}, 2);
-  machines.Place(kJob, 0, {48}, 2);  // 13 windows without a row before it
+  machines.Place(kJob, 0, {48}, 2);  // 13 windows before this window have no row
   EXPECT_EQ(Stays(machines, 0), "1:5-20 2:21-34 2:48-48 ");
   EXPECT_EQ(machines.StayOf(kJob, 1, {5}), nullptr);
   EXPECT_EQ(machines.tasks(), 1U);
@@ -43,7 +43,7 @@ TEST(RecordedMachines, OfTwoMachinesOfAWindowTheLaterRowCounts) {
   EXPECT_EQ(Stays(machines, 0), "1:5-6 2:7-7 1:8-8 ");
 }
 
-// Shards of a table are not in order of time.
+// The rows arrive out of order, because the shards of a table are not in order of time.
 TEST(RecordedMachines, TheOrderOfTheRowsDoesNotMatter) {
   std::vector<int32_t> windows;
   for (int32_t w = 0; w < 100; ++w) {

@@ -17,7 +17,7 @@ std::vector<uint32_t> FirstNumbers(size_t n) {
   return all;
 }
 
-constexpr uint64_t kUnknown = UINT64_MAX;  // value of CachedClass::seen: the tree must be built again
+constexpr uint64_t kUnknown = UINT64_MAX;  // value of CachedClass::seen if the tree must be built again
 
 }  // namespace
 
@@ -90,9 +90,10 @@ void CellScheduler::Enqueue(uint32_t job) {
 std::vector<uint32_t> CellScheduler::TurnsOfTier(CellTier tier) {
   std::vector<uint32_t> jobs = std::exchange(queue_[static_cast<size_t>(tier)], {});
   if (jobs.size() < 2) return jobs;
-  // The k-th job of a user has turn k. Sorting by (turn, number of the user by first job, job) alternates
+  // The k-th job of a user has turn k. Sorting by (turn, position of the user's first job, job) alternates
   // users.
-  absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> users;  // -> place, jobs so far
+  // by user: first job's place, jobs so far
+  absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> users;
   std::vector<std::pair<uint64_t, uint32_t>> turns;
   turns.reserve(jobs.size());
   for (const uint32_t job : jobs) {
@@ -134,8 +135,8 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     return;
   }
   const PassResult before = result;
-  // `full`: no machine has room. As long as no machine has gained room since then, all tasks of the class are
-  // skipped, which keeps a pass over a long queue cheap.
+  // `full` means that no machine has room. Until a machine gains room, all tasks of the class are skipped, which
+  // makes a pass over a long queue cheap.
   bool full = StillFull(job, c), may_preempt = options_.preempt && !(full && StillNoVictims(job, c));
   if (full && !may_preempt) return;
   CachedClass* cached = nullptr;
@@ -145,8 +146,7 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     const uint32_t machine = full ? kNowhere : BestOf(c, cached);
     if (machine != kNowhere) {
       Took(t, machine);
-      // A domain that has just become full makes all its machines infeasible, although only one of the machines
-      // changed.
+      // If a domain becomes full, all its machines become infeasible, although only one machine has changed.
       if (cached != nullptr && c.domains != UINT32_MAX) {
         const uint32_t d = state_.domain(c, machine);
         if (d != kNoDomain && state_.spread().in_domain[d] == c.max_per_domain) cached->seen = kUnknown;
@@ -155,8 +155,8 @@ void CellScheduler::PlaceJob(uint32_t job, PassResult& result) {
     }
     if (!full) NoRoomSince(job) = state_.changes().count() + 1;
     full = true;
-    // A preempted task may be placed again in this pass but may preempt only in the next pass, so that one
-    // preemption does not cascade through the tiers within a pass.
+    // A preempted task may be placed again in this pass, but may preempt only in the next pass. Preemptions
+    // therefore do not cascade through the tiers within a pass.
     const bool was_preempted = !preempted_in_.empty() && preempted_in_[t] == pass_;
     if (may_preempt && !was_preempted) {
       may_preempt = Preempt(t, result);
@@ -192,8 +192,8 @@ void CellScheduler::EndTurn(uint32_t job, const PassResult& before, PassResult& 
     for (const uint32_t t : placed_now_) moves_.push_back({t, state_.machine_of(t)});
     return;
   }
-  // A gang runs as a whole or not at all: remove the gang's tasks, and return the victims to their machines with
-  // their settled steps.
+  // A gang runs as a whole or not at all, so that its placed tasks are removed. The victims return to their
+  // machines with their settled steps.
   for (const uint32_t t : placed_now_) state_.Remove(t);
   pending_[job] += static_cast<uint32_t>(placed_now_.size());
   all_pending_ += placed_now_.size();
@@ -269,8 +269,8 @@ CellScheduler::CachedClass* CellScheduler::TreeOf(uint32_t job) {
   if (const auto it = cached_.find(class_number); it != cached_.end() && options_.cached_classes > 0) {
     CachedClass& known = cache_[it->second];
     known.used = ++uses_;
-    // Tasks of the job may have left a domain since the last use; this affects all machines of the domain, which
-    // are not in the log of changes.
+    // Tasks of the job may have left a domain since the last use. This affects all machines of the domain,
+    // although the log of changes does not contain them.
     if (index_.class_of(job).domains != UINT32_MAX) known.seen = kUnknown;
     return &known;
   }

@@ -1,5 +1,5 @@
-// Changes of a cell between passes (ends, evictions, new amounts and capacities), and the record of classes that
-// found no room.
+// Changes of a cell between passes (ends, evictions, new amounts and capacities), and the memory of classes for
+// which no machine had room.
 #include <algorithm>
 
 #include "brain/cell/preemption.h"
@@ -39,14 +39,14 @@ void CellScheduler::SetCapacity(uint32_t machine, const CellAmounts& capacity,
     }
     return false;
   };
-  // The limits of production alone may exceed the capacity, too. Evicts tasks of the lower of production's two
-  // tiers first, and within a tier the newest tasks first.
+  // The limits of production alone may still exceed the capacity. Tasks of the lower of production's two tiers
+  // are evicted first, and within a tier the newest tasks.
   for (const CellTier tier : {CellTier::kProduction, CellTier::kMonitoring}) {
     for (uint32_t t = state_.first_on(machine); t != kNowhere && over();) {
       const uint32_t next = state_.next_on(t);
       const CellJob& job = index_.model().jobs[index_.job_of(t)];
       if (job.tier == tier) Evict(t, evicted);
-      // The gang's other tasks may have left this machine with `t`, possibly also `next`.
+      // The gang's other tasks may have left this machine with `t`, possibly including `next`.
       t = job.tier == tier && job.gang ? state_.first_on(machine) : next;
     }
   }
@@ -79,7 +79,7 @@ void CellScheduler::Resize(CellIndex& index, uint32_t job, const CellAmounts& li
     uint8_t settled;
   };
   std::vector<Placed> placed;
-  // Removes all tasks before the class changes: Remove subtracts the amounts of the present class.
+  // All tasks are removed before the class changes, because Remove subtracts the amounts of the current class.
   for (uint32_t t = index.first_task(job); t < index.first_task(job + 1); ++t) {
     const uint32_t machine = state_.machine_of(t);
     if (machine == kNowhere) continue;
@@ -100,7 +100,7 @@ void CellScheduler::Resize(CellIndex& index, uint32_t job, const CellAmounts& li
     evicted.push_back(p.task);
   }
   if (kept == placed.size()) return;
-  // Only a gang reaches this point: the gang leaves its machines as a whole, including tasks that KeepsMachine
+  // Only a gang reaches this point. It leaves its machines as a whole, including tasks that KeepsMachine
   // accepted.
   for (const Placed& p : placed) {
     BackToQueue(p.task);
@@ -122,7 +122,7 @@ uint64_t& CellScheduler::NoVictimsSince(uint32_t job) {
 template <typename Feasible>
 bool CellScheduler::StillNone(const CellClass& c, uint64_t known, const Feasible& feasible) {
   const uint64_t now = state_.changes().count();
-  // A task that leaves a domain makes room on machines of the domain that did not change themselves.
+  // A task that leaves a domain makes room on machines of the domain that the log of changes does not contain.
   if (!options_.equivalence_classes || known == 0 || c.domains != UINT32_MAX ||
       now + 1 - known > state_.changes().window())
     return false;

@@ -37,7 +37,7 @@ class CellBuilder {
   CellModel cell;
 };
 
-// Returns the machine of every task; -1: nowhere.
+// Returns the machine of every task; -1 for a pending task.
 std::vector<int> Placement(const CellScheduler& scheduler) {
   std::vector<int> out;
   for (uint32_t t = 0; t < scheduler.state().index().tasks(); ++t) {
@@ -70,7 +70,7 @@ TEST(CellScheduler, BestFitFillsAndWorstFitSpreads) {
 }
 
 TEST(CellScheduler, HybridAvoidsStrandedMemory) {
-  // Machine 0 has the smallest sum of free amounts afterwards, but its memory would be stranded without CPU.
+  // Machine 0 would have the smallest sum of free amounts, but its memory would be stranded without CPU.
   CellBuilder b;
   b.Machine(4, 10).Machine(10, 10);
   b.Job(CellTier::kBatch, 1, 4, 4);
@@ -85,7 +85,7 @@ TEST(CellScheduler, ProductionCountsLimitsAndOthersReservations) {
   b.Machine(10, 100);
   b.Job(CellTier::kProduction, 3, 4, 1).reservation = {1, 1};
   b.Job(CellTier::kBatch, 9, 1, 1);
-  // Two production tasks (8 of 10 by limit, 2 by reservation) and 8 other tasks.
+  // Machine 0 runs two production tasks (8 of 10 by limit, 2 by reservation) and 8 other tasks.
   EXPECT_THAT(PlaceAll(b.cell), ElementsAre(0, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, -1));
 }
 
@@ -122,7 +122,7 @@ TEST(CellScheduler, GangsRunWholeOrNotAtAll) {
   EXPECT_THAT(PlaceAll(b.cell), ElementsAre(-1, -1, -1, -1, -1, 0, 0, 0));
 }
 
-// Effects of a pass on a cell in which the first job already runs.
+// The result of a pass on a cell in which the first job already runs.
 struct AfterSecond {
   PassResult result;
   std::vector<int> placement;
@@ -161,7 +161,7 @@ TEST(CellScheduler, ProductionNeverPreemptsProduction) {
 }
 
 TEST(CellScheduler, PreemptionDoesNotCascade) {
-  // Production preempts mid on machine 0, since machine 1 lacks the attribute. Mid does not preempt batch on
+  // Production preempts mid on machine 0, because machine 1 lacks the attribute. Mid does not preempt batch on
   // machine 1 in the same pass.
   CellBuilder b;
   b.Machine(4, 4, "", "new").Machine(4, 4, "", "old");
@@ -241,7 +241,7 @@ TEST(PendingReason, CountsMachinesAndNamesTheNearest) {
             "without j0/0.");
 }
 
-// Checks the invariants of a placement under any options.
+// Checks invariants of a placement that hold with any options.
 void CheckInvariants(const CellScheduler& scheduler) {
   const CellState& state = scheduler.state();
   const CellIndex& index = state.index();
@@ -285,7 +285,7 @@ void CheckInvariants(const CellScheduler& scheduler) {
   }
 }
 
-// Starts and stops jobs over several passes; returns all placements, concatenated.
+// Starts and stops jobs over several passes. Returns the concatenation of all placements.
 std::vector<int> History(const CellModel& cell, const SchedulerOptions& options, uint64_t seed) {
   const CellIndex index(cell);
   CellScheduler scheduler(index, options);

@@ -1,4 +1,4 @@
-// Keeps the minimum of n scores: O(log n) after one score changes.
+// Maintains the minimum of n scores. A change of one score costs O(log n).
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace taut::brain {
 // Score of a machine on which the task must not or cannot run.
 inline constexpr double kInfeasible = std::numeric_limits<double>::infinity();
 
-// A tree of minima: of groups of 16 scores, then of groups of 16 minima, and so on. Among equal scores, the lowest
-// leaf is the best.
+// A tree of minima of groups: groups of 16 scores, then groups of 16 minima, and so on. Of equal scores, the
+// lowest leaf is the best.
 class ScoreTree {
  public:
-  // Returns the n scores, which the caller writes before Build. The vector may be longer than n; the caller leaves
-  // the further elements kInfeasible. Allocates only if n changes.
+  // Returns the n scores, which the caller writes before Build. The vector may be longer than n; the caller must
+  // not change the elements from n on, which are kInfeasible. Allocates only if n changes.
   std::vector<double>& scores(size_t n) {
     if (n != size_) {
       size_ = n;
@@ -72,7 +72,7 @@ class ScoreTree {
   }
 
   size_t size_ = SIZE_MAX;
-  std::vector<std::vector<double>> levels_;  // the scores are the first level
+  std::vector<std::vector<double>> levels_;  // minima by level; the first level has the scores
 };
 
 }  // namespace taut::brain
