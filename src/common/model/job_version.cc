@@ -68,7 +68,7 @@ JobVersion NextVersion(const JobVersion& before, std::span<const std::string> pr
     out.name = name;
     if (!before.name.empty()) out.since_s = now_s;
   };
-  // If several versions are new, choose the last one by name. Any fixed choice would do.
+  // If several versions are new, choose the last version by name. Any fixed choice would do.
   const auto is_new = [&](const std::string& name) {
     return name != before.name && !Holds(before.beside, name);
   };

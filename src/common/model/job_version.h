@@ -32,7 +32,7 @@ std::string JobVersionText(const JobVersion& version);
 // distinct):
 //  - If the version was unknown, the first version is recorded without a time. A later change is recorded with
 //    `now_s`.
-//  - A version that is neither the current one nor in `beside` begins, even if tasks ran it earlier.
+//  - A version that is neither the current version nor in `beside` begins, even if tasks ran it earlier.
 //  - If no task runs the current version, a remaining version begins, as after a rollback in the middle of a
 //    rollout.
 //  - Otherwise the version stays, as in a rollout that never completes.

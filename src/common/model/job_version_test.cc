@@ -55,7 +55,7 @@ TEST(JobVersion, ARollbackBeginsToo) {
   EXPECT_EQ(After(in_the_middle, {"web:1"}, 400), (JobVersion{"web:1", 400, {}}));
   const JobVersion done{"web:2", 300, {}};
   EXPECT_EQ(After(done, {"web:1", "web:2"}, 500), (JobVersion{"web:1", 500, {"web:2"}}));
-  // A third version starts while an older one still runs.
+  // A third version starts while an older version still runs.
   EXPECT_EQ(After(in_the_middle, {"web:1", "web:2", "web:3"}, 600),
             (JobVersion{"web:3", 600, {"web:1", "web:2"}}));
 }

@@ -29,7 +29,7 @@ struct PodTotals {
   const ContainerResources& of(Resource r) const { return amounts[static_cast<size_t>(r)]; }
 };
 
-// Sums over the containers that run at the same time: ordinary ones and sidecars. A container with only a
+// Sums over the containers that run at the same time: ordinary containers and sidecars. A container with only a
 // limit requests its limit, as in Kubernetes. O(parts).
 PodTotals TotalsOf(std::span<const PodPart> parts);
 

@@ -94,7 +94,7 @@ struct AmountUnitRow {
   double accounted;
   double smallest;      // smallest amount that Kubernetes and kernels accept
   double granularity;   // least difference between two limits
-  double least_limit;   // least useful limit: a smaller one saves too little for a restart
+  double least_limit;   // least useful limit: a smaller limit saves too little for a restart
   double small_amount;  // low end of common usage, where scales of levels begin
 };
 inline constexpr std::array kAmountUnits = {

@@ -176,8 +176,8 @@ TEST_F(HttpLimitsTest, RefusesConnectionsOverTheLimit) {
   EXPECT_GE(server_->counts().refused, 1U);
 }
 
-// Connections without a token (silent, half-way through a header, or kept alive by an open path) do not block
-// a client that has one.
+// Connections without a token (silent, half-way through a header, or kept alive by an open path) do not block a
+// client that has a token.
 TEST_F(HttpLimitsTest, IdleStrangersMakeRoom) {
   for (const char* first :
        {"", "GET / HTTP/1.1\r\nHost: a", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"}) {

@@ -19,8 +19,8 @@
 
 namespace taut {
 
-// All states change in the connection's turn; methods that other threads call only post to it or read
-// atomics. Owned by shared pointers: outstanding operations keep it alive.
+// All states change in the connection's turn; methods that other threads call only post to the connection or read
+// atomics. Owned by shared pointers: outstanding operations keep the session alive.
 class Session final : public ConnectionUser, public std::enable_shared_from_this<Session> {
  public:
   using Clock = std::chrono::steady_clock;

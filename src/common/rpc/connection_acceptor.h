@@ -30,8 +30,8 @@ struct AcceptorOptions {
 // quarters of the half for one address.
 AcceptorOptions BoundedByDescriptors(AcceptorOptions wanted, uint64_t descriptors);
 
-// Connections that were passed on and are still open. Their owner closes connections without notice. Sweep finds
-// the closed ones by their descriptors, which are closed or have another inode. Thread-safe.
+// Connections that were passed on and are still open. Their owner closes connections without notice. Sweep
+// recognises a closed connection by its descriptor, which is closed or has another inode. Thread-safe.
 class OpenConnections {
  public:
   using Address = std::array<uint8_t, 16>;  // an IPv4 address is mapped into IPv6

@@ -116,7 +116,7 @@ class AnyContent final : public YAML::EventHandler {
   std::optional<YAML::Mark> first_;
 };
 
-// Returns an error if a document after the first one has content.
+// Returns an error if a document after the first document has content.
 absl::Status CheckIsOneDocument(const std::string& yaml, std::string_view name) {
   std::istringstream in(yaml);
   YAML::Parser parser(in);

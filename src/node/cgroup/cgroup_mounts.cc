@@ -99,7 +99,7 @@ absl::StatusOr<CgroupMounts> ParseCgroupMounts(std::string_view mountinfo, std::
   for (const std::string_view line : Split(mountinfo, '\n')) {
     Mount mount;
     if (!ParseLine(line, mount)) continue;
-    // A later mount at the same point hides the earlier one.
+    // A later mount at the same point hides the earlier mount.
     std::erase_if(mounts, [&mount](const Mount& other) { return other.point == mount.point; });
     mounts.push_back(std::move(mount));
   }

@@ -46,9 +46,9 @@ class ContainerNamer {
   std::vector<Compiled> rules_;
 };
 
-// A container is one task over all its restarts ("docker:ID"), because the engine keeps the container's
-// limits. A TaskGroup covers one start: after kGone and kStarted of an identity, the caller must open the
-// task again. Events cover all containers, also those that no rule matches.
+// A container is one task over all its restarts ("docker:ID"), because the engine keeps the container's limits. A
+// TaskGroup covers one start: after kGone and kStarted of an identity, the caller must open the task again. Events
+// cover all containers, including containers that no rule matches.
 class DockerFinder final : public TaskFinder {
  public:
   // Starts the thread that reads the engine's events; the engine need not run yet. InvalidArgument if the
@@ -64,8 +64,8 @@ class DockerFinder final : public TaskFinder {
   Wakeup wakeup() const override { return events_->wakeup(); }
   std::vector<TaskEvent> TakeEvents() override { return events_->Take(); }
 
-  // Sets the memory limit of a stopped container (SetMemoryOfStopped). InvalidArgument if the identity is not
-  // that of a container.
+  // Sets the memory limit of a stopped container (SetMemoryOfStopped). InvalidArgument if the identity is not a
+  // container's.
   absl::Status SetStoppedMemory(const std::string& identity, double bytes);
   // Returns OK while events arrive, else the reason for which none arrive.
   absl::Status events_status() const { return events_->status(); }

@@ -74,7 +74,7 @@ TEST_F(Token, WithAWrongSignatureIsRefused) {
   const std::string good = maker().Rs256(Claims());
   const size_t first = good.find('.'), second = good.rfind('.');
   const std::string payload = good.substr(first + 1, second - first - 1);
-  // Tokens without an algorithm or with an unsupported one, with and without a signature.
+  // Tokens without an algorithm or with an unsupported algorithm, with and without a signature.
   for (const std::string alg : {"none", "None", "HS256", "RS512", "PS256", ""}) {
     const std::string head = Base64Url(StrCat(R"({"kid":"r","alg":")", alg, "\"}"));
     EXPECT_EQ(Why(StrCat(head, ".", payload, ".")), "not a signed token") << alg;

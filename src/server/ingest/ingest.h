@@ -15,7 +15,7 @@ namespace taut::server {
 
 struct WriteResult {
   uint64_t series = 0;
-  uint64_t samples = 0;         // samples in the request, including dropped ones
+  uint64_t samples = 0;         // samples in the request, including dropped samples
   std::string first_refusal;    // reason for the first refused series; "" if no series was refused
   Timestamp newest{INT64_MIN};  // time of the request's newest sample, whether or not the sample was dropped
 };

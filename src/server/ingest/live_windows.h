@@ -122,9 +122,9 @@ class LiveWindows {
   // Returns the limits in the order of `jobs`. O(slots) for all jobs together.
   std::vector<TaskLimitsOfJob> MemoryLimits(std::span<const JobId> jobs, const SeriesMapper& mapper) const;
 
-  // Closes every window with end + grace <= watermark, in time order, and yields the windows that are not
-  // empty. A watermark before the last one closes nothing. Uses the present bindings: if a series has moved
-  // to another job, its samples in the whole window belong to the new job. About 0.5 µs a series and window.
+  // Closes every window with end + grace <= watermark, in time order, and yields the windows that are not empty. A
+  // watermark before the last watermark closes nothing. Uses the present bindings: if a series has moved to
+  // another job, its samples in the whole window belong to the new job. About 0.5 µs a series and window.
   void CloseUntil(Timestamp watermark, const SeriesMapper& mapper,
                   absl::FunctionRef<void(ClosedWindow&&)> yield);
 
@@ -155,7 +155,7 @@ class LiveWindows {
     return {newest_of_series_ms_ == INT64_MIN ? INT64_MIN : newest_of_series_ms_ * 1000};
   }
   const FoldCounts& fold_counts() const { return fold_counts_; }
-  // Returns the number of stored samples, including the one before the open windows in each series.
+  // Returns the number of stored samples, including each series' last sample before the open windows.
   uint64_t waiting_samples() const { return waiting_samples_; }
   size_t state_bytes() const;
 
@@ -205,7 +205,7 @@ class LiveWindows {
   // Samples by slot, times strictly ascending. At most one sample is before open_from_ms_: a counter's next
   // rate begins there.
   std::vector<std::vector<RemoteSample>> samples_;
-  std::vector<std::vector<ReportedWindow>> reported_;  // windows of agents by slot, ascending, open ones only
+  std::vector<std::vector<ReportedWindow>> reported_;  // open windows of agents by slot, ascending
   OomSightings ooms_;
   KernelPeaks peaks_;
   absl::flat_hash_map<uint32_t, int32_t> startups_;

@@ -285,7 +285,7 @@ TEST(Owners, RunsOfSparkAndRevisionsOfKnativeAreOneJob) {
     owners.Learn("data/ReplicaSet/" + set, "Deployment/" + revision + "-deployment");
     EXPECT_EQ(owner(set + "-x2x4z"), "service hello");
   }
-  // Names that only look like generated ones.
+  // Names that only look like generated names.
   EXPECT_EQ(owner("bus-driver"), " bus-driver");
   EXPECT_EQ(owner("hello-1-deployment-5d4f8c7b9d-x2x4z"), "deployment hello-1-deployment");
   EXPECT_EQ(owner("job-exec-2"), "statefulset job-exec");

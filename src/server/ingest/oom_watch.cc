@@ -71,7 +71,7 @@ std::optional<OomWatch::Kill> OomWatch::JudgeEnd(Container& c) {
 
 std::optional<OomWatch::Kill> OomWatch::See(Container& c, uint32_t slot, const RemoteSample& sample) {
   const int64_t at = sample.timestamp_ms;
-  // If two samples have the same time, the one with more restarts is newer.
+  // If two samples have the same time, the sample with more restarts is newer.
   const bool is_newer = at > c.restarts_ms || (at == c.restarts_ms && sample.value > c.restarts);
   if (!is_newer || IsStaleMarker(sample.value)) return std::nullopt;
   if (c.restarts >= 0 && sample.value > c.restarts) {
@@ -133,8 +133,8 @@ void OomWatch::BeginScrape(Container& c, int64_t time_ms) {
   c.scrape_restarts = c.scrape_kills = 0;
 }
 
-// The end that is shown is the last one, so there was one end more than there were restarts in this scrape.
-// All four series must be of one instant, because a second later the container may no longer wait.
+// The shown end is the last end, so there was one end more than there were restarts in this scrape. All four
+// series must be of one instant, because a second later the container may no longer wait.
 uint64_t OomWatch::Missed(Container& c) {
   for (const int64_t shown_ms : {c.end_shown_ms, c.reason_ms, c.restarts_ms, c.waiting_ms}) {
     if (shown_ms != c.scrape_ms) return 0;
@@ -153,7 +153,7 @@ void OomWatch::SeeWaiting(Container& c, const RemoteSample& sample) {
   int64_t& newest_ms = waits ? c.waiting_ms : c.runs_ms;
   int64_t& other_ms = waits ? c.runs_ms : c.waiting_ms;
   newest_ms = std::max(newest_ms, sample.timestamp_ms);
-  // If two samples have the same time, the one that arrives later is newer.
+  // If two samples have the same time, the later arrival is newer.
   if (other_ms == sample.timestamp_ms) other_ms = sample.timestamp_ms - 1;
 }
 
@@ -184,7 +184,7 @@ std::optional<OomWatch::Kill> OomWatch::Take(Container& c, uint32_t slot, Series
     case SeriesKind::kOomReason: {
       const bool yes = !IsStaleMarker(sample.value) && sample.value >= 1;
       if (sample.timestamp_ms <= c.reason_ms) return std::nullopt;
-      // The reason belonged to an earlier end, which is not the last one any more.
+      // The reason belonged to an earlier end, which is no longer the last end.
       c.reason_ms = yes ? sample.timestamp_ms : INT64_MIN;
       if (!yes) return std::nullopt;
       const std::optional<Kill> dated = JudgeEnd(c);

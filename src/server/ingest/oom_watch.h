@@ -41,7 +41,7 @@ class OomWatch {
     // Set if the kill was reported before without a date: the time in that report. `time_ms` replaces this
     // time.
     std::optional<int64_t> instead_of_ms = {};
-    uint64_t more = 0;  // number of further kills in addition to the one reported before
+    uint64_t more = 0;  // number of further kills in addition to the kill that was reported
     // True if no earlier end of the container was known: a previous run of the daemon may have counted the
     // kill.
     bool is_first = false;

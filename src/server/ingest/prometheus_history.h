@@ -107,9 +107,9 @@ class PrometheusHistory {
   // and the errors of the sink. Completed chunks stay completed.
   absl::Status Read(Timestamp from, Timestamp to, const HistorySink& sink);
 
-  // Passes on the labels, ascending, of those series of `selectors` that the server's index has in [from,
-  // to]. A series may be repeated. If the index is coarse, series without samples in this time are included.
-  // Costs the server less than samples. Errors as Read.
+  // Passes on the labels, ascending, of the series of `selectors` that the server's index has in [from, to]. A
+  // series may be repeated. If the index is coarse, series without samples in this time are included. Costs the
+  // server less than samples. Errors as Read.
   using LabelsFn = absl::FunctionRef<absl::Status(std::span<const LabelView> labels)>;
   absl::Status ReadSeries(std::span<const HistorySelector> selectors, Timestamp from, Timestamp to,
                           const std::function<bool()>& should_stop, LabelsFn on_series);

@@ -54,7 +54,7 @@ class CountedCell {
         const std::string name(ingest_.mapper().jobs().name(job.job));
         EXPECT_FALSE(out.contains(name)) << "two windows";
         out[name] = job.replicas;
-        // The stored numbers; a number that equals the measured one is not stored.
+        // The stored numbers; a number that equals the measured number is not stored.
         const SaidReplicas kept =
             SaidOf(std::span(w.signals).subspan(job.window.first_signal, job.window.num_signals));
         const auto measured = static_cast<int>(job.window.num_tasks);

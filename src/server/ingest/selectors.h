@@ -15,9 +15,9 @@ struct HistorySelector {
   bool facts = false;  // true for rules about the owners of pods and workloads
 };
 
-// Returns one selector for each metric in the rules, and a last one for all patterns with a '*'. Selectors of
-// facts are first. No two selectors match the same series. The selectors exclude no series that a rule
-// matches. Empty if there are no rules.
+// Returns one selector for each metric in the rules, and a last selector for all patterns with a '*'. Selectors of
+// facts are first. No two selectors match the same series. The selectors exclude no series that a rule matches.
+// Empty if there are no rules.
 std::vector<HistorySelector> SelectorsOf(std::span<const MappingRule> rules);
 
 // Returns a pattern of common/base/pattern.h as an anchored regular expression (RE2).

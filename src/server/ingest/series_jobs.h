@@ -79,7 +79,7 @@ class SeriesJobs {
   SeriesJobs(const SeriesJobs&) = delete;
   SeriesJobs& operator=(const SeriesJobs&) = delete;
 
-  // Returns the number of the job of this name: the number before the job was forgotten, else a new one.
+  // Returns the number of the job of this name: the number before the job was forgotten, else a new number.
   // nullopt if max_jobs jobs exist. O(1).
   std::optional<JobId> Intern(std::string_view name);
   // Adds a job with its stored number, before any series. REQUIRES: the number is free.

@@ -60,7 +60,7 @@ struct MapperCounts {
 class SeriesMapper {
  public:
   struct Options {
-    size_t max_series = 4'000'000;  // present fingerprints, unmapped ones included
+    size_t max_series = 4'000'000;  // present fingerprints, including unmapped series
     size_t max_jobs = 1'000'000;    // greatest number of known jobs
     size_t max_name_bytes = 512;    // limit for names of jobs and tasks, bytes
     uint64_t seed = 0;              // equal to the decoder's seed
@@ -80,11 +80,10 @@ class SeriesMapper {
   SeriesMapper(const SeriesMapper&) = delete;
   SeriesMapper& operator=(const SeriesMapper&) = delete;
 
-  // Resolves a series received at `now`. A series that is not resolved for an hour is idle. Known series take
-  // 10 to 100 ns, new ones some microseconds.
-  // A new series that matches a rule is accepted only if `admit` returns true, which means that a sample of
-  // the series is useful. Otherwise the result is kRefused and the series is not stored, so that dropped
-  // samples create no job.
+  // Resolves a series received at `now`. A series that is not resolved for an hour is idle. A known series takes
+  // 10 to 100 ns, a new series some microseconds. A new series that matches a rule is accepted only if `admit`
+  // returns true, which means that a sample of the series is useful. Otherwise the result is kRefused and the
+  // series is not stored, so that dropped samples create no job.
   Resolution Resolve(const SeriesView& series, Timestamp now, absl::FunctionRef<bool()> admit = TakesAll);
 
   // Resolves a task whose agent names its job; mapping rules do not apply. The job inherits labels from `labels`,

@@ -69,7 +69,7 @@ TEST(SeriesMapper, APodsGroupIsPartOfItsJobUntilItHasAnother) {
   EXPECT_EQ(now(1), "shop/statefulset/db");
   (void)Resolve(mapper, regrouped("db@0", "2"), After(2));
   EXPECT_EQ(now(2), "shop/statefulset/db@0") << "as before";
-  // The first series with the fact are forgotten; the fact of the last one stays.
+  // The first series with the fact are forgotten; the last series keeps the fact.
   (void)Resolve(mapper, regrouped("db@0", "2"), After(60));
   EXPECT_EQ(now(60), "shop/statefulset/db@0");
   (void)mapper.ForgetIdle(After(61), 1800);

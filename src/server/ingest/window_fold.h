@@ -39,8 +39,8 @@ struct FoldEvents {
 //
 // A counter's rate between two samples lasts from the first sample to the second. A gauge's value lasts
 // until the next sample or the window's end. The value of the last sample lasts for half the interval between
-// the last two samples. A stale marker ends a rate or a value. At any time, the usage of a part is that of
-// its largest series; the usage of a task is the sum of its parts.
+// the last two samples. A stale marker ends a rate or a value. At any time, the usage of a part is the
+// usage of its largest series; the usage of a task is the sum of its parts.
 class WindowFold {
  public:
   explicit WindowFold(const FoldOptions& options) : options_(options) {}

@@ -25,7 +25,7 @@ inline int64_t FirstSecondKept(const Retention& keep, WindowId now) {
   return (int64_t{now.day()} - keep.decision_days) * kDaySeconds;
 }
 
-// Last window and highest numbers that were ever stored, including deleted ones.
+// Last window and highest numbers that were ever stored, including deleted data.
 struct PassEnds {
   std::optional<WindowId> window;
   std::optional<uint32_t> job;

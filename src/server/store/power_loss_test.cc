@@ -1,5 +1,5 @@
-// The loss of power: data that were not synced may be lost, in whole or in part. A virtual file system
-// between SQLite and the real one remembers the synced data.
+// The loss of power: data that were not synced may be lost, in whole or in part. A virtual file system between
+// SQLite and the real file system remembers the synced data.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 

@@ -19,7 +19,7 @@ absl::Status Finish(const ByteReader& in, std::string_view what) {
 int64_t RowSum::Value() const { return static_cast<int64_t>(XXH3_64bits(bytes_.data(), bytes_.size())); }
 
 int64_t SumOf(const JobRecord& job) {
-  // Without parts, the checksum equals that of older versions.
+  // Without parts, the checksum equals the checksum of older versions.
   if (!job.parts.known())
     return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels));
   return RowSum::Of(job.id.value, job.name, job.first_seen_s, EncodeLabels(job.labels),
@@ -32,7 +32,7 @@ int64_t SumOf(const Decision& d) {
 }
 
 int64_t SumOf(const OomRecord& oom) {
-  // Without these fields, the checksum equals that of older versions.
+  // Without these fields, the checksum equals the checksum of older versions.
   if (!oom.shown_s.has_value() && !oom.since_s.has_value())
     return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit);
   return RowSum::Of(oom.job.value, oom.task, oom.time_s, oom.kills, oom.limit, oom.shown_s, oom.since_s);

@@ -194,8 +194,8 @@ void SampleLogFile::DropOldest() {
 void SampleLogFile::Forget(Timestamp before) {
   const std::lock_guard lock(file_mutex_);
   while (!segments_.empty() && segments_.front().newest_us < before.us) {
-    // The open segment is the last one. It is closed before its file is deleted, so that nothing is written
-    // to a deleted file.
+    // The open segment is the last segment. Close it before its file is deleted, so that nothing is written to a
+    // deleted file.
     if (segments_.size() == 1) CloseSegment();
     DropOldest();
   }

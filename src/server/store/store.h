@@ -20,9 +20,10 @@ namespace taut::server {
 
 // State of some jobs at the end of a window. Opaque to the store.
 struct Checkpoint {
-  uint32_t chunk = 0;  // number of the group of jobs; a later checkpoint of the chunk replaces this one
-  WindowId through;    // last window that the state includes
-  std::string bytes;   // "": the chunk has no jobs any more, and the store deletes its checkpoint
+  // number of the group of jobs; a later checkpoint replaces the chunk's earlier checkpoint
+  uint32_t chunk = 0;
+  WindowId through;   // last window that the state includes
+  std::string bytes;  // "": the chunk has no jobs any more, and the store deletes its checkpoint
 };
 // Chunk ID of a checkpoint without state. Such a checkpoint means that every older checkpoint is valid up to this
 // checkpoint's `through`, because nothing about the older checkpoints' jobs has changed since.
@@ -65,7 +66,7 @@ struct PassRecord {
   std::span<const LateAccount> late_account;  // entries for `pasts`
 };
 
-// Time that an entry of the account covers: one window for the newest entries, an hour for older ones, a day
+// Time that an entry of the account covers: one window for the newest entries, an hour for older entries, a day
 // for the oldest.
 struct AccountSpan {
   WindowId first;

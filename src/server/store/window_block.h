@@ -28,7 +28,7 @@ void AppendJob(const JobDay& day, size_t index, ClosedWindow& out);
 JobDay MergedDay(const JobDay& first, const JobDay& second);
 // Merges lists of days as MergedDay does. Both lists are ascending with one entry per day.
 std::vector<JobDay> MergedDays(std::vector<JobDay> first, std::vector<JobDay> second);
-// Returns those windows of the day that are in [from, to).
+// Returns the windows of the day that are in [from, to).
 JobDay WindowsOf(const JobDay& day, WindowId from, WindowId to);
 
 // Encodes jobs [begin, end) of `closed`, all of one chunk.
