@@ -27,7 +27,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const ReplicasArgs& args, bool quiet);
 // Returns the capacity of a task of job `at`. Returns NotFound with the reason if the capacity is unknown.
 absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args);
-// Returns the simultaneous load changes of all jobs, which tautd would observe; absent if --mode does not simulate
+// Returns the load changes of all jobs, from which tautd would learn; absent if --mode does not simulate simulate
 // tautd.
 std::optional<FleetMoves> FleetMovesOf(const ReplicaInput& input, const ReplicaReplayOptions& options);
 // Returns the policies to replay without duplicates. Returns InvalidArgument for an unknown name.

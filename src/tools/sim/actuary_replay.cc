@@ -18,18 +18,18 @@ namespace {
 
 constexpr int64_t kPriceMicro = 1'000'000;
 
-// Returns the capacity that `use` leaves; NaN if one of the arguments is NaN.
+// Returns the capacity that `use` leaves, at least 0; NaN if an argument is NaN.
 double LeftOf(double capacity, double use) {
   const double left = capacity - use;
   return left < 0 ? 0 : left;
 }
 
 struct Sale {
-  int64_t start = 0, end = 0;  // steps, half-open
+  int64_t start = 0, end = 0;  // steps [start, end)
   std::optional<double> amount;
 };
 
-// Returns the amount that is sold from a step on; absent if the sale is refused.
+// Returns the amount sold at a step; absent if the seller refuses.
 using Seller = std::function<std::optional<double>(int64_t step)>;
 
 class ActuaryRun {
@@ -126,7 +126,7 @@ class ActuaryRun {
       const double best = QuantileAmount(during, options_.promise).value_or(0);
       all += n;
       best_sold += best * n;
-      // The clairvoyant's amount keeps the promise by construction, so it has revenue and no penalty.
+      // The clairvoyant's amount keeps the promise by construction, so there are revenues and no penalties.
       if (const auto account =
               Settle(Scaled(during), best / options_.capacity, options_.promise, kPriceMicro);
           account.ok())
@@ -159,7 +159,7 @@ class ActuaryRun {
     return out;
   }
 
-  // Scaled to the integer units that Settle() takes.
+  // Returns the values as shares of the capacity, in which Settle() counts.
   std::vector<double> Scaled(std::span<const double> values) const {
     std::vector<double> out(values.begin(), values.end());
     for (double& value : out) value /= options_.capacity;
@@ -169,7 +169,7 @@ class ActuaryRun {
   const PoolSeries& series_;
   brain::ActuaryOptions options_;
   int64_t warmup_, day_ = 288;
-  std::vector<double> available_;  // available amounts after the reclaim window
+  std::vector<double> available_;  // available amount by step, after the reclaim delay
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Bills the jobs of a trace, at their owners' limits or at the limits of a recommender.
+// Computes bills for the jobs of a trace, at the owners' limits or at the limits of a recommender.
 #pragma once
 
 #include <array>
@@ -16,13 +16,12 @@
 
 namespace taut::tools {
 
-// Limits of every job over time, as Replay's on_change reports the changes for one policy. Not thread-safe.
+// Limits of every job over time under one policy, collected from Replay's on_change. Not thread-safe.
 class LimitsInForce {
  public:
-  // Appends a change. REQUIRES: changes of one job and resource arrive in ascending order of time.
+  // Appends a change. REQUIRES: the changes of one job and resource ascend in time.
   void Add(const LimitChange& change);
-  // Returns the limit of each task of the job in `window`. Absent if no limit is known, or if the job is
-  // unlimited. O(log changes).
+  // Returns the limit of a task of the job in `window`; absent if unknown or unlimited. O(log changes).
   std::optional<double> At(JobId job, Resource r, WindowId window) const;
 
  private:
@@ -30,40 +29,39 @@ class LimitsInForce {
     WindowId from;
     std::optional<double> limit;
   };
-  PerResource<std::vector<std::vector<Change>>> changes_;  // changes by resource and job
+  PerResource<std::vector<std::vector<Change>>> changes_;  // by resource and job, ascending by time
 };
 
 struct BillPeriod {
-  int64_t start_s = 0, end_s = 0;  // half-open, at windows' borders
+  int64_t start_s = 0, end_s = 0;  // [start_s, end_s), multiples of a window
 };
-// Group and tier of a job: an index of the caller's groups, and an index of the price sheet's tiers.
+// Group and tier of a job, as indices into the caller's groups and the price sheet's tiers.
 struct BilledJob {
   uint32_t group = 0;
   uint16_t tier = 0;
 };
 
-// Returns a window of a job as a billing entry; absent if no task was measured. Usage is the sum of the
-// tasks' means, peak the sum of the tasks' peaks. Reservation and request are the sum of the tasks' limits.
-// Each limit is that of `limits` if it contains one, else the owner's, else the usage. `limits` may be null.
+// Converts a window of a job to a billing entry; absent if no task was measured. Usage is the sum of the tasks'
+// means, and peak the sum of their peaks. Reservation and request are the sum of the tasks' limits. A task's limit
+// is the limit in `limits`, which may be null, else the owner's limit, else the task's usage.
 std::optional<brain::UsageEntry> EntryOf(const JobDay& day, const JobWindow& window, const BilledJob& job,
                                          const LimitsInForce* limits);
 
 struct BillTraceOptions {
   BillPeriod period;
-  // These limits replace the owners' limits in the windows for which they contain a limit; null: owners'
-  // limits everywhere.
+  // Replaces the owners' limits in windows for which `limits` has a limit; null: owners' limits only.
   const LimitsInForce* limits = nullptr;
-  std::span<const brain::CapacityWindow> pool;  // windows of the pool's capacity, in the format of MakeBill
+  std::span<const brain::CapacityWindow> pool;  // capacity of the pool over time, for MakeBill()
   brain::BillOptions bill;
-  // Called for each entry that is billed; may be empty.
+  // Receives each billed entry; may be empty.
   std::function<void(const brain::UsageEntry&)> on_entry;
-  // Returns false if the entry is not billed; may set the entry's `slo_missed`. Empty: all entries are
+  // Returns false if the entry shall not be billed; may set the entry's `slo_missed`. Empty: all entries are
   // billed.
   std::function<bool(brain::UsageEntry&)> choose = nullptr;
 };
 
-// Returns the bill of the period, with one entry for each window of a job. `jobs` is indexed by JobId.
-// Windows that are only partly in the period are left out. Returns the errors of DaySource and Metering.
+// Returns the bill of the period with one entry per job and window. `jobs` is indexed by JobId. Windows that are
+// partly outside the period are omitted. Returns errors of DaySource and Metering.
 absl::StatusOr<brain::Bill> BillTrace(DaySource& source, const brain::PriceSheet& sheet,
                                       std::span<const BilledJob> jobs, const BillTraceOptions& options);
 

@@ -17,7 +17,7 @@ brain::PriceSheet Sheet(brain::ChargeRule rule) {
   return out;
 }
 
-// A day of a job with two tasks. Each task uses half a core and one GiB, with limits of 2 cores and 4 GiB.
+// One day of a job with two tasks. Each task uses half a core and 1 GiB, with limits of 2 cores and 4 GiB.
 struct BillTraceTest : testing::Test {
   BillTraceTest() {
     job = days.AddJob(Named("shop/web"));
@@ -60,7 +60,7 @@ TEST_F(BillTraceTest, ARecommendersLimitCountsFromItsWindowOn) {
   limits.Add({job, brain::Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay / 2}, 1.0});
   EXPECT_EQ(limits.At(job, Resource::kCpu, WindowId{3}), std::nullopt);
   EXPECT_EQ(limits.At(job, Resource::kMemory, WindowId{200}), std::nullopt);
-  // The limits fall by 2 cores for 12 h.
+  // For 12 hours, the limits of the two tasks are 2 cores lower in total.
   EXPECT_EQ(Charged(brain::ChargeRule::kReservation, &limits), "264.00");
   limits.Add({job, brain::Policy::kStatic, Resource::kCpu, WindowId{kWindowsPerDay * 3 / 4}, std::nullopt});
   EXPECT_EQ(Charged(brain::ChargeRule::kReservation, &limits), "276.00") << "unlimited: the owner's again";

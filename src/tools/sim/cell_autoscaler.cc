@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kLeastChange = 0.05;
 constexpr double kHistoryS =
-    6 * 3600;  // history before the first limit: less than in production, because cells run for days
+    // history before the first limit, less than in production, because a cell is simulated for days
+    6 * 3600;
 constexpr double kSpikes = 0.002, kSpike = 1.5;
 
 brain::VerticalSettings Settings() {
@@ -22,7 +23,7 @@ brain::VerticalSettings Settings() {
 }
 
 Resource ResourceOf(size_t row) { return row == brain::kCellCpu ? Resource::kCpu : Resource::kMemory; }
-// Converts the row's small unit to the recommender's unit, cores or bytes.
+// Returns the row's unit (millicores, bytes) in the recommender's unit (cores, bytes).
 double UnitOf(size_t row) { return row == brain::kCellCpu ? 1e-3 : 1; }
 
 }  // namespace
@@ -56,8 +57,8 @@ double CellLimits::CloseLane(Job& job, size_t resource, uint32_t number, const W
   const double unit = UnitOf(resource), usage = UsageOf(number, resource, closed.index) * unit;
   const double limit = static_cast<double>(window.limit[resource]) * unit;
   killed = resource == brain::kCellMemory && usage > limit;
-  // A recommender cannot observe usage above the limit: the kernel throttles CPU there, and kills tasks at
-  // the memory limit.
+  // The recommender observes usage up to the limit only: the kernel throttles CPU at the limit, and kills at the
+  // memory limit.
   const auto seen = static_cast<float>(std::min(usage, limit));
   const TaskUsage task{0, seen, seen};
   const Grid& grid = GridOf(ResourceOf(resource));

@@ -1,10 +1,10 @@
-// The vertical autoscaler of a simulated cell: a recommender sets the limits of the cell's services, from
+// The vertical autoscaler of a simulated cell: a recommender sets the limits of the cell's services, based on
 // synthetic usage.
 //
-// A service's task uses a fixed share of the job's reservation (55 to 80 %, drawn per job and resource). This
-// share is multiplied by a daily cycle (CPU 10 to 30 %, memory 5 %) and by noise per window (CPU 10 %, memory
-// 3 %). In 0.2 % of the windows a task uses 1.5 times as much memory. If the memory usage of a service's task
-// exceeds the limit, one task of the service is killed, and the recommender observes the kill.
+// A task of a service uses a fixed share of the job's reservation (55 to 80 %, drawn per job and resource). A
+// daily cycle (CPU 10 to 30 %, memory 5 %) and noise per window (CPU 10 %, memory 3 %) multiply this share. In 0.2
+// % of the windows the task uses 1.5 times as much memory. Memory usage above the limit kills one task of the
+// service, and the recommender observes the kill.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace taut::tools {
 
 class CellLimits final : public brain::CellAutoscaler {
  public:
-  // Keeps references to `model` and `workload`. `policy` must not learn from other jobs. The limits of jobs
-  // of kWork do not change. Other limits change only by at least 5 %, or after a kill.
+  // `model` and `workload` must outlive this object. `policy` must not learn from other jobs. The limits of kWork
+  // jobs are constant. Other limits change only by at least 5 %, or after a kill.
   CellLimits(const brain::CellModel& model, const brain::CellWorkload& workload, brain::Policy policy,
              uint64_t seed);
 
@@ -29,7 +29,7 @@ class CellLimits final : public brain::CellAutoscaler {
  private:
   struct Job {
     int32_t day = -1;
-    std::vector<brain::ManagedLane> lanes;  // CPU, then memory
+    std::vector<brain::ManagedLane> lanes;  // CPU lane, memory lane
   };
 
   // Returns the usage of one task in the window, in the unit of the model's row.
@@ -42,7 +42,7 @@ class CellLimits final : public brain::CellAutoscaler {
   const uint64_t seed_;
   const brain::VerticalSettings settings_;
   brain::FleetModels models_;
-  std::vector<std::unique_ptr<Job>> jobs_;  // state of each job of the model; null: not stepped yet
+  std::vector<std::unique_ptr<Job>> jobs_;  // by job of the model; null before the job's first step
 };
 
 }  // namespace taut::tools

@@ -6,7 +6,7 @@
 namespace taut::tools {
 namespace {
 
-// A cell with one service of two tasks and one job of kWork, on two machines.
+// A cell of two machines with one service of two tasks and one kWork job.
 struct ServiceCell {
   ServiceCell() {
     model.resources = brain::CpuAndMemory();
@@ -46,7 +46,7 @@ TEST(CellLimits, FollowUsageAfterEnoughHistory) {
     ++changes;
     limit = *d.limit;
   }
-  // The expected usage is 55 to 80 % of the reservation, multiplied by a cycle.
+  // Usage is 55 to 80 % of the reservation, times the daily cycle, so limits below 4 cores are expected.
   EXPECT_GT(changes, 0);
   EXPECT_LT(changes, 60);
   EXPECT_LT(kills, 10);
@@ -95,7 +95,7 @@ TEST(CellLimits, ActInTheSimulation) {
   EXPECT_GT(kills, 0U);
   EXPECT_EQ(production.evictions[static_cast<size_t>(brain::EvictionCause::kOom)], kills);
   EXPECT_EQ(production.running, 2U);
-  // The two tasks have limits of 4 cores each at the start.
+  // Initially, the two tasks have limits of 4 cores each.
   EXPECT_LT(totals.mean.production_limit[brain::kCellCpu], 7000);
 }
 

@@ -17,11 +17,12 @@
 namespace taut::tools {
 namespace {
 
-constexpr size_t kNamed = 3;                    // kept jobs that are listed by name
-constexpr int32_t kPresence = kWindowsPerHour;  // a task that was not measured for this time has ended
+constexpr size_t kNamed = 3;  // maximum number of kept jobs listed by name
+// a task without a measurement for this number of windows has ended
+constexpr int32_t kPresence = kWindowsPerHour;
 constexpr uint32_t kNotOfCell = UINT32_MAX;
 
-// Returns the row in the cell for each job of the source; kNotOfCell for a job that is not in the cell.
+// Returns the row in the cell for each job of the source; kNotOfCell if the cell lacks the job.
 std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel& cell) {
   absl::flat_hash_map<std::string_view, uint32_t> rows;
   for (uint32_t j = 0; j < cell.jobs.size(); ++j) rows[cell.jobs[j].name] = j;
@@ -33,7 +34,7 @@ std::vector<uint32_t> RowsOfCell(const DaySource& source, const brain::CellModel
   return out;
 }
 
-// Counts the jobs of the cell for which the demand has no amounts, or an amount for only one resource.
+// Counts the cell's jobs for which the demand lacks all amounts, or the amount of one resource.
 void CountKept(const brain::CellModel& cell, CellDemand& demand) {
   std::vector<std::string> partly;
   for (const brain::CellJob& job : cell.jobs) {
@@ -76,7 +77,7 @@ absl::Status ReplayLimits(DaySource& source, const brain::CellModel& cell, const
     if (row == kNotOfCell || amount >= cell.resources.size()) return absl::OkStatus();
     const auto policy = std::ranges::find(replay.policies, change.policy) - replay.policies.begin();
     std::optional<int64_t>& limit = out.all[static_cast<size_t>(policy)].amounts[cell.jobs[row].name][amount];
-    limit.reset();  // unlimited counts as no order, so the job keeps the cell's limit
+    limit.reset();  // an unlimited job keeps the limit of the cell
     if (change.limit.has_value()) limit = CellAmountOf(change.resource, *change.limit);
     return absl::OkStatus();
   };
@@ -103,7 +104,7 @@ absl::Status ReplayLimits(DaySource& source, const brain::CellModel& cell, const
   return absl::OkStatus();
 }
 
-// Predicts each task of the cell's jobs as if the task were alone on a machine, for one resource.
+// Predicts the peak of each task of the cell as if the task were alone on a machine, for one resource.
 class TaskPredictions {
  public:
   TaskPredictions(const brain::CellModel& cell, Resource resource, std::vector<uint32_t> rows)
@@ -133,7 +134,7 @@ class TaskPredictions {
     }
   }
 
-  // Writes the reservations of the `predictor`-th predictor into `amounts`.
+  // Stores the reservations of predictor number `predictor` in `amounts`.
   void Finish(size_t predictor, brain::JobAmounts& amounts) const {
     struct Mean {
       WindowId last{INT32_MIN};
@@ -144,7 +145,7 @@ class TaskPredictions {
     for (const Task& task : tasks_) means[task.row].last = std::max(means[task.row].last, task.last);
     for (uint32_t number = 0; number < tasks_.size(); ++number) {
       Mean& mean = means[tasks_[number].row];
-      // A task without usage in the job's last hour has ended: its prediction would describe the past.
+      // Skip a task without usage in the job's last hour: it has ended, and its prediction is outdated.
       if (tasks_[number].last.index <= mean.last.index - kPresence) continue;
       mean.sum += predictors_[predictor]->Predict(number);
       ++mean.tasks;
@@ -182,14 +183,14 @@ class TaskPredictions {
   const brain::CellModel& cell_;
   const Resource resource_;
   const size_t amount_;
-  const std::vector<uint32_t> rows_;  // row in the cell of each job of the source
+  const std::vector<uint32_t> rows_;  // row in the cell by job of the source
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
-  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // numbers of tasks, by job and task
+  absl::flat_hash_map<uint64_t, uint32_t> numbers_;  // number of a task, by job and task
   std::vector<Task> tasks_;
-  std::vector<Load> loads_;  // loads of the current day
+  std::vector<Load> loads_;  // loads of the day that is being read
 };
 
-// Fills the reservations of the demands `at`. REQUIRES: the predictors of these demands add up tasks.
+// Computes the reservations of the demands `at`. REQUIRES: the predictors of these demands add up tasks.
 absl::Status ReplayReservations(DaySource& source, const brain::CellModel& cell,
                                 const CellDemandsOptions& options, std::span<CellDemand* const> at,
                                 const CellDemandsHooks& hooks) {
@@ -235,8 +236,8 @@ absl::Status ReplayWholeMachines(DaySource& source, const brain::CellModel& cell
   return absl::OkStatus();
 }
 
-// Appends a demand per predictor, in order. A predictor that adds up tasks results in reservations, any other
-// predictor in loads of whole machines.
+// Appends one demand per predictor, in order: reservations for a predictor that adds up tasks, loads of whole
+// machines for others.
 absl::Status ReplayPredictors(DaySource& source, const brain::CellModel& cell,
                               const CellDemandsOptions& options, const CellDemandsHooks& hooks,
                               CellDemands& out) {
@@ -256,7 +257,7 @@ absl::Status ReplayPredictors(DaySource& source, const brain::CellModel& cell,
   return ReplayWholeMachines(source, cell, options, whole, hooks);
 }
 
-// Number of tasks in the last window with usage, and the last known limits.
+// Number of tasks and known limits of a job in its last window with usage.
 struct FinalWindow {
   WindowId window{INT32_MIN};
   uint32_t tasks = 0;
@@ -301,7 +302,7 @@ absl::StatusOr<UsageSpan> SpanOf(DaySource& source) {
     }
     return absl::OkStatus();
   };
-  // A day may have no window, so reading only the first and the last day may not be enough.
+  // A day may contain no window, so days are read until one with a window is found.
   const std::vector<int32_t>& days = source.days();
   for (size_t i = 0; i < days.size() && out.begin.index == INT32_MAX; ++i) {
     if (absl::Status s = widen(days[i]); !s.ok()) return s;

@@ -39,7 +39,7 @@ TaskWindow Using(uint32_t task, double cores, double memory) {
   return t;
 }
 
-// Adds windows [from, until) with one task that has the given usage, and limits of 4 cores and 8 GiB.
+// Adds a task to the windows [from, until), with the given usage and limits of 4 cores and 8 GiB.
 void Steady(MadeDays& source, JobId job, int32_t from, int32_t until, double cores, double memory) {
   for (int32_t w = from; w < until; ++w) {
     source.Put(job, w, Using(0, cores, memory));
@@ -59,7 +59,7 @@ TEST(CellDemands, LimitsAreThoseInForceBeforeTheTime) {
   MadeDays source;
   const JobId job = source.AddJob(Named("web"));
   Steady(source, job, 0, 400, 1, kGiB);
-  Steady(source, job, 400, 900, 3, 6 * kGiB);  // usage after `until`, which must be ignored
+  Steady(source, job, 400, 900, 3, 6 * kGiB);  // usage after `until` must be ignored
   source.Finish();
   const brain::CellModel cell = CellOf({Asking("web", 1, 4000, 8 * kGiBInt)});
   CellDemandsOptions options = Until(400);
@@ -117,7 +117,7 @@ TEST(CellDemands, AReservationIsTheMeanOfTheTasksOfTheLastHour) {
   for (int32_t w = 0; w < 200; ++w) {
     source.Put(web, w, Using(0, 1, kGiB));
     source.Put(web, w, Using(1, 2, 3 * kGiB));
-    if (w < 180) source.Put(web, w, Using(2, 4, 8 * kGiB));  // this task has ended before `until`
+    if (w < 180) source.Put(web, w, Using(2, 4, 8 * kGiB));  // this task ends before `until`
     source.SetOwner(web, w, 4, 8 * kGiB);
   }
   source.Finish();
@@ -132,7 +132,7 @@ TEST(CellDemands, AReservationIsTheMeanOfTheTasksOfTheLastHour) {
   EXPECT_EQ(of(1)[brain::kCellCpu], 3600);
   EXPECT_EQ(of(2)[brain::kCellCpu], 2000);
   EXPECT_EQ(of(3)[brain::kCellMemory], 8 * kGiBInt);
-  // After 16 hours the reservation has fallen from the limit to the usage plus a margin of 15 %.
+  // After 16 hours the reservation has fallen from the limit to 115 % of the usage.
   EXPECT_NEAR(static_cast<double>(*of(4)[brain::kCellCpu]), 1.15 * 1500, 2);
   EXPECT_EQ(demands->all[4].name, "reservations:reservation");
   EXPECT_FALSE(demands->all[4].is_limits);
@@ -176,7 +176,7 @@ TEST(CellDemands, PredictorsOfWholeMachinesHaveLoadsInPlaceOfAmounts) {
   ASSERT_TRUE(demands.ok()) << demands.status();
   EXPECT_THAT(done, ElementsAre("predictors of cpu", "predictors of memory", "histories of cpu",
                                 "histories of memory"));
-  // Stops while the second predictor's histories are read.
+  // Stop while the histories of the second predictor are read.
   hooks.should_stop = [&done] { return done.size() > 5; };
   EXPECT_TRUE(absl::IsCancelled(ReplayCellDemands(source, cell, options, hooks).status()));
   EXPECT_EQ(done.size(), 6U);

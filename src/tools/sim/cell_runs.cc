@@ -79,8 +79,7 @@ absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
     brain::CellSimulationHooks one;
     if (i == 0) one.on_step = hooks.on_step;
     one.should_stop = [&, i](double share) {
-      // All runs call this function from their own threads. The lock ensures that on_progress is never called
-      // by two threads at once.
+      // The runs call this function from their own threads. The lock serializes the calls of on_progress.
       const std::lock_guard lock(mutex);
       shares[i] = share;
       double sum = 0;

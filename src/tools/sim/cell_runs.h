@@ -1,4 +1,4 @@
-// Simulates a cell over time under several setups, in parallel.
+// Simulates a cell over time under several setups in parallel.
 #pragma once
 
 #include <functional>
@@ -16,27 +16,27 @@ namespace taut::tools {
 // A variation of a cell's simulation.
 struct CellSetup {
   std::string_view name, help;
-  // Returns true for events that the setup leaves out; null: the setup keeps all events.
+  // Returns true for events that the setup omits; null: the setup keeps all events.
   bool (*leaves_out)(brain::CellEventKind kind) = nullptr;
-  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: no change
-  // Recommender that sets the limits of services (cell_autoscaler.h); absent: none.
+  void (*change)(brain::CellSimulationOptions& options) = nullptr;  // null: options stay unchanged
+  // Recommender that sets the limits of services (cell_autoscaler.h); absent: limits stay unchanged.
   std::optional<brain::Policy> limits = std::nullopt;
 };
-// All setups. The first, "base", is the cell unchanged.
+// Returns all setups. The first, "base", changes nothing.
 const std::vector<CellSetup>& CellSetups();
-// Returns the setup of that name; InvalidArgument with the list of known setups if there is none.
+// Returns the setup with this name. InvalidArgument lists the known setups.
 absl::StatusOr<const CellSetup*> CellSetupByName(std::string_view name);
 
 struct CellRunsOptions {
   brain::CellSimulationOptions simulation;
-  std::vector<const CellSetup*> setups;  // "base" is run first even if it is not listed
+  std::vector<const CellSetup*> setups;  // "base" runs first even if it is not listed
   int threads = 0;                       // 0: one per core
 };
 
 struct CellRunsHooks {
-  std::function<void(const brain::CellStep&)> on_step;  // steps of "base"
-  std::function<void(double share)> on_progress;  // called from any thread, but never by two threads at once
-  std::function<bool()> should_stop;              // called from any thread; true ends the runs
+  std::function<void(const brain::CellStep&)> on_step;  // receives the steps of "base"
+  std::function<void(double share)> on_progress;        // called from any thread, one call at a time
+  std::function<bool()> should_stop;                    // called from any thread; true ends the runs
 };
 
 struct CellRun {
@@ -44,8 +44,8 @@ struct CellRun {
   brain::CellTotals totals;
 };
 
-// Runs the base and the setups. Returns InvalidArgument as CheckCellSimulation does. The result does not
-// depend on the number of threads. REQUIRES: the requirements of CellSimulation.
+// Runs "base" and then the setups. Returns InvalidArgument if CheckCellSimulation() rejects the options. The
+// result does not depend on the number of threads. REQUIRES: the requirements of CellSimulation.
 absl::StatusOr<std::vector<CellRun>> RunCells(const brain::CellModel& model,
                                               const brain::CellWorkload& workload,
                                               const CellRunsOptions& options,

@@ -37,7 +37,7 @@ uint64_t Evictions(const brain::CellTotals& totals, brain::EvictionCause cause) 
 }
 
 TEST(CellRuns, AreTheSameOnAnyNumberOfThreads) {
-  const brain::MadeCellEvents cell = FullCell(16);  // 16 machines: with 60, ThreadSanitizer needs a minute
+  const brain::MadeCellEvents cell = FullCell(16);  // with 60 machines, ThreadSanitizer needs a minute
   auto one = RunCells(cell.model, cell.workload, AllSetups(1));
   auto three = RunCells(cell.model, cell.workload, AllSetups(3));
   ASSERT_TRUE(one.ok() && three.ok()) << one.status() << three.status();
@@ -71,7 +71,7 @@ TEST(CellRuns, SetupsChangeWhatTheySay) {
   EXPECT_EQ(Evictions(of("no-failures"), brain::EvictionCause::kFailed), 0U);
   EXPECT_EQ(Evictions(of("no-failures"), brain::EvictionCause::kDrained), 0U);
   EXPECT_EQ(of("no-failures").machine_hours_out, 0);
-  // Without reclamation less capacity is available for other tasks.
+  // Without reclamation, less capacity is left for other tasks.
   EXPECT_GT(of("no-reclamation").mean.pending, base.mean.pending);
   EXPECT_EQ(of("hybrid").events, base.events);
 }

@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns "j: Of 4 machines ..." for the first job with a pending task; empty if there is none.
+// Returns a text such as "j: Of 4 machines ..." about the first job with a pending task; "" if no task is pending.
 std::string FirstPending(brain::CellScheduler& scheduler, const brain::CellModel& model) {
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     if (scheduler.pending(j) > 0)
@@ -47,8 +47,7 @@ class Runner {
     CompactionRuns out;
     brain::SchedulerOptions scheduler = options_.compaction.scheduler;
     scheduler.scoring = options_.variant.scoring;
-    // The whole cell is packed before impossible jobs are removed, so that the pending tasks include tasks of
-    // these jobs.
+    // Pack the whole cell before impossible jobs are removed, so that the pending tasks include those jobs.
     out.packed = Pack(cell_, scheduler);
     const uint64_t jobs = cell_.jobs.size(), tasks = cell_.tasks();
     out.softened = brain::SoftenLargeJobs(cell_);
@@ -60,7 +59,7 @@ class Runner {
       run.experiment = experiments_[at_];
       const absl::Status done = RunOne(run);
       if (stopped_) break;
-      // An experiment that does not fit the cell is reported as not run. Only the base must fit.
+      // Report an experiment that does not fit the cell as not run. The base must fit.
       if (!done.ok() && (at_ == 0 || !absl::IsFailedPrecondition(done))) return done;
       if (!done.ok()) run.not_run = Message(done);
       out.runs.push_back(std::move(run));
@@ -71,7 +70,7 @@ class Runner {
   }
 
  private:
-  // A part of a cell with the part's index, which all trials of the part share.
+  // A part of a cell with an index, which all trials of the part share.
   struct Part {
     explicit Part(brain::CellModel m) : model(std::move(m)), index(model) {}
     brain::CellModel model;
@@ -86,7 +85,7 @@ class Runner {
     compaction.scheduler.loads = variant->loads.get();
     std::vector<std::unique_ptr<Part>> parts;
     for (brain::CellModel& model : variant->parts) parts.push_back(std::make_unique<Part>(std::move(model)));
-    // One turn packs one trial of one part, so that an experiment with many parts and few trials uses all
+    // A turn packs one trial of one part, so an experiment with many parts and few trials still occupies all
     // threads.
     const size_t trials = compaction.trials, turns = trials * parts.size();
     std::vector<absl::StatusOr<uint32_t>> needed(turns, absl::StatusOr<uint32_t>(0U));
@@ -103,7 +102,7 @@ class Runner {
     run.result.trials.resize(trials);
     for (size_t i = 0; i < turns; ++i) {
       if (!needed[i].ok()) return needed[i].status();
-      // Parts share no machines, so a trial needs the sum over the parts.
+      // Parts share no machines, so the machines of a trial are the sum over its parts.
       run.result.trials[i % trials] += *needed[i];
     }
     for (const auto& part : parts) run.result.tasks += part->index.tasks();
@@ -155,7 +154,7 @@ class Runner {
   const CompactionRunsHooks& hooks_;
   WorkerPool workers_;
   std::vector<const brain::CellExperiment*> experiments_;
-  size_t at_ = 0;  // number of the experiment that runs
+  size_t at_ = 0;  // index of the running experiment
   std::mutex mutex_;
   bool stopped_ = false;
 };

@@ -1,4 +1,4 @@
-// Runs the compaction of a cell under several experiments, with trials in parallel.
+// Runs the compaction of a cell under several experiments, with its trials in parallel.
 #pragma once
 
 #include <functional>
@@ -13,28 +13,29 @@
 namespace taut::tools {
 
 struct CompactionRunsOptions {
-  std::vector<const brain::CellExperiment*> experiments;  // "base" is run first even if it is not listed
+  std::vector<const brain::CellExperiment*> experiments;  // "base" runs first even if it is not listed
   brain::CellExperimentOptions variant;
-  // The scoring of `variant` replaces the scoring of `compaction`'s scheduler.
+  // Options of every run. The scoring of `variant` overrides the scoring of the scheduler options.
   brain::CompactionOptions compaction;
   int threads = 0;  // 0: one per core
 };
 
 struct CompactionRun {
   const brain::CellExperiment* experiment = nullptr;
-  std::string not_run;             // reason why the experiment has no result; empty if `result` is valid
-  uint32_t cells = 0;              // number of cells that the cell was divided into
-  uint64_t left_out = 0;           // jobs left out by the experiment
-  uint64_t cut_to_machine = 0;     // jobs whose requests were cut to the largest machine (cell_experiments.h)
-  brain::CompactionResult result;  // a trial's number of machines is the sum over the cells
+  std::string not_run;    // reason why there is no result; empty if `result` is valid
+  uint32_t cells = 0;     // number of parts into which the experiment divides the cell
+  uint64_t left_out = 0;  // number of jobs that the experiment omits
+  // number of jobs whose requests were cut to the largest machine (cell_experiments.h)
+  uint64_t cut_to_machine = 0;
+  brain::CompactionResult result;  // numbers of machines are sums over the parts
 };
 
 struct CompactionRunsHooks {
-  // Reports the current experiment and the completed share of all experiments, in [0, 1]. Called from any
-  // thread, but never by two threads at once.
+  // Reports the running experiment, and the finished share of all experiments in [0, 1]. Called from any thread,
+  // one call at a time.
   std::function<void(std::string_view what, double share)> on_progress;
-  // Reports the packing of each trial once, ordered by part, then trial. Called from one thread. The hook
-  // costs one more packing per trial.
+  // Receives the packing of each trial once, ordered by part and trial, from one thread. Costs one more packing
+  // per trial.
   std::function<void(const CompactionRun& run, const brain::CellModel& part, uint32_t trial,
                      brain::TrialPacking packing)>
       on_packing;
@@ -44,25 +45,24 @@ struct CompactionRunsHooks {
 
 // Result of packing the unchanged cell once.
 struct PackedCell {
-  uint64_t pending = 0;  // tasks that did not fit
-  std::string why;       // reason why the first pending job is pending; empty if no task is pending
+  uint64_t pending = 0;  // number of tasks that did not fit
+  std::string why;       // why the first pending job is pending; empty if no task is pending
 };
 
 struct CompactionRuns {
-  PackedCell packed;  // all jobs, on all machines
-  // Jobs and tasks left out of the runs, because no machine of the cell could run one of their tasks.
+  PackedCell packed;  // all jobs packed on all machines
+  // Numbers of omitted jobs and their tasks: no machine of the cell can run a task of these jobs.
   uint64_t impossible_jobs = 0, impossible_tasks = 0;
-  uint64_t softened = 0;            // jobs whose constraints became preferences (compaction.h)
-  std::vector<CompactionRun> runs;  // one run per experiment, "base" first
-  // Reason why the base needs its last machine, in the trial whose number of machines is the result; may be
-  // empty.
+  uint64_t softened = 0;            // number of jobs whose constraints became preferences (compaction.h)
+  std::vector<CompactionRun> runs;  // one per experiment, "base" first
+  // Why the base cannot do with one machine less, in the trial that determines the result; may be empty.
   std::string one_less;
-  bool partial = false;  // should_stop returned true; unfinished experiments are missing
+  bool partial = false;  // should_stop returned true, so unfinished experiments are missing
 };
 
-// Runs the base, then the experiments. Returns the errors of CompactCell for the base. If another experiment
-// fails with FailedPrecondition, its message becomes the experiment's `not_run`. The result does not depend
-// on the number of threads. The experiments must outlive the result.
+// Runs the base, then the experiments. Returns errors of CompactCell() for the base. The message of a
+// FailedPrecondition of another experiment becomes its `not_run`. The result does not depend on the number of
+// threads. The experiments must outlive the result.
 absl::StatusOr<CompactionRuns> RunCompactions(const brain::CellModel& cell,
                                               const CompactionRunsOptions& options,
                                               const CompactionRunsHooks& hooks = {});

@@ -15,7 +15,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the number of the day's month in the UTC calendar: year * 12 + month - 1.
+// Returns the number of the month (UTC) of a day: year * 12 + month - 1.
 int32_t MonthOf(int32_t day) {
   const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
   return static_cast<int32_t>(date.year()) * 12 + static_cast<int32_t>(static_cast<unsigned>(date.month())) -
@@ -41,12 +41,12 @@ PoolJobStep StepOf(const brain::UsageEntry& entry) {
   return out;
 }
 
-// The pool under one policy.
+// State of the pool under one policy.
 struct Track {
-  // Absent while the reserved tiers run, because all policies share these tiers.
+  // Absent during the reserved tiers, which all policies share.
   std::optional<SellerPolicy> policy;
-  std::vector<PoolLines> lines;            // sums over the tiers simulated so far, by step
-  std::vector<std::vector<SoldJob>> sold;  // sold jobs of each tier
+  std::vector<PoolLines> lines;            // sums of the simulated tiers by step
+  std::vector<std::vector<SoldJob>> sold;  // sold jobs by tier
   std::vector<EconomyTier> tiers;
 
   // State of the tier that is being simulated:
@@ -120,9 +120,8 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Reads the days once: the lifetimes of the jobs, the months of the steps, and the capacity. Must run
-  // before every tier, because a capacity given as a share depends on the highest sum of limits in the whole
-  // trace.
+  // Reads the days once: lifetimes of the jobs, months of the steps, and capacity. Must run first, because a
+  // capacity given as a share depends on the highest sum of limits in the whole trace.
   absl::Status Survey() {
     out_.start_s = int64_t{first_day()} * kDaySeconds;
     out_.count_from = static_cast<int32_t>(options_.warmup_s / kWindowSeconds);
@@ -168,8 +167,8 @@ class EconomyRun {
     return options_.tiers[tier] == brain::TierSale::kSlack &&
            std::ranges::find(options_.policies, SellerPolicy::kClairvoyant) != options_.policies.end();
   }
-  // Records the job's request in this step for the clairvoyant. `life` must not include this step yet, so
-  // that a gap before this step is detected.
+  // Records the job's request in this step for the clairvoyant. `life` must not include the step yet, so that a
+  // gap before the step is detected.
   void AddAsk(const JobDay& day, const JobWindow& window, const PoolJob& life, int32_t step) {
     const auto entry = EntryOf(day, window, jobs_[day.job.value], options_.limits);
     std::vector<AskChange>& asks = asks_[day.job.value];
@@ -193,8 +192,8 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Calls `take` for each day from the first to the last, including days without usage, because sellers and
-  // reclaim windows need every step.
+  // Calls `take` for each day from the first to the last. Includes days without usage, because sellers and reclaim
+  // delays depend on every step.
   absl::Status ForEachDay(const std::function<absl::Status(int32_t, const std::vector<JobDay>&)>& take) {
     const double passes = 1 + static_cast<double>(sheet_.tiers.size() + options_.policies.size());
     size_t next = 0;
@@ -216,7 +215,7 @@ class EconomyRun {
     return absl::OkStatus();
   }
 
-  // Copies the result of the reserved tiers for each policy; from then on each policy has its own pool.
+  // Copies the state after the reserved tiers for each policy. From then on each policy has its own pool.
   void Split() {
     out_.reserved.reserve(steps());
     for (const PoolLines& lines : tracks_[0].lines) out_.reserved.push_back(lines.reservation);
@@ -306,8 +305,8 @@ class EconomyRun {
         of_window[static_cast<size_t>(at)].push_back(StepOf(*entry));
       }
     }
-    // Tracks share no mutable state. Decisions are kept by track and reported after the loop, so that their
-    // order does not depend on threads.
+    // Tracks share no mutable state. Their decisions are reported after the loop, so that the order does not
+    // depend on threads.
     workers_.ForEach(tracks_.size(), [&](size_t i) {
       Track& track = tracks_[i];
       size_t step = static_cast<size_t>(day - first_day()) * kWindowsPerDay;
@@ -337,8 +336,7 @@ class EconomyRun {
     for (const std::vector<SoldJob>& sold : track.sold) {
       for (const SoldJob& job : sold) of_job[job.job] = &job;
     }
-    // The availability of a month applies only to usage after the job was granted: earlier usage was not
-    // covered by a promise.
+    // The availability of a month applies only from the grant of the job on; no promise covered earlier usage.
     const auto month_of = [&](const brain::UsageEntry& entry) -> const PeriodAvailability* {
       const SoldJob* job = of_job[entry.job];
       return job != nullptr && job->granted_step <= StepAt(entry)
@@ -370,7 +368,7 @@ class EconomyRun {
     return AddPenalties(missed, out);
   }
 
-  // Adds the charges of months with missed availability, computed as if the months' jobs had run.
+  // Adds the charges for months with missed availability, as if the jobs had run.
   absl::Status AddPenalties(const std::function<bool(const brain::UsageEntry&)>& missed, EconomyPolicy& out) {
     const auto all_kept = [](const EconomyTier& t) {
       return t.totals.job_periods == t.totals.job_periods_kept;
@@ -403,8 +401,8 @@ class EconomyRun {
     }
   }
 
-  // Returns the pool's capacity for the slack tax, without a machine cost: the cost of the pool itself is not
-  // shared.
+  // Returns the pool's capacity for the slack tax. The machine cost is zero, because the bills do not share the
+  // cost of the pool.
   brain::CapacityWindow PoolWindow(const BillPeriod& period) const {
     brain::CapacityWindow out;
     out.start_s = period.start_s;
@@ -423,9 +421,9 @@ class EconomyRun {
   const EconomyOptions& options_;
   const EconomyHooks& hooks_;
   WorkerPool workers_;
-  std::vector<int32_t> period_;  // month of each step
+  std::vector<int32_t> period_;  // by step
   std::vector<PoolJob> lives_;   // first and last step of each job, by JobId
-  // Requests of the jobs of slack tiers by JobId, for the clairvoyant.
+  // Requests of slack tiers' jobs by JobId, for the clairvoyant.
   std::vector<std::vector<AskChange>> asks_;
   std::vector<Track> tracks_;
   double passes_done_ = 0;

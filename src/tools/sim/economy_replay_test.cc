@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Three tiers: production is charged by reservation, batch by usage with 90 % availability, free by usage
-// without a promise.
+// Production is charged by reservation. Batch is charged by usage and promises 90 % availability. Free is charged
+// by usage and promises nothing.
 brain::PriceSheet ThreeTiers() {
   brain::PriceSheet out;
   for (const char* name : {"production", "batch", "free"}) {
@@ -38,8 +38,8 @@ std::vector<SellerPolicy> EveryPolicy() {
   return out;
 }
 
-// A pool, and jobs of one task with limits of `cores` cores and GiB. A job uses the share `share` of its
-// limits in the windows [first, end).
+// A pool with jobs of one task. The limits of a job are `cores` cores and as many GiB. A job uses the share
+// `share` of its limits in the windows [first, end).
 struct PoolTest : testing::Test {
   PoolTest() {
     options.policies = {SellerPolicy::kAll};
@@ -72,7 +72,7 @@ struct PoolTest : testing::Test {
     days.Finish();
     return std::string(ReplayEconomy(days, sheet, jobs, options).status().message());
   }
-  // Adds random jobs of all tiers in three groups, over three days.
+  // Adds random jobs of all tiers in three groups over three days.
   void AddRandom(Rng& rng, size_t count) {
     for (size_t j = 0; j < count; ++j) {
       const auto tier = static_cast<uint16_t>(rng.Below(3));
@@ -99,9 +99,8 @@ TEST_F(PoolTest, ByDefaultTiersAreSoldByTheirPromises) {
   EXPECT_EQ(brain::DefaultTierSales(sheet)[1], brain::TierSale::kReserved);
 }
 
-// The pool has ten cores. Production requests 8 cores; it uses 2, and 7 from noon on. Batch requests 6 and
-// uses 3, so it runs until noon. Free requests 4 and uses 1; it fits beside both until noon, but not beside
-// production alone in the afternoon.
+// The pool has 10 cores. Production requests 8 cores and uses 2, from noon on 7. Batch requests 6 and uses 3, so
+// it fits until noon. Free requests 4 and uses 1, so it fits until noon, but not in the afternoon.
 TEST_F(PoolTest, ADayByHand) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
@@ -116,10 +115,10 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_THAT(said, testing::ElementsAre("0 0 admitted", "0 1 admitted", "144 1 reclaimed", "0 2 admitted",
                                          "144 2 reclaimed"));
   const EconomyPolicy& all = result.policies.at(0);
-  // The expected charges are for 8 x 24 core-hours and GiB-hours, at prices of 0.03 and 0.004.
+  // 8 x 24 core-hours at 0.03 and GiB-hours at 0.004.
   EXPECT_EQ(ToText(all.tiers[0].charges), "6.528");
-  // The expected charges are for 3 x 12 hours at these prices. Batch had 50 % of the promised 90 %
-  // availability, so half is credited. Free has no promise.
+  // 3 x 12 hours at the same prices. Batch was available 50 % of the time instead of 90 %, so half of its charges
+  // are credited. Free has no promise.
   EXPECT_EQ(ToText(all.tiers[1].charges), "1.224");
   EXPECT_EQ(ToText(all.tiers[1].credits), "0.612");
   EXPECT_EQ(ToText(all.tiers[2].charges), "0.408");
@@ -138,8 +137,8 @@ TEST_F(PoolTest, ADayByHand) {
   EXPECT_EQ(result.reserved[200][0], 8 * core);
 }
 
-// The promise is kept on 31 January, and missed in the first half of 1 February. Credits cover only the jobs
-// that ran in this half.
+// The promise is kept on 31 January, and missed in the first half of 1 February. Only jobs that ran in this half
+// receive credits.
 TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
   const int32_t first = 30 * kWindowsPerDay, second = first + kWindowsPerDay, end = second + kWindowsPerDay;
   Add(0, 0, first, end, 8, [=](int32_t w) { return w >= second && w < second + 144 ? 0.875 : 0.25; });
@@ -153,7 +152,7 @@ TEST_F(PoolTest, CreditsAreOfTheMonthThatWasNotKept) {
   EXPECT_EQ(ToText(batch.penalty), "2.448") << "24 hours";
 }
 
-// The group's quota is two cores. Its job of 3 cores never runs, although the pool has room.
+// The group has a quota of 2 cores. A job of 3 cores never runs, although the pool has room.
 TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
   Add(0, 0, 0, 10, 3, [](int32_t) { return 0.5; });
   Add(0, 0, 0, 10, 2, [](int32_t) { return 0.5; });
@@ -172,7 +171,7 @@ TEST_F(PoolTest, TheQuotaOfATierHoldsBesideTheCapacity) {
       << "a tier that the quota does not have is not limited";
 }
 
-// The two jobs request 10 cores together at their peak, and the capacity is half of this sum.
+// Together, the two jobs request 10 cores at their peak, and the capacity is half of this sum.
 TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   Add(0, 0, 0, 10, 6, [](int32_t) { return 0.5; });
   Add(1, 0, 5, 20, 4, [](int32_t) { return 0.5; });
@@ -180,8 +179,8 @@ TEST_F(PoolTest, WithoutACapacityItIsAShareOfTheLimits) {
   EXPECT_EQ(Run().capacity[0], 5000 * kWindowSeconds);
 }
 
-// The clairvoyant knows that 12 of 24 hours are fewer than 90 %. The seller of unsold capacity has 2 of 10
-// cores to sell.
+// The clairvoyant knows that 12 of 24 hours are less than the promised 90 %. The seller of unsold capacity has 2
+// of 10 cores to sell.
 TEST_F(PoolTest, WhoKnowsTheFutureSellsNothingThatIsNotKept) {
   Add(0, 0, 0, kWindowsPerDay, 8, [](int32_t w) { return w < kWindowsPerDay / 2 ? 0.25 : 0.875; });
   Add(1, 1, 0, kWindowsPerDay, 6, [](int32_t) { return 0.5; });
@@ -218,7 +217,7 @@ TEST_F(PoolTest, TheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(TextOf(Run()), one);
 }
 
-// There is a bill for exactly the jobs that ran, bills add up to the total, and lines are in order.
+// Only jobs that ran are billed, the bills add up to the total, and lines are in order.
 TEST_F(PoolTest, BillsAreOfWhatRanAndTheLinesAreInOrder) {
   for (int seed = 1; seed <= Scaled(8); ++seed) {
     Rng rng(static_cast<uint64_t>(seed));

@@ -1,5 +1,5 @@
-// Moves of the loads of all jobs of a replay, as known at the beginning of each day. In tautd this is the
-// replica policies' knowledge of the fleet.
+// Load changes of all jobs of a replay, as known at the beginning of each day. tautd's replica policies learn from
+// the same data about the fleet.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace taut::tools {
 
-// Immutable.
+// A move is the pair of a job's loads at a decision and one start-up time before. Immutable.
 class FleetMoves {
  public:
-  // Builds the moves for decisions every `decide_every_s` (rounded up to steps of each series), for tasks that
-  // take `startup_s` to start. O(steps).
+  // Computes the moves for decisions every `decide_every_s` seconds, rounded up to steps of each series, and tasks
+  // that start within `startup_s`. O(steps).
   FleetMoves(std::span<const LoadSeries> loads, int64_t decide_every_s, double startup_s);
 
-  // Returns the moves of the days (UTC) before the day of `time_s`; null if there are none. A move's weight
-  // halves in two weeks. The result is owned by this object.
+  // Returns the moves of the days (UTC) before the day of `time_s`; null if there are none. A move's weight halves
+  // every two weeks. This object owns the result.
   const brain::LoadAnalogs* At(int64_t time_s) const;
 
  private:
   int64_t first_day_ = 0;
-  // Moves of each day from first_day_ on, as known at the day's beginning.
+  // Known moves at the beginning of each day, from first_day_ on.
   std::vector<brain::LoadAnalogs> days_;
 };
 

@@ -7,8 +7,8 @@ namespace taut::tools {
 namespace {
 
 TEST(FleetMoves, AreThoseOfTheDaysBefore) {
-  // Loads of two jobs with steps of a minute. One load doubles every ten minutes of its first day, the second
-  // load is constant.
+  // Loads of two jobs with steps of one minute. The first load doubles every ten minutes of its first day, and the
+  // second load is constant.
   std::vector<LoadSeries> loads;
   loads.push_back({"a", 0, 60, std::vector<float>(3 * 1440, 100)});
   loads.push_back({"b", kDaySeconds / 2, 60, std::vector<float>(1440, 50)});

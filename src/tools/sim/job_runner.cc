@@ -6,7 +6,7 @@
 namespace taut::tools {
 namespace {
 
-// Returns the nearest-rank percentile: the smallest value with at least 95 % of the values at or below it.
+// Returns the nearest-rank percentile: the smallest value that at least 95 % of the values do not exceed.
 double Percentile95(std::vector<float>& values) {
   if (values.empty()) return 0;
   const size_t rank = (values.size() * 95 + 99) / 100 - 1;
@@ -14,7 +14,7 @@ double Percentile95(std::vector<float>& values) {
   return values[rank];
 }
 
-// Removes the kills of all windows up to `window` from the front of `rest`, and returns the removed kills.
+// Removes the kills up to and including `window` from the front of `rest`, and returns them.
 std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>& rest) {
   const auto end = std::ranges::find_if(rest, [&](const TaskKills& k) { return k.window > window; });
   const std::span<const TaskKills> taken = rest.first(static_cast<size_t>(end - rest.begin()));
@@ -22,8 +22,8 @@ std::span<const TaskKills> TakeUntil(WindowId window, std::span<const TaskKills>
   return taken;
 }
 
-// Returns true if the task was killed in the window at `limit` or a higher limit. Without the kill, the
-// task's usage would have been above `limit`.
+// Returns true if the task was killed in the window at `limit` or a higher limit. Without the kill, its usage
+// would have exceeded `limit`.
 bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task, double limit) {
   return std::ranges::any_of(kills, [&](const TaskKills& k) {
     return k.window == window && k.task == task && k.killed_at_bytes >= 0 &&
@@ -31,7 +31,7 @@ bool WasKilled(std::span<const TaskKills> kills, WindowId window, uint32_t task,
   });
 }
 
-// Compares one window's usage with the limits in force.
+// Compares the usage of one window with the limits in force.
 void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
                  DayScore& score) {
   if (!limits.in_force.has_value()) {
@@ -63,8 +63,7 @@ void ScoreWindow(const Signal& signal, const WindowLimits& limits, std::span<con
   if (over) ++score.windows_over;
 }
 
-// Counts and reports a change of the limit. The first limit of a lane is reported, but not counted as a
-// change.
+// Reports a change of the limit, and counts it unless it is the lane's first limit.
 void NoteLimit(const LaneKey& key, WindowId from, std::optional<double> limit, ScoredLane& lane,
                JobDayOutcome& out, DayScore& score) {
   if (lane.seen && limit == lane.last_limit) return;
@@ -137,7 +136,7 @@ std::unique_ptr<JobState> JobRunner::Inherit(const JobState& previous) const {
     for (const ScoredLane& lane : world.lanes) {
       ScoredLane& its = copy.lanes.emplace_back(lane.lane.recommender().Clone(), options_.cap_at_owner);
       its.gate = lane.gate;
-      its.gate.trial.reset();  // the tasks of the trial have ended
+      its.gate.trial.reset();  // the trial's tasks have ended
       its.risk_class = lane.risk_class;
     }
   }
@@ -153,7 +152,7 @@ WindowLimits JobRunner::LimitsOf(const ScoredLane& lane, std::optional<double> o
   return {ours.has_value() ? ours : owner, lane.trial(), !ours.has_value()};
 }
 
-// Counts the risk of limits that the recommender, not the owner, has set.
+// Counts the risk of a limit that the recommender set, and not the owner.
 void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,
                           const LaneKey& key, ScoredLane& lane) const {
   if (!limits.in_force.has_value() || limits.is_owners) return;
@@ -161,7 +160,7 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   if (!lane.risk.is_of(day)) {
     brain::StatedPromise stated;
     if (lane.lane.recommended().has_value()) {
-      // Use the forecast for the limit in force: a gate may hold another limit than the recommended one.
+      // Forecast the limit in force, because a gate may delay the recommended limit.
       stated = brain::StatedPromiseOf(lane.RiskOf(*limits.in_force).forecast(), key.policy.of(key.resource),
                                       key.resource, options_.settings.work_function);
     }
@@ -179,16 +178,15 @@ void JobRunner::CountRisk(const Signal& signal, const WindowLimits& limits, std:
   }
 }
 
-// Reports recorded kills to the lane before the window closes, as tautd does with live kills: the decision at
-// the window's end must already know them.
+// Reports recorded kills to the lane before the window closes, like live kills in tautd: the decision at the
+// window's end must already include them.
 void JobRunner::TakeRecorded(std::span<const TaskKills> kills, WindowId window, std::optional<double> owner,
                              ScoredLane& lane) const {
   for (const TaskKills& k : kills) {
-    if (k.killed_at_bytes < 0) continue;  // without a limit or usage the kill says nothing about the need
+    if (k.killed_at_bytes < 0) continue;  // a kill without a known limit or usage does not show the need
     brain::TrialKill trial;
     if (lane.gate.trial.has_value()) {
-      // The task would have been killed at the limit at which the replay runs it, if that limit is not
-      // higher.
+      // At the limit of the replay, the task would also have been killed, unless that limit is higher.
       const std::optional<double> in_force = LimitsOf(lane, owner).in_force;
       const bool tried = lane.gate.trial->watched || lane.gate.trial->Has(k.task);
       const double its = tried ? lane.gate.trial->limit : in_force.value_or(HUGE_VAL);
@@ -223,7 +221,7 @@ void JobRunner::RunLane(LaneDay day, const LaneKey& key, ScoredLane& lane, Runne
     CountRisk(signal, limits, recorded, key, lane);
     CloseWindow(signal, {.recorded = recorded, .of_limits = {}}, key.resource, lane, scratch, score);
   }
-  // Kills in windows without a memory measurement have no signal and are still observed.
+  // Also report kills in windows without a memory measurement, which have no signal.
   for (const TaskKills& k : day.kills) TakeRecorded({&k, 1}, k.window, std::nullopt, lane);
 }
 
@@ -256,7 +254,7 @@ void JobRunner::RunDay(const JobDay& day, JobState& state, RunnerScratch& scratc
     } else {
       for (size_t i = 0; i < num_resources; ++i) {
         const LaneKey key{day.job, options_.policies[w], options_.resources[i]};
-        // Kills recorded by a trace are memory kills; CPU lanes must not see them.
+        // A trace records memory kills, which CPU lanes must not observe.
         const bool is_memory = key.resource == Resource::kMemory;
         const std::span<const TaskKills> kills = is_memory ? day.kills : std::span<const TaskKills>();
         RunLane({.signals = scratch.signals[i].signals(), .kills = kills}, key, world.lanes[i], scratch, out,
@@ -293,11 +291,11 @@ void PutDown(JobWorld& world, uint32_t task, int32_t until_window) {
   world.down.push_back({task, until_window});
 }
 
-// Returns the signal of the running tasks. CPU buckets are not stored by task, so each stopped task removes
-// an equal share of the buckets.
+// Returns the signal of the running tasks. Buckets are not stored by task, so each stopped task removes an equal
+// share of the CPU buckets.
 Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobWorld& world,
                   std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
-  const bool cpu = resource == Resource::kCpu;  // only CPU has buckets of its samples
+  const bool cpu = resource == Resource::kCpu;  // memory has no buckets of samples
   tasks.clear();
   buckets.clear();
   uint32_t measured = 0;
@@ -313,8 +311,7 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   const float owner = w.limit(resource);
   if (owner >= 0) s.owner_limit = owner;
   if (tasks.empty()) return s;
-  // The limits of single tasks are not stored: each running task is assumed to have an equal share of the
-  // sum.
+  // Limits of single tasks are not stored, so each running task gets an equal share of the sum.
   const float owner_sum = w.limit_sum(resource);
   if (owner_sum >= 0) s.owner_limit_sum = owner_sum * (static_cast<double>(tasks.size()) / measured);
   if (cpu) {
@@ -327,8 +324,8 @@ Signal LiveSignal(const JobDay& day, const JobWindow& w, Resource resource, JobW
   return s;
 }
 
-// Cuts CPU usage at the limit, in tasks and buckets. The delayed work is not modelled. Buckets are not stored
-// by task, and are therefore cut at the limit of the tasks outside a trial.
+// Cuts CPU usage at the limit, in tasks and in buckets. The delayed work is not modelled. Buckets are not stored
+// by task, so they are cut at the limit of the tasks outside a trial.
 void CutCpu(const WindowLimits& limits, std::vector<TaskUsage>& tasks, std::vector<BucketWeight>& buckets) {
   for (TaskUsage& t : tasks) t.mean = t.peak = std::min(t.mean, static_cast<float>(limits.Of(t.task)));
   const Bucket top = Grid::Cpu().BucketOf(*limits.in_force);
@@ -355,8 +352,8 @@ void JobRunner::RunWithRestarts(const JobDay& day, brain::PolicyPair policy, Job
   std::span<const TaskKills> kills = day.kills;
   for (const JobWindow& w : day.windows) {
     const std::span<const TaskKills> recorded = TakeUntil(w.window, kills);
-    // Kills take effect after the window, for both resources: a task that is killed in this window is still
-    // included in the CPU lane, whichever resource is stepped first.
+    // Kills take effect after the window for both resources, so that the result does not depend on the order of
+    // the resources.
     scratch.newly_down.clear();
     for (size_t i = 0; i < options_.resources.size(); ++i) {
       const Resource resource = options_.resources[i];

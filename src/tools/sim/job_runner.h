@@ -1,5 +1,5 @@
-// Runs one job through one day under every recommender, and scores the recommenders. This is the parallel
-// part of a replay: it changes only the job's own state and the scratch memory passed to it.
+// Runs one job through one day under every recommender, and scores the recommenders. This is the parallel part of
+// a replay, because it changes only the job's own state and the given scratch memory.
 #pragma once
 
 #include <array>
@@ -17,44 +17,43 @@
 
 namespace taut::tools {
 
-// One lane of one job, with the state that scoring keeps from window to window.
+// A lane of one job, with the state that scoring keeps between windows.
 struct ScoredLane : brain::ManagedLane {
   ScoredLane(std::unique_ptr<brain::Recommender> r, bool cap_at_owner)
       : brain::ManagedLane(brain::Lane(std::move(r), cap_at_owner)) {}
-  bool seen = false;  // true if a limit, or the known absence of a limit, was in force before
+  bool seen = false;  // true after a limit, or the absence of a limit, was in force
   std::optional<double> last_limit;
   brain::OpenRiskDay risk;
   uint8_t risk_class = 0;  // RiskKey::job_class
 };
 
-// A job under one recommender: the job's limits, and the tasks that were stopped by OOM kills at these
-// limits.
+// A job under one recommender: its lanes, and the tasks that OOM kills at its limits stopped.
 struct JobWorld {
   std::vector<ScoredLane> lanes;  // one per requested resource, in the order of the request
   struct Down {
     uint32_t task = 0;
-    int32_t until_window = 0;  // the task runs again from this window on
+    int32_t until_window = 0;  // first window in which the task runs again
   };
   std::vector<Down> down;
 };
 
 struct JobState {
-  std::vector<JobWorld> worlds;  // one world per policy
+  std::vector<JobWorld> worlds;  // by policy
 };
 
-// Outcome of a job's day, by policy, then resource.
+// Outcome of a job's day, by policy and resource.
 struct JobDayOutcome {
   JobId job;
   std::vector<DayScore> scores;
   std::vector<std::optional<brain::RiskDay>> risks;  // absent if no limit of the recommender was in force
   std::vector<LimitChange> changes;
-  std::vector<PerResource<brain::FleetRows>> rows;  // rows of each policy, by resource
+  std::vector<PerResource<brain::FleetRows>> rows;  // of each policy, by resource
   RecordedKills recorded;
   uint64_t steps = 0;
   void Clear();
 };
 
-// Memory that a thread reuses from job to job.
+// Memory that a thread reuses for its next jobs.
 struct RunnerScratch {
   PerResource<brain::DaySignals> signals;
   PerResource<std::vector<float>> usages;
@@ -64,11 +63,11 @@ struct RunnerScratch {
   std::vector<uint32_t> newly_down, candidates;
 };
 
-// Limits at which tasks run in a window.
+// Limits in force in a window.
 struct WindowLimits {
-  std::optional<double> in_force;  // limit of the tasks outside a trial; absent: unlimited
-  const brain::Trial* trial;       // nullptr: none
-  bool is_owners;                  // true if in_force is the owner's limit, which may differ between tasks
+  std::optional<double> in_force;  // limit of tasks outside a trial; absent: unlimited
+  const brain::Trial* trial;       // null: no trial
+  bool is_owners;                  // true: in_force is the owner's limit, which may differ between tasks
 
   // Returns the limit of a task. REQUIRES: in_force has a value.
   double Of(uint32_t task) const { return trial != nullptr && trial->Has(task) ? trial->limit : *in_force; }
@@ -76,10 +75,10 @@ struct WindowLimits {
   double Sum(const Signal& signal) const;
 };
 
-// The kills in one window.
+// OOM kills of one window.
 struct WindowKills {
-  std::span<const TaskKills> recorded;  // recorded by the trace, ascending by task
-  std::span<const OomEvent> of_limits;  // caused by the limits of the replay itself
+  std::span<const TaskKills> recorded;  // from the trace, ascending by task
+  std::span<const OomEvent> of_limits;  // caused by the replay's own limits
 };
 
 struct LaneKey {
@@ -91,27 +90,26 @@ struct LaneKey {
 // A day of one lane.
 struct LaneDay {
   std::span<const Signal> signals;
-  std::span<const TaskKills> kills;  // recorded by the trace
+  std::span<const TaskKills> kills;  // from the trace
 };
 
 class JobRunner {
  public:
   explicit JobRunner(const ReplayOptions& options) : options_(options) {}
 
-  // Returns new lanes for all policies and resources; `fleets` has one entry per policy.
+  // Returns new lanes for all policies and resources of a job. `fleets` has one entry per policy.
   std::unique_ptr<JobState> NewState(const JobInfo& job,
                                      std::span<const std::unique_ptr<brain::FleetModels>> fleets) const;
-  // Returns the state of a new run of the same program, which starts with the recommenders of `previous`.
+  // Returns the state of a new run of the same program, which starts with the recommenders' state of `previous`.
   std::unique_ptr<JobState> Inherit(const JobState& previous) const;
-  // Runs the job's day and overwrites `out` with the outcome. Thread-safe for distinct jobs with distinct
-  // `state`, `scratch` and `out`.
+  // Runs one day of a job and overwrites `out` with the outcome. Thread-safe for distinct jobs if `state`,
+  // `scratch` and `out` are distinct.
   void RunDay(const JobDay& day, JobState& state, RunnerScratch& scratch, JobDayOutcome& out) const;
 
  private:
-  // Returns the limits in force in a window. `owner` is the owner's limit in the window; absent if none is
-  // known.
+  // Returns the limits in force in a window. `owner` is the owner's limit; absent if unknown.
   WindowLimits LimitsOf(const ScoredLane& lane, std::optional<double> owner) const;
-  // Observes a closed window and its kills, and decides the limit from the next window on.
+  // Observes a closed window and its kills, and decides the limit for the next window.
   void CloseWindow(const Signal& signal, const WindowKills& kills, Resource resource, ScoredLane& lane,
                    RunnerScratch& scratch, DayScore& score) const;
   void CountRisk(const Signal& signal, const WindowLimits& limits, std::span<const TaskKills> kills,

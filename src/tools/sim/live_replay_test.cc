@@ -1,5 +1,4 @@
-// Tests that the daemon and the replay run the same engine: a live cell has the same limits as a replay of
-// its days.
+// Tests that tautd and the replay run the same engine: a live cell has the same limits as a replay of its days.
 #include <map>
 #include <tuple>
 
@@ -11,7 +10,7 @@
 namespace taut::tools {
 namespace {
 
-// Provides the days of a cell as a replay reads them.
+// The days of a cell in the form that a replay reads.
 class CellDays final : public DaySource {
  public:
   CellDays(const brain::Cell& cell, size_t jobs) : cell_(cell) {
@@ -33,7 +32,7 @@ class CellDays final : public DaySource {
 
 using LimitsOfLanes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
-// Returns the windows in which another limit comes into force, by job and resource.
+// Replays the cell. Returns the windows in which a limit comes into force, by job and resource.
 LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair policy,
                        const brain::LiveSettings& settings, std::optional<brain::JobPolicy> managed) {
   LimitsOfLanes replayed;
@@ -52,8 +51,7 @@ LimitsOfLanes Replayed(const brain::Cell& cell, size_t jobs, brain::PolicyPair p
   return replayed;
 }
 
-// Checks a fleet that is stepped through the cell: in each window the limit that `limit_of` returns is the
-// replay's limit.
+// Steps a fleet through the cell, and checks that `limit_of` returns the replay's limit in each window.
 template <typename LimitOf>
 void ExpectTheSame(const brain::Cell& cell, size_t jobs, const brain::LiveSettings& settings,
                    LimitsOfLanes& replayed, uint64_t& compared, LimitOf limit_of) {
@@ -79,8 +77,7 @@ void ExpectTheSame(const brain::Cell& cell, size_t jobs, const brain::LiveSettin
 
 class SameAsReplay : public testing::TestWithParam<brain::PolicyPair> {};
 
-// Stepping windows one by one, as the daemon does, results in the limits of a replay of whole days, to the
-// bit.
+// Steps window by window, as tautd does, result in bitwise the same limits as a replay of whole days.
 TEST_P(SameAsReplay, WindowByWindow) {
   constexpr size_t kJobs = 9;
   const brain::Cell cell(kJobs);
@@ -99,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameAsReplay,
                            return StrCat(Name(tested.param.cpu), "_", Name(tested.param.memory));
                          });
 
-// The daemon and the replay use the results of probing in the same decisions.
+// tautd and the replay use the results of probing in the same decisions.
 TEST(SameAsReplayOfTheProbe, WindowByWindow) {
   constexpr size_t kJobs = 5;
   const brain::Cell cell(kJobs, true);
@@ -109,7 +106,7 @@ TEST(SameAsReplayOfTheProbe, WindowByWindow) {
     brain::JobPolicy defaults = settings.rules.defaults();
     defaults.memory_signal = signal;
     settings.rules = *brain::PolicyRules::Compile({}, defaults);
-    settings.vertical.memory_signal = signal;  // the setting of the replay
+    settings.vertical.memory_signal = signal;  // the same setting as in the replay
     LimitsOfLanes replayed = Replayed(cell, kJobs, brain::Policy::kAnalogs, settings, std::nullopt);
     uint64_t compared = 0;
     ExpectTheSame(cell, kJobs, settings, replayed, compared,
@@ -122,7 +119,7 @@ TEST(SameAsReplayOfTheProbe, WindowByWindow) {
 
 class SameBehindTheGate : public testing::TestWithParam<std::tuple<brain::Policy, Mode>> {};
 
-// With the gate, the replay's limits are the limits that the daemon orders, decision by decision.
+// With a gate, the limits of the replay are the limits that tautd orders, decision by decision.
 TEST_P(SameBehindTheGate, WindowByWindow) {
   constexpr size_t kJobs = 9;
   const brain::Policy policy = std::get<0>(GetParam());
@@ -156,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Live, SameBehindTheGate,
 
 class SamePromises : public testing::TestWithParam<Mode> {};
 
-// Promised and observed sums are equal in the daemon and in a replay.
+// Promised and observed sums of tautd and of a replay are equal.
 TEST_P(SamePromises, OfTheSameDays) {
   constexpr size_t kJobs = 9;
   const brain::Cell cell(kJobs);
@@ -178,7 +175,7 @@ TEST_P(SamePromises, OfTheSameDays) {
   size_t rows = 0;
   for (const LaneResult& lane : replayed->lanes) {
     for (const auto& [key, row] : lane.risks.rows()) {
-      // A replay assumes that its limits are in force, but the live cell only decides them.
+      // In a replay the recommended limits are in force; in the live cell they are only decided.
       brain::RiskKey live_key = key;
       live_key.set = false;
       const auto it = fleet.risks.rows().find(live_key);

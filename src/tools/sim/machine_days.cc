@@ -5,7 +5,7 @@
 namespace taut::tools {
 
 void MachineDays::BeginDay(int32_t day) {
-  // Rows for a gap are added at most to the previous day, so only the previous day stays open.
+  // Gaps can add rows to the previous day only, so only the previous day stays open.
   if (days_.size() > 1) Settle(days_[days_.size() - 2]);
   final_until_ = days_.empty() ? day * kWindowsPerDay : days_.back().number * kWindowsPerDay;
   const int32_t oldest = day * kWindowsPerDay - brain::RecordedMachines::kLongestGap - 1;
@@ -64,7 +64,7 @@ void MachineDays::AddTask(uint64_t task, const TaskWindow& usage, int32_t window
   const auto [at, added] = last_.try_emplace(task, Last{window, stay->machine, limit});
   if (added) return;
   if (at->second.machine != stay->machine) ++moves;
-  // Adds the windows of the stay that have no row: the task was still on the machine.
+  // In windows of the stay without a row, the task was still on the machine. Add rows for these windows.
   for (int32_t w = std::max(at->second.window + 1, stay->first); w < window; ++w) {
     if (Window* hole = Of(w); hole != nullptr)
       hole->rows.push_back({stay->machine, {task, -1, at->second.limit}});
@@ -72,8 +72,7 @@ void MachineDays::AddTask(uint64_t task, const TaskWindow& usage, int32_t window
   at->second = {window, stay->machine, limit};
 }
 
-// Groups the rows by machine, in order of tasks. Only rows that were added for a gap arrive out of order, so
-// sorting is rarely needed.
+// Groups rows by machine and sorts them by task. Only rows added for a gap are out of order, so sorting is rare.
 void MachineDays::Settle(Day& day) {
   for (Window& w : day.windows) {
     if (!w.first.empty()) continue;

@@ -16,18 +16,17 @@
 namespace taut::tools {
 namespace {
 
-constexpr double kMadeTasks = 25;  // mean number of tasks on a machine from which a predictor learns
+constexpr double kMadeTasks = 25;  // mean number of tasks on the machines from which a predictor learns
 constexpr uint32_t kMadePlacements = 2;
-// Scaling keeps sums over the tasks of a machine below 2^32, for up to a thousand tasks with the largest
-// limit.
+// Maximum amounts after scaling, so that sums over up to a thousand tasks of a machine are below 2^32.
 constexpr double kMostLimit = 1 << 22, kMostUsage = brain::TaskSeries16::kNotMeasured - 1;
 
-// Recorded usage of the recorded tasks, for one resource.
+// Recorded usage of one resource, by recorded task.
 struct Series {
   double unit = 1;  // unit of the numbers below, in cores or bytes
   size_t windows = 0;
-  std::vector<uint16_t> usage;  // usage of each task by window
-  std::vector<uint32_t> limit;  // limit of each task in whole units, which the sums of a window add up
+  std::vector<uint16_t> usage;  // by task and window
+  std::vector<uint32_t> limit;  // by task, in units; windows sum them up
   std::vector<uint32_t> samples;
 
   std::span<const uint16_t> of(uint32_t task) const {
@@ -35,16 +34,16 @@ struct Series {
   }
 };
 
-// A predictor of one resource, with the numbers per task whose sums it predicts from.
+// A predictor of one resource, and the numbers of each task, from whose sums it predicts.
 struct Predictor {
   std::unique_ptr<brain::SummedPeak> peak;
   size_t parts = 0;                // number of predictors in SummedPeak::alone()
   std::vector<double> own, alone;  // numbers of each task, by index
-  // Predictors of the parts, used only while the trace is read.
+  // Predictors that compute `alone` while the trace is read.
   std::vector<std::unique_ptr<brain::PeakPredictor>> of_tasks;
 };
 
-// Histories that all predictors of a call share.
+// Histories that all predictors of one call share.
 struct Histories {
   RecordedTasks recorded;
   WindowId last;  // newest window
@@ -52,7 +51,7 @@ struct Histories {
   PerResource<Series> series;
 };
 
-// The machines of a packing under one predictor.
+// Load of a packing's machines under one predictor.
 class SummedLoad final : public brain::MachineLoad {
  public:
   SummedLoad(const Histories& histories, const PerResource<Predictor>& predictors,
@@ -85,11 +84,11 @@ class SummedLoad final : public brain::MachineLoad {
 
  private:
   struct Sums {
-    std::vector<uint32_t> usage, limit;  // sums by window; empty: no task with a history
-    // Sums of the limits of tasks with enough history, and of tasks with less, in the cell's unit.
+    std::vector<uint32_t> usage, limit;  // sums by window; empty if no task has a history
+    // Sums of the limits of tasks with enough history, and of tasks with too little history, in the cell's unit.
     int64_t warm = 0, cold = 0;
     std::vector<double> own, alone;
-    int64_t reserved = 0;  // sum of the reservations of tasks without a history, in the cell's unit
+    int64_t reserved = 0;  // sum of the reservations of tasks without history, in the cell's unit
   };
   struct Machine {
     PerResource<Sums> of;
@@ -127,7 +126,7 @@ class SummedLoad final : public brain::MachineLoad {
     const uint32_t limit = series.limit[number];
     for (size_t w = 0; w < windows; ++w) {
       const bool measured = usage[w] != brain::TaskSeries16::kNotMeasured;
-      // Unsigned wrap-around is exact: each subtracted amount was added before.
+      // Unsigned wrap-around is exact, because each subtracted amount was added before.
       sums.usage[w] += static_cast<uint32_t>(kSign) * (measured ? usage[w] : 0U);
       sums.limit[w] += static_cast<uint32_t>(kSign) * (measured ? limit : 0U);
     }
@@ -150,7 +149,7 @@ class SummedLoad final : public brain::MachineLoad {
   const Histories& histories_;
   const PerResource<Predictor>& predictors_;
   const brain::CellIndex& index_;
-  std::vector<uint32_t> numbers_;  // recorded task of each of the cell's tasks
+  std::vector<uint32_t> numbers_;  // recorded task of each task of the cell
   std::vector<Machine> machines_;
   Sums scratch_;
   mutable std::vector<double> own_;
@@ -176,7 +175,7 @@ struct Seen {
   float usage = 0, limit = 0;
 };
 
-// Machines made of the cell's tasks as they start and end, for predictors that learn from a cell.
+// Machines to which the cell's tasks are assigned at random, for predictors that learn from a cell.
 class LearningMachines {
  public:
   LearningMachines(size_t tasks, uint64_t seed)
@@ -184,7 +183,7 @@ class LearningMachines {
         each_(static_cast<uint32_t>(std::max(2.0, std::round(static_cast<double>(tasks) / kMadeTasks)))),
         machines_(size_t{kMadePlacements} * each_) {}
 
-  // Observes all tasks of one window. A task without a measurement stays on its machine for an hour, as on
+  // Observes all tasks of one window. A task without a measurement stays on its machine for an hour, like on
   // recorded machines.
   void Take(std::span<const Seen> window, std::span<brain::SummedPeak* const> learners) {
     const WindowId now = window.front().window;
@@ -214,7 +213,7 @@ class LearningMachines {
   std::vector<brain::TaskLoad> loads_;
 };
 
-// Reads one resource for all predictors.
+// Reads the histories of one resource for all predictors.
 class HistoryReader {
  public:
   HistoryReader(const brain::CellModel& cell, Resource resource, const MachineHistoriesOptions& options,
@@ -306,8 +305,8 @@ class HistoryReader {
         std::min(load.capped(), static_cast<float>(LimitOf(number)));
   }
 
-  // Computes the numbers that the predictor adds up per task. The numbers are rounded to whole units, so that
-  // Remove() undoes Add() exactly: sums of rounded doubles have no drift.
+  // Computes the numbers of each task that the predictor adds up. Rounds them to whole units, so that Remove()
+  // undoes Add() exactly, unlike with sums of rounded doubles.
   void FinishOne(const Series& series, Predictor& p) const {
     const size_t own = p.peak->own(), tasks = series.samples.size();
     p.own.resize(tasks * own);
@@ -328,9 +327,9 @@ class HistoryReader {
   LearningMachines learning_;
   std::vector<brain::SummedPeak*> learners_;
   size_t windows_ = 1;
-  std::vector<float> usage_;  // usage of each recorded task by window; negative: not measured
+  std::vector<float> usage_;  // usage by recorded task and window; negative: not measured
   std::vector<uint32_t> samples_;
-  std::vector<Seen> seen_;  // tasks of the day that is being read
+  std::vector<Seen> seen_;  // usage of the day that is being read
 };
 
 absl::StatusOr<std::vector<Predictor>> MakeSummed(const MachineHistoriesOptions& options) {
