@@ -27,8 +27,7 @@ absl::StatusOr<ReplicaReplayOptions> ToReplicaOptions(const EngineArgs& engine, 
 absl::StatusOr<ReplicaInput> ReadReplicaInput(const TraceArgs& trace, const ReplicasArgs& args, bool quiet);
 // Returns the capacity of a task of job `at`. Returns NotFound with the reason if the capacity is unknown.
 absl::StatusOr<double> TaskCapacityOf(const ReplicaInput& input, size_t at, const ReplicasArgs& args);
-// Returns the load changes of all jobs, from which tautd would learn; absent if --mode does not simulate simulate
-// tautd.
+// Returns the load changes of all jobs, from which tautd would learn; absent if --mode does not simulate tautd.
 std::optional<FleetMoves> FleetMovesOf(const ReplicaInput& input, const ReplicaReplayOptions& options);
 // Returns the policies to replay without duplicates. Returns InvalidArgument for an unknown name.
 absl::StatusOr<std::vector<std::string>> ToReplicaPolicies(const std::vector<std::string>& asked);

@@ -1,5 +1,5 @@
-// Recorded usage of a cell's tasks until a time, from which predictors of whole machines predict the peak of
-// any set of tasks. docs/algorithms/cell.md, "With each recommender's limits and each predictor's
+// Recorded usage of a cell's tasks up to a given time, from which predictors of whole machines predict the peak of
+// any set of tasks. Source: docs/algorithms/cell.md, "With each recommender's limits and each predictor's
 // reservations".
 #pragma once
 
@@ -18,19 +18,19 @@
 
 namespace taut::tools {
 
-// A predictor of whole machines, in the form that packing uses.
+// A predictor of whole machines in the form that packing uses.
 struct WholeMachines {
   std::shared_ptr<const brain::MachineLoads> loads;
-  std::string lacks;  // SummedPeak::Lacks() of the first resource whose history is too short; "" if none
-  // Bytes of recorded usage per task, over all resources. All predictors of one call share this memory.
+  std::string lacks;  // SummedPeak::Lacks() of the first resource with too short a history; "" if none
+  // Bytes of recorded usage per task over all resources. The predictors of one call share this memory.
   size_t bytes_a_task = 0;
 };
 
 struct MachineHistoriesOptions {
-  std::vector<std::string> predictors;  // specs that NewSummedPeak parses
+  std::vector<std::string> predictors;  // in the format of NewSummedPeak()
   brain::OvercommitSettings overcommit;
-  WindowId until;     // only windows before it are read
-  uint64_t seed = 1;  // seed of the random machines from which a predictor learns
+  WindowId until;     // only windows before `until` are read
+  uint64_t seed = 1;  // for the random machines from which a predictor learns
 };
 
 struct MachineHistoriesHooks {
@@ -38,15 +38,14 @@ struct MachineHistoriesHooks {
   std::function<bool()> should_stop;
 };
 
-// Returns an entry for each predictor, in order. Tasks of the cell's jobs use the history of the recorded
-// tasks. A task without history is predicted to use its reservation. A task with less history than the
-// predictor requires is predicted to use its limit. Usage is capped at the recorded limit and at the current
-// limit. A predictor that learns from a cell (pool) observes machines made of the cell's tasks, about 25 on
-// each, in two random placements.
+// Returns one entry per predictor, in order. A task of the cell uses the history of a recorded task. A task
+// without history is predicted to use its reservation, and a task with too little history to use its limit. Usage
+// is capped at the recorded limit and at the current limit. A predictor that learns from a cell (pool) observes
+// the cell's tasks on random machines with about 25 tasks each, in two placements.
 //
-// Reads `source` up to `until` once for all tasks and once per resource. Memory: two bytes per window that a
-// predictor looks back to, task and resource (16 KiB per task for the pool's two weeks), and twice that for
-// the resource that is being read. Returns InvalidArgument as NewSummedPeak does, and Cancelled if should_stop
+// Reads `source` up to `until` once for all tasks, and once per resource. Memory: two bytes per task, resource and
+// window of the predictors' history (16 KiB per task for the pool's two weeks), and twice that for the resource
+// being read. Returns InvalidArgument if NewSummedPeak() rejects a predictor, and Cancelled if should_stop
 // returned true.
 absl::StatusOr<std::vector<WholeMachines>> ReplayMachineHistories(DaySource& source,
                                                                   const brain::CellModel& cell,

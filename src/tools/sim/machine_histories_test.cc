@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 
 using CoresOf = std::function<double(uint32_t job, int32_t window)>;
 
-// Returns days of jobs of one task with limits of 8 cores and 8 GiB. `cores` returns the usage in cores, and
-// in GiB; negative: no row.
+// Returns days of jobs with one task and limits of 8 cores and 8 GiB. `cores` returns the usage in cores and in
+// GiB; negative: no row.
 MadeDays UsageOf(uint32_t jobs, int32_t windows, const CoresOf& cores) {
   MadeDays out;
   for (uint32_t j = 0; j < jobs; ++j) {
@@ -38,7 +38,7 @@ MadeDays UsageOf(uint32_t jobs, int32_t windows, const CoresOf& cores) {
   return out;
 }
 
-// Returns a cell of these jobs, on machines of 8 cores and 8 GiB.
+// Returns a cell of the same jobs on machines of 8 cores and 8 GiB.
 brain::CellModel CellWith(uint32_t jobs, uint32_t machines = 20) {
   brain::CellModel cell;
   cell.resources = brain::CpuAndMemory();
@@ -60,13 +60,13 @@ std::vector<WholeMachines> Histories(DaySource& source, const brain::CellModel& 
   return *std::move(out);
 }
 
-// Returns the usage of a job. Even jobs use 6 cores by day and 1 by night, odd jobs 1 by day and 6 by night.
+// Returns the usage of job j. Even jobs use 6 cores by day and 1 by night, odd jobs the opposite.
 double DayAndNight(uint32_t j, int32_t w) {
   return (w % kWindowsPerDay < kWindowsPerDay / 2) == (j % 2 == 0) ? 6 : 1;
 }
 
-// An even and an odd job together need 7 of 8 cores at any time, but two jobs of one kind need 12, so a
-// machine has room for a pair. By limits, or by the tasks' own maxima, each task needs a machine.
+// An even and an odd job together use 7 of 8 cores at any time, and two jobs of one kind 12. So a machine has room
+// for a pair, but by limits or by each task's own peak only for one task.
 TEST(MachineHistories, TasksThatPeakApartShareAMachine) {
   const int32_t windows = 9 * kWindowsPerDay;
   MadeDays source = UsageOf(8, windows, DayAndNight);
@@ -85,11 +85,11 @@ TEST(MachineHistories, TasksThatPeakApartShareAMachine) {
     EXPECT_EQ(result->needed, expected[p]) << p;
     EXPECT_EQ(result->max, expected[p]) << p;
   }
-  // The history is 7 days of 2,016 windows, with two bytes for each of two resources.
+  // 7 days have 2,016 windows, with two bytes for each of two resources.
   EXPECT_EQ(histories[0].bytes_a_task, 8064U);
 }
 
-// A history contains only usage before `until`. A change of later usage changes nothing.
+// A change of usage after `until` must not affect a history.
 TEST(MachineHistories, NothingIsSeenOfTheFuture) {
   const int32_t until = 3 * kWindowsPerDay;
   const auto quiet = [&](uint32_t, int32_t w) { return w < until ? 1.0 : 8.0; };
@@ -112,7 +112,7 @@ double Noise(uint32_t j, int32_t w) {
   return std::clamp(1.5 + x + ((w + 7 * static_cast<int32_t>(j)) % 97 == 0 ? 2.5 : 0), 0.0, 8.0);
 }
 
-// For a new set of tasks the predicted peak is that of a machine that always had these tasks.
+// The predicted peak of a new set of tasks equals the peak of a machine that always had these tasks.
 TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
   const int32_t windows = 9 * kWindowsPerDay + 17;
   MadeDays source = UsageOf(5, windows, Noise);
@@ -149,7 +149,7 @@ TEST(MachineHistories, ThePeakIsThatOfAMachineWithTheseTasks) {
   }
 }
 
-// The pool predicts the limits until it has compared enough forecasts, and then predicts less.
+// The pool predicts the limits until it has compared enough forecasts with usage, and predicts less afterwards.
 TEST(MachineHistories, ThePoolLearnsFromMachinesOfTheSameTasks) {
   const int32_t windows = 22 * kWindowsPerDay;
   MadeDays source = UsageOf(60, windows, Noise);
@@ -178,7 +178,7 @@ TEST(MachineHistories, ThePoolLearnsFromMachinesOfTheSameTasks) {
 TEST(MachineHistories, WithoutHistoryTheReservationCountsAndWithLittleTheLimit) {
   const int32_t windows = 2 * kWindowsPerDay;
   MadeDays source = UsageOf(2, windows, [&](uint32_t j, int32_t w) {
-    return j == 1 && w < windows - 10 ? -1.0 : 2.0;  // j1 has usage in ten windows only
+    return j == 1 && w < windows - 10 ? -1.0 : 2.0;  // j1 has usage in the last ten windows only
   });
   brain::CellModel cell = CellWith(3);
   cell.jobs[2].reservation = {3000, static_cast<int64_t>(kGiB)};
@@ -191,8 +191,8 @@ TEST(MachineHistories, WithoutHistoryTheReservationCountsAndWithLittleTheLimit) 
   EXPECT_EQ(load->PeakWith(2, 0)[0], 2000 + 3000);
 }
 
-// The need of a machine's tasks does not depend on tasks that were removed from the machine. The need is at
-// most the sum of the tasks' limits, and for machine-max it does not fall if a task is added.
+// Tasks that were removed from a machine do not affect the need of its other tasks. The need is at most the sum of
+// the tasks' limits. For machine-max, the need never falls when a task is added.
 RC_GTEST_PROP(MachineHistories, WhatIsTakenAwayIsGone, ()) {
   static MadeDays source = UsageOf(6, 600, [](uint32_t j, int32_t w) {
     return (w / 50 + static_cast<int32_t>(j)) % 5 == 0 ? -1.0 : Noise(j, w);
@@ -230,7 +230,8 @@ RC_GTEST_PROP(MachineHistories, WhatIsTakenAwayIsGone, ()) {
 }
 
 TEST(PackedMachines, HoursWithTooLittleAreCounted) {
-  // After window 288, j0 and j1 use 3 cores each. In two windows of the third hour j1 uses 6 cores.
+  // After window 288, j0 and j1 use 3 cores each, except in two windows of the third hour, in which j1 uses 6
+  // cores.
   const auto cores = [](uint32_t j, int32_t w) { return j == 1 && (w == 315 || w == 316) ? 6.0 : 3.0; };
   MadeDays source = UsageOf(3, 288 + 60, cores);
   brain::CellModel cell = CellWith(4, 2);  // j3 has no usage
@@ -244,15 +245,15 @@ TEST(PackedMachines, HoursWithTooLittleAreCounted) {
   packed.Add(cell, {.machines = {0}, .machine_of_task = {0, brain::kNowhere, brain::kNowhere, 0}});
   const auto usage = packed.Measure(source, {288}, {288 + 48});
   ASSERT_TRUE(usage.ok()) << usage.status();
-  // The packing has four hours of two machines. The first machine uses 9 of 8 cores and GiB in one hour, the
-  // second always 3 of 2 GiB.
+  // The packing has two machines for four hours. The first machine uses 9 of 8 cores and GiB in one hour. The
+  // second machine always uses 3 of 2 GiB.
   EXPECT_EQ((*usage)[0].machine_hours, 8U);
   EXPECT_EQ((*usage)[0].over[0], 1U);
   EXPECT_EQ((*usage)[0].over[1], 5U);
   EXPECT_EQ((*usage)[0].over_any, 5U);
   EXPECT_EQ((*usage)[1].machine_hours, 4U);
   EXPECT_EQ((*usage)[1].over_any, 0U);
-  // A task's usage is capped at its limit: j1 uses at most 4 cores, so the machine uses at most 7 of 8.
+  // A task's usage is capped at its limit. So j1 uses at most 4 cores, and the machine at most 7 of 8.
   for (brain::CellJob& job : cell.jobs) job.limit = job.reservation = {4000, static_cast<int64_t>(4 * kGiB)};
   packed.Add(cell, {.machines = {0, 1}, .machine_of_task = {0, 0, 1, 1}});
   EXPECT_EQ((*packed.Measure(source, {288}, {288 + 48}))[2].over[0], 0U);

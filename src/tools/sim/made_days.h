@@ -1,4 +1,4 @@
-// A trace whose days a test or benchmark of the replay adds by hand.
+// A trace for tests and benchmarks of the replay, which add its days in code.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class MadeDays final : public DaySource {
     jobs_.push_back(std::move(info));
     return JobId{static_cast<uint32_t>(jobs_.size() - 1)};
   }
-  // Adds a task to a window; fields that were not measured are kAbsent. REQUIRES: the tasks of one window
+  // Adds a task to a window. kAbsent marks a value that was not measured. REQUIRES: the tasks of one window
   // ascend. Windows may be added in any order.
   void Put(JobId job, int32_t window, const TaskWindow& task) { WindowOf(job, window).tasks.push_back(task); }
   void PutMemory(JobId job, int32_t window, uint32_t task, double mean, double peak) {
@@ -28,20 +28,20 @@ class MadeDays final : public DaySource {
     t.memory_peak_bytes = static_cast<float>(peak);
     Put(job, window, t);
   }
-  // Adds kills of a task to a window. The window's task may be added before or after this call.
+  // Adds OOM kills of a task to a window, before or after the task itself is added.
   void PutKills(JobId job, int32_t window, uint32_t task, uint32_t kills, double killed_at) {
     WindowOf(job, window).kills.push_back({WindowId{window}, task, kills, static_cast<float>(killed_at)});
   }
-  // Sets the owner's limits in a window. The window's task may be added before or after this call.
+  // Sets the owner's limits in a window, before or after its tasks are added.
   void SetOwner(JobId job, int32_t window, double cpu_cores, double memory_bytes) {
     WindowOf(job, window).cpu_limit = static_cast<float>(cpu_cores);
     WindowOf(job, window).memory_limit = static_cast<float>(memory_bytes);
   }
-  // Sets the sum of the tasks' own memory limits, where they differ.
+  // Sets the sum of the tasks' memory limits, for tasks with different limits.
   void SetOwnerSum(JobId job, int32_t window, double memory_bytes) {
     WindowOf(job, window).memory_limit_sum = static_cast<float>(memory_bytes);
   }
-  // Builds the days. Call it after the last Put.
+  // Builds the days. REQUIRES: all windows were added.
   void Finish() {
     days_.clear();
     made_.clear();
@@ -75,7 +75,7 @@ class MadeDays final : public DaySource {
   MadeWindow& WindowOf(JobId job, int32_t window) {
     return by_day_[WindowId{window}.day()][job.value][window];
   }
-  // Appends a window. In its CPU buckets every task stays at its mean for the whole window.
+  // Appends a window. The CPU buckets assume that each task used its mean during the whole window.
   static void AppendWindow(int32_t index, const MadeWindow& made, JobDay& d) {
     JobWindow w;
     w.window = WindowId{index};
@@ -100,7 +100,7 @@ class MadeDays final : public DaySource {
   std::vector<JobInfo> jobs_;
   std::vector<int32_t> days_;
   std::map<int32_t, std::map<uint32_t, std::map<int32_t, MadeWindow>>> by_day_;
-  // Built once from by_day_, because a test replays the days many times.
+  // Copy of by_day_ as JobDays, because a test replays the days several times.
   std::map<int32_t, std::vector<JobDay>> made_;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kFewestValues = 100, kFewestPoints = 5;
 constexpr uint64_t kPointsPerDecade = 20;
-constexpr size_t kLastValues = 10;  // number of largest values that are not fitted
+constexpr size_t kLastValues = 10;  // number of largest values that the fit excludes
 
 double Quantile(std::span<const double> sorted, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
@@ -30,7 +30,7 @@ double Sum(std::span<const double> values) {
   return sum;
 }
 
-// Least-squares line of log10(share) over log10(value).
+// Least-squares line of log10(share) against log10(value).
 struct Line {
   double slope = 0, r_squared = 0;
 };
@@ -70,7 +70,7 @@ void Moments::Add(double value) {
   ++count_;
   const double distance = value - mean_;
   mean_ += distance / static_cast<double>(count_);
-  // Welford's update: a difference of sums of squares would lose most digits for values far from 0.
+  // Welford's update. A difference of sums of squares would lose most digits if values are far from 0.
   squares_ += distance * (value - mean_);
 }
 

@@ -37,7 +37,7 @@ TEST(Moments, PartsMergedAreTheWhole) {
 
 TEST(Distribution, OfKnownValues) {
   std::vector<double> values(1000, 1.0);
-  values[17] = 9001;  // one of a thousand values has nine tenths of the sum
+  values[17] = 9001;  // one of 1,000 values is nine tenths of the sum
   const SizeDistribution d = DistributionOf(values);
   EXPECT_EQ(d.jobs, 1000U);
   EXPECT_DOUBLE_EQ(d.total, 10'000);
@@ -46,7 +46,7 @@ TEST(Distribution, OfKnownValues) {
   EXPECT_DOUBLE_EQ(d.max, 9001);
   EXPECT_DOUBLE_EQ(d.top_0_1_percent, 0.9001);
   EXPECT_DOUBLE_EQ(d.top_1_percent, 0.901);
-  // The mean is 10: 999 values have a distance of 9 from it, and one value a distance of 8,991.
+  // The mean is 10, so 999 values have a distance of 9 and one value a distance of 8,991.
   EXPECT_NEAR(d.squared_coefficient, (999 * 81.0 + 8991.0 * 8991.0) / 1000 / 100, 1e-6);
   EXPECT_EQ(d.others.count(), 990U);
   EXPECT_EQ(d.others.squared_coefficient(), 0);
@@ -77,7 +77,7 @@ TEST(Distribution, TailDescendsAndBeginsAtTheSmallest) {
   EXPECT_TRUE(TailOf({}, 4).empty());
 }
 
-// The published figures are consistent with each other.
+// The paper's C^2 and waiting time agree with each other.
 TEST(Queueing, PollaczekKhinchine) {
   EXPECT_NEAR(MeanWait(0.5, 23312), 11656.5, 1e-9);
   EXPECT_DOUBLE_EQ(MeanWait(0.5, 1), 1) << "M/M/1";

@@ -48,7 +48,7 @@ class OvercommitReplay {
           break;
         }
       }
-      // Score before observing window i: a prediction may use only windows before i.
+      // Score before observing window i, because a prediction may use only earlier windows.
       if (i >= warmup && i > 0 && i % every == 0 && i + horizon <= placed_.windows) Score(i, horizon);
       ObserveWindow(placed_, machines_, i, predictors_);
     }
@@ -92,7 +92,7 @@ class OvercommitReplay {
   const OvercommitOptions& options_;
   const OvercommitHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
-  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // predictor of each row; null: the oracle
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
   OvercommitResult result_;
 };
 
@@ -104,8 +104,8 @@ void OvercommitScore::Add(double limits, double prediction, double peak) {
   predicted += prediction;
   oracle += peak;
   savings += limits > 0 ? 1 - prediction / limits : 0;
-  // Sums of the same floats in another order may differ in their last bits. Without the tolerance, an equal
-  // prediction could be counted as below the peak.
+  // Sums of equal floats in another order may differ in the last bits. The tolerance keeps an equal prediction
+  // from counting as below the peak.
   if (prediction >= peak * (1 - 1e-9)) return;
   ++below;
   shortfall += (peak - prediction) / peak;
@@ -170,7 +170,8 @@ double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, 
       usage += std::min(series.usage[i], series.limit[from]);
       measured_limit += series.limit[from];
     }
-    // A sum over few tasks would underestimate the peak, so tasks with half of the limits must have usage.
+    // The sum of a few tasks would underestimate the peak, so tasks with at least half of the limits must be
+    // measured.
     if (measured_limit <= 0 || measured_limit < limit / 2) continue;
     ++measured;
     peak = std::max(peak, usage);

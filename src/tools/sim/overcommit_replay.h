@@ -1,5 +1,5 @@
-// Replays peak predictors over machines that are made of a trace's tasks, and compares the predictions with
-// the recorded peaks.
+// Replays peak predictors over random machines of a trace's tasks, and compares the predictions with recorded
+// peaks.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +20,29 @@
 
 namespace taut::tools {
 
-inline constexpr std::string_view kOracle = "oracle";  // the predictor that knows the future peak
+inline constexpr std::string_view kOracle = "oracle";  // name of the predictor that knows the future peak
 
 struct OvercommitOptions {
-  std::vector<std::string> predictors;  // specs that NewPeakPredictor parses, or kOracle
+  std::vector<std::string> predictors;  // in the format of NewPeakPredictor(), or kOracle
   uint32_t machine_tasks = 25;
-  // Random placements of all tasks on machines; the machines of all placements form one cell.
+  // Number of random placements of all tasks on machines. The machines of all placements form one cell.
   uint32_t placements = 2;
   uint64_t seed = 1;
   int64_t warmup_s = 14 * kDaySeconds;
   int64_t every_s = 2 * 3600;
-  brain::OvercommitSettings settings;  // settings of the predictors; the horizon applies to the oracle, too
+  brain::OvercommitSettings settings;  // settings of the predictors; the oracle uses the horizon
 
   int64_t horizon_s() const { return static_cast<int64_t>(settings.horizon_h * 3600); }
 };
 
-// Sums over the predictions of one predictor whose oracle is known.
+// Sums over those predictions of one predictor for which the oracle is known.
 struct OvercommitScore {
   uint64_t predictions = 0;
-  uint64_t below = 0;                           // predictions below the oracle
+  uint64_t below = 0;                           // number of predictions below the oracle
   double predicted = 0, limit = 0, oracle = 0;  // sums over the predictions
   double savings = 0;                           // sum of 1 - prediction / limit
   double shortfall = 0;  // sum of (oracle - prediction) / oracle over the predictions below the oracle
-  // Sums over the predictions for machines with a known capacity; 0 for machines that are made of tasks.
+  // Sums over predictions for machines with a known capacity. Random machines have none, so both are 0.
   double capacity = 0, predicted_of_capacity = 0;
 
   double footprint() const { return limit > 0 ? predicted / limit : 0; }
@@ -54,15 +54,16 @@ struct OvercommitScore {
   void Add(double limit, double predicted, double oracle);
 };
 
-// Use of the machines that a trace recorded, over the windows of a replay.
+// Usage of the recorded machines over the windows of a replay.
 struct RecordedUse {
-  std::vector<std::string> machines;                // names, by machine number
-  uint64_t task_windows = 0;                        // task-windows with a machine and an owner's limit
-  uint64_t without_machine = 0, without_limit = 0;  // task-windows that were left out
-  uint64_t moves = 0;                               // moves of tasks from one machine to another
+  std::vector<std::string> machines;  // names by number of the machine
+  // number of task-windows with a machine and an owner's limit
+  uint64_t task_windows = 0;
+  uint64_t without_machine = 0, without_limit = 0;  // numbers of omitted task-windows
+  uint64_t moves = 0;                               // number of moves of a task to another machine
   // Sums over machine-windows with tasks and a known capacity.
   double capacity = 0, limit = 0, usage = 0;
-  // Machine-windows with tasks, and the number of these machine-windows without a known capacity.
+  // Number of machine-windows with tasks, and how many of these lack a known capacity.
   uint64_t machine_windows = 0, without_capacity = 0;
   std::vector<brain::CellFinding> findings;  // impossible or contradictory records
 };
@@ -72,32 +73,31 @@ struct OvercommitResult {
     std::string predictor;
     OvercommitScore total;
     std::vector<OvercommitScore> by_placement;
-    std::vector<OvercommitScore> by_machine;  // score of each machine, by machine number
+    std::vector<OvercommitScore> by_machine;  // score of each machine, by its number
   };
   Resource resource = Resource::kCpu;
   size_t tasks = 0, machines = 0;
-  // For machines made of tasks: number of tasks left out because they have no owner's limit, number of tasks
-  // left out because they are not measured throughout, and number of tasks per placement that fill no whole
-  // machine.
+  // For random machines: numbers of tasks without an owner's limit, of tasks without continuous usage, and of
+  // tasks per placement that did not fill a machine.
   size_t without_limit = 0, not_throughout = 0, left_over = 0;
-  uint64_t unscored = 0;  // predictions for which less than half of the horizon was measured
+  uint64_t unscored = 0;  // number of predictions with less than half of the horizon measured
   std::vector<Row> rows;
   bool partial = false;
-  // Use of the machines that the trace recorded, if `of_recorded`.
+  // Usage of the recorded machines, if `of_recorded`.
   bool of_recorded = false;
   RecordedUse recorded;
 };
 
-// One prediction, with the data from which the prediction's score can be recomputed.
+// A prediction with the data from which its score can be recomputed.
 struct OvercommitDecision {
-  int64_t time_s = 0;  // time of the prediction, which uses only windows before it
+  int64_t time_s = 0;  // time of the prediction, which uses earlier windows only
   Resource resource = Resource::kCpu;
   uint32_t placement = 0, machine = 0;  // number of the machine within its placement
   uint32_t machine_number = 0;          // number of the machine in the cell
   std::string_view predictor;
-  std::string_view machine_name = {};  // name of a recorded machine; empty for a machine made of tasks
+  std::string_view machine_name = {};  // name of a recorded machine; empty for a random machine
   double limit = 0, predicted = 0, oracle = 0;
-  // The predictor, which can explain the prediction; valid during the call. Null for the oracle.
+  // Explains the prediction; valid during the call. Null for the oracle.
   const brain::PeakPredictor* decider = nullptr;
 };
 struct OvercommitHooks {
@@ -106,31 +106,30 @@ struct OvercommitHooks {
   std::function<bool()> should_stop;  // true ends the replay with a partial result
 };
 
-// Returns the predictors of the options, in order; a null entry is the oracle. Returns InvalidArgument for an
-// unknown predictor.
+// Returns the predictors of the options in order, with null for the oracle. Returns InvalidArgument for an unknown
+// predictor.
 absl::StatusOr<std::vector<std::unique_ptr<brain::PeakPredictor>>> MakePredictors(
     const OvercommitOptions& options);
-// Returns a row for each predictor of the options, without predictions.
+// Returns one row without predictions per predictor of the options.
 std::vector<OvercommitResult::Row> EmptyRows(const OvercommitOptions& options, size_t placements,
                                              size_t machines);
-// Reports the recorded usage of all machines in a window, `at` windows after the first, to all predictors that
-// are not null.
+// Passes the recorded usage of all machines in one window to all predictors except null. `at` counts windows from
+// the first window on.
 void ObserveWindow(const PlacedTasks& placed, const std::vector<std::vector<uint32_t>>& machines, size_t at,
                    std::span<const std::unique_ptr<brain::PeakPredictor>> predictors);
 
-// Returns the peak of a machine's tasks over the windows [from, from + horizon): the highest sum of the
-// measured usages, each at most the task's limit at `from`. Negative if fewer than half of the windows were
-// measured.
+// Returns the peak of a machine's tasks over the windows [from, from + horizon): the highest sum of usage, with
+// each task capped at its limit at `from`. Negative if fewer than half of the windows were measured.
 double OraclePeak(const PlacedTasks& placed, std::span<const uint32_t> machine, size_t from, size_t horizon);
 
-// Returns InvalidArgument for times that are not whole windows, or for which the trace is too short.
+// Returns InvalidArgument for times that are not whole windows, and if the trace is too short for them.
 absl::Status CheckOvercommitTimes(size_t windows, const OvercommitOptions& options);
-// Returns InvalidArgument for options that the tasks do not allow: too few tasks for a machine, too many
-// placements, or the errors of CheckOvercommitTimes.
+// Returns InvalidArgument if there are too few tasks for a machine or too many placements, and errors of
+// CheckOvercommitTimes().
 absl::Status CheckOvercommit(const PlacedTasks& placed, const OvercommitOptions& options);
 
-// Replays the predictors over the machines. Returns InvalidArgument as CheckOvercommit does, and for an
-// unknown predictor.
+// Replays the predictors over random machines. Returns InvalidArgument for an unknown predictor, and errors of
+// CheckOvercommit().
 absl::StatusOr<OvercommitResult> ReplayOvercommit(const PlacedTasks& placed, const OvercommitOptions& options,
                                                   const OvercommitHooks& hooks = {});
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kNone = -1;
 
-// Returns tasks of limit 10 over `days` days; usage has a different wave each day.
+// Returns tasks with a limit of 10. The usage has another wave on each of `days` days.
 PlacedTasks Tasks(size_t tasks, int days) {
   PlacedTasks placed;
   placed.windows = static_cast<size_t>(days * kWindowsPerDay);
@@ -33,7 +33,7 @@ OvercommitOptions ReplayOptionsOf(std::vector<std::string> predictors) {
   return o;
 }
 
-// Without the bound, two rows 3,170 years apart would need 2.6 GB of memory.
+// Without a bound, two rows 3,170 years apart would use 2.6 GB of memory.
 TEST(SpanOfDays, IsBounded) {
   EXPECT_FALSE(SpanOfDays({}).ok());
   EXPECT_EQ(*SpanOfDays({20'000}), 1U);
@@ -43,7 +43,7 @@ TEST(SpanOfDays, IsBounded) {
   EXPECT_NE(far.status().message().find("is the time of a row wrong?"), std::string::npos) << far.status();
 }
 
-// The sums by window are 3, 9 (the usage of 12 is capped at the current limit of 8), and 4.
+// The sums of the windows are 3, 9 and 4: usage of 12 is capped at the limit of 8 at the time of the prediction.
 TEST(OraclePeak, CapsAtTheLimitOfNowAndIncludesNow) {
   PlacedTasks placed;
   placed.windows = 3;
@@ -75,14 +75,14 @@ TEST(OvercommitReplay, OracleIsNeverExceededAndLimitsCapAll) {
   for (const OvercommitResult::Row& row : result->rows) {
     EXPECT_LE(row.total.predicted, limit * (1 + 1e-9)) << row.predictor;
     EXPECT_EQ(row.total.predictions, 8U * (12 * 9 + 1))
-        << row.predictor;  // the predictions are from day 2 to 24 h before the end
+        << row.predictor;  // predictions from day 2 until 24 h before the end
     uint64_t parts = 0;
     for (const OvercommitScore& s : row.by_machine) parts += s.predictions;
     EXPECT_EQ(parts, row.total.predictions);
   }
 }
 
-// A prediction at t does not depend on usage from t on.
+// Usage from t on does not affect a prediction at t.
 TEST(OvercommitReplay, DoesNotSeeTheFuture) {
   PlacedTasks placed = Tasks(10, 10);
   std::vector<double> before, after;

@@ -34,7 +34,7 @@ size_t PackedMachines::Add(const brain::CellModel& model, const brain::TrialPack
     }
     out.capacity.push_back(capacity);
   }
-  std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> on;  // recorded task, machine, job
+  std::vector<std::tuple<uint32_t, uint32_t, uint32_t>> on;  // recorded task, machine, job of each place
   uint32_t task = 0;
   for (uint32_t j = 0; j < model.jobs.size(); ++j) {
     const brain::CellJob& job = model.jobs[j];
@@ -59,7 +59,7 @@ size_t PackedMachines::Add(const brain::CellModel& model, const brain::TrialPack
   return packings_.size() - 1;
 }
 
-// Adds up the machine-hours of one packing, hour by hour.
+// Counts the machine-hours of one packing, hour by hour.
 class PackedMachines::Meter {
  public:
   explicit Meter(const Packing& packing)
@@ -111,8 +111,8 @@ class PackedMachines::Meter {
     PerResource<bool> over = {};
   };
   const Packing& packing_;
-  std::vector<Now> used_;    // sums of the current window, by machine
-  std::vector<Hour> state_;  // state of the current hour, by machine
+  std::vector<Now> used_;    // by machine, in the current window
+  std::vector<Hour> state_;  // by machine, in the current hour
   std::vector<uint32_t> touched_, hours_;
   PackedUsage result_;
 };

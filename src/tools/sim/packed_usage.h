@@ -1,4 +1,4 @@
-// Compares the later usage of the tasks on packed machines with the machines' capacity.
+// Compares later usage of packed tasks with the capacity of their machines.
 #pragma once
 
 #include <array>
@@ -15,13 +15,12 @@
 
 namespace taut::tools {
 
-// Machine-hours of one packing. An hour of a machine is included if a task on the machine was measured in the
-// hour. The hour is over if in any window the machine's tasks used more than the machine's capacity (CPU:
-// mean of the window; memory: sum of the peaks). A task's usage is capped at the task's limit in the packing:
-// above the limit the task is throttled or killed.
+// Counts of machine-hours of one packing. A machine-hour is counted if a task of the machine was measured. It is
+// over if the tasks used more than the capacity in any window (CPU: mean of the window, memory: sum of the peaks).
+// A task's usage is capped at its limit in the packing, where it would be throttled or killed.
 struct PackedUsage {
   uint64_t machine_hours = 0;
-  PerResource<uint64_t> over = {};  // machine-hours over, by Resource
+  PerResource<uint64_t> over = {};  // machine-hours above the capacity, by resource
   uint64_t over_any = 0;
 
   void Add(const PackedUsage& other);
@@ -30,30 +29,30 @@ struct PackedUsage {
   }
 };
 
-// Machines of several packings of one cell's jobs.
+// The machines of several packings of one cell.
 class PackedMachines {
  public:
   explicit PackedMachines(RecordedTasks recorded) : recorded_(std::move(recorded)) {}
-  // Adds a packing and returns its number. Jobs of `model` are matched with the recorded jobs by name; jobs
-  // without a recording use nothing.
+  // Adds a packing and returns its number. Jobs of `model` and recorded jobs are matched by name. A job without a
+  // recording uses nothing.
   size_t Add(const brain::CellModel& model, const brain::TrialPacking& packing);
   size_t size() const { return packings_.size(); }
 
-  // Returns the usage of each packing in the windows [from, to). A recorded task that stands for several
-  // tasks of the cell adds its usage to the machine of each of them. Reads the days of these windows of
-  // `source` once. Returns Cancelled if should_stop returned true.
+  // Returns the usage of each packing in the windows [from, to). If a recorded task stands for several tasks of
+  // the cell, its usage counts on the machine of each of these tasks. Reads the days of the windows once. Returns
+  // Cancelled if should_stop returned true.
   absl::StatusOr<std::vector<PackedUsage>> Measure(DaySource& source, WindowId from, WindowId to,
                                                    const std::function<bool()>& should_stop = {}) const;
 
  private:
   struct Packing {
-    // Capacity by machine, in cores and bytes; negative: the cell does not have the resource.
+    // In cores and bytes by machine; negative if the cell lacks the resource.
     std::vector<PerResource<double>> capacity;
     struct Place {
       uint32_t machine = 0;
-      PerResource<float> limit = {};  // the task's limit in cores and bytes
+      PerResource<float> limit = {};  // in cores and bytes
     };
-    std::vector<uint32_t> first;  // recorded task i is at places[first[i]] to places[first[i + 1] - 1]
+    std::vector<uint32_t> first;  // index into places by recorded task; the last entry is places.size()
     std::vector<Place> places;
   };
   class Meter;

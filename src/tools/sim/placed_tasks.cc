@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kNone = -1;
 
-// Collects the days of a trace as series.
+// Collects the days of a trace as one series per task.
 class SeriesReader {
  public:
   SeriesReader(const std::vector<JobInfo>& jobs, Resource resource, int32_t first_day, size_t windows)
@@ -41,7 +41,7 @@ class SeriesReader {
 
   absl::StatusOr<PlacedTasks> Finish(double present) {
     const auto measured = static_cast<double>(std::ranges::count(any_, true));
-    // Cut the series to the windows from the first to the last usage.
+    // Cut the series to the span from the first to the last window with usage.
     while (windows_ > 0 && !any_[windows_ - 1]) --windows_;
     size_t begin = 0;
     while (begin < windows_ && !any_[begin]) ++begin;
@@ -84,8 +84,8 @@ class SeriesReader {
     values.resize(windows_);
     values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(begin));
   }
-  // Fills gaps with the last known limit, and windows before the first known limit with the first known
-  // limit. Returns false if no limit is known.
+  // Fills each gap with the previous limit, and the start with the first known limit. Returns false if no limit is
+  // known.
   static bool FillLimits(std::vector<float>& limits) {
     const auto first = std::ranges::find_if(limits, [](float l) { return l >= 0; });
     if (first == limits.end()) return false;
@@ -96,7 +96,7 @@ class SeriesReader {
 
   const std::vector<JobInfo>& jobs_;
   size_t windows_;
-  std::vector<bool> any_;  // windows with any usage
+  std::vector<bool> any_;  // by window; true if any task has usage
   std::map<std::pair<uint32_t, uint32_t>, TaskSeries> series_;
   PlacedTasks out_;
 };

@@ -41,8 +41,8 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const brain::Ta
   use_.limit += sums.limit;
   use_.usage += sums.usage;
   if (sums.usage <= capacity * (1 + kCapacityRounding)) return;
-  // If the capacity was lowered in this very window, usage above it is caused by the change of the machine.
-  // In any other window the records contradict each other.
+  // If the capacity was lowered in this window, the change explains usage above the capacity. Otherwise the
+  // records contradict each other.
   const brain::MachineCapacity* before = Capacity(m, window - 1);
   const bool lowered = before != nullptr && before->of(static_cast<size_t>(resource_)) > capacity;
   findings_.Add(
@@ -51,7 +51,7 @@ void RecordedCounts::Count(uint32_t m, int32_t window, std::span<const brain::Ta
                   Amounts(sums.usage, capacity)));
 }
 
-// Counts the reason why a machine with tasks has no capacity.
+// Counts why a machine with tasks has no capacity.
 void RecordedCounts::CountMissing(uint32_t m, int32_t window) {
   const int64_t time_s = int64_t{window} * kWindowSeconds;
   const brain::MachineCapacity* c = machines_.CapacityAt(m, Timestamp::FromSeconds(time_s));

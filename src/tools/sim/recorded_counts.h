@@ -1,5 +1,5 @@
-// Counts tasks, usage and capacity on the machines of a trace, window by window, with examples of
-// contradictory records.
+// Counts tasks, usage and capacity on a trace's machines, window by window, with examples of contradictory
+// records.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace taut::tools {
 
-// Counts for one resource. Keeps references to its arguments. Not thread-safe.
+// Counts for one resource. The arguments of the constructor must outlive this object. Not thread-safe.
 class RecordedCounts {
  public:
   RecordedCounts(const DaySource& source, const brain::RecordedMachines& machines, Resource resource)
@@ -24,16 +24,15 @@ class RecordedCounts {
         resource_(resource),
         largest_(machines.Largest(static_cast<size_t>(resource))) {}
 
-  // Returns the machine's capacity in the window; null if the machine is not in the cell, or if its capacity
-  // is unknown.
+  // Returns a machine's capacity in the window; null if the machine is not in the cell or has no known capacity.
   const brain::MachineCapacity* Capacity(uint32_t machine, int32_t window) const;
-  // Adds the tasks of a machine in a window to the counts. REQUIRES: `tasks` is not empty; windows ascend.
+  // Counts the tasks of a machine in a window. REQUIRES: `tasks` is not empty; windows ascend.
   void Count(uint32_t machine, int32_t window, std::span<const brain::TaskLoad> tasks,
              const brain::MachineWindow& sums);
 
   size_t tasks() const { return tasks_.size(); }
-  // Returns the counts, and the numbers of task-windows that `days` left out. Call once. Returns
-  // InvalidArgument if `whole` is true and no task-window has a machine and a limit.
+  // Returns the counts, including the task-windows that `days` omitted. Call once. Returns InvalidArgument if
+  // `whole` is true and no task-window has a machine and a limit.
   absl::StatusOr<RecordedUse> Take(const MachineDays& days, bool whole);
 
  private:

@@ -1,4 +1,4 @@
-// Tests of OOM kills in a trace: their effect on the recommenders and on the scores.
+// Tests how OOM kills in a trace affect the recommenders and the scores.
 #include <cmath>
 
 #include "gmock/gmock.h"
@@ -12,8 +12,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Adds a job of one task that uses 50 of 100 MiB. If `recorded`, the task is killed in window 5, between two
-// samples.
+// Adds a job with one task that uses 50 of 100 MiB. If `recorded`, the trace has a kill of the task in window 5,
+// without a sample of the peak.
 JobId PutKilledTask(MadeDays& days, bool recorded) {
   const JobId job = days.AddJob(Named("a"));
   for (int32_t w = 0; w < 12; ++w) {
@@ -35,7 +35,7 @@ TEST(RecordedKills, ReachTheRecommenderAndAreCounted) {
     const ReplayOutcome out = Lived(days, o);
     const Totals& t = out.result.lanes[0].summary.totals;
     if (recorded) {
-      // The limit after the kill is max(1.2 x 100, 100 + 100) MiB. The limit of 50 MiB in force was below the
+      // The limit after the kill is max(1.2 x 100, 100 + 100) MiB. The limit in force was 50 MiB, less than the
       // 100 MiB at which the task was killed.
       EXPECT_THAT(Plain(out.changes),
                   ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 1, 50}, ChangeTuple{0, 6, 200}));
@@ -53,8 +53,8 @@ TEST(RecordedKills, ReachTheRecommenderAndAreCounted) {
   }
 }
 
-// A kill means that the limit at which the task was killed, and every lower limit, was too low. It says
-// nothing about a higher limit.
+// A kill shows that the limit at the kill and every lower limit were too low. It is no evidence about higher
+// limits.
 TEST(RecordedKills, AreOverLimitsUpToTheOneThatKilled) {
   const struct {
     double killed_at;
@@ -93,7 +93,7 @@ TEST(RecordedKills, AreOfMemoryAndOfScoredDays) {
   EXPECT_EQ(out.result.lanes[1].summary.totals.ooms, 1U);
 }
 
-// The kill is in a window without memory usage, or after the day's last window with memory usage.
+// The kill is in a window without memory usage, or after the last window of the day with memory usage.
 TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
   for (const int32_t killed : {3, 6}) {
     MadeDays days;
@@ -116,7 +116,7 @@ TEST(RecordedKills, WithoutUsageReachTheRecommenderToo) {
   }
 }
 
-// A kill without a limit or usage has no effect on limits, but is counted.
+// A kill without a known limit or usage is counted, but does not affect limits.
 TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   MadeDays days;
   const JobId job = PutKilledTask(days, false);
@@ -126,8 +126,8 @@ TEST(RecordedKills, OfUnknownHeightAreOnlyCounted) {
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 0U);
 }
 
-// With feedback, a kill at the recorded limit or a lower limit occurs in the replay and stops the task. With
-// a higher limit the task survives.
+// With feedback, a recorded kill also occurs at the replay's limit if that is not higher than the recorded limit.
+// The task survives at a higher limit.
 TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   const struct {
     double killed_at;
@@ -146,7 +146,7 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
     EXPECT_EQ(t.ooms, c.ooms) << c.killed_at;
     EXPECT_EQ(t.task_windows, c.task_windows) << c.killed_at;
     if (c.ooms > 0) {
-      // The task was killed at the 100 MiB that the replay had in force.
+      // The replay's limit in force at the kill was 100 MiB.
       EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 8, 200}));
     } else {
       EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}));
@@ -154,7 +154,7 @@ TEST(RecordedKills, WithFeedbackKillUpToTheirLimit) {
   }
 }
 
-// The replay raises the limit at once, like the daemon, for any change_period.
+// Like tautd, the replay raises the limit at once, whatever the change_period.
 TEST(RecordedKills, RaiseAtOnceWhereLimitsAreDecided) {
   MadeDays days;
   PutKilledTask(days, true);

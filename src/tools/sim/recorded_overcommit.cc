@@ -63,9 +63,8 @@ class RecordedReplay {
     return last;
   }
 
-  // Scores and observes the windows whose whole horizon is final; at the end of the input, all remaining
-  // windows. Before its horizon is final, a prediction cannot be compared, because later rows may add tasks
-  // to the horizon.
+  // Scores and observes the windows with a final horizon, and at the end of the input all others. A prediction
+  // cannot be scored earlier, because later rows may add tasks to its horizon.
   void Advance() {
     const int64_t ready = end_ != INT32_MAX ? end_ : int64_t{days_.final_until()} - horizon_;
     for (; at_ < ready; ++at_) {
@@ -109,7 +108,7 @@ class RecordedReplay {
     }
   }
 
-  // Returns the recorded peak; negative if fewer than half of the horizon's windows were measured.
+  // Returns the recorded peak of the horizon; negative if fewer than half of its windows were measured.
   double Oracle(uint32_t machine, std::span<const brain::TaskLoad> tasks) const {
     double peak = -1;
     int32_t measured = 0;
@@ -168,10 +167,10 @@ class RecordedReplay {
   MachineDays days_;
   const int32_t every_, horizon_;
   RecordedCounts counts_;
-  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set once the input has ended
+  int32_t at_ = 0, first_ = 0, end_ = INT32_MAX;  // end_ is set at the end of the input
   bool begun_ = false;
   std::vector<int32_t> last_window_;                               // last window with tasks, by machine
-  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // predictor of each row; null: the oracle
+  std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;  // by row; null: the oracle
   OvercommitResult result_;
 };
 

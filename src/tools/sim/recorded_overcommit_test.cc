@@ -9,8 +9,8 @@
 namespace taut::tools {
 namespace {
 
-// A trace in which each job has one task with a limit of 10. A function returns the task's CPU usage by
-// window; negative: no row.
+// A trace in which each job has one task with a limit of 10. A function returns the task's CPU usage in a window;
+// negative: no row.
 class Trace final : public DaySource {
  public:
   using Usage = std::function<double(uint32_t job, int32_t window)>;
@@ -60,7 +60,7 @@ void Place(brain::RecordedMachines& machines, uint32_t job, int32_t from, int32_
   for (int32_t w = from; w < to; ++w) machines.Place({job}, 0, {w}, machine);
 }
 
-// Returns the loads of a machine as "task:usage" per task; "-" stands for a task that was not measured.
+// Returns the loads of a machine as "task:usage" per task, with "-" for a task that was not measured.
 std::string Loads(const MachineDays& days, int32_t window, uint32_t machine) {
   std::string out;
   for (const brain::TaskLoad& t : days.Tasks(window, machine))
@@ -69,8 +69,8 @@ std::string Loads(const MachineDays& days, int32_t window, uint32_t machine) {
 }
 
 TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
-  // The task has no rows from 286 to 289, and from 300 on for longer than a task without rows stays on its
-  // machine.
+  // The task has no rows in windows 286 to 289. From 300 on it has no rows for longer than a task stays on its
+  // machine without rows.
   Trace trace(2, 2, [](uint32_t j, int32_t w) {
     if (j == 1) return 7.0;
     return (w >= 286 && w < 290) || (w >= 300 && w < 320) ? -1.0 : 3.0;
@@ -88,7 +88,7 @@ TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
     ASSERT_TRUE(jobs.ok());
     for (const JobDay& job : *jobs) days.Add(job);
   }
-  EXPECT_EQ(days.final_until(), 0);  // day 0 is open until day 1 has been read
+  EXPECT_EQ(days.final_until(), 0);  // day 0 is open until day 1 is read
   days.End();
   EXPECT_EQ(days.final_until(), 576);
   EXPECT_EQ(Loads(days, 285, a), "0:3 1:7 ");
@@ -102,7 +102,7 @@ TEST(MachineDays, GapsAreOnTheMachineAlsoAcrossMidnight) {
   EXPECT_EQ(days.moves, 1U);
 }
 
-// If a machine's tasks stay, its predictions equal those of a machine that is made of the same tasks.
+// If all tasks stay, the predictions equal those for random machines with the same tasks.
 TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
   const auto usage = [](uint32_t j, int32_t w) {
     return 2 + std::sin(2 * M_PI * (w % kWindowsPerDay + 37 * int(j)) / kWindowsPerDay) + 0.01 * (w % 7);
@@ -133,8 +133,7 @@ TEST(RecordedOvercommit, TasksThatStayGiveWhatMadeMachinesGive) {
   }
 }
 
-// Job 1 moves from machine a to machine b at noon of day 2. Until then it is part of the oracle of a, and
-// afterwards it is not.
+// Job 1 moves from machine a to machine b at noon of day 2. The oracle of a includes job 1 only until then.
 TEST(RecordedOvercommit, TheOracleFollowsTheTasksThatWereThere) {
   Trace trace(2, 4, [](uint32_t j, int32_t w) {
     return j == 0 ? 1.0 : w < 2 * kWindowsPerDay + 144 ? 4.0 : 9.0;
@@ -192,8 +191,7 @@ TEST(RecordedOvercommit, CapacityThatChangesAndWhatDoesNotFitAreCounted) {
   EXPECT_EQ(result->recorded.without_capacity, 864U + 600);
   EXPECT_DOUBLE_EQ(result->recorded.capacity, 700 * 9 + 164 * 5);
   EXPECT_DOUBLE_EQ(result->recorded.limit, 864 * 10);
-  // There are 13 predictions, from day 1 to the last prediction with a whole horizon. Only machine a has a
-  // capacity.
+  // 13 predictions from day 1 on have a whole horizon. Only machine a has a known capacity.
   EXPECT_DOUBLE_EQ(result->rows[0].total.capacity, 13 * 9);
 }
 

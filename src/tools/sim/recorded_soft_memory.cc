@@ -16,14 +16,14 @@
 namespace taut::tools {
 namespace {
 
-// One way of limiting memory, over all machines of the trace.
+// All machines of the trace under one kind of memory limits.
 struct RecordedWorld {
   SoftMemoryScore score;
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;                       // memory of each machine; unused in the world "hard"
-  std::vector<uint8_t> full;  // 1 for a machine on which a task was killed in this horizon
-  std::vector<double> used;   // usage in the previous window without the killed tasks, by machine
-  absl::flat_hash_map<uint64_t, int32_t> waiting;  // killed tasks, with the window from which each may run
+  std::vector<double> memory;                       // memory by machine; unused with hard limits
+  std::vector<uint8_t> full;                        // by machine; 1 if a task was killed in this horizon
+  std::vector<double> used;  // by machine; usage in the previous window without killed tasks
+  absl::flat_hash_map<uint64_t, int32_t> waiting;  // first window in which a killed task may restart, by task
 
   bool hard() const { return score.world == kHardLimits; }
 };
@@ -99,8 +99,7 @@ class RecordedSoftReplay {
     world.used.resize(machines_.size());
   }
 
-  // Steps the windows before `end`. REQUIRES: these windows and their horizons are final, or there is no more
-  // usage.
+  // Steps the windows before `end`. REQUIRES: the horizons of these windows are final, or the input has ended.
   void Advance(int32_t end) {
     for (; at_ < end; ++at_) {
       if (!any_ && !days_.Any(at_)) continue;
@@ -116,8 +115,8 @@ class RecordedSoftReplay {
     }
   }
 
-  // Compares each machine with the previous window: records whether the machine's tasks changed, and the sum
-  // of the limits of the tasks that arrived.
+  // Compares each machine with the previous window. Records whether its tasks changed, and the sum of the limits
+  // of arrived tasks.
   void Compare() {
     for (uint32_t m = 0; m < machines_.size(); ++m) {
       const std::span<const brain::TaskLoad> tasks = days_.Tasks(at_, m);
@@ -141,8 +140,8 @@ class RecordedSoftReplay {
     std::ranges::fill(begun_, 0);
     for (RecordedWorld& world : worlds_) {
       CloseHorizon(world);
-      // A task that ended in the trace while it waited never restarts. Without this removal the map would
-      // grow without bound.
+      // Remove waiting tasks that ended in the trace and never restart. Otherwise the map would grow without
+      // bound.
       absl::erase_if(world.waiting, [&](const auto& one) { return one.second + horizon_ < at_; });
     }
   }
@@ -159,8 +158,8 @@ class RecordedSoftReplay {
         world.used[m] = 0;
         continue;
       }
-      // Every world counts the horizon of this machine. The flag is set in the last world, so that every
-      // world reads it unset.
+      // Each world counts this machine's horizon. Only the last world sets the flag, so that every world reads it
+      // unset.
       const bool first = begun_[m] == 0;
       if (first) {
         ++world.score.horizons;
@@ -226,8 +225,8 @@ class RecordedSoftReplay {
     }
   }
 
-  // Restarts killed tasks whose delay is over, highest tier first. With soft limits a task restarts only if
-  // the machine has room for it.
+  // Restarts killed tasks after their delay, highest tier first. With soft limits, a task restarts only if the
+  // machine has room.
   void Restart(uint32_t m, std::span<const brain::TaskLoad> tasks, double memory, RecordedWorld& world) {
     if (world.waiting.empty()) return;
     again_.clear();
@@ -240,7 +239,7 @@ class RecordedSoftReplay {
     for (const uint32_t k : again_) {
       if (!world.hard() && used + asked_[k] > memory) {
         world.waiting[tasks[k].task] =
-            at_;  // the task still waits: a recent time prevents BeginHorizon from removing it
+            at_;  // still waiting; the recent window keeps BeginHorizon() from removing the task
         continue;
       }
       used += asked_[k];
@@ -272,8 +271,8 @@ class RecordedSoftReplay {
                     .machine_name = machines_.name(m)});
   }
 
-  // Returns the tier of the job's priority, or draws a tier. The drawn tier depends only on the seed and the
-  // task, so it is equal in every world and window.
+  // Returns the tier of the job's priority, or draws a tier. A drawn tier depends only on the seed and the task,
+  // so it is equal in all worlds and windows.
   TraceTier TierOfTask(uint64_t task) {
     const TraceTier own = tiers_of_jobs_[task >> 32U];
     const auto [it, added] = tiers_.try_emplace(task, own);
@@ -332,14 +331,14 @@ class RecordedSoftReplay {
   const int32_t horizon_, warmup_;
   JobLimits requests_, hard_limits_;
   std::vector<TraceTier> tiers_of_jobs_;
-  absl::flat_hash_map<uint64_t, TraceTier> tiers_;  // tiers of the tasks that were scored
+  absl::flat_hash_map<uint64_t, TraceTier> tiers_;  // tiers of the scored tasks
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<RecordedWorld> worlds_;
   int32_t at_ = 0, first_ = 0, horizon_end_ = 0;
   bool any_ = false;
-  // Vectors by machine. before_: tasks of the previous window. arrived_: sum of the limits of tasks that
-  // arrived since then. changed_: 1 if the tasks changed. begun_: 1 if the machine has had tasks in this
-  // horizon. seen_: 1 if it ever had tasks.
+  // Vectors by machine. before_: tasks of the previous window. arrived_: sum of the limits of tasks that arrived
+  // since then. changed_: 1 if the tasks changed. begun_: 1 if the machine had tasks in this horizon. seen_: 1 if
+  // the machine ever had tasks.
   std::vector<std::vector<uint64_t>> before_;
   std::vector<double> arrived_;
   std::vector<uint8_t> changed_, begun_, seen_;

@@ -16,8 +16,8 @@ using enum brain::MachineEventKind;
 constexpr double kM = kMiB;
 constexpr int kTraceDays = 12;
 
-// Returns days with one job per function. Each job has one task with a limit of 2 GiB; the function returns
-// its usage in MiB by window; negative: the task is absent.
+// Returns days with one job per function. Each job has one task with a limit of 2 GiB. The function returns the
+// task's usage in MiB in a window; negative: the task is absent.
 MadeDays JobsUsing(const std::vector<std::function<double(int32_t)>>& usages,
                    std::optional<int> priority = std::nullopt, int days = kTraceDays) {
   MadeDays out;
@@ -36,7 +36,7 @@ MadeDays JobsUsing(const std::vector<std::function<double(int32_t)>>& usages,
   return out;
 }
 
-// Returns the usage of job j: 300 MiB and a wave. Every third day all jobs use more at the same time.
+// Returns the usage of job j: 300 MiB and a wave. Every third day all jobs have a burst at the same time.
 std::function<double(int32_t)> Wave(int j) {
   return [j](int32_t w) {
     const double burst = w % (3 * kWindowsPerDay) == 150 ? 200 + 100 * (w / kWindowsPerDay) : 0;
@@ -63,8 +63,8 @@ const SoftMemoryScore::Tier& ScoreOf(TraceTier tier, const SoftMemoryScore& scor
   return score.tiers[static_cast<size_t>(tier)];
 }
 
-// Tasks that stay on one machine, without a known capacity, have the same kills as on a machine that is made
-// of them.
+// Tasks that stay on one machine without a known capacity are killed exactly as on a random machine with the same
+// tasks.
 TEST(RecordedSoftMemory, TasksThatStayGiveWhatMadeMachinesGive) {
   MadeDays source = JobsUsing({Wave(0), Wave(1), Wave(2), Wave(3)});
   brain::RecordedMachines machines;
@@ -99,8 +99,8 @@ TEST(RecordedSoftMemory, TasksThatStayGiveWhatMadeMachinesGive) {
   EXPECT_EQ(recorded->recorded.without_capacity, uint64_t{kTraceDays} * kWindowsPerDay);
 }
 
-// Two tasks of 400 MiB run on a machine of 1,000 MiB, which has only 700 MiB for two days. One task is
-// killed, and restarts when the machine has 1,000 MiB again. By "limit" alone the tasks might use 4 GiB.
+// Two tasks of 400 MiB run on a machine of 1,000 MiB, which has only 700 MiB for two days. One task is killed, and
+// restarts when the machine has 1,000 MiB again. The limits alone would permit 4 GiB.
 TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
   const auto steady = [](int32_t) { return 400.0; };
   MadeDays source = JobsUsing({steady, steady});
@@ -139,7 +139,7 @@ TEST(RecordedSoftMemory, MemoryIsAtMostTheCapacityWhichChanges) {
                          "2 task with a limit above the capacity of any machine"));
 }
 
-// A task that moves continues to wait on its new machine. The new machine's memory includes the task's limit
+// A task that moves continues to wait on its new machine. The memory of this machine includes the task's limit
 // until the next horizon.
 TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
   constexpr int32_t kill = 5 * kWindowsPerDay + 60, move = kill + 2;
@@ -155,26 +155,26 @@ TEST(RecordedSoftMemory, AKilledTaskWaitsWhereTheTraceHasIt) {
   hooks.on_kill = [&](const SoftKill& k) {
     ++kills[std::string(k.world) + " " + std::string(k.machine_name)];
     if (k.world == "machine-max") {
-      EXPECT_EQ(k.machine_memory, 300 * kM);  // highest usage of the tasks on the machine until then
+      EXPECT_EQ(k.machine_memory, 300 * kM);  // highest usage of the machine's tasks until then
     }
   };
   const auto result = ReplayRecordedSoftMemory(source, machines, SoftRecorded({"machine-max"}), hooks);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(kills, (std::map<std::string, uint64_t>{{"hard a", 1}, {"machine-max a", 1}}));
   const SoftMemoryScore& soft = result->worlds[1];
-  // Two windows of the restart delay of ten minutes are lost. Machine b has room at once, because the task's
-  // limit was added to the memory of b.
+  // The task loses the two windows of the restart delay. Machine b has room at once, because its memory includes
+  // the task's limit.
   EXPECT_EQ(soft.total().lost_windows, 2U);
   EXPECT_EQ(result->recorded.moves, 1U);
-  // From the task's arrival to the end of the horizon, machine b has 300 MiB and the task's 2 GiB.
+  // From the task's arrival to the end of the horizon, machine b has 300 MiB plus the task's 2 GiB.
   const double horizon = kWindowsPerDay, left = 6 * kWindowsPerDay - move;
   const double day4 = 600 * horizon, day5 = (move - 5 * kWindowsPerDay) * 600.0 + left * (300 + 2048.0);
   EXPECT_GT(soft.memory / kM, day4 + day5);
   EXPECT_EQ(soft.horizons, 2U * 2 + 6);  // machine a has no tasks from day 6 on
 }
 
-// If a job arrives with a new machine in the middle of a horizon, the machine has the job's limit as memory
-// until the next horizon.
+// If a job arrives on a new machine within a horizon, the machine's memory is the job's limit until the next
+// horizon.
 TEST(RecordedSoftMemory, AMachineThatComesHasTheLimits) {
   constexpr int32_t comes = 6 * kWindowsPerDay + 100;
   MadeDays source =

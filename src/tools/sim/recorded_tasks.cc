@@ -9,7 +9,8 @@
 namespace taut::tools {
 namespace {
 
-constexpr int32_t kGoneAfter = kWindowsPerHour;  // windows without a measurement after which a task has ended
+// windows without a measurement after which a task counts as ended
+constexpr int32_t kGoneAfter = kWindowsPerHour;
 
 }  // namespace
 
@@ -83,7 +84,7 @@ absl::StatusOr<RecordedTasks> ReadRecordedTasks(DaySource& source, const brain::
       }
     }
   }
-  std::vector<std::tuple<uint32_t, uint64_t>> present;  // row and task
+  std::vector<std::tuple<uint32_t, uint64_t>> present;  // row in the cell, and job and task
   for (const auto& [task, last] : last_of_task) {
     const uint32_t row = rows.at(source.jobs()[task >> 32U].name);
     if (last > last_of_row[row] - kGoneAfter) present.emplace_back(row, task);

@@ -18,7 +18,7 @@ void AddTo(RecordedKills& sum, const RecordedKills& more) {
   sum.task_windows += more.task_windows;
 }
 
-// One replay; the object exists during one call.
+// The state of one call of Replay().
 class ReplayRun {
  public:
   ReplayRun(DaySource& source, const ReplayOptions& options, const ReplayHooks& hooks)
@@ -45,13 +45,13 @@ class ReplayRun {
   const ReplayHooks& hooks_;
   JobRunner runner_;
   std::vector<std::unique_ptr<brain::FleetModels>>
-      fleets_;  // one model per policy: no policy learns from the limits of another policy
+      fleets_;  // one per policy, because a policy must not learn from another policy's limits
   WorkerPool workers_;
   tbb::enumerable_thread_specific<RunnerScratch> scratch_;
-  // State of each job by JobId; null before the job's first and after its last day.
+  // By JobId; null before the job's first day and after its last day.
   std::vector<std::unique_ptr<JobState>> states_;
-  absl::flat_hash_map<std::string, JobId> latest_run_;  // logical name -> the run that started last
-  std::vector<JobDayOutcome> outcomes_;                 // one outcome per job of the day
+  absl::flat_hash_map<std::string, JobId> latest_run_;  // latest run of each program, by its logical name
+  std::vector<JobDayOutcome> outcomes_;                 // outcomes of the current day, one per job
   double state_bytes_sum_ = 0;
   uint64_t states_measured_ = 0;
   ReplayResult result_;
@@ -76,14 +76,14 @@ void ReplayRun::SetFirstScored(const std::vector<JobDay>& jobs) {
   for (const JobDay& j : jobs) {
     if (!j.windows.empty()) first_s = std::min(first_s, j.windows.front().window.start_s());
   }
-  // Score whole days only: the first scored day begins at or after the end of the warm-up.
+  // Score whole days only: the first scored day starts at or after the end of the warm-up.
   result_.first_scored_s = first_s + options_.warmup_s;
   result_.first_scored_day =
       static_cast<int32_t>(FloorDiv(result_.first_scored_s + kDaySeconds - 1, kDaySeconds));
   if (options_.warmup_s == 0) result_.first_scored_day = result_.first_day;
 }
 
-// Creates the recommenders of new jobs: new recommenders, or copies from the last run of the same program.
+// Creates the state of new jobs. A new run of a program inherits the recommenders' state of the previous run.
 void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
   for (const JobDay& j : jobs) {
     std::unique_ptr<JobState>& state = states_[j.job.value];
@@ -95,8 +95,8 @@ void ReplayRun::StartJobs(const std::vector<JobDay>& jobs) {
         std::unique_ptr<JobState>& previous = states_[it->second.value];
         if (previous != nullptr) {
           state = runner_.Inherit(*previous);
-          // An ended run was kept only for its successor. A run that is still active at the same time keeps
-          // its own state.
+          // The state of an ended run was kept only for this successor. A run that is still active keeps its
+          // state.
           if (source_.last_day(it->second) < j.day) previous.reset();
         }
         it->second = j.job;
@@ -140,8 +140,8 @@ absl::Status ReplayRun::Account(int32_t day, size_t num_jobs) {
 }
 
 void ReplayRun::UpdateFleet(int32_t day, size_t num_jobs) {
-  // The models are independent, so they close their day in parallel. The rows of each model are in job order,
-  // whatever thread ran the job: this makes the result equal on any number of threads.
+  // The models are independent, so they learn in parallel. The rows of a model are in job order, so the result
+  // does not depend on threads.
   workers_.ForEach(2 * fleets_.size(), [&](size_t i) {
     const size_t resource = i % 2;
     brain::FleetRows rows;
@@ -166,8 +166,8 @@ void ReplayRun::EndJob(JobId job, const JobState& state) {
   }
 }
 
-// Releases the state of jobs whose last day is over. The newest run of a program is kept, because the next run
-// inherits from it.
+// Releases the state of jobs whose last day is over, except the newest run of a program, from which the next run
+// inherits.
 void ReplayRun::ReleaseEnded(const std::vector<JobDay>& jobs, int32_t day) {
   for (const JobDay& j : jobs) {
     if (source_.last_day(j.job) > day) continue;
@@ -186,8 +186,8 @@ absl::Status ReplayRun::RunDay(const std::vector<JobDay>& jobs, int32_t day) {
     runner_.RunDay(jobs[i], *states_[jobs[i].job.value], scratch_.local(), outcomes_[i]);
   });
   if (absl::Status s = Account(day, jobs.size()); !s.ok()) return s;
-  // Release before the fleet models learn from this day: on_job_end explains a job's last decision, which must
-  // still be computed from the models that it was made with.
+  // Release the jobs before the fleet models learn from this day. on_job_end explains a job's last decision, which
+  // requires the models with which it was made.
   ReleaseEnded(jobs, day);
   UpdateFleet(day, jobs.size());
   return absl::OkStatus();
@@ -211,7 +211,7 @@ absl::StatusOr<ReplayResult> ReplayRun::Run() {
     if (hooks_.on_progress != nullptr)
       hooks_.on_progress(result_.days_done, result_.days_total, result_.job_windows);
   }
-  // After an interruption some jobs have not reached their last day; report their end now.
+  // After an interrupt, some jobs have not reached their last day. Report the end of these jobs now.
   for (uint32_t i = 0; i < states_.size() && result_.partial; ++i) {
     if (states_[i] != nullptr && source_.last_day(JobId{i}) > result_.last_day) EndJob(JobId{i}, *states_[i]);
   }

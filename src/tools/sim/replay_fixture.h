@@ -35,7 +35,7 @@ struct ReplayOutcome {
   std::vector<LimitChange> changes;
 };
 
-// Runs the whole replay. Returns its result and every limit that came into force.
+// Runs the whole replay. Returns the result and every limit that came into force.
 inline ReplayOutcome Lived(MadeDays& source, const ReplayOptions& options, ReplayHooks hooks = {}) {
   ReplayOutcome out;
   hooks.on_change = [&](const LimitChange& c) {
@@ -49,7 +49,7 @@ inline ReplayOutcome Lived(MadeDays& source, const ReplayOptions& options, Repla
   return out;
 }
 
-using ChangeTuple = std::tuple<uint32_t, int32_t, double>;  // job, from, limit in MiB; -1: unlimited
+using ChangeTuple = std::tuple<uint32_t, int32_t, double>;  // job, first window, limit in MiB; -1: unlimited
 inline std::vector<ChangeTuple> Plain(const std::vector<LimitChange>& changes) {
   std::vector<ChangeTuple> out;
   for (const LimitChange& c : changes) {

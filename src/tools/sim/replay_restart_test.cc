@@ -1,4 +1,4 @@
-// Tests of the replay with feedback: a task over its memory limit is killed and restarts.
+// Tests of the replay with feedback, in which a task above its memory limit is killed and restarts.
 #include <optional>
 #include <vector>
 
@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// With oom-restart, a task over its limit is killed and absent for two windows. The raised limit is in force
-// from the next window on.
+// A task above its limit is killed and absent for two windows. The raised limit is in force from the next window
+// on.
 TEST(ReplayOomRestart, KillsRestartsAndRaises) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));
@@ -31,15 +31,15 @@ TEST(ReplayOomRestart, KillsRestartsAndRaises) {
   EXPECT_EQ(t.ooms, 1U);
   EXPECT_EQ(t.task_windows, 24 - 2);
   EXPECT_EQ(t.windows, 12U);
-  // The raised limit is max(1.2 x 100, 100 + 100) MiB, although the recommender itself has no history yet.
+  // The raised limit is max(1.2 x 100, 100 + 100) MiB, although the recommender has no history yet.
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}, ChangeTuple{0, 4, 200}));
-  // Without feedback, the same trace is over its limit in every window.
+  // Without feedback, usage exceeds the limit in every window.
   o.feedback = Feedback::kNone;
   EXPECT_EQ(Lived(days, o).result.lanes[0].summary.totals.ooms, 9U);
 }
 
-// The recommender observes the usage of a killed task only up to the limit. The known peak is the limit plus
-// the raise after a kill, not the true 900 MiB.
+// The recommender observes the usage of a killed task only up to the limit. So the known peak is the limit plus
+// the raise, not the true 900 MiB.
 TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));
@@ -64,14 +64,13 @@ TEST(ReplayOomRestart, UsageIsCensoredAtTheLimit) {
     known = std::get<double>(reason.facts.at(0).value);
   };
   const ReplayOutcome out = Lived(days, o, hooks);
-  // The limit in force in window 5 was the peak so far, 500 MiB. The limit plus the raise is 600 MiB.
+  // The limit in force in window 5 was the peak so far, 500 MiB, and the raise is 100 MiB.
   EXPECT_DOUBLE_EQ(*known, 600 * kMiB);
   EXPECT_EQ(out.result.lanes[0].summary.totals.ooms, 1U);
   EXPECT_EQ(out.result.lanes[0].summary.totals.task_windows, 19);
 }
 
-// Each policy has its own world: a task that is killed under one policy's limits keeps running under another
-// policy.
+// A task killed under one policy's limits keeps running under another policy.
 TEST(ReplayOomRestart, WorldsAreApart) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));

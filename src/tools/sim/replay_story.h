@@ -1,8 +1,8 @@
-// Replays a cell and steps a living fleet through it, both decoded from bytes: usage, holes, owners' limits,
-// settings, recommenders and mode. Used by a fuzzer and by a test of a few stories.
+// Replays a cell and steps a live fleet through the same cell. Bytes determine usage, gaps, owners' limits,
+// settings, recommenders and mode. Used by a fuzzer, and by a test of a few stories.
 //
-// Three computations of the same limits must agree: a replay with one thread and one with three, to the bit; the
-// replay and the living fleet, window by window; and the recommender `peak` and the highest usage, counted here.
+// Three computations of the limits must agree: replays with one thread and with three, bit by bit; the replay and
+// the live fleet, window by window; and the recommender `peak` and the highest usage, which this class counts.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class ReplayStory {
     MakeWindows();
   }
 
-  // Aborts the process where two computations differ.
+  // Runs all computations. Aborts the process if two of them differ.
   void Live() {
     const Changes one = Replayed(1);
     Require(one == Replayed(3), "a replay with one thread and with three", 0);
@@ -70,7 +70,7 @@ class ReplayStory {
   uint64_t compared() const { return compared_; }
 
  private:
-  // By job and resource: the windows from which another limit is in force.
+  // The windows in which another limit comes into force, by job and resource.
   using Changes = std::map<std::pair<uint32_t, Resource>, std::map<int32_t, std::optional<double>>>;
 
   class Days final : public DaySource {
@@ -105,7 +105,7 @@ class ReplayStory {
     std::abort();
   }
   uint8_t Next() { return at_ < bytes_.size() ? bytes_[at_++] : 0; }
-  // The rest of the bytes, over and over: 0 is a window without the job.
+  // Returns the i-th of the remaining bytes, which repeat at the end. 0 is a window without the job.
   uint8_t Level(size_t i) const {
     if (at_ >= bytes_.size()) return 40;
     const std::span<const uint8_t> rest = bytes_.subspan(at_);
@@ -117,7 +117,7 @@ class ReplayStory {
       ClosedWindow& closed = windows_.emplace_back();
       closed.window = WindowId{w};
       for (uint32_t j = 0; j < jobs_; ++j) {
-        // Levels last for 7 windows, and another job is further on in them.
+        // A level lasts for 7 windows. Jobs start at different levels.
         const uint8_t level = Level(static_cast<size_t>(w / 7) + 13 * j);
         if (level > 0 || w == 0) AddJob(j, level, closed);
       }
@@ -180,8 +180,8 @@ class ReplayStory {
     ++compared_;
   }
 
-  // The limit of `peak` covers the highest usage of the days before its decision, which followed the job's last
-  // window. It is at most a bucket of the grid (5 %) above that usage and its margin.
+  // Checks a limit of `peak`: at least the highest usage of the days before the decision, and at most a bucket of
+  // the grid (5 %) above that usage with its margin.
   void ComparePeak(JobId job, Resource r, double limit, int32_t window) {
     const std::vector<std::pair<int32_t, double>>& peaks = peaks_[{job.value, r}];
     if (peaks.empty()) return;
@@ -191,7 +191,7 @@ class ReplayStory {
       if (at >= peaks.back().first + 1 - days) highest = std::max(highest, peak);
     }
     const double most = highest * (1 + settings_.vertical.peak.margin) * 1.06;
-    const double least_limit = r == Resource::kCpu ? 0.05 : 64.0 * kMiB;  // floors of lanes are below these
+    const double least_limit = r == Resource::kCpu ? 0.05 : 64.0 * kMiB;  // lanes never set a limit below
     Require(limit >= highest * 0.999 && limit <= std::max(most, least_limit), "peak and the highest usage",
             window);
   }

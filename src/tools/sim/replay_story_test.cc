@@ -9,7 +9,7 @@
 namespace taut::tools {
 namespace {
 
-// The fuzzer runs many more of these.
+// The fuzzer runs many more stories.
 TEST(ReplayStory, ThreeComputationsOfLimitsAgree) {
   Rng rng(11);
   for (int story = 0; story < Scaled(200); ++story) {

@@ -1,4 +1,4 @@
-// Tests of replays of traces small enough to compute by hand, or to recompute from the usage and the change
+// Tests of replays of traces that are small enough to compute by hand, or to recompute from usage and change
 // events.
 #include "tools/sim/replay.h"
 
@@ -24,7 +24,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Two tasks run over ten windows with an owner's limit of 100 MiB. All expected figures are computed by hand.
+// Two tasks run for ten windows with an owner's limit of 100 MiB. All expected values are computed by hand.
 TEST(Replay, ScoresAJobDayByTheDefinitions) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));
@@ -52,14 +52,14 @@ TEST(Replay, ScoresAJobDayByTheDefinitions) {
   EXPECT_DOUBLE_EQ(t.usage_seconds, (9 * 40 + 110 + 8 * 60 + 90 + 110) * kMiB * 300);
   EXPECT_DOUBLE_EQ(t.usage_over_seconds, 2 * 10 * kMiB * 300);
   EXPECT_DOUBLE_EQ(t.footprint_of_owner(), 1);
-  // The p95 by nearest rank is the 19th of 20 means, 110.
+  // The nearest-rank p95 is the 19th of 20 means, 110.
   EXPECT_DOUBLE_EQ(t.mean_slack(), (100.0 - 110) / 100);
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 100}));
   EXPECT_EQ(out.result.job_windows, 10U);
   EXPECT_FALSE(out.result.partial);
 }
 
-// The tasks' limits are 100 and 40 MiB, so the baseline is 140 MiB, not twice the larger limit.
+// The tasks have limits of 100 and 40 MiB, so the baseline is 140 MiB and not twice the larger limit.
 TEST(Replay, TheBaselineIsTheSumOfTheTasksOwnLimits) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));
@@ -79,16 +79,16 @@ TEST(Replay, TheBaselineIsTheSumOfTheTasksOwnLimits) {
   EXPECT_DOUBLE_EQ(owner.mean_slack(), (70.0 - 50) / 70);
   const Totals& peak = out.result.lanes[1].summary.totals;
   EXPECT_DOUBLE_EQ(peak.owner_limit_seconds, 140 * kMiB * 10 * 300);
-  // The first window has the owner's limits.
+  // The owner's limits are in force in the first window.
   EXPECT_DOUBLE_EQ(peak.limit_seconds, (140 + 9 * 100) * kMiB * 300);
 
-  // While a killed task is absent, its share of the limits' sum is absent too.
+  // The baseline also excludes the limit of a killed task while the task is absent.
   options.feedback = Feedback::kOomRestart;
   const ReplayOutcome again = Lived(days, options);
   EXPECT_DOUBLE_EQ(again.result.lanes[0].summary.totals.owner_limit_seconds, 140 * kMiB * 10 * 300);
 }
 
-// One task runs at night, and four tasks by day. The day's mean limit is the mean over task-windows.
+// One task runs at night, and four run by day. The mean limit of the day is the mean over task-windows.
 TEST(Replay, TheMeanLimitIsWeightedByRunTime) {
   MadeDays days;
   const JobId job = days.AddJob(Named("a"));
@@ -162,7 +162,7 @@ TEST(Replay, WarmUpEndsWithAWholeDay) {
   }
 }
 
-// Adds a cell of a few jobs with gaps, several tasks, and for some jobs no owner's limit.
+// Adds a cell of a few jobs with gaps and several tasks. Some jobs have no owner's limit.
 void FillCell(MadeDays& days, int jobs, int num_days, uint64_t seed, int32_t differs_from = INT32_MAX) {
   for (int j = 0; j < jobs; ++j) {
     Rng rng = Rng(seed).Fork(static_cast<uint64_t>(j));
@@ -172,7 +172,8 @@ void FillCell(MadeDays& days, int jobs, int num_days, uint64_t seed, int32_t dif
     const auto tasks = static_cast<uint32_t>(1 + rng.Below(4));
     for (int32_t w = first * kWindowsPerDay; w < num_days * kWindowsPerDay;
          w += 1 + static_cast<int32_t>(rng.Below(24))) {
-      const double twist = w >= differs_from ? 2.5 : 1;  // equal random numbers, but another future
+      // the same random numbers with different usage from here on
+      const double twist = w >= differs_from ? 2.5 : 1;
       if (j % 4 != 1) days.SetOwner(id, w, 3, 4 * level * kMiB);
       for (uint32_t t = 0; t < tasks; ++t) {
         const double v = level * std::exp(0.4 * rng.Normal()) * twist;
@@ -196,14 +197,14 @@ ReplayOptions AllPolicies() {
 
 using Key = std::tuple<brain::PolicyPair, Resource, uint32_t>;
 
-// The limits in force, rebuilt from the change events.
+// The limits in force, recomputed from change events.
 class Ledger {
  public:
   explicit Ledger(const std::vector<LimitChange>& changes) {
     for (const LimitChange& c : changes)
       by_lane_[{c.policy, c.resource, c.job.value}][c.from.index] = c.limit;
   }
-  // Limits by the first window in which they are in force.
+  // Limits by the first window in which each limit is in force.
   using Limits = std::map<int32_t, std::optional<double>>;
   const Limits& Of(const Key& lane) const { return by_lane_.at(lane); }
 
@@ -252,7 +253,7 @@ DayScore ScoreByHand(const JobDay& day, const LaneResult& lane, const Ledger& le
 
 bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * (std::abs(a) + std::abs(b)); }
 
-// The scores recomputed from the usage and the change events are equal to the replay's scores.
+// Scores that are recomputed from usage and change events equal the replay's scores.
 RC_GTEST_PROP(Replay, TheChangeEventsTellTheWholeTable, ()) {
   MadeDays days;
   FillCell(days, 8, 7, *rc::gen::arbitrary<uint64_t>());
@@ -283,14 +284,14 @@ RC_GTEST_PROP(Replay, TheChangeEventsTellTheWholeTable, ()) {
       if (c.policy == lane.policy && c.resource == lane.resource && seen[c.job.value]++ > 0) ++changes;
     }
     RC_ASSERT(lane.summary.totals.job_days == 0 ||
-              changes >= t.changes);  // days without a limit are not counted
+              changes >= t.changes);  // days without a limit do not count
     uint64_t fleet_changes = 0;
     for (const FleetDay& d : lane.fleet) fleet_changes += d.changes;
     RC_ASSERT(fleet_changes == changes);
   }
 }
 
-// The limit in force in a window does not depend on usage of this window or of later windows.
+// The limit in force in a window depends only on usage of earlier windows.
 RC_GTEST_PROP(Replay, ChangingTheFutureNeverChangesPastLimits, ()) {
   const auto seed = *rc::gen::arbitrary<uint64_t>();
   const int32_t from = *rc::gen::inRange(1, 6 * kWindowsPerDay);
@@ -357,7 +358,7 @@ std::string BytesOf(const ReplayOutcome& o) {
 }
 
 TEST(Replay, IsTheSameToTheBitOnAnyNumberOfThreads) {
-  // Without this, TBB starts no more threads than there are cores.
+  // By default, TBB starts at most as many threads as there are cores.
   const tbb::global_control five(tbb::global_control::max_allowed_parallelism, 5);
   for (Feedback feedback : {Feedback::kNone, Feedback::kOomRestart}) {
     std::string expected;
@@ -370,7 +371,7 @@ TEST(Replay, IsTheSameToTheBitOnAnyNumberOfThreads) {
       const ReplayOutcome out = Lived(days, options);
       if (threads == 1) {
         expected = BytesOf(out);
-        // If analogs decided nothing, this test would prove little.
+        // The test is meaningful only if analogs decided some limits.
         const auto analogs = std::find_if(out.changes.begin(), out.changes.end(), [](const LimitChange& c) {
           return c.policy == brain::Policy::kAnalogs && c.limit.has_value() && c.from.day() > 4;
         });
@@ -429,8 +430,8 @@ TEST(Replay, ARefusedChangeEndsIt) {
             absl::StatusCode::kResourceExhausted);
 }
 
-// Three runs of programs: the second run of a program begins with the last limits of the first run. A run of
-// another program begins with its owner's limit.
+// The second run of a program starts with the last limits of the first run. A run of another program starts with
+// its owner's limit.
 TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   MadeDays days;
   const JobId first = days.AddJob(Named("run1", "program"));
@@ -445,7 +446,7 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   fill(first, 0, 3);
   fill(second, 5, 7);
   fill(stranger, 5, 7);
-  std::vector<std::pair<uint32_t, uint64_t>> ends;  // job, days done before it
+  std::vector<std::pair<uint32_t, uint64_t>> ends;  // job, and the number of finished days at its end
   uint64_t done = 0;
   ReplayHooks hooks;
   hooks.on_progress = [&](uint64_t days_done, uint64_t, uint64_t) { done = days_done; };
@@ -457,7 +458,7 @@ TEST(Replay, ANewRunOfAProgramInheritsItsLimits) {
   EXPECT_THAT(Plain(out.changes), ElementsAre(ChangeTuple{0, 0, 9000}, ChangeTuple{0, kWindowsPerDay, 1150},
                                               ChangeTuple{1, later, 1150}, ChangeTuple{2, later, 9000},
                                               ChangeTuple{2, later + kWindowsPerDay, 1150}));
-  // The first run ends after its third day was replayed, the others at the end of the replay.
+  // The first run ends after its third day, the other runs at the end of the replay.
   EXPECT_THAT(
       ends, ElementsAre(std::pair{0U, uint64_t{2}}, std::pair{1U, uint64_t{4}}, std::pair{2U, uint64_t{4}}));
 }

@@ -30,8 +30,8 @@ class TaskPool {
   void FinishStarts(double now_s) {
     ready_ += static_cast<int>(std::erase_if(ready_at_s_, [now_s](double at) { return at <= now_s; }));
   }
-  // Starts or stops tasks until `count` tasks exist; the most recently started tasks are stopped first.
-  // Returns the number of starts.
+  // Starts or stops tasks until `count` tasks exist. The most recently started tasks are stopped first. Returns
+  // the number of started tasks.
   int SetCount(int count, double now_s) {
     int starts = 0;
     for (; this->count() < count; ++starts)
@@ -75,7 +75,7 @@ class ReplicaReplay {
   }
 
  private:
-  // Returns the number of tasks that the job's first load needs.
+  // Returns the number of tasks that the first load of the job needs.
   int FirstCount() const {
     for (size_t i = 0; i < series_.load.size(); ++i) {
       if (series_.At(i).has_value()) return NeededTasks(*series_.At(i), options_);
@@ -88,7 +88,7 @@ class ReplicaReplay {
     const bool measured = now_s - series_.start_s >= options_.warmup_s;
     pool_.FinishStarts(static_cast<double>(now_s));
     const std::optional<double> load = series_.At(i);
-    // Decisions use the offered load: the load of this step plus the backlog of earlier steps.
+    // Policies decide from the offered load: the load of the step plus the backlog.
     const double waiting = backlog_;
     if (load.has_value()) Process(*load, measured);
     if (measured) {
@@ -114,7 +114,7 @@ class ReplicaReplay {
                 due ? waits_ : std::string_view()});
   }
 
-  // Processes a step's load with the ready tasks.
+  // Processes the load of a step with the ready tasks.
   void Process(double load, bool measured) {
     const double capacity = pool_.ready() * options_.capacity;
     const double offered = load + backlog_;
@@ -146,7 +146,7 @@ class ReplicaReplay {
     score_.unstable_steps += Sign(supply - supply_) != Sign(need - need_) ? 1 : 0;
   }
 
-  // Returns the values of the policy's signals() in the step of `now_s`. Valid until the next call.
+  // Returns the values of the policy's signals() at `now_s`. The span is valid until the next call.
   std::span<const double> SignalsAt(int64_t now_s) {
     const auto step = static_cast<size_t>((now_s - series_.start_s) / series_.step_s);
     signals_.clear();
@@ -175,7 +175,7 @@ class ReplicaReplay {
     }
     return decided;
   }
-  // Returns the number of tasks that the gate orders if `recommended` is recommended.
+  // Returns the number of tasks that the gate orders for a recommendation of `recommended` tasks.
   int ThroughGate(int recommended, int64_t now_s) {
     if (!options_.managed.has_value()) return recommended;
     const int running = pool_.count();
@@ -197,11 +197,11 @@ class ReplicaReplay {
   const double step_s_;
   const size_t decide_steps_;
   ReplicaScore score_;
-  std::vector<double> signals_;  // scratch memory
+  std::vector<double> signals_;  // reused for each decision
   brain::ReplicaGateState gate_;
-  std::string waits_;  // why the last decision is delayed
+  std::string waits_;  // why the gate delays the last decision
   double backlog_ = 0;
-  int need_ = 0, supply_ = 0;  // values in the last step with a load
+  int need_ = 0, supply_ = 0;  // of the last step with a load
   int64_t day_ = INT64_MIN;
   bool changed_ = false;
   bool held_ = false;  // true if the last decision lacked a load, a signal or a result
@@ -216,7 +216,7 @@ class ClairvoyantPolicy final : public brain::ReplicaPolicy {
     const int64_t step = (sample.at.seconds() - series_->start_s) / series_->step_s;
     const auto startup =
         static_cast<int64_t>(std::ceil(options_->settings.startup_s / static_cast<double>(series_->step_s)));
-    // A task started at the next decision is ready `startup` steps after it.
+    // A task that is started at the next decision is ready `startup` steps later.
     const int64_t every =
         std::max<int64_t>(1, (options_->decide_every_s + series_->step_s - 1) / series_->step_s);
     decided_ = options_->settings.bounds.min;
@@ -296,7 +296,7 @@ std::unique_ptr<brain::ReplicaPolicy> NewClairvoyantPolicy(const LoadSeries& ser
 absl::StatusOr<ReplicaScore> ReplayByName(const LoadSeries& series, const ReplicaReplayOptions& options,
                                           std::string_view policy, const OnReplicaStep& on_step) {
   if (policy == "clairvoyant") {
-    // The gate does not apply to the clairvoyant policy, because it is the reference for the other policies.
+    // The clairvoyant policy is the reference for the other policies, so no gate applies to it.
     ReplicaReplayOptions free = options;
     free.managed.reset();
     return ReplayReplicas(series, free, *NewClairvoyantPolicy(series, free), on_step);

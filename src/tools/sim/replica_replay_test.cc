@@ -1,4 +1,4 @@
-// Tests of replays small enough to compute by hand, and of the use of the forecast.
+// Tests of replays small enough to compute by hand, and of policies that use the forecast.
 #include "tools/sim/replica_replay.h"
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace taut::tools {
 namespace {
 
-// A policy that decides the given numbers of tasks, step by step.
+// A policy that decides the given numbers of tasks, one per step.
 class Scripted final : public brain::ReplicaPolicy {
  public:
   explicit Scripted(std::vector<int> counts) : counts_(std::move(counts)) {}
@@ -39,7 +39,7 @@ ReplicaReplayOptions ByHand() {
   return o;
 }
 
-// With tautd's gate, a decrease is delayed by its period and by maintenance, but an increase never is.
+// tautd's gate delays a decrease by the period and for maintenance. It never delays an increase.
 TEST(ReplicaReplay, ThroughTheGateALowerNumberWaits) {
   const LoadSeries series{"a", 0, 60, std::vector<float>(8, 1)};
   ReplicaReplayOptions options = ByHand();
@@ -70,8 +70,8 @@ TEST(ReplicaReplay, ThroughTheGateALowerNumberWaits) {
   EXPECT_THAT(decided, testing::ElementsAre(4, 4, 5, 5, 5, 5, 2, 2));
 }
 
-// Without a period, settling or maintenance the gate changes nothing. The moves of other jobs are used only
-// for young jobs.
+// Without a period, settling and maintenance, the gate changes nothing. Load changes of other jobs affect only
+// young jobs.
 TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
   Rng rng(3);
   std::vector<LoadSeries> loads;
@@ -109,8 +109,8 @@ TEST(ReplicaReplay, TheGateAloneChangesNothingAndOtherJobsHelpYoungOnes) {
 TEST(ReplicaReplay, CountsAsByHand) {
   const LoadSeries series{"a", 0, 60, {1, 1, 2, 4, 1, LoadSeries::kAbsentLoad}};
   const ReplicaReplayOptions options = ByHand();
-  // The job begins with the 2 tasks that its first load needs. 2 more tasks are decided at 60 s and ready at
-  // 180 s. A decrease to 3 is decided at 240 s.
+  // The first load needs 2 tasks. At 60 s, 2 more tasks are ordered, which are ready at 180 s. At 240 s, a
+  // decrease to 3 tasks is ordered.
   Scripted policy({2, 4, 4, 4, 3, 3});
   std::vector<std::pair<int, int>> tasks;
   const auto score = ReplayReplicas(series, options, policy,
@@ -121,9 +121,9 @@ TEST(ReplicaReplay, CountsAsByHand) {
   EXPECT_EQ(score->steps, 6);
   EXPECT_EQ(score->absent_steps, 1);
   EXPECT_EQ(score->task_s, (2 + 2 + 4 + 4 + 4 + 3) * 60);
-  // The needed numbers are 2, 2, 4, 8, 2, and 2 again while the load is unknown.
+  // The load needs 2, 2, 4, 8 and 2 tasks. The need stays at 2 while the load is unknown.
   EXPECT_EQ(score->clairvoyant_task_s, (2 + 2 + 4 + 8 + 2 + 2) * 60);
-  EXPECT_EQ(score->overloaded_steps, 2);  // load 2 with 2 ready tasks, and load 4 with 4
+  EXPECT_EQ(score->overloaded_steps, 2);  // load 2 with 2 ready tasks, load 4 with 4
   EXPECT_EQ(score->lost, 0);
   EXPECT_EQ(score->starts, 2);
   EXPECT_EQ(score->changes, 2);
@@ -133,7 +133,7 @@ TEST(ReplicaReplay, CountsAsByHand) {
   EXPECT_DOUBLE_EQ(score->over, 2.0 / 2);
   EXPECT_EQ(score->under_steps, 2);
   EXPECT_EQ(score->over_steps, 1);
-  // The need changes at 120, 180 and 240 s, the number of ready tasks at 180 s. The first step has no earlier
+  // The need changes at 120, 180 and 240 s, and the number of ready tasks at 180 s. The first step has no previous
   // step.
   EXPECT_EQ(score->unstable_steps, 2);
   EXPECT_FALSE(policy.seen[5].load.has_value());
@@ -146,17 +146,17 @@ TEST(ReplicaReplay, ShedsOrQueues) {
   Scripted shedding({2, 2, 2, 2, 2});
   auto score = ReplayReplicas(series, options, shedding);
   ASSERT_TRUE(score.ok());
-  EXPECT_EQ(score->lost, 3);  // a load of 5 with a capacity of 2
+  EXPECT_EQ(score->lost, 3);  // a load of 5 exceeds a capacity of 2
   EXPECT_EQ(score->overloaded_steps, 1);
   options.model = OverloadModel::kQueue;
   Scripted queueing({2, 2, 2, 2, 2});
   score = ReplayReplicas(series, options, queueing);
   ASSERT_TRUE(score.ok());
   EXPECT_EQ(score->lost, 0);
-  EXPECT_DOUBLE_EQ(score->max_delay_s, 90);  // a load of 3 waits for a capacity of 2 per minute
+  EXPECT_DOUBLE_EQ(score->max_delay_s, 90);  // 3 units of load wait at a capacity of 2 per minute
   EXPECT_DOUBLE_EQ(score->delay_s, 90 + 30);
   EXPECT_EQ(score->overloaded_steps, 2);
-  EXPECT_EQ(*queueing.seen[2].load, 3);  // a waiting load is part of the load
+  EXPECT_EQ(*queueing.seen[2].load, 3);  // the load includes waiting load
 }
 
 TEST(ReplicaReplay, TheWarmUpIsNotMeasured) {
@@ -174,7 +174,8 @@ TEST(ReplicaReplay, TheWarmUpIsNotMeasured) {
   EXPECT_EQ(ReplayReplicas(series, options, again).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Returns days with a steep rise in the morning, an evening peak and noise, so that a season can be learnt.
+// Returns days with a steep rise in the morning, a peak in the evening, and noise, from which a season can be
+// learned.
 LoadSeries Days(int days, uint64_t seed) {
   LoadSeries out{"made", 0, 60, {}};
   Rng rng(seed);

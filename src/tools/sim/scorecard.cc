@@ -26,7 +26,7 @@ double SlackDistribution::Quantile(double p) const {
 double SlackDistribution::ShareAtOrBelow(double slack) const {
   if (count_ == 0) return 0;
   const double position = (std::clamp(slack, -1.0, 1.0) + 1) * (kBins / 2.0);
-  // A value on the edge between two bins belongs to the lower bin, whatever the product's rounding.
+  // A value on the edge of two bins counts in the lower bin. The 1e-6 compensates for rounding.
   const int last = std::min(static_cast<int>(position + 1e-6), kBins);
   uint64_t seen = 0;
   for (int i = 0; i < last; ++i) seen += bins_[static_cast<size_t>(i)];

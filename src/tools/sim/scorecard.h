@@ -21,35 +21,35 @@
 
 namespace taut::tools {
 
-// One job, one day, one lane.
+// Score of one lane of one job for one day.
 struct DayScore {
-  uint32_t windows = 0;  // windows with a limit in force
-  // Measured windows without a recommendation and without an owner's limit.
+  uint32_t windows = 0;  // number of windows with a limit in force
+  // Number of measured windows without a recommendation and without an owner's limit.
   uint32_t unlimited_windows = 0;
   double task_windows = 0;
   double limit_seconds = 0;        // limit * tasks * 300 s, in core-seconds or byte-seconds
-  double owner_limit_seconds = 0;  // sum of the owner's limit, over windows with an owner's limit
+  double owner_limit_seconds = 0;  // the same with the owner's limit, over windows with an owner's limit
   double limit_seconds_owned = 0;  // limit_seconds over windows with an owner's limit
-  double usage_seconds = 0;        // mean usage * 300 s, all measured tasks
-  double mean_limit = 0;           // mean over windows and tasks
-  double slack = 0;                // relative slack; undefined if windows == 0
+  double usage_seconds = 0;        // mean usage * 300 s over all measured tasks
+  double mean_limit = 0;           // over windows and tasks
+  double slack = 0;                // relative slack; undefined if `windows` is 0
   uint32_t ooms = 0;
   uint32_t windows_over = 0;
-  double usage_over_seconds = 0;  // usage above the limit (CPU: throttled work)
+  double usage_over_seconds = 0;  // usage above the limit (for CPU: throttled work)
   uint32_t changes = 0;
   double mean_tasks = 0;
 };
 
-// Histogram of a bounded quantity in equal bins. Values beyond the ends are added to the outer bins. Merging
-// is exact, because it only adds integers.
+// Histogram of a bounded value with equal bins. The outer bins include values beyond the bounds. Merging
+// histograms is exact, because the counts are integers.
 class SlackDistribution {
  public:
-  static constexpr int kBins = 2000;  // over [-1, 1]
+  static constexpr int kBins = 2000;  // over the interval [-1, 1]
   void Add(double slack);
   uint64_t count() const { return count_; }
-  // Returns the middle of the bin that contains the quantile; 0 if empty.
+  // Returns the middle of the bin that contains the quantile `p`; 0 if there are no values.
   double Quantile(double p) const;
-  // Returns the share of the values at or below `slack`.
+  // Returns the share of values at or below `slack`.
   double ShareAtOrBelow(double slack) const;
 
  private:
@@ -57,7 +57,7 @@ class SlackDistribution {
   uint64_t count_ = 0;
 };
 
-// Sums over the job-days of one job, or of the whole replay.
+// Sums over the job-days of one job, or over all job-days of the replay.
 struct Totals {
   uint64_t job_days = 0;
   double slack_sum = 0;
@@ -66,9 +66,10 @@ struct Totals {
   uint64_t windows = 0, windows_over = 0, unlimited_windows = 0;
   double task_windows = 0;
   uint64_t ooms = 0, oom_days = 0, serious_oom_days = 0;
-  uint64_t negative_slack_days = 0;  // days whose p95 of usage is above the mean limit
+  uint64_t negative_slack_days = 0;  // days with a p95 of usage above the mean limit
   uint64_t changes = 0, days_without_change = 0;
-  double ooms_per_task_day_sum = 0;  // sum over job-days of OOMs / mean running tasks
+  // sum over job-days of the ratio of OOMs to the mean number of running tasks
+  double ooms_per_task_day_sum = 0;
 
   void Add(const DayScore& day);
   double mean_slack() const { return job_days > 0 ? slack_sum / static_cast<double>(job_days) : 0; }
@@ -79,8 +80,8 @@ struct Totals {
   double ooms_per_task_day() const {
     return job_days > 0 ? ooms_per_task_day_sum / static_cast<double>(job_days) : 0;
   }
-  // Return the footprint relative to the owner's limits, over windows with an owner's limit, and the footprint
-  // relative to usage; 0 without such limits or without usage.
+  // Returns the footprint relative to the owners' limits, over windows with an owner's limit. footprint_of_usage()
+  // is relative to usage. Both are 0 if the divisor is 0.
   double footprint_of_owner() const {
     return owner_limit_seconds > 0 ? limit_seconds_owned / owner_limit_seconds : 0;
   }
@@ -96,11 +97,11 @@ struct Totals {
   }
 };
 
-// Totals of the replay for one recommender and resource, with distributions over all job-days.
+// Totals of one recommender and resource, with distributions over all job-days.
 struct LaneSummary {
   Totals totals;
   SlackDistribution slack;
-  std::vector<uint64_t> changes_histogram;  // [i]: job-days with exactly i changes
+  std::vector<uint64_t> changes_histogram;  // element i counts the job-days with i changes
 
   void Add(const DayScore& day);
   uint32_t ChangesQuantile(double p) const;

@@ -22,8 +22,8 @@ DayScore Day(uint32_t ooms, double tasks, uint32_t changes = 0, double slack = 0
   return d;
 }
 
-// docs/references.md, M5, Table 2's (4, 1/5): a day is serious if it has more than 4 OOMs and more OOMs than
-// a fifth of the tasks.
+// docs/references.md, M5, constants (4, 1/5) of Table 2: a day is serious if the OOMs number more than 4 and more
+// than a fifth of the tasks.
 TEST(Totals, SeriousDaysNeedMoreThanFourAndAFifth) {
   for (const auto& [ooms, tasks, serious] : {std::tuple{4U, 1.0, 0U},
                                              {5U, 1.0, 1U},
@@ -76,7 +76,7 @@ RC_GTEST_PROP(SlackDistribution, QuantilesAreThoseOfTheValues, ()) {
   auto values = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-1500, 1000));
   RC_PRE(!values.empty());
   SlackDistribution d;
-  for (int v : values) d.Add((v + 0.5) / 1000.0);  // middles of bins; below -1 counts as -1
+  for (int v : values) d.Add((v + 0.5) / 1000.0);  // middles of bins; values below -1 count as -1
   std::sort(values.begin(), values.end());
   for (double p : {0.01, 0.25, 0.5, 0.95, 1.0}) {
     const auto rank =

@@ -27,8 +27,8 @@ std::vector<double> Sorted(std::span<const double> values) {
   return out;
 }
 
-// Returns the number of steps out of n that may be missed. The 1e-9 prevents (1 - 0.9) * 10, which is below 1
-// in floating point, from being rounded down to 0.
+// Returns how many of n steps may be missed. Without 1e-9, (1 - 0.9) * 10 is less than 1 in floating point, and
+// the result would be 0.
 size_t MayMiss(size_t n, double promise) {
   return static_cast<size_t>(std::floor((1 - promise) * static_cast<double>(n) + 1e-9));
 }
@@ -69,7 +69,7 @@ std::span<const double> LastDays(std::span<const double> past, int64_t step_s) {
   return past.last(std::min(past.size(), static_cast<size_t>(kDays * 86'400 / static_cast<double>(step_s))));
 }
 
-// Returns x > 0 with P(Z > x) = p, for the standard normal Z.
+// Returns x > 0 with P(Z > x) = p for a standard normal Z.
 double NormalTail(double p) {
   const double t = std::sqrt(-2 * std::log(p));
   return t -
@@ -94,11 +94,11 @@ std::optional<double> QuantileAmount(std::span<const double> available, double p
 namespace {
 
 struct Pooled {
-  double amount = 0;  // summed over horizons
+  double amount = 0;  // sum over the horizons
   double missed = 0;
 };
 
-// Returns the sum over the horizons of the best amount of each horizon, if a missed step costs `price`.
+// Returns the sum of the best amounts of all horizons if a missed step costs `price`.
 Pooled BestAt(const std::vector<std::vector<double>>& horizons, double price) {
   Pooled all;
   for (const auto& sorted : horizons) {
@@ -126,10 +126,10 @@ std::optional<double> PooledBound(std::span<const double> available, int64_t hor
     horizons.push_back(std::move(sorted));
   }
   if (horizons.empty()) return std::nullopt;
-  double low = 0, high = 0;  // prices; at price `high` no step is missed
+  double low = 0, high = 0;  // range of prices; no step is missed at price `high`
   for (const auto& sorted : horizons) high = std::max(high, sorted.back() - sorted.front());
   double bound = std::numeric_limits<double>::infinity();
-  // Every price gives a valid upper bound, so the number of halvings affects only its tightness.
+  // Each price results in a valid upper bound, so the number of iterations affects only how tight the bound is.
   for (int i = 0; i < 60; ++i) {
     const double price = (low + high) / 2;
     const Pooled all = BestAt(horizons, price);

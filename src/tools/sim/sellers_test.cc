@@ -11,7 +11,7 @@ namespace {
 
 const double kNoNumber = std::nan("");
 
-// Batch receives 60, because P(available >= 60) >= 99 %.
+// 60 is available with a probability of 99 %, so batch receives 60.
 TEST(QuantileAmount, BatchSixtyOfAHundred) {
   std::vector<double> available(990, 60);
   for (int i = 0; i < 10; ++i) available.push_back(45);
@@ -22,14 +22,14 @@ TEST(QuantileAmount, BatchSixtyOfAHundred) {
   EXPECT_EQ(QuantileAmount(std::vector<double>{kNoNumber}, 0.99), std::nullopt);
 }
 
-// 50 + 80 are sold on a capacity of 100. A requests 50 while B and C use 60, so A receives 40.
+// 50 + 80 are sold from a capacity of 100. While B and C use 60, A requests 50 and obtains 40.
 TEST(Obtainable, AGetsForty) {
   EXPECT_EQ(Obtainable(100, 60, 50), 40);
   EXPECT_EQ(Obtainable(100, 40, 50), 50);
   EXPECT_EQ(Obtainable(100, 120, 50), 0);
 }
 
-// The values are from tables of t at 95 %, the last value from the expansion for many degrees of freedom.
+// Values from tables of t at 95 %; the last value is from the expansion for many degrees of freedom.
 TEST(StudentQuantile, IsWithinAThousandth) {
   EXPECT_NEAR(StudentQuantile(0.95, 11), 1.795885, 2e-3);
   EXPECT_NEAR(StudentQuantile(0.95, 30), 1.697261, 2e-3);
@@ -42,10 +42,10 @@ TEST(Cloudrm, FollowsTheRule) {
   EXPECT_DOUBLE_EQ(*CloudrmQuota(std::vector<double>(11, 45.0), 300, 0.9), 50);
   EXPECT_DOUBLE_EQ(*GreedyQuota(std::vector<double>{50, 45, kNoNumber}, 0.9), 50);
   EXPECT_EQ(CloudrmQuota({}, 300, 0.9), std::nullopt);
-  // Without variation the quota is the mean over the SLO.
+  // Without variation, the quota is mean / SLO.
   EXPECT_NEAR(*CloudrmQuota(std::vector<double>(600, 45.0), 300, 0.9), 50, 1e-9);
-  // After a day of 40 and an hour of 52, the lowest mean is 40: the mean of the next hour's time one day
-  // before.
+  // After a day at 40 and an hour at 52, the minimum of the means is 40, the mean at the next hour's time of the
+  // previous day.
   std::vector<double> past(288, 40);
   past.insert(past.end(), 12, 52);
   const double mean = (288 * 40 + 12 * 52) / 300.0;
@@ -60,7 +60,7 @@ TEST(Cloudrm, FollowsTheRule) {
   EXPECT_EQ(*CloudrmQuota(wild, 300, 0.9), 0);
 }
 
-// 10 steps have 10 available and one step has 4, so the unit at height 5 runs in 10 of 11 steps.
+// 10 is available in 10 steps and 4 in one step, so the unit at height 5 runs in 10 of 11 steps.
 TEST(Settle, PaysForUnitsThatRanAndPenalizesTheOthers) {
   std::vector<double> available(10, 10);
   available.push_back(4);
@@ -81,8 +81,8 @@ TEST(Settle, PaysForUnitsThatRanAndPenalizesTheOthers) {
   EXPECT_EQ(Settle({}, 1, 0.9, 1)->revenue_micro, 0);
 }
 
-// The pooled bound is at least the amount of every seller that keeps the promise on average, in particular of
-// the per-horizon seller.
+// The bound is at least the amount of any seller that keeps the promise on average, such as the seller per
+// horizon.
 TEST(PooledBound, IsNotBelowTheClairvoyantSeller) {
   Rng rng(3);
   for (int round = 0; round < 20; ++round) {

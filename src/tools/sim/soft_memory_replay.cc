@@ -15,10 +15,10 @@ namespace {
 
 using TierCounts = std::array<size_t, kNumTraceTiers>;
 
-// Limits of a recommender, by task and window.
+// Memory limits by task and window.
 using Limits = std::vector<std::vector<float>>;
 
-// Returns the limits of a recommender. The owner's limit replaces a limit that the recommender does not have.
+// Returns the limits of the recommender, and the owner's limit where there is no recommendation.
 absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
                                 const SoftMemoryOptions& options, Feedback feedback,
                                 const SoftMemoryHooks& hooks) {
@@ -34,7 +34,7 @@ absl::StatusOr<Limits> LimitsOf(DaySource& source, const PlacedTasks& placed,
   return out;
 }
 
-// Returns the tiers of the tasks: from the priorities of the tasks' jobs, or drawn in the requested shares.
+// Returns the tier of each task, which follows from the job's priority or is drawn with the given shares.
 std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, const SoftMemoryOptions& options,
                                bool& made) {
   const std::vector<TraceTier> of_jobs = TiersOfJobs(source, options);
@@ -57,15 +57,15 @@ std::vector<TraceTier> TiersOf(DaySource& source, const PlacedTasks& placed, con
   return tiers;
 }
 
-// One way of limiting memory, over all machines.
+// All machines under one kind of memory limits.
 struct World {
   SoftMemoryScore score;
   const brain::PeakPredictor* predictor = nullptr;  // null: hard limits, or the oracle
-  std::vector<double> memory;  // memory of each machine for the horizon; unused in the world "hard"
-  std::vector<bool> full;      // true for a machine on which a task was killed in this horizon
-  std::vector<double> used;    // usage in the previous window without the killed tasks, by machine
+  std::vector<double> memory;  // memory by machine in this horizon; unused with hard limits
+  std::vector<bool> full;      // by machine; true if a task was killed in this horizon
+  std::vector<double> used;    // by machine; usage in the previous window without killed tasks
   std::vector<std::vector<size_t>>
-      back;  // window from which the task may run, by machine and place; 0: it runs
+      back;  // first window in which a task may run again, by machine and place; 0: not killed
 
   bool hard() const { return score.world == kHardLimits; }
 };
@@ -116,7 +116,7 @@ class SoftMemoryReplay {
       if (i >= warmup) {
         for (World& world : worlds_) StepWorld(i, world);
       }
-      // Predictors see recorded usage, which is the same in all worlds.
+      // Predictors observe the recorded usage, which is equal in all worlds.
       ObserveWindow(placed_, machines_, i, predictors_);
     }
     for (World& world : worlds_) {
@@ -191,8 +191,8 @@ class SoftMemoryReplay {
     }
   }
 
-  // Restarts killed tasks whose delay is over, highest tier first. With soft limits a task restarts only if
-  // the machine has room for it.
+  // Restarts killed tasks after their delay, highest tier first. With soft limits, a task restarts only if the
+  // machine has room.
   void Restart(size_t at, uint32_t m, const Limits& asked, World& world) {
     std::vector<size_t>& back = world.back[m];
     waiting_.clear();
@@ -209,7 +209,7 @@ class SoftMemoryReplay {
     }
   }
 
-  // Returns the running tasks that are over their own limits.
+  // Returns the running tasks with usage above their own limits.
   std::vector<uint32_t> OverLimit() const {
     std::vector<uint32_t> out;
     for (uint32_t k = 0; k < running_.size(); ++k) {
@@ -249,7 +249,7 @@ class SoftMemoryReplay {
   const SoftMemoryHooks& hooks_;
   const std::vector<std::vector<uint32_t>> machines_;
   Limits requests_, hard_limits_;
-  std::vector<TraceTier> tiers_;  // tier of each task
+  std::vector<TraceTier> tiers_;  // by task
   std::vector<std::unique_ptr<brain::PeakPredictor>> predictors_;
   std::vector<World> worlds_;
   std::vector<brain::SoftTask> running_;  // tasks of the machine that is being stepped

@@ -1,6 +1,6 @@
-// Compares soft with hard memory limits. With soft limits a machine's memory is the peak that a predictor
-// forecasts, and tasks may use more than they request until the machine is full. With hard limits a task is
-// killed at its limit. docs/algorithms/overcommit.md, "Soft limits".
+// Compares soft with hard memory limits. With soft limits, a machine's memory is the peak that a predictor
+// forecasts, and tasks may exceed their requests until the machine is full. With hard limits, a task is killed at
+// its limit. Source: docs/algorithms/overcommit.md, "Soft limits".
 #pragma once
 
 #include <array>
@@ -19,33 +19,32 @@
 
 namespace taut::tools {
 
-inline constexpr std::string_view kHardLimits = "hard";  // the world in which a task is killed at its limit
+inline constexpr std::string_view kHardLimits = "hard";  // name of the world with hard limits
 
 struct SoftMemoryOptions {
-  // Options of the machines. The predictors of these options, and "oracle", predict the memory of each
-  // machine for the next horizon.
+  // Options of the machines. Their predictors, which may include "oracle", predict the memory of each machine for
+  // the next horizon.
   OvercommitOptions machines;
   brain::Policy requests = brain::Policy::kAnalogs;  // recommender of the requests and of the hard limits
   brain::VerticalSettings settings;
-  // Time after the window of a kill in which the killed task does not run, seconds. With soft limits the task
-  // then waits until the machine has room for the task's request in addition to the usage of the previous
-  // window.
+  // Restart delay after the window of a kill, in seconds. With soft limits, the task then waits until the machine
+  // has room for its request in addition to the usage of the previous window.
   int64_t restart_s = 600;
-  // Shares of the tiers. Tiers are drawn at random for jobs without a priority, and with `made_tiers` for all
-  // jobs. Otherwise a job's tier follows from its priority.
+  // Shares of the tiers, for tiers that are drawn: of jobs without a priority, or of all jobs with `made_tiers`.
+  // The tier of any other job follows from its priority.
   std::array<double, kNumTraceTiers> shares = {};
   bool made_tiers = false;
-  int threads = 0;  // threads of the recommender's replay; 0: one per core
+  int threads = 0;  // for the replay of the recommender; 0: one per core
 };
 
-// One way of limiting memory, over the scored windows of all machines.
+// Score of one kind of memory limits over the scored windows of all machines.
 struct SoftMemoryScore {
   struct Tier {
     uint64_t task_windows = 0;  // task-windows in which the task ran and was measured
-    // Task-windows that were measured in the trace, but in which the killed task did not run in this world.
+    // Number of task-windows that the trace measured, but that the task missed here because it was killed.
     uint64_t lost_windows = 0;
     uint64_t kills = 0;
-    uint64_t within_request = 0;  // kills of tasks that used no more than requested
+    uint64_t within_request = 0;  // kills of tasks with usage of at most their request
 
     double kills_a_task_day() const {
       return kWindowsPerDay * OvercommitScore::Mean(static_cast<double>(kills), task_windows);
@@ -54,11 +53,11 @@ struct SoftMemoryScore {
       return OvercommitScore::Mean(static_cast<double>(lost_windows), task_windows + lost_windows);
     }
   };
-  std::string world;  // "hard", or the predictor
-  // Sums over machines and windows: memory reserved for the tasks, and the owners' limits.
+  std::string world;  // "hard", or the name of the predictor
+  // Memory reserved for the tasks, and the owners' limits, summed over machines and windows.
   double memory = 0, owner = 0;
   std::array<Tier, kNumTraceTiers> tiers = {};
-  // Horizons begun, over all machines; number of these horizons in which a task was killed.
+  // Number of horizons over all machines, and of horizons in which a task was killed.
   uint64_t horizons = 0, full = 0;
 
   double footprint() const { return owner > 0 ? memory / owner : 0; }
@@ -70,9 +69,9 @@ struct SoftMemoryResult {
   size_t tasks = 0, machines = 0;
   std::array<size_t, kNumTraceTiers> tier_tasks = {};
   bool made_tiers = false;              // true if some tiers were drawn
-  std::vector<SoftMemoryScore> worlds;  // score of each world, "hard" first
+  std::vector<SoftMemoryScore> worlds;  // one per world, "hard" first
   bool partial = false;
-  // True for machines that the trace recorded (recorded_soft_memory.h), false for machines made of its tasks.
+  // True for recorded machines (recorded_soft_memory.h), false for random machines.
   bool of_recorded = false;
   RecordedUse recorded;
 };
@@ -80,11 +79,11 @@ struct SoftMemoryResult {
 struct SoftKill {
   std::string_view world, task;         // valid during the call
   int64_t time_s = 0;                   // start of the window
-  uint32_t placement = 0, machine = 0;  // number of the placement, and of the machine within the placement
+  uint32_t placement = 0, machine = 0;  // placement, and machine within the placement
   TraceTier tier = TraceTier::kUnknown;
   double usage = 0, request = 0;                 // bytes
-  double machine_usage = 0, machine_memory = 0;  // amounts before the kills of the window
-  std::string_view machine_name = {};            // name of a recorded machine; else empty
+  double machine_usage = 0, machine_memory = 0;  // before the kills of the window
+  std::string_view machine_name = {};            // name of a recorded machine; "" for a random machine
 };
 
 struct SoftMemoryHooks {
@@ -93,8 +92,8 @@ struct SoftMemoryHooks {
   std::function<bool()> should_stop;
 };
 
-// Replays all worlds. Reads `source` three times. Returns the InvalidArgument errors of ReplayOvercommit, and
-// InvalidArgument for shares that do not add up to 1. The result is partial if should_stop returned true.
+// Replays all worlds. Reads `source` three times. Returns InvalidArgument for options that ReplayOvercommit()
+// rejects, and for shares that do not add up to 1. The result is partial if should_stop returned true.
 absl::StatusOr<SoftMemoryResult> ReplaySoftMemory(DaySource& source, const SoftMemoryOptions& options,
                                                   const SoftMemoryHooks& hooks = {});
 

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kDays = 12;
 
-// Returns jobs of one task with limits of 2 GiB. Each task uses 300 MiB and a wave. Every third day all tasks
-// use more at the same time, each time more than before.
+// Returns jobs with one task and limits of 2 GiB. A task uses 300 MiB and a wave. Every third day all tasks have a
+// burst at the same time, each larger than the previous burst.
 MadeDays Cell(uint32_t jobs, std::optional<int> priority = std::nullopt) {
   MadeDays days;
   for (uint32_t j = 0; j < jobs; ++j) {
@@ -59,12 +59,12 @@ TEST(SoftMemoryReplay, NoneDiesWhereTheMachineHasWhatCame) {
   EXPECT_EQ(oracle.total().kills, 0U);
   EXPECT_EQ(oracle.full, 0U);
   EXPECT_LT(oracle.footprint(), 1);
-  // There are two placements of two machines for eight days, with four tasks on each machine.
+  // Two placements of two machines with four tasks each, for eight days.
   EXPECT_EQ(oracle.horizons, 32U);
   EXPECT_EQ(oracle.total().task_windows, 32U * 4 * kWindowsPerDay);
 }
 
-// The world of hard limits equals `taut replay --feedback oom-restart`.
+// The kills with hard limits equal the kills of `taut replay --feedback oom-restart`.
 TEST(SoftMemoryReplay, HardKillsAreThoseOfTheReplay) {
   MadeDays source = Cell(8);
   SoftMemoryOptions options = SoftOptions();
@@ -89,7 +89,7 @@ TEST(SoftMemoryReplay, BatchDiesBeforeProduction) {
   MadeDays source = Cell(8);
   SoftMemoryOptions options = SoftOptions();
   options.machines.predictors = {"machine-max:factor=0.9"};
-  options.machines.machine_tasks = 8;  // both tiers are on each machine
+  options.machines.machine_tasks = 8;  // each machine has tasks of both tiers
   uint64_t told = 0;
   SoftMemoryHooks hooks;
   hooks.on_kill = [&](const SoftKill& k) {

@@ -16,10 +16,10 @@ namespace taut::tools {
 class JobLimits {
  public:
   explicit JobLimits(size_t jobs) : changes_(jobs) {}
-  // Appends a change. REQUIRES: the changes of a job arrive in order of time.
+  // Appends a change. REQUIRES: the changes of a job ascend in time.
   void Add(const LimitChange& change);
-  // Returns the limit of each task of the job, in bytes. Absent before the job's first limit and while the
-  // job is unlimited. O(log changes).
+  // Returns the limit of each task of the job in bytes. Absent before the job's first limit, and while the job is
+  // unlimited. O(log changes).
   std::optional<float> At(JobId job, WindowId window) const;
 
  private:
@@ -30,15 +30,15 @@ class JobLimits {
   std::vector<std::vector<Change>> changes_;
 };
 
-// Replays the recommender of `options` and returns its limits. Reads `source` once. Returns the errors of
-// Replay, and Cancelled if should_stop returned true.
+// Replays the recommender of `options` and returns its limits. Reads `source` once. Returns errors of Replay(),
+// and Cancelled if should_stop returned true.
 absl::StatusOr<JobLimits> ReplayJobLimits(DaySource& source, const SoftMemoryOptions& options,
                                           Feedback feedback, const SoftMemoryHooks& hooks);
 
 // Returns InvalidArgument if a share is negative or the shares do not add up to 1.
 absl::Status CheckTierShares(const SoftMemoryOptions& options);
 
-// Returns the tiers by job of the source; kUnknown: the tier is to be drawn.
+// Returns the tier of each job of the source; kUnknown if the tier must be drawn.
 std::vector<TraceTier> TiersOfJobs(const DaySource& source, const SoftMemoryOptions& options);
 
 }  // namespace taut::tools

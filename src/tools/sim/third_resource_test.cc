@@ -1,5 +1,5 @@
-// Tests that the replay scores a resource that exists only as a row of the table. The file is empty without
-// TAUT_THIRD_RESOURCE.
+// Tests that the replay scores a resource that exists only as a row of the resource table. Compiled with
+// TAUT_THIRD_RESOURCE only.
 #ifdef TAUT_THIRD_RESOURCE
 #include <algorithm>
 #include <string>

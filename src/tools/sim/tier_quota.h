@@ -1,5 +1,4 @@
-// Quota of one tier while the tier's jobs start, change and end. A replay of a pool checks the quota before
-// it sells.
+// Quota of one tier, whose jobs start, change and end. A replay of a pool checks the quota before each sale.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +14,21 @@
 
 namespace taut::tools {
 
-// Amounts are in TierSeller's units. A resource that the tree does not contain is not limited.
+// Amounts are in the units of TierSeller. Resources that the tree lacks are unlimited.
 class TierQuota {
  public:
-  // `groups` maps the caller's ids, which are its indices, to names. REQUIRES: the tree has the tier.
+  // `groups` contains the name of each group by its number. REQUIRES: the tree has the tier.
   TierQuota(brain::QuotaTree tree, std::string_view tier, std::span<const std::string> groups);
 
-  // Returns NotFound for an unknown group, FailedPrecondition for a cohort, and OK for all other groups.
+  // Returns OK if the group can request quota, NotFound if the group is unknown, and FailedPrecondition if the group
+  // is a cohort.
   absl::Status Check(uint32_t group) const;
-  // Returns true if the group's quota has room for the request. O(depth). REQUIRES, here and below:
-  // Check(group) is OK.
+  // Returns true if the group's quota has room for the request. O(depth). REQUIRES (also for the functions below):
+  // Check(group) returns OK.
   bool Fits(uint32_t group, const PoolAmounts& ask) const;
-  // Returns the admission of the request, with reasons.
+  // Returns the verdict about the request, with reasons.
   absl::StatusOr<brain::AdmissionVerdict> Decide(uint32_t group, const PoolAmounts& ask) const;
-  // Changes the amounts that a job holds from `from` to `to`, even if `to` exceeds the quota.
+  // Changes a job's amounts from `from` to `to`, even if `to` exceeds the quota.
   absl::Status Change(uint32_t group, const PoolAmounts& from, const PoolAmounts& to);
 
  private:

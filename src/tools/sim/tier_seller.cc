@@ -27,13 +27,13 @@ constexpr SellerPolicyInfo kSellerPolicies[] = {
     {SellerPolicy::kAll, "all", "sells everything that is asked for"},
 };
 
-// Converts an amount of a step to cores or GiB.
+// Converts the amount of one step to cores or GiB.
 double InUnits(Resource r, double amount) {
   return amount / static_cast<double>(kWindowSeconds) / (UnitOf(r).accounted * UnitOf(r).large);
 }
 std::string_view SoldIn(Resource r) { return InCores(r) ? "cores" : "GiB of memory"; }
 
-// A seller with a quote per step: the sum of all sales stays within the quote.
+// A seller that quotes an amount per step. The sum of all sales stays within the quote.
 class QuotingSeller : public TierSeller {
  public:
   QuotingSeller(std::string_view name, const TierSellerOptions& options) : options_(options), name_(name) {}
@@ -59,7 +59,7 @@ class QuotingSeller : public TierSeller {
   }
 
  protected:
-  // Returns the highest sum of amounts that may be sold at request.step; absent: nothing is sold.
+  // Returns the maximum sum of sales at request.step; nullopt: nothing is sold.
   virtual std::optional<double> Quote(Resource r, const SaleRequest& request) = 0;
   virtual std::string WhyNoQuote(Resource) { return "nothing is measured yet"; }
   const TierSellerOptions options_;
@@ -71,7 +71,8 @@ class QuotingSeller : public TierSeller {
   double Left(Resource r, const SaleRequest& request) {
     return QuoteOf(r, request).value_or(0) - static_cast<double>(request.sold[static_cast<size_t>(r)]);
   }
-  // Caches the quote of a step: quotes from past steps are expensive, and many jobs request in one step.
+  // Returns the cached quote of a step. Quotes that depend on past steps are expensive, and many jobs request in
+  // the same step.
   std::optional<double> QuoteOf(Resource r, const SaleRequest& request) {
     const auto i = static_cast<size_t>(r);
     if (quoted_step_[i] != request.step) {
@@ -112,7 +113,7 @@ class UnreservedSeller final : public QuotingSeller {
   }
 };
 
-// Sells amounts computed from the amounts that were available in the past.
+// Sells amounts computed from the available amounts of past steps.
 class PastSeller final : public QuotingSeller {
  public:
   PastSeller(SellerPolicy policy, const TierSellerOptions& options)
@@ -160,12 +161,12 @@ class ActuarySeller final : public QuotingSeller {
   }
 
  private:
-  std::vector<brain::Actuary> actuaries_;  // actuary of each Resource
+  std::vector<brain::Actuary> actuaries_;  // by resource
 };
 
-// Grants a request if the amount will be available for the promised share of each period in which the job
-// runs, in addition to all earlier sales. A job that fits together with these sales also runs
-// (tier_simulation.h), so every promise is kept.
+// Grants a request if the amount, on top of all earlier sales, will be available in the promised share of each
+// period in which the job runs. A job that fits on top of earlier sales runs (tier_simulation.h), so every promise
+// is kept.
 class ClairvoyantSeller final : public TierSeller {
  public:
   ClairvoyantSeller(const TierSellerOptions& options, const PoolFuture& future)
@@ -178,9 +179,9 @@ class ClairvoyantSeller final : public TierSeller {
     const auto known = refused_until_.find(request.job);
     if (known != refused_until_.end() && request.step < known->second) return false;
     int32_t period = -1;
-    int64_t from = request.step, missed = 0, wanted = 0;  // counts of one period
+    int64_t from = request.step, missed = 0, wanted = 0;  // counts of the current period
     bool kept = true;
-    // Integers compare missed / wanted > risk exactly.
+    // Integers make the comparison of missed / wanted with the risk exact.
     const auto close = [&] {
       if (!kept || missed * brain::kWholePpm <= risk_ppm_ * wanted) return;
       kept = false;
@@ -210,7 +211,7 @@ class ClairvoyantSeller final : public TierSeller {
   }
 
  private:
-  // Calls take(step, ask) for the steps from now on in which the job has usage.
+  // Calls take(step, ask) for each step from now on in which the job has usage.
   template <typename Take>
   void ForEachAsk(const SaleRequest& request, const Take& take) const {
     const std::vector<AskChange>& changes = future_.asks[request.job];
@@ -231,8 +232,8 @@ class ClairvoyantSeller final : public TierSeller {
     }
     return true;
   }
-  // Returns a lower bound of the number of steps until the answer can change, under the assumption that every
-  // step that passes was a missed step. Sales only grow, so until then the answer would be the same refusal.
+  // Returns a lower bound of the number of steps until the answer may change, even if every step until then was a
+  // missed step. Sales at a step only grow, so the answer stays a refusal until then.
   int64_t StepsUntilKept(int64_t missed, int64_t wanted) const {
     const double risk = static_cast<double>(risk_ppm_) / brain::kWholePpm;
     const double surplus = static_cast<double>(missed) - risk * static_cast<double>(wanted);
@@ -241,8 +242,8 @@ class ClairvoyantSeller final : public TierSeller {
 
   const int64_t risk_ppm_;
   const PoolFuture& future_;
-  PerResource<std::vector<int64_t>> sold_;  // amounts sold in each step
-  // By job: the step before which the answer stays a refusal, because sales at a step only grow.
+  PerResource<std::vector<int64_t>> sold_;  // amounts sold at each step
+  // By job: until this step the answer stays a refusal, because sales at a step only grow.
   std::unordered_map<uint32_t, int64_t> refused_until_;
 };
 

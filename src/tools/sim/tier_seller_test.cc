@@ -27,7 +27,7 @@ std::unique_ptr<TierSeller> Make(SellerPolicy policy, const PoolFuture* future =
   return *std::move(made);
 }
 
-// Observes `steps` steps in which the higher tiers use `use` of the 100 cores.
+// Observes `steps` steps in which the higher tiers use `use` of 100 cores.
 void Observe(TierSeller& seller, int steps, double use) {
   for (int i = 0; i < steps; ++i) seller.Observe({use * kCore, 0}, {(100 - use) * kCore, 1000.0 * kGib});
 }
@@ -71,8 +71,8 @@ TEST(TierSeller, NeitherResourceMayBeTooLittle) {
   EXPECT_THAT(seller->Why(request), HasSubstr("1111.11 GiB of memory in all"));
 }
 
-// With constant use, after a day of history and enough samples, the actuary sells nearly the whole remaining
-// capacity.
+// If usage is constant, the actuary needs a day of history and enough samples. Then it sells nearly all of the
+// remaining capacity.
 TEST(TierSeller, TheActuaryRefusesWithoutHistoryAndThenSells) {
   const auto seller = Make(SellerPolicy::kActuary);
   Observe(*seller, 100, 60);
@@ -84,8 +84,8 @@ TEST(TierSeller, TheActuaryRefusesWithoutHistoryAndThenSells) {
   EXPECT_FALSE(seller->Grants(Asking(41, 0, now)));
 }
 
-// In the first period 40 cores are available in 18 of 20 steps, and 10 cores in two steps. In the second
-// period 40 cores are available in 8 of 10 steps.
+// In the first period, 40 cores are available in 18 of 20 steps, and 10 cores in 2 steps. In the second period, 40
+// cores are available in 8 of 10 steps.
 struct ClairvoyantTest : testing::Test {
   ClairvoyantTest() {
     for (int step = 0; step < 30; ++step) {
@@ -118,8 +118,8 @@ TEST_F(ClairvoyantTest, KeepsEveryPeriod) {
 }
 
 TEST_F(ClairvoyantTest, KnowsWhenSoldJobsEndAndGrow) {
-  // Job 0 requests 30 cores until step 14, job 1 requests 11, job 2 requests 11 and later 41. Job 3 has usage
-  // only from step 18 on.
+  // Job 0 requests 30 cores until step 14. Job 1 requests 11, and job 2 requests 11 and later 41. Job 3 has usage
+  // from step 18 on.
   const std::vector<std::vector<AskChange>> asks = {Always(30),
                                                     Always(11),
                                                     {{0, {11 * kCore, kGib}}, {17, {41 * kCore, kGib}}},

@@ -68,15 +68,15 @@ absl::Status TierSimulation::Step(const TierStep& step, PoolLines& lines,
   }
   lines = {};
   if (step_ >= options_.sale_from) {
-    // Release ended jobs first: this step's requests may use the released amounts. Record usage before
-    // admission: held_sum_ must contain the requests of this step.
+    // Release ended jobs first, so that requests of this step may use the released amounts. Record usage before
+    // Admit(), because held_sum_ must contain this step's requests.
     if (absl::Status s = ReleaseEnded(); !s.ok()) return s;
     if (absl::Status s = TakeUsage(step); !s.ok()) return s;
     if (absl::Status s = Admit(step); !s.ok()) return s;
     if (options_.reclaimable && measured) Fit(free);
     Account(lines);
   }
-  // Observe after Admit(): a seller must decide only from earlier steps.
+  // Observe the step after Admit(), because a seller must decide from earlier steps only.
   seller_->Observe(step.higher_use, available);
   ++step_;
   return absl::OkStatus();
@@ -139,7 +139,7 @@ absl::Status TierSimulation::Admit(const TierStep& step) {
         if (quota_ != nullptr) {
           if (absl::Status s = quota_->Change(job.group, {}, state.ask); !s.ok()) return s;
         }
-        // Ask for the reason before Sold(): it must state the amounts before this sale.
+        // Query the reason before Sold(), because the reason must exclude this sale.
         Say(i, SaleEvent::kAdmitted, decisions_ != nullptr ? seller_->Why(request) : "");
         seller_->Sold(request);
         Plus(held_sum_, state.ask);
@@ -157,7 +157,8 @@ absl::Status TierSimulation::Admit(const TierStep& step) {
   return absl::OkStatus();
 }
 
-// Handles the first request that is not granted. A request that can never be within the quota does not wait.
+// Handles the first request that is not granted. A request that exceeds the quota of the group on its own is
+// refused and does not wait.
 absl::Status TierSimulation::Refuse(size_t i, const SaleRequest& request, bool in_quota, bool& waits) {
   if (in_quota) {
     Say(i, SaleEvent::kQueued, decisions_ != nullptr ? seller_->Why(request) : "");
@@ -174,8 +175,8 @@ absl::Status TierSimulation::Refuse(size_t i, const SaleRequest& request, bool i
 
 void TierSimulation::Fit(const PoolAmounts& free) {
   PoolAmounts asked = {}, kept = {};
-  bool together = true;               // true while the job fits together with all jobs granted before it
-  std::vector<size_t> running, rest;  // jobs that do not fit together, running and stopped
+  bool together = true;               // true while the job fits on top of all jobs granted before
+  std::vector<size_t> running, rest;  // jobs that do not fit, by whether they ran in the previous step
   for (const size_t i : held_) {
     if (!SeenNow(i)) continue;
     const State& state = state_[i];
@@ -185,8 +186,7 @@ void TierSimulation::Fit(const PoolAmounts& free) {
     if (together && !state.runs) Resume(i);
     if (!together) (state.runs ? running : rest).push_back(i);
   }
-  // After the jobs that fit together, running jobs precede stopped jobs: the resumption of a stopped job
-  // never displaces a running job.
+  // Next, keep running jobs before stopped jobs, so that resuming a job never displaces a running job.
   for (const size_t i : running) {
     if (Within(Sum(kept, state_[i].ask), free)) {
       Plus(kept, state_[i].ask);
@@ -251,7 +251,7 @@ void TierSimulation::Stop(size_t i) {
   state_[i].runs = false;
   std::vector<StepSpan>& runs = sold_[i].runs;
   runs.back().end = step_;
-  // A job that was both started and stopped in this step did not run in the step.
+  // Discard a run that started in this step: a job that is stopped in the same step did not run.
   if (runs.back().first == step_) runs.pop_back();
 }
 

@@ -22,7 +22,7 @@ struct Asked {
   int64_t use = 0;
 };
 
-// A tier of Asked jobs, below higher tiers that use `higher[step]`.
+// A tier with the jobs of `asked`, below higher tiers that use `higher[step]`.
 struct TierSimulationTest : testing::Test {
   void Run(SellerPolicy policy, std::unique_ptr<TierQuota> quota = nullptr) {
     period.resize(higher.size(), 0);
@@ -99,8 +99,8 @@ TEST_F(TierSimulationTest, AReservedTierIsSoldAgainstTheCapacity) {
   EXPECT_EQ(totals.sums.reservation[0], 60 + 5 * 100);
 }
 
-// Higher tiers use 20, 20, 70, 50 and 20 of 100. Both jobs (30 + 40) run in the 80 that are left; only the
-// job of 30 runs in 30 or 50.
+// Higher tiers use 20, 20, 70, 50 and 20 of 100. If 80 are left, both jobs (30 and 40) run. If only 30 or 50 are
+// left, only the job of 30 runs.
 TEST_F(TierSimulationTest, TheNewestIsReclaimedAndRunsAgain) {
   higher = {20, 20, 70, 50, 20};
   asked = {{0, 4, 30, 20}, {0, 4, 40, 30}};
@@ -125,8 +125,7 @@ TEST_F(TierSimulationTest, TheNewestIsReclaimedAndRunsAgain) {
   EXPECT_EQ(run->Totals().ran_steps, 8);
 }
 
-// 11 of 100 must be returned, so the large job is stopped. The newer small jobs continue to run, because
-// there is room for them.
+// 11 of 100 are reclaimed, so the large job stops. The newer small jobs still fit and continue to run.
 TEST_F(TierSimulationTest, ThoseThatNeedNotGoStay) {
   higher = {0, 11, 0};
   asked = {{0, 2, 10, 1}, {0, 2, 80, 1}, {0, 2, 5, 1}, {0, 2, 5, 1}};
@@ -136,7 +135,7 @@ TEST_F(TierSimulationTest, ThoseThatNeedNotGoStay) {
   EXPECT_EQ(Said()[5], "2 1 resumed");
 }
 
-// An older job displaces a newer job that ran only because the older job was stopped.
+// A newer job that ran only because an older job was stopped gives way to the older job.
 TEST_F(TierSimulationTest, WhoFitsTogetherWithAllOlderOnesRuns) {
   higher = {0, 80, 80, 30};
   asked = {{0, 3, 60, 1}, {1, 3, 20, 1}};
@@ -170,7 +169,7 @@ TEST_F(TierSimulationTest, NothingIsSoldBeforeItsTimeOrByThePolicyNone) {
   EXPECT_EQ(run->Totals().never, 1U);
 }
 
-// Greedy sells 100, because 90 were available and 0.9 is promised. This is 10 more than available.
+// 90 are available. Greedy sells 100 for a promise of 0.9, which is 10 more than available.
 TEST_F(TierSimulationTest, AJobWaitsAndIsRefusedWhenItEnds) {
   higher.assign(5, 10);
   asked = {{0, 4, 60, 1}, {0, 2, 50, 1}, {1, 4, 40, 1}};
@@ -182,7 +181,7 @@ TEST_F(TierSimulationTest, AJobWaitsAndIsRefusedWhenItEnds) {
   EXPECT_THAT(Ran(), ElementsAre(0, 60, 60, 60, 60));
 }
 
-// Unmeasured steps have no jobs, and count neither as kept nor as missed.
+// Steps without a measurement have no jobs. They count neither as kept nor as missed.
 TEST_F(TierSimulationTest, WhatIsNotMeasuredIsNotAccounted) {
   higher = {10, std::numeric_limits<double>::quiet_NaN(), 10};
   asked = {{0, 0, 50, 1}};
@@ -192,8 +191,8 @@ TEST_F(TierSimulationTest, WhatIsNotMeasuredIsNotAccounted) {
   EXPECT_EQ(run->Totals().available_share(), 1);
 }
 
-// The group's quota is 50 millicores. Its second job waits until the first job ends, and its job of 60 can
-// never run.
+// The group has a quota of 50 millicores. Its second job waits until the first job ends, and its job of 60 never
+// runs.
 TEST_F(TierSimulationTest, NothingIsSoldBeyondTheQuota) {
   higher.assign(4, 0);
   const auto cores = [](int64_t millicores) { return millicores * kWindowSeconds; };
@@ -209,8 +208,8 @@ TEST_F(TierSimulationTest, NothingIsSoldBeyondTheQuota) {
   EXPECT_THAT(decisions[1].reason, HasSubstr("\"team\" has 0.01 cores left of the 0.02 cores asked for"));
 }
 
-// Checks random tiers by seed. Running jobs fit into the capacity that higher tiers leave, and are covered by
-// sales. Totals are the sums of the lines, and the clairvoyant seller keeps every promise.
+// Checks tiers drawn at random. Running jobs fit into the capacity left by higher tiers and are sold. Totals are
+// the sums of the lines. The clairvoyant seller keeps every promise.
 TEST(TierSimulationProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
   Rng rng(5);
   for (int round = 0; round < 120; ++round) {
@@ -226,7 +225,7 @@ TEST(TierSimulationProperty, WhatRunsFitsAndTheClairvoyantKeepsEveryPromise) {
     }
     std::vector<double> higher;
     for (int32_t step = 0; step < steps; ++step) higher.push_back(static_cast<double>(rng.Below(101)));
-    // The request of each job in each step; absent in some steps.
+    // Requests of each job by step; absent in some steps.
     std::vector<std::vector<AskChange>> asks(jobs);
     for (size_t j = 0; j < jobs; ++j) {
       for (int32_t step = lives[j].first_step; step <= lives[j].last_step; ++step) {

@@ -79,8 +79,8 @@ class Analyser {
  private:
   static constexpr int64_t kNever = INT64_MAX;
 
-  // Counts jobs by the hour of their first usage. Jobs of the first day are left out, because they may have
-  // started before the trace.
+  // Counts jobs by the hour of their first usage. Excludes jobs of the first day, which may have started before
+  // the trace.
   void CountArrivals() {
     const int64_t from = hours_.begin()->first + 24, to = hours_.rbegin()->first;
     std::map<int64_t, uint32_t> arrivals;
@@ -141,11 +141,11 @@ class Analyser {
   }
 
   TraceAnalysis out_;
-  std::vector<TraceTier> tiers_;           // tier of each job
-  std::vector<brain::ScalingMode> modes_;  // mode of each job
-  std::vector<int64_t> first_hour_;        // hour of each job's first usage
+  std::vector<TraceTier> tiers_;           // by job
+  std::vector<brain::ScalingMode> modes_;  // by job
+  std::vector<int64_t> first_hour_;        // hour of the first usage, by job
   std::map<int64_t, AnalysisHour> hours_;
-  PerResource<std::vector<double>> integrals_;  // usage integrals by Resource and job
+  PerResource<std::vector<double>> integrals_;  // usage integrals by resource and job
 };
 
 }  // namespace

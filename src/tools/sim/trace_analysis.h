@@ -1,6 +1,6 @@
-// Analyses a trace: usage and limits by tier over time, the distribution of usage over jobs, and the arrivals
-// of jobs. The measures are from "Borg: the next generation" (EuroSys 2020), as far as days of usage suffice
-// to compute them.
+// Analyses a trace: usage and limits by tier over time, the distribution of usage over jobs, and job arrivals.
+// Source of the measures: Tirmazi et al., "Borg: the next generation", EuroSys 2020, as far as days of usage
+// suffice.
 #pragma once
 
 #include <array>
@@ -17,50 +17,50 @@
 
 namespace taut::tools {
 
-// One resource and tier in one hour: means over the hour, summed over all tasks, in cores or bytes.
+// One resource of one tier in one hour: hourly means, summed over all tasks, in cores or bytes.
 struct TierHour {
   double usage = 0;
-  double limit = 0;          // sum of the owners' limits, over tasks with a known limit
-  double limited_usage = 0;  // usage of the tasks with a known limit
+  double limit = 0;          // of the owners, summed over tasks with a known limit
+  double limited_usage = 0;  // usage of tasks with a known limit
 };
 struct AnalysisHour {
   int64_t start_s = 0;
-  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // figures by Resource and tier
+  PerResource<std::array<TierHour, kNumTraceTiers>> of;  // by resource and tier
   uint32_t new_jobs = 0;  // jobs with their first usage in this hour; 0 on the first day
 };
 
 struct TierSummary {
   uint64_t jobs = 0;
-  double usage = 0, limit = 0, limited_usage = 0;  // means over the hours with usage
-  // Returns 1 - usage / limit for the tasks with a known limit; -1 if no task has a known limit.
+  double usage = 0, limit = 0, limited_usage = 0;  // means over hours with usage
+  // Returns 1 - usage / limit of the tasks with a known limit; -1 if there are no such tasks.
   double slack() const { return limit > 0 ? 1 - limited_usage / limit : -1; }
 };
 
 struct TraceAnalysis {
   PriorityBands bands = PriorityBands::k2019;
   bool has_priorities = false;
-  std::vector<AnalysisHour> hours;  // hours with usage, ascending
+  std::vector<AnalysisHour> hours;  // ascending; hours without usage are absent
   PerResource<std::array<TierSummary, kNumTraceTiers>> tiers;
-  // Summaries by mode of vertical scaling, if the hooks know the mode of any job.
+  // Summaries by mode of vertical scaling. has_modes is true if the mode of any job is known.
   bool has_modes = false;
   PerResource<std::array<TierSummary, brain::kScalingModes>> modes;
-  // Usage integrals of the jobs: core-hours and GiB-hours.
+  // Distributions of the jobs' usage integrals, in core-hours and GiB-hours.
   PerResource<SizeDistribution> sizes;
   PerResource<std::vector<TailPoint>> tails;
-  double correlation = 0;  // Pearson correlation of a job's CPU and memory integrals, over the jobs
-  Moments arrivals;        // new jobs an hour, from the second day on
+  double correlation = 0;  // Pearson correlation of the CPU and memory integrals over the jobs
+  Moments arrivals;        // new jobs per hour from the second day on
   double median_arrivals = 0;
-  uint64_t jobs = 0;  // jobs with usage
+  uint64_t jobs = 0;  // number of jobs with usage
 };
 
 struct AnalysisHooks {
   std::function<void(uint64_t day, uint64_t days)> on_progress;
   std::function<bool()> should_stop;
-  // Returns the mode of the job with this name. The function may be empty: no modes.
+  // Returns the mode of a job by name; may be empty.
   std::function<brain::ScalingMode(const std::string& job)> mode_of;
 };
-// Analyses the trace. O(task-windows). Returns Cancelled if should_stop returned true, FailedPrecondition for
-// a trace without usage, and the errors of LoadDay.
+// Analyses the trace. O(task-windows). Returns Cancelled if should_stop returned true, FailedPrecondition if the
+// trace has no usage, and errors of LoadDay().
 absl::StatusOr<TraceAnalysis> AnalyseTrace(DaySource& source, const AnalysisHooks& hooks = {});
 
 }  // namespace taut::tools

@@ -6,7 +6,7 @@
 namespace taut::tools {
 namespace {
 
-// Adds two tasks that use a core and a GiB each, with limits of 4 cores and 2 GiB, in the given windows.
+// Adds two tasks to the windows [first, last). Each uses 1 core and 1 GiB, with limits of 4 cores and 2 GiB.
 void Put(MadeDays& days, JobId job, int32_t first, int32_t last) {
   for (int32_t window = first; window < last; ++window) {
     for (uint32_t task = 0; task < 2; ++task) {
@@ -28,7 +28,7 @@ TEST(TraceAnalysisTest, SumsUsageByTierAndHour) {
   const JobId first = days.AddJob(production), second = days.AddJob(batch);
   days.AddJob(Named("without usage"));
   Put(days, first, 0, 3 * kWindowsPerDay);
-  // The job has usage in half of an hour of the second day.
+  // The job has usage in half of one hour of the second day.
   Put(days, second, kWindowsPerDay + 5 * kWindowsPerHour, kWindowsPerDay + 5 * kWindowsPerHour + 6);
   days.Finish();
   const absl::StatusOr<TraceAnalysis> a = AnalyseTrace(days);
